@@ -67,7 +67,7 @@ pub fn check(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<(String, 
             Data::Files(paths) => files.extend(paths.iter().map(|path| (role, path.clone()))),
         }
     }
-    let memory = options.read.memory;
+    let memory = options.read.limits.memory;
     let template = arguments.template.map(|template| template.get().inner.clone());
     let work = |job: &Job<'_, ()>| {
         let mut check = match corpora.is_empty() {

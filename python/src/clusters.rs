@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dropchain::atomic_file;
-use dropchain::corpus::{Format, ReadOptions, Reader};
+use dropchain::corpus::{Format, LineRules, ReadOptions, Reader};
 use dropchain::{Error, Sentence};
 use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_knowledge::cluster::{Clusters, InternedText};
@@ -45,9 +45,9 @@ pub fn cluster<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Boun
     let format: Option<InputFormat> = format.transpose().map_err(exception)?;
     let options = ReadOptions {
         columns: arguments.columns.map(Vec::from),
-        comments: arguments.comments,
+        lines: LineRules { comments: arguments.comments, header: false },
         unlabeled: true,
-        memory,
+        limits: memory.into(),
         ..ReadOptions::default()
     };
     let options = match format {

@@ -226,7 +226,7 @@ impl PyTemplate {
             vectors: vectors.unwrap_or(KnowledgeOptions::VECTORS),
             read: ReadOptions {
                 columns: arguments.columns.map(Vec::from),
-                memory: inputs::memory_limit(arguments.memory)?,
+                limits: inputs::memory_limit(arguments.memory)?.into(),
                 ..ReadOptions::default()
             },
         };

@@ -51,75 +51,59 @@ pub(super) fn no_label_column(line: &InputLine, name: &str, names: &[impl AsRef<
     ))
 }
 
-/// Where a corpus has its labels.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum LabelColumns {
-    /// In a column.
-    One(usize),
-    /// In several columns, whose values are joined.
-    Joined(Vec<usize>),
+/// The columns that `label` names: one, else several with `+` in between, whose values are joined.
+/// None if it names no column.
+///
+/// # Errors
+///
+/// What is wrong with the names, if there are several.
+pub(super) fn find_labels<S: AsRef<str>>(
+    names: &[S],
+    label: &str,
+) -> Result<Option<Vec<usize>>, String> {
+    if let Some(column) = find_column(names, label) {
+        return Ok(Some(vec![column]));
+    }
+    let mut columns = Vec::new();
+    for name in label.split(JOINT).filter(|_| label.contains(JOINT)) {
+        if name.is_empty() {
+            return Err(format!(
+                "the label '{label}' has an empty column name; expected names of columns with '+' \
+                 in between, such as upos+feats"
+            ));
+        }
+        let column = find_column(names, name).ok_or_else(|| {
+            format!(
+                "no column '{name}' to take labels from (of '{label}'); the columns are {}",
+                list_names(names)
+            )
+        })?;
+        if columns.contains(&column) {
+            return Err(format!(
+                "the label '{label}' has the column '{}' twice; expected different columns",
+                names[column].as_ref()
+            ));
+        }
+        columns.push(column);
+    }
+    Ok((!columns.is_empty()).then_some(columns))
 }
 
-impl LabelColumns {
-    /// Finds the columns that `label` names: one column, else several with `+` in between.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with the names, if there are several.
-    pub fn find<S: AsRef<str>>(names: &[S], label: &str) -> Result<Option<Self>, String> {
-        match find_column(names, label) {
-            Some(column) => Ok(Some(Self::One(column))),
-            None if label.contains(JOINT) => Self::find_joined(names, label).map(Some),
-            None => Ok(None),
-        }
-    }
+/// The first of some columns if they are the last of `width` columns, in any order.
+pub(super) fn first_of_last(columns: &[usize], width: usize) -> Option<usize> {
+    let first = *columns.iter().min()?;
+    (first + columns.len() == width).then_some(first)
+}
 
-    fn find_joined<S: AsRef<str>>(names: &[S], label: &str) -> Result<Self, String> {
-        let mut columns = Vec::new();
-        for name in label.split(JOINT) {
-            if name.is_empty() {
-                return Err(format!(
-                    "the label '{label}' has an empty column name; expected names of columns with \
-                     '+' in between, such as upos+feats"
-                ));
-            }
-            let column = find_column(names, name).ok_or_else(|| {
-                format!(
-                    "no column '{name}' to take labels from (of '{label}'); the columns are {}",
-                    list_names(names)
-                )
-            })?;
-            if columns.contains(&column) {
-                return Err(format!(
-                    "the label '{label}' has the column '{}' twice; expected different columns",
-                    names[column].as_ref()
-                ));
-            }
-            columns.push(column);
-        }
-        Ok(Self::Joined(columns))
-    }
-
-    /// Returns the first of the columns if these are the last of `width` columns, in any order.
-    pub fn last_of(&self, width: usize) -> Option<usize> {
-        let columns = match self {
-            Self::One(column) => std::slice::from_ref(column),
-            Self::Joined(columns) => columns,
-        };
-        let first = *columns.iter().min()?;
-        (first + columns.len() == width).then_some(first)
-    }
-
-    /// Returns the schema of a corpus with these labels.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Schema::new`]; the columns cannot be joined.
-    pub fn schema(self, names: Vec<String>) -> Result<Schema> {
-        match self {
-            Self::One(column) => Schema::new(names, Some(column)),
-            Self::Joined(columns) => Schema::new(names, None)?.with_joined_label(columns),
-        }
+/// The schema of a corpus with labels in one column or, joined, in several.
+///
+/// # Errors
+///
+/// Those of [`Schema::new`]; the columns cannot be joined.
+pub(super) fn labeled_schema(names: Vec<String>, labels: &[usize]) -> Result<Schema> {
+    match labels {
+        [label] => Schema::new(names, Some(*label)),
+        labels => Schema::new(names, None)?.with_joined_label(labels.to_vec()),
     }
 }
 
@@ -147,11 +131,10 @@ mod tests {
     #[test]
     fn joined_columns_exist_and_differ_and_a_column_of_that_name_wins() {
         let names = ["word", "pos", "feats", "pos+feats"];
-        let find = |label: &str| LabelColumns::find(&names, label);
-        assert_eq!(find("pos+feats"), Ok(Some(LabelColumns::One(3))));
-        let joined = LabelColumns::Joined(vec![2, 1]);
-        assert_eq!(find("feats+pos"), Ok(Some(joined.clone())));
-        assert_eq!(find("2+1"), Ok(Some(joined)));
+        let find = |label: &str| find_labels(&names, label);
+        assert_eq!(find("pos+feats"), Ok(Some(vec![3])));
+        assert_eq!(find("feats+pos"), Ok(Some(vec![2, 1])));
+        assert_eq!(find("2+1"), Ok(Some(vec![2, 1])));
         assert_eq!(find("ner"), Ok(None));
         let empty = "has an empty column name; expected names of columns with '+' in between, such \
                      as upos+feats";
@@ -174,9 +157,9 @@ mod tests {
 
     #[test]
     fn labels_can_be_the_last_columns() {
-        assert_eq!(LabelColumns::One(2).last_of(3), Some(2));
-        assert_eq!(LabelColumns::One(1).last_of(3), None);
-        assert_eq!(LabelColumns::Joined(vec![2, 1]).last_of(3), Some(1));
-        assert_eq!(LabelColumns::Joined(vec![0, 2]).last_of(3), None);
+        assert_eq!(first_of_last(&[2], 3), Some(2));
+        assert_eq!(first_of_last(&[1], 3), None);
+        assert_eq!(first_of_last(&[2, 1], 3), Some(1));
+        assert_eq!(first_of_last(&[0, 2], 3), None);
     }
 }

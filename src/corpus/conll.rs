@@ -9,17 +9,15 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::by_line::LineParser;
-use super::column_layout::{ColumnLayout, FirstLines};
 use super::columns::{DOCUMENT_START, OUTSIDE, split_blanks, split_cells};
 use super::conllu::{self, MultiwordEnd, is_new_document};
-use super::doubts::Doubts;
+use super::guess::{ColumnLayout, Doubts, FirstLines};
 use super::lines::{InputLine, LineReader, is_blank};
-use super::parse::ReadOptions;
+use super::parse::{ReadOptions, SentenceParser};
 use super::read_report::Repair;
 use super::sentence_weight::{PendingWeight, check_comment_inside};
 use crate::error::Result;
-use crate::sentence::{Sentence, Separation};
+use crate::sentence::{LineRules, Sentence, Separation};
 
 /// Fills the missing cells of a `-DOCSTART-` line, as in the CoNLL-2003 shared task.
 const FILLER: &str = "-X-";
@@ -40,32 +38,38 @@ const HEADER_ROW: Repair = Repair {
 pub(super) struct ConllParser {
     options: ReadOptions,
     is_conllu: bool,
-    first: FirstLines,
-    header: bool, // the next line is the header row
+    first: Option<FirstLines>, // once they have been looked at
     layout: Option<(ColumnLayout, Doubts)>,
-    current: Option<Sentence>,
-    multiword_end: MultiwordEnd, // of the current sentence of CoNLL-U
+    current: Option<(Sentence, MultiwordEnd)>,
     early_boundaries: Vec<(u64, String)>, // -DOCSTART- lines before the first token
+    before: BeforeSentence,
+    blank: bool, // the last line was blank
+}
+
+/// What stands before the next sentence.
+#[derive(Default)]
+struct BeforeSentence {
     comments: Vec<String>,
     weight: PendingWeight,
-    separation: Separation, // what stands before the next sentence
-    blank: bool,            // the last line was blank
+    separation: Separation,
 }
 
 impl ConllParser {
     pub fn new(options: ReadOptions, is_conllu: bool) -> Self {
         Self {
-            header: options.header && !is_conllu,
-            options: ReadOptions { comments: options.comments || is_conllu, ..options },
+            options: ReadOptions {
+                lines: LineRules {
+                    comments: options.lines.comments || is_conllu,
+                    header: options.lines.header && !is_conllu,
+                },
+                ..options
+            },
             is_conllu,
-            first: FirstLines::default(),
+            first: is_conllu.then(FirstLines::default),
             layout: None,
             current: None,
-            multiword_end: MultiwordEnd::default(),
             early_boundaries: Vec::new(),
-            comments: Vec::new(),
-            weight: PendingWeight::default(),
-            separation: Separation::default(),
+            before: BeforeSentence::default(),
             blank: false,
         }
     }
@@ -76,20 +80,20 @@ impl ConllParser {
             (self.options.report).add_at(&COMMENT, line.file, line.number);
         }
         match &mut self.current {
-            Some(current) => {
-                if self.options.weights {
+            Some((current, _)) => {
+                if self.options.supervision.weights {
                     check_comment_inside(line)?;
                 }
                 keep_extra_line(current, line);
             }
             None => {
-                if self.options.weights {
-                    self.weight.read(line)?;
+                if self.options.supervision.weights {
+                    self.before.weight.read(line)?;
                 }
                 if is_new_document(line.text) {
-                    self.separation.add(Separation::MARK);
+                    self.before.separation.add(Separation::MARK);
                 }
-                self.comments.push(line.text.to_owned());
+                self.before.comments.push(line.text.to_owned());
             }
         }
         Ok(())
@@ -103,7 +107,10 @@ impl ConllParser {
             None => {
                 let layout = match self.is_conllu {
                     true => ColumnLayout::of_tabs(conllu::schema(line, &self.options)?),
-                    false => ColumnLayout::new(line, &self.first, &self.options)?,
+                    false => {
+                        let first = self.first.get_or_insert_default();
+                        ColumnLayout::new(line, first, &self.options)?
+                    }
                 };
                 let doubts = Doubts::new(&layout.schema, self.is_conllu);
                 self.layout.insert((layout, doubts))
@@ -112,21 +119,21 @@ impl ConllParser {
         for (number, text) in self.early_boundaries.drain(..) {
             ready.push_back(boundary(&text, line.file, number, layout)?);
         }
-        let current = match &mut self.current {
+        let (current, multiword_end) = match &mut self.current {
             Some(current) => current,
             None => {
                 let mut sentence = Sentence::new(layout.schema.clone(), line.file.clone());
-                sentence.layout.comments = std::mem::take(&mut self.comments);
-                sentence.layout.separation = std::mem::take(&mut self.separation);
-                self.weight.apply(&mut sentence)?;
-                self.multiword_end = MultiwordEnd::default();
-                self.current.insert(sentence)
+                let mut before = std::mem::take(&mut self.before);
+                sentence.layout.comments = before.comments;
+                sentence.layout.separation = before.separation;
+                before.weight.apply(&mut sentence)?;
+                self.current.insert((sentence, MultiwordEnd::default()))
             }
         };
         let t = current.len();
         if self.is_conllu {
             let cells = conllu::cells(line)?;
-            if !conllu::is_word(line, cells[0], t, &mut self.multiword_end)? {
+            if !conllu::is_word(line, cells[0], t, multiword_end)? {
                 keep_extra_line(current, line);
                 return Ok(());
             }
@@ -141,7 +148,7 @@ impl ConllParser {
         if current.label(t).is_some_and(str::is_empty) {
             return Err(line.error("the label is empty; expected a label, such as O"));
         }
-        if is_first && !self.is_conllu && !self.options.header {
+        if is_first && !self.is_conllu && !self.options.lines.header {
             doubts.first_token(current, line);
         }
         doubts.token(current, line, &self.options.report);
@@ -151,9 +158,9 @@ impl ConllParser {
 
     /// Ends the current sentence, if there is one, at the line with this number.
     fn end_sentence(&mut self, line: u64, ready: &mut VecDeque<Sentence>) -> Result<()> {
-        if let Some(mut sentence) = self.current.take() {
+        if let Some((mut sentence, multiword_end)) = self.current.take() {
             if self.is_conllu {
-                conllu::check_complete(&sentence, self.multiword_end, line)?;
+                conllu::check_complete(&sentence, multiword_end, line)?;
             }
             sentence.shrink_to_fit();
             ready.push_back(sentence);
@@ -165,29 +172,19 @@ impl ConllParser {
     fn document_start(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
         self.end_sentence(line.number, ready)?;
         let message = "the weight is followed by a document boundary; expected a sentence";
-        self.weight.check_none(line.file, message)?;
+        self.before.weight.check_none(line.file, message)?;
         match &self.layout {
             None => self.early_boundaries.push((line.number, line.text.to_owned())),
             Some((layout, _)) => {
                 let mut boundary = boundary(line.text, line.file, line.number, layout)?;
-                boundary.layout.comments = std::mem::take(&mut self.comments);
+                boundary.layout.comments = std::mem::take(&mut self.before.comments);
                 ready.push_back(boundary);
             }
         }
         Ok(())
     }
-}
 
-impl LineParser for ConllParser {
-    const MEMORY_PER_BYTE: u64 = 6;
-
-    fn look_ahead(&mut self, lines: &mut LineReader) -> Result<()> {
-        if !self.is_conllu {
-            self.first = FirstLines::look_at(lines, &self.options)?;
-        }
-        Ok(())
-    }
-
+    /// Parses a line, and appends the sentence that it ends.
     fn line(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
         let is_blank = is_blank(line.text);
         let was_blank = std::mem::replace(&mut self.blank, is_blank);
@@ -197,14 +194,16 @@ impl LineParser for ConllParser {
                 false => was_blank,
             };
             if is_extra {
-                self.separation.add(Separation::BLANK_LINE);
+                self.before.separation.add(Separation::BLANK_LINE);
             }
             self.end_sentence(line.number, ready)
-        } else if self.options.comments && line.text.starts_with('#') {
+        } else if self.options.lines.comments && line.text.starts_with('#') {
             self.comment(line)
-        } else if std::mem::take(&mut self.header) {
+        } else if self.options.lines.header
+            && self.first.as_ref().is_none_or(|f| f.header.is_none())
+        {
             let names = split_cells(line.text).into_iter().map(str::to_owned);
-            self.first.header = Some(names.collect());
+            self.first.get_or_insert_default().header = Some(names.collect());
             (self.options.report).add_at(&HEADER_ROW, line.file, line.number);
             Ok(())
         } else if !self.is_conllu && split_blanks(line.text).next() == Some(DOCUMENT_START) {
@@ -213,18 +212,31 @@ impl LineParser for ConllParser {
             self.token(line, ready)
         }
     }
+}
 
-    fn end(&mut self, lines: &LineReader, ready: &mut VecDeque<Sentence>) -> Result<()> {
+impl SentenceParser for ConllParser {
+    fn memory_per_byte(&self) -> u64 {
+        6
+    }
+
+    fn advance(&mut self, lines: &mut LineReader, ready: &mut VecDeque<Sentence>) -> Result<bool> {
+        if self.first.is_none() {
+            self.first = Some(FirstLines::default()); // an error is not met again
+            self.first = Some(FirstLines::look_at(lines, &self.options)?);
+        }
+        if let Some(line) = lines.next_line()? {
+            return self.line(&line, ready).map(|()| true);
+        }
         if let Some((_, doubts)) = &mut self.layout {
             doubts.end(lines.file(), &self.options.report);
         }
-        self.end_sentence(lines.number(), ready)
+        self.end_sentence(lines.number(), ready).map(|()| false)
     }
 
     fn recover(&mut self, lines: &mut LineReader) -> Result<()> {
         self.current = None;
-        self.comments.clear();
-        self.weight = PendingWeight::default();
+        let separation = self.before.separation;
+        self.before = BeforeSentence { separation, ..BeforeSentence::default() };
         self.blank = true;
         lines.skip_sentence()
     }
@@ -261,7 +273,10 @@ fn boundary(text: &str, file: &Arc<str>, number: u64, layout: &ColumnLayout) -> 
 mod tests {
     use crate::corpus::tests::{error, options, sentences};
     use crate::corpus::{DocumentRule, Format, ReadOptions};
-    use crate::sentence::Sentence;
+    use crate::sentence::{LineRules, Sentence};
+
+    const COMMENTS: LineRules = LineRules { comments: true, header: false };
+    const HEADER: LineRules = LineRules { comments: false, header: true };
 
     fn conll() -> ReadOptions {
         options(Format::Conll)
@@ -316,14 +331,6 @@ mod tests {
     }
 
     #[test]
-    fn a_training_file_needs_two_columns() {
-        assert_eq!(
-            error("a\n", &conll()),
-            "x:1: expected at least 2 columns (a word and its label), found 1"
-        );
-    }
-
-    #[test]
     fn the_label_column_is_chosen_by_name_or_index() {
         for label in ["ner", "2", "-2"] {
             let options =
@@ -353,7 +360,7 @@ mod tests {
             "x:1: expected 3 columns (word pos ner), found 2"
         );
         assert_eq!(error("a O\n", &columns("word,word")), "two columns have the name 'word'");
-        let header = ReadOptions { header: true, ..ReadOptions::default() };
+        let header = ReadOptions { lines: HEADER, ..ReadOptions::default() };
         assert_eq!(
             error("word ner ner\na O O\n", &header),
             "x:2: in the header row: two columns have the name 'ner'"
@@ -411,9 +418,9 @@ mod tests {
         assert_eq!(
             error(text, &conll()),
             "x:2: expected 3 columns (word 1 label), found 2 (line 1 begins with '#': is it a \
-             comment? --comments skips lines that begin with '#')"
+             comment? `comments` skips lines that begin with '#')"
         );
-        let options = ReadOptions { comments: true, ..conll() };
+        let options = ReadOptions { lines: COMMENTS, ..conll() };
         let read = sentences(text, &options).unwrap();
         let notices = ["x:1: 4 lines begin with '#': read as comments, not tokens"];
         assert_eq!(options.report.notices(), notices);
@@ -431,29 +438,8 @@ mod tests {
         (options.report.notices(), read)
     }
 
-    #[test]
-    fn lines_that_look_like_comments_but_have_the_columns_of_tokens_are_doubted() {
-        let text = "# id 17 domain=en\nMira _ _ B-PER\n\n# id 18 domain=en\nran _ _ O\n";
-        let (notices, read) = noted(text, &conll());
-        assert_eq!(read[0].len(), 2);
-        assert_eq!(
-            notices,
-            ["warning: x:1: 2 lines that begin with '#' are read as tokens: --comments skips them"]
-        );
-        // Hashtags, and a number sign as a word.
-        let text = "# O\n1 O\nhit O\n\n#b B-X\n# O\n";
-        assert!(noted(text, &conll()).0.is_empty());
-        assert!(
-            error("###MEDLINE:95\n\nIL-2\tB-DNA\n", &conll())
-                .ends_with("found 1 (is it a comment? --comments skips lines that begin with '#')")
-        );
-        assert!(error("a O\n\n# id 7\nb O\n", &conll()).contains("x:3: expected 2 columns"));
-        let (notices, _) = noted("-X- -X- O\n\na N O\n", &conll());
-        assert!(notices[0].contains("x:1: 1 token is the placeholder -X-"));
-    }
-
     fn header() -> ReadOptions {
-        ReadOptions { header: true, ..conll() }
+        ReadOptions { lines: HEADER, ..conll() }
     }
 
     #[test]
@@ -479,7 +465,7 @@ mod tests {
 
     #[test]
     fn a_header_row_may_follow_comments_and_name_an_index_or_nothing() {
-        let options = ReadOptions { comments: true, ..header() };
+        let options = ReadOptions { lines: LineRules { comments: true, header: true }, ..conll() };
         let text = "# a\n\n\tidx\tForm\tner\n7\t1\tMira\tO\n7\t2\tran\tO\n";
         let read = sentences(text, &options).unwrap();
         assert_eq!(read[0].schema().names(), ["0", "idx", "word", "ner"]);
@@ -487,53 +473,9 @@ mod tests {
     }
 
     #[test]
-    fn a_first_line_that_looks_like_a_header_row_is_doubted_if_no_other_token_has_its_label() {
-        let warning = "warning: x:1: looks like a header row: --header skips it";
-        for row in ["TOKEN\tNE-COARSE-LIT", "word\ttag", "id\tlabel"] {
-            let (notices, read) = noted(&format!("{row}\nMira\tB-PER\n"), &conll());
-            assert_eq!((notices.as_slice(), read[0].len()), (&[warning.to_owned()][..], 2));
-        }
-        assert!(noted("word\ttag\nMira\ttag\n", &conll()).0.is_empty());
-        assert!(noted("Word\tB-WORK\nran\tO\n", &conll()).0.is_empty());
-        let unlabeled = || ReadOptions { unlabeled: true, ..conll() };
-        assert_eq!(noted("word pos\nMira NNP\n", &unlabeled()).0, [warning]);
-        assert!(noted("word NN\nis VBZ\n", &unlabeled()).0.is_empty());
-    }
-
-    #[test]
-    fn words_are_not_taken_from_a_column_that_numbers_tokens() {
-        let text = "1\tMira\tB-PER\n2\tran\tO\n\n1\tRain\tO\n";
-        let warning = "warning: x:1: column 1 numbers the tokens of each sentence: words are taken \
-                       from column 2 (--columns names the columns)";
-        let (notices, read) = noted(text, &conll());
-        assert_eq!(notices, [warning]);
-        assert_eq!(read[0].schema().names(), ["id", "word", "label"]);
-        assert_eq!(read[0].words().unwrap().collect::<Vec<_>>(), ["Mira", "ran"]);
-        // From 0; after a sentence of one token; below comments.
-        let options = || ReadOptions { comments: true, ..conll() };
-        for text in ["0 a O\n1 b O\n", "# s\n1 a O\n\n# s\n1 b O\n# t\n2 c O\n"] {
-            let (_, read) = noted(text, &options());
-            assert_eq!(read[0].schema().names(), ["id", "word", "label"], "{text}");
-        }
-        // --columns decides.
-        let (notices, read) = noted(text, &columns("word,x,ner"));
-        assert!(notices.is_empty() && read[0].cell(1, 0) == "2");
-        for text in [
-            "1 CD O\n2 CD O\nmen NNS O\n",
-            "1 CD O\n\n1 CD O\n",
-            "1 O\n2 O\n",
-            "1 a O\n2 b O\n\n2 c O\n3 d O\n",
-        ] {
-            let (notices, read) = noted(text, &conll());
-            assert!(notices.is_empty(), "{text}: {notices:?}");
-            assert_eq!(read[0].schema().position("word"), Some(0));
-        }
-    }
-
-    #[test]
     fn marks_of_joined_files_are_no_text() {
         let text = "\u{feff}Mira O\n\u{feff}\nMira O\n\u{feff}-DOCSTART- O\n\n\u{feff}# c\na O\n";
-        let options = ReadOptions { comments: true, ..conll() };
+        let options = ReadOptions { lines: COMMENTS, ..conll() };
         let (notices, read) = noted(text, &options);
         let words: Vec<&str> = read.iter().map(|s| s.cell(0, 0)).collect();
         assert_eq!(words, ["Mira", "Mira", "-DOCSTART-", "a"]);
@@ -543,53 +485,6 @@ mod tests {
             notices[0].starts_with("warning: x:2: 3 byte order marks inside files"),
             "{notices:?}"
         );
-    }
-
-    #[test]
-    fn labels_and_words_with_blanks_or_control_characters_are_doubted() {
-        let (notices, _) = noted("Mira\tNNP O B-PER\nran\tVBD O O\n", &conll());
-        assert_eq!(
-            notices,
-            ["warning: x:1: 2 labels have blanks or control characters inside: kept (if they \
-                 are in columns: are these separated by tabs and blanks?)"]
-        );
-        let (notices, read) = noted("Mira\tB-PER\r\r\nran\tO\r\r\n", &conll());
-        assert_eq!(read[0].labels().unwrap(), ["B-PER", "O"]);
-        assert_eq!(notices, ["warning: x:1: 2 lines end in CR CR LF: read as a line end"]);
-        let (notices, _) = noted("a\tO\nNew York\tO\nb\u{7}\tO\u{a0}\n", &conll());
-        assert_eq!(notices.len(), 2, "{notices:?}");
-        assert!(notices[0].starts_with("warning: x:2: 2 words have"), "{notices:?}");
-        assert!(notices[1].starts_with("warning: x:3: 1 label has"), "{notices:?}");
-    }
-
-    #[test]
-    fn a_separator_that_changes_is_named_in_the_error() {
-        assert_eq!(
-            error("a\tO\n\nb O\n", &conll()),
-            "x:3: expected 2 columns (word label), found 1 (the file's columns are separated by \
-             tabs, this line has only blanks)"
-        );
-        assert_eq!(
-            error("a O\nNew York\tO\n", &conll()),
-            "x:2: expected 2 columns (word label), found 3 (the file's columns are separated by \
-             blanks, as its first line has no tab; this line has tabs)"
-        );
-    }
-
-    #[test]
-    fn files_of_other_kinds_are_named_in_the_error() {
-        for (text, kind) in [
-            ("Sentence #,Word,POS,Tag\nSentence: 1,Ann,NNP,O\n", "x:1: the file looks like CSV"),
-            ("\n[{\"text\": \"a\"}]\n", "x:2: the file looks like a JSON array"),
-            (
-                "Mira|NNP|I-PER ran|VBD|O\n\nRain|NN|O fell|VBD|O\n",
-                "x:1: the file looks like tokens",
-            ),
-            ("Mira\tO\rran\tO\r", "x:1: the lines seem to end in CR alone"),
-        ] {
-            let error = error(text, &conll());
-            assert!(error.starts_with(kind), "{error}");
-        }
     }
 
     #[test]
@@ -606,7 +501,7 @@ mod tests {
     #[test]
     fn boundaries_comments_and_blank_lines_separate_documents() {
         let text = "a O\n\nb O\n\n\nc O\n-DOCSTART- O\n\nd O\n\n# newdoc\ne O\n";
-        let options = ReadOptions { comments: true, ..conll() };
+        let options = ReadOptions { lines: COMMENTS, ..conll() };
         let read = sentences(text, &options).unwrap();
         let words = |rule: DocumentRule| -> Vec<String> {
             let documents = rule.documents(&read).into_iter();

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use super::columns::{CONLLU_COLUMNS, JOINED_PARTIAL, LabelColumns, MISC, no_label_column};
+use super::columns::{
+    CONLLU_COLUMNS, JOINED_PARTIAL, MISC, find_labels, labeled_schema, no_label_column,
+};
 use super::lines::InputLine;
 use super::misc;
 use super::parse::ReadOptions;
@@ -17,7 +19,7 @@ use crate::sentence::{Schema, Sentence};
 const WHOLE_MISC: Repair = Repair {
     one: "label is a whole cell of misc",
     many: "labels are whole cells of misc",
-    fate: "kept (--label KEY takes the values of a key, such as name)",
+    fate: "kept (`label` KEY takes the values of a key, such as name)",
 };
 
 /// The default label column.
@@ -42,8 +44,8 @@ pub(super) struct MultiwordEnd {
 pub(super) fn schema(line: &InputLine, options: &ReadOptions) -> Result<Schema> {
     let name = options.label.as_deref().unwrap_or(DEFAULT_LABEL);
     let names = CONLLU_COLUMNS.map(str::to_owned).to_vec();
-    match LabelColumns::find(&CONLLU_COLUMNS, name) {
-        Ok(Some(label @ LabelColumns::One(_))) => label.schema(names),
+    match find_labels(&CONLLU_COLUMNS, name) {
+        Ok(Some(label)) if label.len() == 1 => labeled_schema(names, &label),
         // A file to be tagged need not have the label of the model, and none that is joined.
         _ if options.unlabeled => Schema::new(names, None),
         Ok(None) if misc::is_key(name) && name.parse::<i64>().is_err() => {
@@ -51,8 +53,8 @@ pub(super) fn schema(line: &InputLine, options: &ReadOptions) -> Result<Schema> 
         }
         Ok(None) => Err(no_label_column(line, name, &CONLLU_COLUMNS)),
         Err(message) => Err(line.error(message)),
-        Ok(Some(_)) if options.partial_labels => Err(line.error(JOINED_PARTIAL)),
-        Ok(Some(label)) => label.schema(names),
+        Ok(Some(_)) if options.supervision.partial_labels => Err(line.error(JOINED_PARTIAL)),
+        Ok(Some(label)) => labeled_schema(names, &label),
     }
 }
 
@@ -186,7 +188,7 @@ fn parse_id(line: &InputLine, cell: &str) -> Result<TokenId> {
 #[cfg(test)]
 mod tests {
     use crate::corpus::tests::{error, options, sentences};
-    use crate::corpus::{Format, ReadOptions};
+    use crate::corpus::{Format, ReadOptions, Supervision};
 
     fn conllu() -> ReadOptions {
         options(Format::Conllu)
@@ -272,7 +274,8 @@ mod tests {
              ('SpaceAfter=No|x'); the columns are id form lemma upos xpos feats head deprel deps \
              misc"
         );
-        let partial = ReadOptions { partial_labels: true, ..label("name") };
+        let supervision = Supervision { partial_labels: true, ..Supervision::default() };
+        let partial = ReadOptions { supervision, ..label("name") };
         let read = sentences(&text.replace("B-PER", "_"), &partial).unwrap();
         assert_eq!(read[0].first_partial_label(), Some(0));
     }
@@ -284,7 +287,7 @@ mod tests {
         sentences(&text, &options).unwrap();
         assert_eq!(
             options.report.notices(),
-            ["warning: x:2: 1 label is a whole cell of misc: kept (--label KEY takes the \
+            ["warning: x:2: 1 label is a whole cell of misc: kept (`label` KEY takes the \
                  values of a key, such as name)"]
         );
     }

@@ -12,6 +12,7 @@
 //! `@weight:2` in the place of a label, on a line of its own or before the label of any token, is
 //! the weight of the sentence (`frontend/reader.c`).
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::lines::{InputLine, LineReader, is_blank};
@@ -27,6 +28,7 @@ const EDGE: &str = "edge:";
 pub(super) struct CrfsuiteParser {
     options: ReadOptions,
     schema: Arc<Schema>,
+    current: Option<(Sentence, Attributes)>,
     name: String,          // of the current field, unescaped
     weight: PendingWeight, // of the current sentence
 }
@@ -36,6 +38,7 @@ impl CrfsuiteParser {
         Ok(Self {
             options,
             schema: Arc::new(Schema::new(vec!["label".to_owned()], Some(0))?),
+            current: None,
             name: String::new(),
             weight: PendingWeight::default(),
         })
@@ -53,7 +56,7 @@ impl CrfsuiteParser {
         let mut value = unescape(label, &mut self.name);
         let mut start = label.len() + 1;
         if self.name == "@weight" {
-            if self.options.weights {
+            if self.options.supervision.weights {
                 self.weight.set(line, value.unwrap_or_default(), "the sentence")?;
             }
             label = loop {
@@ -106,6 +109,24 @@ impl CrfsuiteParser {
         out.end_token();
         Ok(())
     }
+
+    /// Ends the current sentence, if there is one.
+    fn end_sentence(&mut self, ready: &mut VecDeque<Sentence>) -> Result<()> {
+        let Some((mut sentence, mut attributes)) = self.current.take() else {
+            return Ok(());
+        };
+        if sentence.is_empty() {
+            let message = "the weight stands alone; expected the tokens of its sentence after it, \
+                           without a blank line";
+            return self.weight.check_none(sentence.file(), message);
+        }
+        self.weight.apply(&mut sentence)?;
+        attributes.shrink();
+        sentence.shrink_to_fit();
+        sentence.attributes = Some(Box::new(attributes));
+        ready.push_back(sentence);
+        Ok(())
+    }
 }
 
 impl SentenceParser for CrfsuiteParser {
@@ -113,30 +134,22 @@ impl SentenceParser for CrfsuiteParser {
         14
     }
 
-    fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
-        let mut sentence = Sentence::new(self.schema.clone(), lines.file().clone());
-        let mut attributes = Attributes::default();
-        while let Some(line) = lines.next_line()? {
-            if !is_blank(line.text) {
-                self.token(&line, &mut sentence, &mut attributes)?;
-            } else if !sentence.is_empty() || self.weight.is_some() {
-                break;
-            }
+    fn advance(&mut self, lines: &mut LineReader, ready: &mut VecDeque<Sentence>) -> Result<bool> {
+        let Some(line) = lines.next_line()? else {
+            return self.end_sentence(ready).map(|()| false);
+        };
+        if is_blank(line.text) {
+            return self.end_sentence(ready).map(|()| true);
         }
-        if sentence.is_empty() {
-            let message = "the weight stands alone; expected the tokens of its sentence after it, \
-                           without a blank line";
-            self.weight.check_none(sentence.file(), message)?;
-            return Ok(None);
-        }
-        self.weight.apply(&mut sentence)?;
-        attributes.shrink();
-        sentence.shrink_to_fit();
-        sentence.attributes = Some(Box::new(attributes));
-        Ok(Some(sentence))
+        let new = || (Sentence::new(self.schema.clone(), line.file.clone()), Attributes::default());
+        let (mut sentence, mut attributes) = self.current.take().unwrap_or_else(new);
+        self.token(&line, &mut sentence, &mut attributes)?;
+        self.current = Some((sentence, attributes));
+        Ok(true)
     }
 
     fn recover(&mut self, lines: &mut LineReader) -> Result<()> {
+        self.current = None;
         self.weight = PendingWeight::default();
         lines.skip_sentence()
     }

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 
 use encoding_rs::{Decoder, DecoderResult};
 
-use super::read_report::ReadReport;
+use super::read_report::{ReadReport, Repair};
 use super::text_encoding::TextEncoding;
 
 /// Size of the buffer of decoded text, in bytes.
@@ -31,7 +31,7 @@ impl fmt::Display for NotDecodable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "the next bytes are not {}; expected text in this encoding (--lossy replaces what is \
+            "the next bytes are not {}; expected text in this encoding (`lossy` replaces what is \
              not)",
             self.0
         )
@@ -66,7 +66,7 @@ impl<R: BufRead> DecodingReader<R> {
                 (DecoderResult::InputEmpty, _) => self.is_done = is_last,
                 (DecoderResult::OutputFull, _) => {}
                 (DecoderResult::Malformed(..), Some(report)) => {
-                    report.add_replaced(1);
+                    report.add(&Repair::REPLACED, 1);
                     self.text.push(char::REPLACEMENT_CHARACTER);
                 }
                 (DecoderResult::Malformed(..), None) => {
@@ -123,7 +123,7 @@ mod tests {
         let mut text = Vec::new();
         let error = reader.read_to_end(&mut text).err();
         let text = String::from_utf8(text).unwrap();
-        (text, error.map(|error| error.to_string()), report.replaced())
+        (text, error.map(|error| error.to_string()), report.count(&Repair::REPLACED))
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::columns::{JOINED_PARTIAL, LabelColumns};
+use super::columns::{JOINED_PARTIAL, find_labels, labeled_schema};
 use super::json_object::{JsonObject, type_name};
 use super::lines::InputLine;
 use super::parse::ReadOptions;
@@ -50,7 +50,7 @@ impl JsonColumns {
         let present = chosen.filter(|key| object.get(key).is_some());
         let several = chosen.filter(|key| present.is_none() && key.contains(JOINT));
         let joined = several.filter(|_| !options.unlabeled);
-        if joined.is_some() && options.partial_labels {
+        if joined.is_some() && options.supervision.partial_labels {
             return Err(line.error(JOINED_PARTIAL));
         }
         let (key, label) = present.map_or((LABELS, "label"), |key| (key, key));
@@ -66,9 +66,9 @@ impl JsonColumns {
         }
         let others = keys.iter().skip(1).cloned();
         let mut names: Vec<String> = ["word".to_owned()].into_iter().chain(others).collect();
-        let found = joined.map(|label| LabelColumns::find(&names, label));
+        let found = joined.map(|label| find_labels(&names, label));
         let schema = match found.transpose().map_err(|message| line.error(message))? {
-            Some(Some(label)) => label.schema(names),
+            Some(Some(label)) => labeled_schema(names, &label),
             None if !options.unlabeled => {
                 keys.push(key.to_owned());
                 names.push(label.to_owned());

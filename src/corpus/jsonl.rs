@@ -6,13 +6,12 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::by_line::LineParser;
-use super::doubts::check_token;
+use super::guess::check_token;
 use super::json_attributes::{self, ATTRIBUTES};
 use super::json_columns::{JsonColumns, column, partial_labels, strings};
 use super::json_object::{JsonObject, parse_object, type_name};
 use super::lines::{InputLine, LineReader, is_blank};
-use super::parse::ReadOptions;
+use super::parse::{ReadOptions, SentenceParser};
 use crate::error::Result;
 use crate::sentence::{Sentence, Separation, TokenLabel};
 use crate::tokenize::Tokenizer;
@@ -42,7 +41,7 @@ pub(super) struct JsonlParser {
 impl JsonlParser {
     pub fn new(options: ReadOptions) -> Self {
         Self {
-            tokenizer: Tokenizer::new(options.max_sentence),
+            tokenizer: Tokenizer::new(options.limits.max_sentence),
             options,
             columns: None,
             document: None,
@@ -144,7 +143,7 @@ impl JsonlParser {
             if !self.options.unlabeled {
                 return Err(line.error(
                     "an object with \"text\" has no labels; expected the keys \"tokens\" and \
-                     \"labels\" (--format spans reads spans of characters)",
+                     \"labels\" (`format` spans reads spans of characters)",
                 ));
             }
             let Ok(text) = serde_json::from_str::<String>(value.get()) else {
@@ -188,7 +187,7 @@ impl JsonlParser {
         let mut cells = vec![tokens]; // [C][T]
         let mut labels = Vec::new(); // [T] if labels may be partial
         for (i, key) in columns.keys.iter().enumerate().skip(1) {
-            if self.options.partial_labels && columns.schema.label() == Some(i) {
+            if self.options.supervision.partial_labels && columns.schema.label() == Some(i) {
                 labels = partial_labels(line, object, key, count)?;
                 cells.push(labels.iter().map(TokenLabel::text).collect());
             } else {
@@ -197,7 +196,7 @@ impl JsonlParser {
         }
         let mut labels = labels.into_iter();
         let mut sentence = Sentence::new(columns.schema.clone(), line.file.clone());
-        if self.options.weights {
+        if self.options.supervision.weights {
             set_weight(line, object, &mut sentence)?;
         }
         for t in 0..count {
@@ -221,18 +220,23 @@ impl JsonlParser {
     }
 }
 
-impl LineParser for JsonlParser {
-    const MEMORY_PER_BYTE: u64 = 30;
+impl SentenceParser for JsonlParser {
+    fn memory_per_byte(&self) -> u64 {
+        30
+    }
 
-    fn line(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
+    fn advance(&mut self, lines: &mut LineReader, ready: &mut VecDeque<Sentence>) -> Result<bool> {
+        let Some(line) = lines.next_line()? else {
+            return Ok(false);
+        };
         let is_blank = is_blank(line.text);
         if std::mem::replace(&mut self.blank, is_blank) && !is_blank {
             self.separation.add(Separation::BLANK_LINE);
         }
-        match is_blank {
-            true => Ok(()),
-            false => self.record(line, ready),
+        if !is_blank {
+            self.record(&line, ready)?;
         }
+        Ok(true)
     }
 
     fn recover(&mut self, lines: &mut LineReader) -> Result<()> {
@@ -356,7 +360,7 @@ mod tests {
         assert_eq!(
             error(r#"{"text": "Ann left"}"#, &jsonl()),
             "x:1: an object with \"text\" has no labels; \
-             expected the keys \"tokens\" and \"labels\" (--format spans reads spans of \
+             expected the keys \"tokens\" and \"labels\" (`format` spans reads spans of \
              characters)"
         );
         assert_eq!(

@@ -1,15 +1,13 @@
 //! Reading lines: decompressed, numbered, validated as UTF-8, without line endings.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::sync::Arc;
 
-use flate2::bufread::MultiGzDecoder;
-
 #[cfg(feature = "encodings")]
-use super::decoding_reader::{DecodingReader, NotDecodable};
-use super::read_report::{ReadReport, Repair};
-use super::text_encoding::TextEncoding;
+use super::decoding_reader::NotDecodable;
+use super::read_report::Repair;
+use super::source::{Decoding, Source};
 use crate::error::{Error, Place, Result};
 use crate::memory::input_over_limit;
 
@@ -19,9 +17,6 @@ pub const MAX_LINE: usize = 64 << 20;
 
 /// How much is skipped at most after an error, in bytes. A device may have no end.
 const MAX_SKIPPED: u64 = 1 << 30;
-
-/// Size of the buffer for decompressed data, in bytes.
-const BUFFER: usize = 64 << 10;
 
 /// What some programs begin a UTF-8 file with.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -46,12 +41,6 @@ const ENDINGS: [&str; 3] = ["\r\r\n", "\r\n", "\n"];
 /// The name of the copy in messages.
 const COPY: &str = "the copy of the text";
 
-/// The first two bytes of a gzip file.
-const GZIP: [u8; 2] = [0x1f, 0x8b];
-
-/// The byte order marks of UTF-16.
-const UTF16_MARKS: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
-
 /// Memory of a line of a sentence beyond its bytes, such as the ends of its cells.
 const LINE: u64 = 32;
 
@@ -67,38 +56,34 @@ pub(super) type OutputStream = Box<dyn Write + Send>;
 
 /// Reads an input line by line, into one buffer.
 pub struct LineReader {
-    input: InputStream,
+    source: Source,
     file: Arc<str>,
     number: u64,
     position: u64, // how many bytes of lines were read
     buffer: Vec<u8>,
     ahead: VecDeque<Vec<u8>>, // lines that were peeked at
-    is_open: bool,            // whether compression and encoding have been looked for
-    encoding: Option<TextEncoding>,
-    lossy: bool, // what is no text is replaced
-    report: ReadReport,
-    decoded: String, // the line, if it was not UTF-8
-    limit: usize,
-    memory: SentenceMemory,
+    decoded: String,          // the line, if it was not UTF-8
+    limits: Limits,
     copy: Option<OutputStream>,
 }
 
-/// An upper bound of the memory of a sentence while it is being read.
+/// How long a line may be, and an upper bound of the memory of a sentence while it is being read.
 #[derive(Clone, Copy, Debug)]
-struct SentenceMemory {
-    limit: u64,    // of a sentence, in bytes
-    per_byte: u64, // of what a byte of input is parsed to
-    held: u64,     // of the lines that have been read of the sentence
+struct Limits {
+    line: u64,     // in bytes
+    sentence: u64, // in bytes of memory
+    per_byte: u64, // memory of what a byte of input is parsed to
+    held: u64,     // memory of the lines that have been read of the sentence
 }
 
-impl SentenceMemory {
+impl Limits {
     /// Counts a line and returns whether the sentence is still within the limit. Blank lines are
     /// not kept.
     fn add(&mut self, line: &[u8]) -> bool {
         if !are_blank(line) {
             self.held += self.per_byte * line.len() as u64 + LINE;
         }
-        self.held <= self.limit
+        self.held <= self.sentence
     }
 }
 
@@ -140,55 +125,45 @@ impl<'a> InputLine<'a> {
 impl LineReader {
     /// Reads `input`; `file` is its name in messages.
     pub fn new(input: InputStream, file: Arc<str>) -> Self {
-        Self::with_limit(input, file, MAX_LINE)
+        let line = MAX_LINE as u64;
+        Self {
+            source: Source::new(input, Decoding::default()),
+            file,
+            number: 0,
+            position: 0,
+            buffer: Vec::new(),
+            ahead: VecDeque::new(),
+            decoded: String::new(),
+            limits: Limits { line, sentence: u64::MAX, per_byte: BUFFERED, held: 0 },
+            copy: None,
+        }
     }
 
     /// Reads another input like this one: with its encoding and its limits.
     pub fn like(&self, input: InputStream, file: Arc<str>) -> Self {
         Self {
-            encoding: self.encoding,
-            lossy: self.lossy,
-            report: self.report.clone(),
-            memory: SentenceMemory { held: 0, ..self.memory },
-            ..Self::with_limit(input, file, self.limit)
+            source: Source::new(input, self.source.decoding.clone()),
+            limits: Limits { held: 0, ..self.limits },
+            ..Self::new(Box::new(io::empty()), file)
         }
     }
 
     /// Limits the memory of a sentence, of which a byte of input takes so many when parsed. Without
     /// a parser yet, it is that of the lines to peek at.
     pub fn limit_memory(&mut self, limit: u64, per_byte: Option<u64>) {
-        self.memory =
-            SentenceMemory { limit, per_byte: per_byte.unwrap_or_default().max(BUFFERED), held: 0 };
+        let per_byte = per_byte.unwrap_or_default().max(BUFFERED);
+        self.limits = Limits { sentence: limit, per_byte, held: 0, ..self.limits };
     }
 
     /// The maximum length of a line in bytes, for which there is also enough memory.
     pub fn longest(&self) -> usize {
-        let affordable = self.memory.limit / self.memory.per_byte;
-        usize::try_from(affordable).map_or(self.limit, |bytes| bytes.min(self.limit))
+        let Limits { line, sentence, per_byte, .. } = self.limits;
+        usize::try_from(line.min(sentence / per_byte)).unwrap_or(usize::MAX)
     }
 
     /// Begins another sentence: what has been read is kept elsewhere.
     pub fn begin_sentence(&mut self) {
-        self.memory.held = 0;
-    }
-
-    fn with_limit(input: InputStream, file: Arc<str>, limit: usize) -> Self {
-        Self {
-            input,
-            file,
-            number: 0,
-            position: 0,
-            buffer: Vec::new(),
-            ahead: VecDeque::new(),
-            is_open: false,
-            encoding: None,
-            lossy: false,
-            report: ReadReport::default(),
-            decoded: String::new(),
-            limit,
-            memory: SentenceMemory { limit: u64::MAX, per_byte: BUFFERED, held: 0 },
-            copy: None,
-        }
+        self.limits.held = 0;
     }
 
     /// Copies what is read to `copy`, decompressed, with a byte order mark and the line endings.
@@ -202,31 +177,14 @@ impl LineReader {
     ///
     /// The input cannot be read.
     pub fn into_decoded(mut self) -> io::Result<InputStream> {
-        self.open()?;
+        self.source.open()?;
         let peeked: Vec<u8> = self.ahead.into_iter().flatten().collect();
-        Ok(Box::new(io::Cursor::new(peeked).chain(self.input)))
+        Ok(Box::new(io::Cursor::new(peeked).chain(self.source.take())))
     }
 
-    /// Finds out compression and encoding, once.
-    fn open(&mut self) -> io::Result<()> {
-        if !std::mem::replace(&mut self.is_open, true) {
-            self.decompress()?;
-            self.decode_stream()?;
-        }
-        Ok(())
-    }
-
-    /// Sets how to decode the input, of which nothing has been read yet: its encoding, whether what
-    /// is no text is replaced, and where this and other changes are counted.
-    pub(super) fn decode_as(
-        &mut self,
-        encoding: Option<TextEncoding>,
-        lossy: bool,
-        report: &ReadReport,
-    ) {
-        self.encoding = encoding;
-        self.lossy = lossy;
-        self.report = report.clone();
+    /// Sets how to decode the input, of which nothing has been read yet.
+    pub(super) fn decode_as(&mut self, decoding: Decoding) {
+        self.source.decoding = decoding;
     }
 
     /// The name of the input; `-` is standard input.
@@ -261,25 +219,24 @@ impl LineReader {
             return Ok(None);
         }
         self.number = self.number.saturating_add(1);
-        if self.buffer.len() > self.limit {
-            return Err(Error::input(
-                Place::line(&*self.file, self.number),
-                format!("the line is longer than {} MiB", self.limit >> 20),
-            ));
+        let place = || Place::line(&*self.file, self.number);
+        if self.buffer.len() as u64 > self.limits.line {
+            let message = format!("the line is longer than {} MiB", self.limits.line >> 20);
+            return Err(Error::input(place(), message));
         }
         if let Some(copy) = &mut self.copy {
-            let copied = match self.lossy {
+            let copied = match self.source.decoding.lossy {
                 true => copy.write_all(String::from_utf8_lossy(&self.buffer).as_bytes()),
                 false => copy.write_all(&self.buffer),
             };
             copied.map_err(|error| Error::io(COPY, error))?;
         }
         let is_cut = self.buffer.len() > self.longest();
-        if !self.memory.add(&self.buffer) || is_cut {
+        if !self.limits.add(&self.buffer) || is_cut {
             return Err(input_over_limit(
-                Place::line(&*self.file, self.number),
+                place(),
                 "the sentence up to here needs",
-                self.memory.limit,
+                self.limits.sentence,
                 "shorter sentences, shorter lines",
             ));
         }
@@ -363,9 +320,7 @@ impl LineReader {
         if !self.ahead.is_empty() {
             return Ok(self.ahead.iter().map(|line| text_of(line)).collect());
         }
-        let opened = self.open();
-        let buffered = opened.and_then(|()| self.input.fill_buf());
-        match buffered {
+        match self.source.open().and_then(BufRead::fill_buf) {
             Ok(bytes) => {
                 let whole = bytes.split_inclusive(|&byte| byte == b'\n');
                 let whole = whole.filter(|line| line.ends_with(b"\n"));
@@ -395,61 +350,9 @@ impl LineReader {
 
     /// Appends what is up to and including the next LF, but at most one byte more than the limit.
     fn read_line(&mut self, line: &mut Vec<u8>) -> io::Result<()> {
-        self.open()?;
         let most = self.longest() as u64 + 1;
-        (&mut self.input).take(most).read_until(b'\n', line)?;
+        self.source.open()?.take(most).read_until(b'\n', line)?;
         Ok(())
-    }
-
-    /// Decompresses the input if it starts with gzip's magic bytes, whatever its name.
-    fn decompress(&mut self) -> io::Result<()> {
-        if self.starts_with_one_of(&[GZIP])? {
-            let whole = std::mem::replace(&mut self.input, Box::new(io::empty()));
-            self.input = Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(whole)));
-        }
-        Ok(())
-    }
-
-    /// Decodes the input to UTF-8 if it has another encoding, or the byte order mark of UTF-16.
-    #[cfg(feature = "encodings")]
-    fn decode_stream(&mut self) -> io::Result<()> {
-        let is_utf16 = self.starts_with_one_of(&UTF16_MARKS)?;
-        let utf8 = || TextEncoding(encoding_rs::UTF_8);
-        let encoding = self.encoding.or_else(|| is_utf16.then(utf8));
-        if let Some(encoding) = encoding {
-            let whole = std::mem::replace(&mut self.input, Box::new(io::empty()));
-            let lossy = self.lossy.then(|| self.report.clone());
-            let decoder = DecodingReader::new(whole, encoding, lossy);
-            self.input = Box::new(decoder);
-        }
-        Ok(())
-    }
-
-    /// Rejects the byte order mark of UTF-16.
-    #[cfg(not(feature = "encodings"))]
-    fn decode_stream(&mut self) -> io::Result<()> {
-        match self.encoding.is_some() || self.starts_with_one_of(&UTF16_MARKS)? {
-            true => Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                "the file is UTF-16; expected UTF-8",
-            )),
-            false => Ok(()),
-        }
-    }
-
-    /// Returns whether the input starts with one of these marks. Nothing is consumed.
-    fn starts_with_one_of(&mut self, marks: &[[u8; 2]]) -> io::Result<bool> {
-        let first = self.input.fill_buf()?.first().copied();
-        if !marks.iter().any(|mark| first == Some(mark[0])) {
-            return Ok(false);
-        }
-        // A pipe may deliver a single byte first.
-        let mut start = Vec::with_capacity(2);
-        (&mut self.input).take(2).read_to_end(&mut start)?;
-        let found = marks.iter().any(|mark| start == mark);
-        let rest = std::mem::replace(&mut self.input, Box::new(io::empty()));
-        self.input = Box::new(io::Cursor::new(start).chain(rest));
-        Ok(found)
     }
 
     /// Returns the error of reading line `number`.
@@ -469,11 +372,12 @@ impl LineReader {
         let marked = self.buffer.strip_prefix(BYTE_ORDER_MARK);
         let marked = marked.filter(|rest| !is_cell(rest));
         let bytes = marked.unwrap_or(&self.buffer);
+        let Decoding { lossy, report, .. } = &self.source.decoding;
         let line = match std::str::from_utf8(bytes) {
             Ok(line) => line,
-            Err(_) if self.lossy => {
+            Err(_) if *lossy => {
                 let places = replace_invalid(bytes, &mut self.decoded);
-                self.report.add_replaced(places);
+                report.add(&Repair::REPLACED, places);
                 &self.decoded
             }
             Err(error) => return Err(self.not_utf8(bytes, error.valid_up_to())),
@@ -483,10 +387,10 @@ impl LineReader {
             ..InputLine::new(line, &self.file, self.number)
         };
         if line.has_mark && line.number > 1 {
-            (self.report).warn_at(&INNER_MARK, line.file, line.number);
+            report.warn_at(&INNER_MARK, line.file, line.number);
         }
         if line.ending == ENDINGS[0] {
-            (self.report).warn_at(&DOUBLE_CR, line.file, line.number);
+            report.warn_at(&DOUBLE_CR, line.file, line.number);
         }
         Ok(line)
     }
@@ -499,8 +403,8 @@ impl LineReader {
         Error::input(
             Place::column(&*self.file, self.number, column),
             format!(
-                "byte 0x{byte:02X} is not UTF-8; expected UTF-8 (--encoding reads another \
-                 encoding, for example latin1; --lossy replaces what is no text)"
+                "byte 0x{byte:02X} is not UTF-8; expected UTF-8 (`encoding` reads another \
+                 encoding, for example latin1; `lossy` replaces what is no text)"
             ),
         )
     }
@@ -545,10 +449,11 @@ fn is_blank_byte(byte: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Cursor;
+    use crate::corpus::ReadReport;
+    use std::io::{BufReader, Cursor};
 
     fn lines(bytes: &[u8]) -> LineReader {
-        LineReader::with_limit(Box::new(Cursor::new(bytes.to_vec())), Arc::from("x"), MAX_LINE)
+        LineReader::new(Box::new(Cursor::new(bytes.to_vec())), Arc::from("x"))
     }
 
     fn read(bytes: &[u8]) -> Vec<String> {
@@ -578,7 +483,7 @@ mod tests {
     fn byte_order_marks_at_the_start_of_lines_are_dropped_and_those_inside_the_file_counted() {
         let mut lines = lines("\u{feff}a\n\u{feff}b\n\u{feff}\nc\u{feff}".as_bytes());
         let report = ReadReport::default();
-        lines.decode_as(None, false, &report);
+        lines.decode_as(Decoding::new(None, false, report.clone()));
         for text in ["a", "b", "", "c\u{feff}"] {
             assert_eq!(lines.next_line().unwrap().unwrap().text, text);
         }
@@ -593,7 +498,7 @@ mod tests {
     fn two_carriage_returns_before_a_line_feed_are_a_line_end_that_is_counted() {
         let mut lines = lines(b"a\tO\r\r\n\r\r\nb\r\n");
         let report = ReadReport::default();
-        lines.decode_as(None, false, &report);
+        lines.decode_as(Decoding::new(None, false, report.clone()));
         for (text, ending) in [("a\tO", "\r\r\n"), ("", "\r\r\n"), ("b", "\r\n")] {
             let line = lines.next_line().unwrap().unwrap();
             assert_eq!((line.text, line.ending), (text, ending));
@@ -622,21 +527,30 @@ mod tests {
         assert_eq!(read(b"\x1f"), ["\x1f"]);
         assert_eq!(read(b"\x1fa\nb"), ["\x1fa", "b"]);
         let input = BufReader::with_capacity(1, Cursor::new(b"\x1fa\n".to_vec()));
-        let mut lines = LineReader::with_limit(Box::new(input), Arc::from("x"), MAX_LINE);
+        let mut lines = LineReader::new(Box::new(input), Arc::from("x"));
         assert_eq!(lines.next_line().unwrap().unwrap().text, "\x1fa");
     }
 
     #[test]
-    fn a_truncated_gzip_file_is_an_error_that_names_it() {
-        let compressed = gzip(b"a\nb\n");
-        let mut lines = lines(&compressed[..compressed.len() - 9]);
-        let error = loop {
-            match lines.next_line() {
-                Ok(line) => assert!(line.is_some(), "the truncation went unnoticed"),
-                Err(error) => break error,
-            }
-        };
-        assert!(matches!(&error, Error::Io { path, .. } if path.as_os_str() == "x"));
+    fn a_damaged_gzip_file_is_an_error_that_names_it() {
+        let whole = gzip(b"a\nb\n");
+        let mut damaged = whole.clone();
+        damaged[whole.len() - 8] ^= 1; // of the checksum
+        for (bytes, expected) in [
+            (whole[..whole.len() - 9].to_vec(), "x: "),
+            (damaged, "x: corrupt gzip stream does not have a matching checksum"),
+            ([&whole[..], b"junk"].concat(), "x: unexpected end of file"),
+        ] {
+            let mut lines = lines(&bytes);
+            let error = loop {
+                match lines.next_line() {
+                    Ok(line) => assert!(line.is_some(), "the damage went unnoticed"),
+                    Err(error) => break error,
+                }
+            };
+            assert!(matches!(&error, Error::Io { path, .. } if path.as_os_str() == "x"));
+            assert!(error.to_string().starts_with(expected), "{error}");
+        }
     }
 
     #[test]
@@ -646,7 +560,7 @@ mod tests {
         assert_eq!(
             lines.next_line().err().unwrap().to_string(),
             "x:2:3: byte 0xE9 is not UTF-8; expected UTF-8 \
-             (--encoding reads another encoding, for example latin1; --lossy replaces what is no \
+             (`encoding` reads another encoding, for example latin1; `lossy` replaces what is no \
              text)"
         );
     }
@@ -663,11 +577,11 @@ mod tests {
     fn what_is_no_text_in_an_encoding_is_an_error_with_its_line() {
         let mut lines = lines(b"a\n\x82\xa0\xff\n");
         let encoding = Some("shift_jis".parse().unwrap());
-        lines.decode_as(encoding, false, &ReadReport::default());
+        lines.decode_as(Decoding::new(encoding, false, ReadReport::default()));
         assert_eq!(lines.next_line().unwrap().unwrap().text, "a");
         assert_eq!(
             lines.next_line().err().unwrap().to_string(),
-            "x:2: the next bytes are not Shift_JIS; expected text in this encoding (--lossy \
+            "x:2: the next bytes are not Shift_JIS; expected text in this encoding (`lossy` \
              replaces what is not)"
         );
     }
@@ -676,16 +590,17 @@ mod tests {
     fn what_is_not_utf8_can_be_replaced() {
         let mut lines = lines(b"\xc3\xa4b\xe9c\xe9\n\xc3\n");
         let report = ReadReport::default();
-        lines.decode_as(None, true, &report);
+        lines.decode_as(Decoding::new(None, true, report.clone()));
         assert_eq!(lines.next_line().unwrap().unwrap().text, "äb\u{fffd}c\u{fffd}");
         assert_eq!(lines.next_line().unwrap().unwrap().text, "\u{fffd}");
-        assert_eq!(report.replaced(), 3);
+        assert_eq!(report.count(&Repair::REPLACED), 3);
     }
 
     #[test]
     fn a_line_over_the_limit_is_an_error_and_is_not_read_to_its_end() {
         let endless = Box::new(BufReader::new(io::repeat(b'a')));
-        let mut lines = LineReader::with_limit(endless, Arc::from("x"), 2 << 20);
+        let mut lines = LineReader::new(endless, Arc::from("x"));
+        lines.limits.line = 2 << 20;
         assert_eq!(
             lines.next_line().err().unwrap().to_string(),
             "x:1: the line is longer than 2 MiB"

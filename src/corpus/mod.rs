@@ -7,8 +7,6 @@
 //! [`Format`] and [`OutputFormat`] are those of this library. Others implement [`ReadFormat`], with
 //! a [`SentenceParser`], or [`WriteFormat`], with a [`SentenceWriter`].
 
-mod by_line;
-mod column_layout;
 mod columns;
 mod conll;
 mod conllu;
@@ -17,20 +15,20 @@ mod corpus;
 mod crfsuite;
 #[cfg(feature = "encodings")]
 mod decoding_reader;
-mod doubts;
+mod guess;
 mod json_attributes;
 mod json_columns;
 mod json_object;
 mod jsonl;
 mod lines;
 mod misc;
-mod other_kind;
 mod output;
 mod parse;
 mod read_report;
 mod reader;
 mod sample;
 mod sentence_weight;
+mod source;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -44,14 +42,15 @@ pub use columns::CONLLU_COLUMNS;
 #[doc(hidden)]
 pub use columns::{DOCUMENT_START, split_cells};
 pub use corpus::Corpus;
+pub use guess::{OtherKind, recognize};
 pub use json_object::{JsonObject, parse_object, type_name};
 pub use lines::{InputLine, InputStream, LineReader, MAX_LINE, is_blank};
-#[doc(hidden)]
-pub use other_kind::recognize;
 pub use output::{
     Candidate, OutputFormat, SentenceWriter, Tagged, WriteFormat, WriteOptions, Writer, with_notes,
 };
-pub use parse::{Format, ReadFormat, ReadOptions, SentenceParser, decoded};
+pub use parse::{
+    Format, ReadFormat, ReadLimits, ReadOptions, SentenceParser, Supervision, TextOptions, decoded,
+};
 pub use read_report::{ReadReport, Repair};
 pub use reader::Reader;
 pub use reader::{check_regular, check_sources, files_of, open_stream};

@@ -1,11 +1,13 @@
 //! The input formats, and the options and traits shared by their parsers.
 
+use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::sync::Arc;
 
 use super::lines::{InputLine, LineReader};
 use super::read_report::ReadReport;
+use super::source::Decoding;
 use super::text_encoding::TextEncoding;
 use crate::error::{Error, Result};
 use crate::memory::MemoryLimit;
@@ -62,7 +64,7 @@ impl Format {
 }
 
 /// How to read inputs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// Format of all inputs; `None`: by the name of each file ([`Format::guess`]).
     pub format: Option<Format>,
@@ -82,17 +84,40 @@ pub struct ReadOptions {
     pub label: Option<String>,
     /// Labels are optional: the inputs are to be tagged.
     pub unlabeled: bool,
-    /// CoNLL: lines that begin with `#` are comments. (In CoNLL-U they always are.)
-    pub comments: bool,
-    /// CoNLL: the first line of each file, comments aside, is a row with the names of the columns.
-    /// These name the columns, unless `columns` does.
-    pub header: bool,
+    /// CoNLL: which lines are no tokens. (In CoNLL-U, comments always are none.) A header row names
+    /// the columns, unless `columns` does.
+    pub lines: LineRules,
+    /// What is known of labels and sentences beyond one label for each token.
+    pub supervision: Supervision,
+    /// How bytes become text, and text lines.
+    pub text: TextOptions,
+    /// What was changed in the inputs, and what was decided about them.
+    pub report: ReadReport,
+    /// How much is read.
+    pub limits: ReadLimits,
+}
+
+/// What is known of labels and sentences beyond one label for each token.
+#[derive(Clone, Copy, Debug)]
+pub struct Supervision {
     /// Labels may be partial: `_` is any label, `A|B` one of two; in JSON lines also `null` and an
     /// array of labels. Otherwise these are labels like any other (and errors in JSON lines).
     pub partial_labels: bool,
     /// Weights of sentences are read: comments such as `# weight = 0.5` before a sentence,
     /// `@weight` lines of CRFsuite's format, and the key `weight` of JSON lines.
     pub weights: bool,
+}
+
+impl Default for Supervision {
+    /// Whole labels, and weights.
+    fn default() -> Self {
+        Self { partial_labels: false, weights: true }
+    }
+}
+
+/// How bytes become text, and text lines.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TextOptions {
     /// The encoding of the text; `None`: UTF-8, or UTF-16 with a byte order mark.
     pub encoding: Option<TextEncoding>,
     /// What is no text becomes U+FFFD, and is counted in the report; otherwise it is an error.
@@ -100,9 +125,12 @@ pub struct ReadOptions {
     /// Raw text: a blank line ends a paragraph, and line ends inside it are blanks, as in text with
     /// hard line breaks. Otherwise the end of a line ends a sentence.
     pub paragraphs: bool,
-    /// What was changed in the inputs, and what was decided about them.
-    pub report: ReadReport,
-    /// Maximum number of tokens of a sentence ([`ReadOptions::MAX_SENTENCE`] by default). Raw text
+}
+
+/// How much is read.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadLimits {
+    /// Maximum number of tokens of a sentence ([`ReadLimits::MAX_SENTENCE`] by default). Raw text
     /// is split there; in other formats a longer sentence is an error, since most likely the blank
     /// lines between sentences are missing.
     pub max_sentence: usize,
@@ -111,14 +139,29 @@ pub struct ReadOptions {
     pub memory: MemoryLimit,
 }
 
-impl ReadOptions {
-    /// The default of [`ReadOptions::max_sentence`].
+impl ReadLimits {
+    /// The default of [`ReadLimits::max_sentence`].
     pub const MAX_SENTENCE: usize = 100_000;
+}
 
+impl Default for ReadLimits {
+    fn default() -> Self {
+        Self::from(MemoryLimit::default())
+    }
+}
+
+impl From<MemoryLimit> for ReadLimits {
+    /// Limits the memory, and sentences by default.
+    fn from(memory: MemoryLimit) -> Self {
+        Self { max_sentence: Self::MAX_SENTENCE, memory }
+    }
+}
+
+impl ReadOptions {
     /// Parses the label of the last token of `sentence`, which is on `line`, if labels may be
     /// partial.
     pub(super) fn parse_last_label(&self, sentence: &mut Sentence, line: &InputLine) -> Result<()> {
-        let last = sentence.len().checked_sub(1).filter(|_| self.partial_labels);
+        let last = sentence.len().checked_sub(1).filter(|_| self.supervision.partial_labels);
         if let Some(label) = last.and_then(|t| sentence.label(t)) {
             let label: TokenLabel = label.parse().map_err(|e: Error| line.error(e.to_string()))?;
             sentence.set_last_label(label);
@@ -128,12 +171,8 @@ impl ReadOptions {
 
     /// Makes `lines`, of which nothing has been read, decode its input as the options say.
     pub fn decode(&self, lines: &mut LineReader) {
-        lines.decode_as(self.encoding, self.lossy, &self.report);
-    }
-
-    /// How the lines of CoNLL files are read.
-    pub(super) fn line_rules(&self) -> LineRules {
-        LineRules { comments: self.comments, header: self.header }
+        let TextOptions { encoding, lossy, .. } = self.text;
+        lines.decode_as(Decoding::new(encoding, lossy, self.report.clone()));
     }
 
     /// Checks that `sentence`, which is still being read, is not too long.
@@ -142,39 +181,17 @@ impl ReadOptions {
     ///
     /// [`Error::Input`] at its beginning if it is.
     pub fn check_length(&self, sentence: &Sentence) -> Result<()> {
-        if sentence.len() <= self.max_sentence {
+        let most = self.limits.max_sentence;
+        if sentence.len() <= most {
             return Ok(());
         }
         Err(Error::input(
             sentence.place(0),
             format!(
-                "the sentence that begins here has more than {} tokens; expected fewer (are the \
-                 blank lines between sentences missing? --max-sentence changes the limit)",
-                self.max_sentence
+                "the sentence that begins here has more than {most} tokens; expected fewer (are \
+                 the blank lines between sentences missing? `max_sentence` changes the limit)"
             ),
         ))
-    }
-}
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        Self {
-            format: None,
-            reader: None,
-            columns: None,
-            label: None,
-            unlabeled: false,
-            comments: false,
-            header: false,
-            partial_labels: false,
-            weights: true,
-            encoding: None,
-            lossy: false,
-            paragraphs: false,
-            report: ReadReport::default(),
-            max_sentence: Self::MAX_SENTENCE,
-            memory: MemoryLimit::default(),
-        }
     }
 }
 
@@ -213,13 +230,13 @@ pub trait SentenceParser: Send {
     /// tokens or attributes need more than their text, and growing vectors twice of that.
     fn memory_per_byte(&self) -> u64;
 
-    /// Parses the next sentence; `None` at the end of the file. Reads no line beyond the one that
-    /// ends the sentence.
+    /// Reads on, by a line in most formats, and appends the sentences that are complete to `ready`;
+    /// returns whether the file goes on. No line beyond the one that ends a sentence is read.
     ///
     /// # Errors
     ///
-    /// The sentence is malformed, or cannot be read.
-    fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>>;
+    /// A sentence is malformed, or cannot be read.
+    fn advance(&mut self, lines: &mut LineReader, ready: &mut VecDeque<Sentence>) -> Result<bool>;
 
     /// Goes on after an error: skips the rest of its sentence.
     ///

@@ -15,23 +15,27 @@ pub struct Repair {
     pub fate: &'static str,
 }
 
-const REPLACED: Repair =
-    Repair { one: "place is no text", many: "places are no text", fate: "U+FFFD stands there" };
+impl Repair {
+    /// Places where bytes that are no text became U+FFFD.
+    pub const REPLACED: Self =
+        Self { one: "place is no text", many: "places are no text", fate: "U+FFFD stands there" };
+}
 
 /// Something that was changed or decided.
 #[derive(Debug)]
 struct Entry {
     what: What,
-    first: Option<Place>,
+    count: u64,
+    first: Option<Place>, // without one, it was changed as an option allows
     is_warning: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 enum What {
     /// Things that are counted.
-    Counted(&'static Repair, u64),
-    /// Something else, which is said once.
-    Text(String),
+    Counted(&'static Repair),
+    /// Something else, which is said once of each place.
+    Said(String, Place),
 }
 
 /// Collects what readers changed or left out, as the options allowed, and what they decided about
@@ -44,100 +48,75 @@ impl ReadReport {
     /// Counts places of a repair.
     pub fn add(&self, repair: &'static Repair, places: u64) {
         if places > 0 {
-            self.count_from(repair, places, false, || None);
+            self.count_from(What::Counted(repair), places, false, || None);
         }
     }
 
     /// Counts a line with a repair. The notice names the first one.
     pub fn add_at(&self, repair: &'static Repair, file: &str, line: u64) {
-        self.count_from(repair, 1, false, || Some(Place::line(file, line)));
+        self.count_from(What::Counted(repair), 1, false, || Some(Place::line(file, line)));
     }
 
     /// Counts a line with something that is kept, but most likely is a mistake.
     pub fn warn_at(&self, kept: &'static Repair, file: &str, line: u64) {
-        self.count_from(kept, 1, true, || Some(Place::line(file, line)));
+        self.count_from(What::Counted(kept), 1, true, || Some(Place::line(file, line)));
+    }
+
+    /// Adds a warning, once: what is there is read, but most likely means something else.
+    pub fn warn(&self, place: Place, text: impl Into<String>) {
+        self.count_from(What::Said(text.into(), place.clone()), 1, true, || Some(place));
     }
 
     fn count_from(
         &self,
-        repair: &'static Repair,
+        what: What,
         places: u64,
         is_warning: bool,
         first: impl FnOnce() -> Option<Place>,
     ) {
         let mut entries = self.entries();
-        let count = entries.iter_mut().find_map(|entry| match &mut entry.what {
-            What::Counted(known, count) if *known == repair => Some(count),
-            _ => None,
-        });
-        if let Some(count) = count {
-            *count += places;
-            return;
-        }
-        entries.push(Entry { what: What::Counted(repair, places), first: first(), is_warning });
-    }
-
-    /// Adds a warning, once: what is there is read, but most likely means something else.
-    pub fn warn(&self, place: Place, text: impl Into<String>) {
-        let (what, first) = (What::Text(text.into()), Some(place));
-        let mut entries = self.entries();
-        let is_known = |entry: &Entry| entry.what == what && entry.first == first;
-        if !entries.iter().any(is_known) {
-            let is_warning = true;
-            entries.push(Entry { what, first, is_warning });
+        match entries.iter_mut().find(|entry| entry.what == what) {
+            Some(entry) => entry.count += places,
+            None => entries.push(Entry { what, count: places, first: first(), is_warning }),
         }
     }
 
     /// The number of places of a repair.
-    pub fn count(&self, repair: &Repair) -> u64 {
-        let counted = |entry: &Entry| match entry.what {
-            What::Counted(known, count) if known == repair => Some(count),
-            _ => None,
-        };
-        self.entries().iter().find_map(counted).unwrap_or(0)
-    }
-
-    /// Counts places where bytes that are no text became U+FFFD.
-    pub fn add_replaced(&self, places: u64) {
-        self.add(&REPLACED, places);
-    }
-
-    /// The number of places where bytes that are no text became U+FFFD.
-    pub fn replaced(&self) -> u64 {
-        self.count(&REPLACED)
+    pub fn count(&self, repair: &'static Repair) -> u64 {
+        let what = What::Counted(repair);
+        self.entries().iter().find(|entry| entry.what == what).map_or(0, |entry| entry.count)
     }
 
     /// Sentences that say what was changed and decided, for a user; none if nothing was.
     pub fn notices(&self) -> Vec<String> {
-        self.entries().iter().map(Entry::notice).collect()
-    }
-
-    /// The warnings but some: the first place of each, and what is there.
-    pub fn warnings_but(&self, known: &[Repair]) -> Vec<(Place, String)> {
-        let entries = self.entries();
-        let is_known = |entry: &Entry| match entry.what {
-            What::Counted(repair, _) => known.contains(repair),
-            What::Text(_) => false,
-        };
-        let warnings = entries.iter().filter(|entry| entry.is_warning && !is_known(entry));
-        let warning = |entry: &Entry| Some((entry.first.clone()?, entry.text()));
-        warnings.filter_map(warning).collect()
+        self.notices_of(|_| true)
     }
 
     /// The notices of what was changed as an option allows, such as text that was replaced: what is
     /// said even by who is to be quiet.
     pub fn losses(&self) -> Vec<String> {
-        let entries = self.entries();
-        let losses = entries.iter().filter(|entry| entry.first.is_none());
-        losses.map(Entry::notice).collect()
+        self.notices_of(|entry| entry.first.is_none())
     }
 
     /// The notices that a program which prints nothing should hand on: all but those of lines that
     /// were read as an option says.
     pub fn unexpected(&self) -> Vec<String> {
+        self.notices_of(|entry| entry.is_warning || entry.first.is_none())
+    }
+
+    fn notices_of(&self, wanted: impl Fn(&Entry) -> bool) -> Vec<String> {
+        self.entries().iter().filter(|entry| wanted(entry)).map(Entry::notice).collect()
+    }
+
+    /// The warnings but some: the first place of each, and what is there.
+    pub fn warnings_but(&self, known: &[Repair]) -> Vec<(Place, String)> {
         let entries = self.entries();
-        let unexpected = |entry: &&Entry| entry.is_warning || entry.first.is_none();
-        entries.iter().filter(unexpected).map(Entry::notice).collect()
+        let is_known = |entry: &Entry| match &entry.what {
+            What::Counted(repair) => known.contains(repair),
+            What::Said(..) => false,
+        };
+        let warnings = entries.iter().filter(|entry| entry.is_warning && !is_known(entry));
+        warnings.filter_map(|entry| Some((entry.first.clone()?, entry.text()))).collect()
     }
 
     fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {
@@ -149,11 +128,11 @@ impl Entry {
     /// What was changed or decided.
     fn text(&self) -> String {
         match &self.what {
-            What::Counted(Repair { one, many, fate }, count) => {
-                let what = if *count == 1 { one } else { many };
-                format!("{count} {what}: {fate}")
+            What::Counted(Repair { one, many, fate }) => {
+                let what = if self.count == 1 { one } else { many };
+                format!("{} {what}: {fate}", self.count)
             }
-            What::Text(text) => text.clone(),
+            What::Said(text, _) => text.clone(),
         }
     }
 
@@ -178,15 +157,15 @@ mod tests {
     #[test]
     fn only_what_was_changed_is_said() {
         let report = ReadReport::default();
-        report.add_replaced(0);
+        report.add(&Repair::REPLACED, 0);
         assert!(report.notices().is_empty());
-        report.clone().add_replaced(2);
+        report.clone().add(&Repair::REPLACED, 2);
         report.add(&DROPPED, 1);
         assert_eq!(
             report.notices(),
             ["2 places are no text: U+FFFD stands there", "1 span cuts a token: left out"]
         );
-        assert_eq!([report.replaced(), report.count(&DROPPED)], [2, 1]);
+        assert_eq!([report.count(&Repair::REPLACED), report.count(&DROPPED)], [2, 1]);
     }
 
     #[test]

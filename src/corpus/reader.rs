@@ -7,7 +7,6 @@ use std::io::{self, BufReader};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::by_line::ByLine;
 use super::conll::ConllParser;
 use super::crfsuite::CrfsuiteParser;
 use super::jsonl::JsonlParser;
@@ -33,6 +32,7 @@ enum PendingInput {
 struct OpenInput {
     lines: LineReader,
     parser: Box<dyn SentenceParser>,
+    ready: VecDeque<Sentence>,
     error_at: Option<u64>,  // how much had been read at the last error
     is_damaged: bool,       // the rest of what the last error is about is to be skipped
     is_finished: bool,      // the parser stays where an error is
@@ -53,7 +53,7 @@ impl OpenInput {
         if self.is_finished {
             return Ok(None);
         }
-        let parsed = self.parser.next_sentence(&mut self.lines);
+        let parsed = self.parse();
         if let Err(error) = &parsed {
             let read = Some(self.lines.position());
             let is_stuck = std::mem::replace(&mut self.error_at, read) == read;
@@ -62,6 +62,11 @@ impl OpenInput {
         }
         self.lines.begin_sentence();
         parsed
+    }
+
+    fn parse(&mut self) -> Result<Option<Sentence>> {
+        while self.ready.is_empty() && self.parser.advance(&mut self.lines, &mut self.ready)? {}
+        Ok(self.ready.pop_front())
     }
 
     /// Records what stands before a sentence: the beginning of the input, a document boundary, the
@@ -122,7 +127,7 @@ impl Reader {
     ) -> Result<Self> {
         let mut reader = Self::open(sources, &ReadOptions::default())?;
         if let Some(first) = reader.pending.pop_front() {
-            let mut lines = first.open(reader.options.memory)?;
+            let mut lines = first.open(reader.options.limits.memory)?;
             reader.options = options(&mut lines)?;
             reader.pending.push_front(PendingInput::Lines(lines));
         }
@@ -162,7 +167,7 @@ impl Reader {
 
     /// Collects all sentences, within the memory limit of the options.
     pub(super) fn collect_within_memory(self) -> Result<Vec<Sentence>> {
-        let limit = self.options.memory.bytes(0);
+        let limit = self.options.limits.memory.bytes(0);
         let (mut sentences, mut held) = (Vec::new(), 0);
         for sentence in self {
             let sentence = sentence?;
@@ -185,7 +190,7 @@ impl Reader {
 
     /// The memory in bytes that a sentence, or what waits to be tagged with it, may take.
     pub fn memory_limit(&self) -> u64 {
-        self.options.memory.bytes(0)
+        self.options.limits.memory.bytes(0)
     }
 
     /// The column separator of the CoNLL file that the last sentence came from: a space if the file
@@ -336,7 +341,7 @@ pub fn open_stream(name: &OsStr) -> Result<InputStream> {
 
 /// Opens an input and selects its parser.
 fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
-    let mut lines = input.open(options.memory)?;
+    let mut lines = input.open(options.limits.memory)?;
     options.decode(&mut lines);
     let guessed = || Format::guess(lines.file());
     let parser = match &options.reader {
@@ -344,10 +349,11 @@ fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
         None => options.format.unwrap_or_else(guessed).parser(options)?,
     };
     let per_byte = parser.memory_per_byte();
-    lines.limit_memory(options.memory.bytes(0), Some(per_byte));
+    lines.limit_memory(options.limits.memory.bytes(0), Some(per_byte));
     Ok(OpenInput {
         lines,
         parser,
+        ready: VecDeque::new(),
         error_at: None,
         is_damaged: false,
         is_finished: false,
@@ -361,11 +367,11 @@ impl ReadFormat for Format {
     fn parser(&self, options: &ReadOptions) -> Result<Box<dyn SentenceParser>> {
         let options = options.clone();
         Ok(match self {
-            Self::Text => Box::new(ByLine::new(TextParser::new(&options))),
-            Self::Conll => Box::new(ByLine::new(ConllParser::new(options, false))),
-            Self::Conllu => Box::new(ByLine::new(ConllParser::new(options, true))),
+            Self::Text => Box::new(TextParser::new(&options)),
+            Self::Conll => Box::new(ConllParser::new(options, false)),
+            Self::Conllu => Box::new(ConllParser::new(options, true)),
             Self::Crfsuite => Box::new(CrfsuiteParser::new(options)?),
-            Self::Jsonl => Box::new(ByLine::new(JsonlParser::new(options))),
+            Self::Jsonl => Box::new(JsonlParser::new(options)),
         })
     }
 }

@@ -33,11 +33,6 @@ impl PendingWeight {
         }
     }
 
-    /// Returns whether a weight waits for its sentence.
-    pub fn is_some(&self) -> bool {
-        self.weight.is_some()
-    }
-
     /// Gives the weight, if there is one, to the sentence that begins.
     pub fn apply(&mut self, sentence: &mut Sentence) -> Result<()> {
         let Some((weight, line)) = self.weight.take() else {

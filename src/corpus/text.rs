@@ -3,9 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::by_line::LineParser;
 use super::lines::{InputLine, LineReader, is_blank};
-use super::parse::ReadOptions;
+use super::parse::{ReadOptions, SentenceParser};
 use crate::error::Result;
 use crate::sentence::{Sentence, Separation, TextPosition};
 use crate::tokenize::Tokenizer;
@@ -35,10 +34,10 @@ struct Paragraph {
 impl TextParser {
     pub fn new(options: &ReadOptions) -> Self {
         Self {
-            tokenizer: Tokenizer::new(options.max_sentence),
+            tokenizer: Tokenizer::new(options.limits.max_sentence),
             separation: Separation::default(),
             position: TextPosition::default(),
-            paragraphs: options.paragraphs,
+            paragraphs: options.text.paragraphs,
             paragraph: None,
         }
     }
@@ -100,11 +99,8 @@ impl TextParser {
         }
         Ok(())
     }
-}
 
-impl LineParser for TextParser {
-    const MEMORY_PER_BYTE: u64 = 60;
-
+    /// Parses a line, and appends the sentences that it completes.
     fn line(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
         if line.has_mark {
             // Another file begins.
@@ -129,9 +125,18 @@ impl LineParser for TextParser {
         }
         Ok(())
     }
+}
 
-    fn end(&mut self, _: &LineReader, ready: &mut VecDeque<Sentence>) -> Result<()> {
-        self.end_paragraph(ready)
+impl SentenceParser for TextParser {
+    fn memory_per_byte(&self) -> u64 {
+        60
+    }
+
+    fn advance(&mut self, lines: &mut LineReader, ready: &mut VecDeque<Sentence>) -> Result<bool> {
+        match lines.next_line()? {
+            Some(line) => self.line(&line, ready).map(|()| true),
+            None => self.end_paragraph(ready).map(|()| false),
+        }
     }
 
     fn recover(&mut self, lines: &mut LineReader) -> Result<()> {
@@ -190,7 +195,7 @@ impl TextSplitter {
 mod tests {
     use super::TextSplitter;
     use crate::corpus::tests::{options, sentences};
-    use crate::corpus::{DocumentRule, Format};
+    use crate::corpus::{DocumentRule, Format, ReadOptions, TextOptions};
 
     #[test]
     fn each_line_is_split_into_sentences_and_empty_lines_are_skipped() {
@@ -226,7 +231,10 @@ mod tests {
 
     #[test]
     fn line_ends_within_a_paragraph_are_blanks() {
-        let options = crate::corpus::ReadOptions { paragraphs: true, ..options(Format::Text) };
+        let options = ReadOptions {
+            text: TextOptions { paragraphs: true, ..TextOptions::default() },
+            ..options(Format::Text)
+        };
         let text = "\n Ann left\r\nRome. Bob\nstayed\n \n\n\u{e9}t\u{e9}\n";
         let read = sentences(text, &options).unwrap();
         let words: Vec<Vec<&str>> = read.iter().map(|s| s.words().unwrap().collect()).collect();

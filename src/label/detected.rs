@@ -62,7 +62,7 @@ impl Detected {
         match self.labeling.scheme == Scheme::Plain && chosen == PlainLabels::Auto {
             true => format!(
                 "read as {self}: they have no B- or I-, but look like types, so adjacent tokens \
-                 with the same label are one span (--plain-labels tags if they are tags)"
+                 with the same label are one span (`plain_labels` tags if they are tags)"
             ),
             false => format!("read as {self}"),
         }

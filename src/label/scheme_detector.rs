@@ -130,14 +130,7 @@ impl SchemeDetector {
         if labels.len() > self.longest.0 {
             self.longest = (labels.len(), place(0));
         }
-        let mut previous = END;
-        for (t, label) in labels.iter().enumerate() {
-            let id = self.add(label.as_ref(), || place(t));
-            self.add_pair(previous, id, || place(t));
-            previous = id;
-        }
-        let last = labels.len().saturating_sub(1);
-        self.add_pair(previous, END, || place(last));
+        self.observe_sets(labels.iter().map(std::slice::from_ref), place);
     }
 
     /// Observes the labels that each token of a sentence may have, none for any.
@@ -147,20 +140,23 @@ impl SchemeDetector {
         place: impl Fn(usize) -> Option<Place>,
     ) {
         self.has_partial = true;
-        let mut previous = Some(END);
-        for (t, set) in allowed.iter().enumerate() {
+        self.observe_sets(allowed.iter().map(Vec::as_slice), place);
+    }
+
+    fn observe_sets<'a, S: AsRef<str> + 'a>(
+        &mut self,
+        sets: impl Iterator<Item = &'a [S]>,
+        place: impl Fn(usize) -> Option<Place>,
+    ) {
+        let (mut previous, mut last) = (Some(END), 0);
+        for (t, set) in sets.enumerate() {
             let ids = set.iter().map(|label| self.add(label.as_ref(), || place(t)));
-            let ids: Vec<usize> = ids.collect();
             // What is not known says only which labels there are.
-            let known = (ids.len() == 1).then(|| ids[0]);
-            if let (Some(a), Some(b)) = (previous, known) {
-                self.add_pair(a, b, || place(t));
-            }
-            previous = known;
+            let known = ids.last().filter(|_| set.len() == 1);
+            self.add_pair(previous.zip(known), || place(t));
+            (previous, last) = (known, t);
         }
-        if let Some(previous) = previous {
-            self.add_pair(previous, END, || place(allowed.len().saturating_sub(1)));
-        }
+        self.add_pair(previous.map(|previous| (previous, END)), || place(last));
     }
 
     fn add(&mut self, label: &str, place: impl Fn() -> Option<Place>) -> usize {
@@ -177,10 +173,11 @@ impl SchemeDetector {
         id
     }
 
-    fn add_pair(&mut self, a: usize, b: usize, place: impl Fn() -> Option<Place>) {
-        let pair =
-            self.pairs.entry((a, b)).or_insert_with(|| SeenPair { count: 0, first: place() });
-        pair.count += 1;
+    fn add_pair(&mut self, pair: Option<(usize, usize)>, place: impl Fn() -> Option<Place>) {
+        if let Some(pair) = pair {
+            let new = || SeenPair { count: 0, first: place() };
+            self.pairs.entry(pair).or_insert_with(new).count += 1;
+        }
     }
 
     /// How the labels that were observed are read.
@@ -537,7 +534,13 @@ mod tests {
             ("O B/X I/X L/X", "BILOU written B/X"),
             ("B M E S S B E", "BMES"),
             ("O B-X M-X E-X W-X", "BMEWO"),
+            ("O PER.B PER.I", "IOB2 written X.B"),
+            ("O B-X I-X E-X S-Y", "BIOES"),
             ("0 0 B-PER I-PER", "IOB2, outside '0'"),
+            ("OUT OUT B-PER I-PER", "IOB2, outside 'OUT'"),
+            ("OTHER OTHER B-PER I-PER", "IOB2, outside 'OTHER'"),
+            ("_ _ B-PER I-PER", "IOB2, outside '_'"),
+            ("<other> <other> B-PER I-PER", "IOB2, outside '<other>'"),
             ("OTHER PER OTHER", "types without prefixes, outside 'OTHER'"),
             ("none none none none B-X I-X", "IOB2, outside 'none'"),
             (

@@ -125,8 +125,8 @@ impl Header {
         } else if takes_label {
             options.label = options.label.or(label);
         }
-        options.comments |= self.lines.comments;
-        options.header |= self.lines.header;
+        options.lines.comments |= self.lines.comments;
+        options.lines.header |= self.lines.header;
         options
     }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::text_list::TextList;
+
 /// Pre-extracted attributes (as in CRFsuite's format): names with values, per token. Attributes of
 /// a token have a weight for each label; those of the edge into it, which are a separate list, have
 /// one for each pair of labels.
@@ -14,10 +16,9 @@ pub struct Attributes {
 /// Names with values, per token.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct AttributeList {
-    names: String,
-    ends: Vec<u32>,           // the end of each name in `names`
+    names: TextList,
     values: Option<Vec<f64>>, // of each name; `None` if all are 1
-    tokens: Vec<usize>,       // [T] the end of each token in `ends`
+    tokens: Vec<usize>,       // [T] the end of each token in `names`
 }
 
 impl Attributes {
@@ -68,7 +69,7 @@ impl Attributes {
 
     /// Whether the names exceed 4 GiB, so that their positions have overflowed.
     pub fn is_full(&self) -> bool {
-        self.lists().any(|list| u32::try_from(list.names.len()).is_err())
+        self.lists().any(|list| u32::try_from(list.names.bytes()).is_err())
     }
 
     /// Memory on the heap in bytes.
@@ -92,38 +93,31 @@ impl Attributes {
 impl AttributeList {
     fn push(&mut self, name: &str, value: f64) {
         if self.values.is_none() && value != 1.0 {
-            self.values = Some(vec![1.0; self.ends.len()]);
+            self.values = Some(vec![1.0; self.names.len()]);
         }
-        self.names.push_str(name);
-        self.ends.push(self.names.len() as u32);
+        self.names.push(name);
         if let Some(values) = &mut self.values {
             values.push(value);
         }
     }
 
     fn end_token(&mut self) {
-        self.tokens.push(self.ends.len());
+        self.tokens.push(self.names.len());
     }
 
     fn token(&self, t: usize) -> impl Iterator<Item = (&str, f64)> {
         let first = if t == 0 { 0 } else { self.tokens[t - 1] };
-        (first..self.tokens[t]).map(|i| {
-            let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
-            let value = self.values.as_ref().map_or(1.0, |values| values[i]);
-            (&self.names[start..self.ends[i] as usize], value)
-        })
+        (first..self.tokens[t])
+            .map(|i| (self.names.get(i), self.values.as_ref().map_or(1.0, |values| values[i])))
     }
 
     fn memory(&self) -> usize {
-        self.names.capacity()
-            + 4 * self.ends.capacity()
-            + 8 * self.values.as_ref().map_or(0, Vec::capacity)
-            + 8 * self.tokens.capacity()
+        let names: usize = self.names.allocations().into_iter().sum();
+        names + 8 * self.values.as_ref().map_or(0, Vec::capacity) + 8 * self.tokens.capacity()
     }
 
     fn shrink(&mut self) {
-        self.names.shrink_to_fit();
-        self.ends.shrink_to_fit();
+        self.names.shrink();
         self.tokens.shrink_to_fit();
     }
 }

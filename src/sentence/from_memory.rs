@@ -24,7 +24,7 @@ impl Sentence {
         let mut sentence = Self::in_memory(Schema::words());
         for word in words {
             let word = word.as_ref();
-            if sentence.text.len() + word.len() > max_text || sentence.push([word], 1).is_err() {
+            if sentence.cells.bytes() + word.len() > max_text || sentence.push([word], 1).is_err() {
                 sentence.overlong = true;
                 break;
             }
@@ -166,9 +166,8 @@ impl Sentence {
         };
         let mut labeled = Self::new(schema, self.file().clone());
         for (t, label) in labels.iter().enumerate() {
-            let before = (0..column).map(|c| self.cell(t, c));
-            let after = (column + 1..self.schema().width()).map(|c| self.cell(t, c));
-            let cells = before.chain([label.as_ref()]).chain(after);
+            let after = self.cells(t).skip(column + 1);
+            let cells = self.cells(t).take(column).chain([label.as_ref()]).chain(after);
             labeled.push(cells, self.place(t).line)?;
         }
         labeled.attributes = self.attributes;

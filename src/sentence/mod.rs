@@ -16,6 +16,7 @@ mod schema;
 #[allow(clippy::module_inception)]
 mod sentence;
 mod separation;
+mod text_list;
 mod token_label;
 mod word_index;
 

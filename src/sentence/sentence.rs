@@ -10,6 +10,7 @@ use super::attributes::Attributes;
 use super::layout::{Layout, Offsets};
 use super::lines::LineNumbers;
 use super::schema::{Schema, list_names};
+use super::text_list::TextList;
 use super::token_label::TokenLabel;
 use crate::error::{Error, Place, Result};
 
@@ -32,10 +33,9 @@ const ALLOCATION: usize = 16;
 pub struct Sentence {
     schema: Arc<Schema>,
     file: Arc<str>,
-    pub(super) text: String,
-    ends: Vec<u32>,            // [T][C] the end of each cell in `text`
-    lines: LineNumbers,        // [T]
-    pub(super) overlong: bool, // there were words that did not fit
+    pub(super) cells: TextList, // [T][C]
+    lines: LineNumbers,         // [T]
+    pub(super) overlong: bool,  // there were words that did not fit
     pub(super) weight: f64,
     pub(super) partial: Option<Box<Vec<(u32, TokenLabel)>>>, // tokens without one known label
     /// Pre-extracted attributes, which are used instead of templates.
@@ -52,8 +52,7 @@ impl Sentence {
         Self {
             schema,
             file,
-            text: String::new(),
-            ends: Vec::new(),
+            cells: TextList::default(),
             lines: LineNumbers::default(),
             overlong: false,
             weight: 1.0,
@@ -86,22 +85,20 @@ impl Sentence {
         cells: impl IntoIterator<Item = S>,
         line: u64,
     ) -> Result<()> {
-        let (ends, text) = (self.ends.len(), self.text.len());
+        let (len, bytes) = (self.cells.len(), self.cells.bytes());
         for cell in cells {
-            self.text.push_str(cell.as_ref());
-            self.ends.push(self.text.len() as u32);
+            self.cells.push(cell.as_ref());
         }
-        let found = self.ends.len() - ends;
+        let found = self.cells.len() - len;
         let fault = match found == self.schema.width() {
             false => ragged(self.schema.names(), found),
-            true if self.text.len() > MAX_TEXT => OVERLONG.to_owned(),
+            true if self.cells.bytes() > MAX_TEXT => OVERLONG.to_owned(),
             true => {
                 self.lines.push(line);
                 return Ok(());
             }
         };
-        self.ends.truncate(ends);
-        self.text.truncate(text);
+        self.cells.truncate(len, bytes);
         Err(Error::input(Place::line(&*self.file, line), fault))
     }
 
@@ -182,13 +179,7 @@ impl Sentence {
     }
 
     fn without_cells(&self, schema: Arc<Schema>) -> Self {
-        Self {
-            schema,
-            text: String::new(),
-            ends: Vec::new(),
-            lines: LineNumbers::default(),
-            ..self.clone()
-        }
+        Self { schema, cells: TextList::default(), lines: LineNumbers::default(), ..self.clone() }
     }
 
     /// Checks that the sentence holds all of its text.
@@ -220,9 +211,7 @@ impl Sentence {
 
     /// The cell of token `t` in column `column`.
     pub fn cell(&self, t: usize, column: usize) -> &str {
-        let i = t * self.schema.width() + column;
-        let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
-        &self.text[start..self.ends[i] as usize]
+        self.cells.get(t * self.schema.width() + column)
     }
 
     /// The words: the cells of the column `word` or `form`, else of the first one; `None` if the
@@ -329,7 +318,7 @@ impl Sentence {
         if let Some(joined) = self.schema.joined() {
             joined.hash(hasher);
         }
-        (&self.text, &self.ends, self.len()).hash(hasher);
+        (&self.cells, self.len()).hash(hasher);
         self.weight.to_bits().hash(hasher);
         self.partial.hash(hasher);
         let layout = &self.layout;
@@ -339,10 +328,11 @@ impl Sentence {
     /// The memory usage in bytes, with the overhead of its allocations. What several sentences
     /// share is divided among them.
     pub fn memory(&self) -> usize {
+        let [text, ends] = self.cells.allocations();
         let attributes = self.attributes.as_deref();
         let held = [
-            self.text.capacity(),
-            4 * self.ends.capacity(),
+            text,
+            ends,
             self.lines.memory(),
             size_of::<Offsets>() * self.offsets.capacity(),
             attributes.map_or(0, |attributes| size_of::<Attributes>() + attributes.memory()),
@@ -365,8 +355,7 @@ impl Sentence {
 
     /// Frees excess capacity, which repeated pushes leave.
     pub fn shrink_to_fit(&mut self) {
-        self.text.shrink_to_fit();
-        self.ends.shrink_to_fit();
+        self.cells.shrink();
     }
 }
 

@@ -1,6 +1,5 @@
 //! Binds templates to the columns of a corpus.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -12,7 +11,6 @@ use super::extractor::Extractor;
 use super::function::{
     BoundFunction, ColumnRef, ConditionTest, Operation, Position, Term, TextInput,
 };
-use super::mined::MinedNames;
 use super::shape::{KnownWords, SHAPES};
 use super::syntax::{function_example, function_names, is_function};
 use super::text::did_you_mean;
@@ -20,14 +18,6 @@ use super::tokens::Location;
 use crate::error::{Place, Result};
 use crate::fingerprint::{EMPTY, Fingerprinter};
 use crate::sentence::Schema;
-
-/// What a template has learned from the training data.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Learned {
-    pub known_words: Arc<KnownWords>,
-    /// The names, by the text that they are found in.
-    pub mined: BTreeMap<String, Arc<MinedNames>>,
-}
 
 /// Compiles the lines of the template file `file` for `schema`.
 ///
@@ -38,12 +28,12 @@ pub(super) fn bind(
     parsed: &TemplateLines,
     file: &str,
     schema: &Schema,
-    learned: &Learned,
+    known_words: &Arc<KnownWords>,
 ) -> Result<Extractor> {
     let (lines, window) = (&parsed.lines, parsed.documents.window);
     let mut binder = Binder {
         schema,
-        learned,
+        known_words,
         at: Location { file, line: 0, column: 0 },
         word: ColumnRef::Word.index(schema),
         columns: schema.names().iter().map(String::as_str).zip(0..).collect(),
@@ -84,7 +74,7 @@ pub(super) fn number_groups(lines: &[TemplateLine], file: &str) -> (Vec<u32>, Ve
 
 struct Binder<'a> {
     schema: &'a Schema,
-    learned: &'a Learned,
+    known_words: &'a Arc<KnownWords>,
     at: Location<'a>,                 // of the line that is bound
     word: Option<usize>,              // the column of the words
     columns: HashMap<&'a str, usize>, // by name
@@ -209,11 +199,7 @@ impl Binder<'_> {
         match &mut operation {
             Operation::Text => return Ok(source),
             Operation::Shape(_, known) | Operation::ShapeWhileReading(_, known) => {
-                known.clone_from(&self.learned.known_words);
-            }
-            Operation::MinedNames(names) => {
-                let found = self.learned.mined.get(&input.to_string());
-                *names = found.cloned().unwrap_or_default();
+                known.clone_from(self.known_words);
             }
             Operation::Value | Operation::Run(_) => source = self.column(&input.column, at)?,
             Operation::Mention(kind) => {

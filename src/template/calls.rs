@@ -231,7 +231,6 @@ impl<'a> Arguments<'a, '_, '_> {
             "bag" => self.bag()?,
             "title" => Operation::Title,
             "occurrence" => Operation::Occurrence,
-            "lexicon" if self.training() => Operation::MinedNames(Arc::default()),
             "lexicon" => {
                 let file = self.file()?;
                 Operation::Lexicon(self.load(&file, None)?)
@@ -420,15 +419,6 @@ impl<'a> Arguments<'a, '_, '_> {
         self.consume_named("same", Some(&same).filter(|same| **same != TextInput::WORD));
         self.input = Some(same);
         Ok(Operation::Others(Box::new(term)))
-    }
-
-    /// Consumes `training`, which stands where a file name could. Returns whether it is there.
-    fn training(&mut self) -> bool {
-        let has_file = self.rest.iter().any(|a| a.value.quoted().is_some());
-        let training = |value: &ArgumentValue<'a>| value.one_of(&[("training", ())]);
-        let found = !has_file && self.take(training).is_some();
-        self.consumed.extend(found.then(|| "training".to_owned()));
-        found
     }
 
     /// Consumes the name of a shape, [`Shape::Long`] by default, and `known(reading)`.

@@ -11,7 +11,6 @@ use super::document::{RunKind, write_run};
 use super::function::{
     BoundFunction, ConditionTest, NGRAM_WINDOW, OPEN_BYTES, OPEN_LENGTH, Operation, SubstringKind,
 };
-use super::mined::MinedNames;
 use super::shape::{ShapeScratch, capitalization, character_classes, is_title, occurrence};
 use super::text::{graphemes, push_lower};
 use super::values::Values;
@@ -109,12 +108,8 @@ impl BoundFunction {
     ) -> Result<()> {
         let mut tags = std::mem::take(&mut ws.scratch.phrase_tags);
         let word = |t: usize| &ws.values.arena[ws.text_at(self.source, t as i64)];
-        match &self.operation {
-            Operation::Lexicon(lexicon) => lexicon.tag(ws.tokens, word, |()| true, &mut tags),
-            Operation::MinedNames(names) => {
-                names.tag(ws.tokens, word, ws.training_sentence, &mut tags);
-            }
-            _ => {}
+        if let Operation::Lexicon(lexicon) = &self.operation {
+            lexicon.tag(ws.tokens, word, &mut tags);
         }
         ws.scratch.phrase_tags = tags;
         let length = ws.tokens as i64;
@@ -160,12 +155,11 @@ impl BoundFunction {
                 }
             }
             Operation::Lexicon(_) => match ws.scratch.phrase_tags.get(t) {
-                Some(&(tag, _)) if tag != b' ' => {
+                Some(&tag) if tag != b' ' => {
                     ws.values.push_text(char::from(tag).encode_utf8(&mut [0; 4]));
                 }
                 _ => {}
             },
-            Operation::MinedNames(names) => push_types(names, t, ws),
             Operation::Value => {
                 let number = parse_number(sentence.cell(t, source));
                 ws.values.push_number(number.ok_or_else(|| not_a_number(sentence, t, source))?);
@@ -389,19 +383,6 @@ fn push_group(regex: &Regex, word: Range<usize>, values: &mut Values) {
     } else if let Some(groups) = regex.captures(text) {
         let range = groups.get(1).map_or(0..0, |group| group.range());
         values.push_range(word.start + range.start..word.start + range.end);
-    }
-}
-
-/// Pushes each type of the name that token `t` belongs to, with its position in the name.
-fn push_types(names: &MinedNames, t: usize, ws: &mut Workspace) {
-    let Some(&(tag, node)) = ws.scratch.phrase_tags.get(t).filter(|(tag, _)| *tag != b' ') else {
-        return;
-    };
-    let Workspace { values, scratch, .. } = ws;
-    for kind in names.types(node, ws.training_sentence) {
-        scratch.text.clear();
-        scratch.text.extend([kind, "-", char::from(tag).encode_utf8(&mut [0; 4])]);
-        values.push_text(&scratch.text);
     }
 }
 

@@ -9,7 +9,6 @@ use regex::Regex;
 use super::clusters::Clusters;
 use super::document::{MentionKind, NEAREST, RunKind};
 use super::lexicon::Lexicon;
-use super::mined::{MAX_TYPES, MinedNames};
 use super::shape::{KnownWords, Shape};
 use super::syntax::{is_bare_column_name, quote};
 use super::vectors::Vectors;
@@ -134,8 +133,6 @@ pub(super) enum Operation {
     Title,
     Occurrence,
     Lexicon(Arc<Lexicon>),
-    /// The names in the training data, with their types.
-    MinedNames(Arc<MinedNames>),
     /// Prefixes of the cluster path with the given lengths; the whole path if there are none.
     Cluster(Arc<Clusters>, Vec<usize>),
     /// The components of the word's vector, times a factor.
@@ -241,7 +238,6 @@ impl TemplateFunction {
             }
             Operation::Bag(window) => window.clone().count(),
             Operation::Cluster(_, lengths) => lengths.len().max(1),
-            Operation::MinedNames(_) => MAX_TYPES,
             Operation::Vector(vectors, _) => vectors.dimensions(),
             Operation::Others(term) => NEAREST.saturating_mul(term.function.max_values()),
             _ => 1,

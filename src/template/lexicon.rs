@@ -1,6 +1,6 @@
 //! Lexica (gazetteers): lists of multi-token phrases.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::resources::{Resource, Selection};
 use super::text::nonblank_lines;
@@ -9,24 +9,16 @@ use crate::error::{Error, Place, Result};
 /// Maximum length of a phrase, in tokens. Bounds the matching time per token for any file.
 pub(super) const MAX_PHRASE: usize = 64;
 
-/// A token of a phrase that was found: its position in the phrase, `B`egin, `I`nside, `E`nd or
-/// `S`ingle, or a blank for none; and the number of the phrase.
-pub(super) type PhraseTag = (u8, u32);
-
-/// Phrases with values, stored as a trie over word ids.
+/// A set of phrases, stored as a trie over word ids.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Phrases<V> {
+pub(super) struct Lexicon {
     words: HashMap<String, u32>,
     children: HashMap<(u32, u32), u32>, // (node, word) → node; node 0 is the root
-    values: HashMap<u32, V>,            // by the node at which a phrase ends
+    ends: HashSet<u32>,                 // nodes at which a phrase ends
 }
 
-/// A set of phrases.
-pub(super) type Lexicon = Phrases<()>;
-
-impl<V: Default> Phrases<V> {
-    /// Returns the value of a phrase, which is added if necessary.
-    pub(super) fn entry<'a>(&mut self, phrase: impl Iterator<Item = &'a str>) -> &mut V {
+impl Lexicon {
+    fn insert<'a>(&mut self, phrase: impl Iterator<Item = &'a str>) {
         let mut node = 0;
         for word in phrase {
             let next = self.words.len() as u32;
@@ -34,54 +26,43 @@ impl<V: Default> Phrases<V> {
             let next = self.children.len() as u32 + 1;
             node = *self.children.entry((node, word)).or_insert(next);
         }
-        self.values.entry(node).or_default()
-    }
-
-    /// Returns the value of a phrase, by its number.
-    pub(super) fn get(&self, phrase: u32) -> Option<&V> {
-        self.values.get(&phrase)
-    }
-
-    /// Returns all values, in no particular order.
-    pub(super) fn values(&self) -> impl Iterator<Item = &V> {
-        self.values.values()
+        self.ends.insert(node);
     }
 
     fn step(&self, node: u32, word: &str) -> Option<u32> {
         self.children.get(&(node, *self.words.get(word)?)).copied()
     }
 
-    /// Tags each of `length` tokens with its position in a phrase whose value `counts`. Matching is
-    /// leftmost-longest, in at most `length` times the length of the longest phrase steps.
+    /// Tags each of `length` tokens with its position in a phrase, `B`egin, `I`nside, `E`nd or
+    /// `S`ingle, or a blank for none. Matching is leftmost-longest, in at most `length` times the
+    /// length of the longest phrase steps.
     pub(super) fn tag<'a>(
         &self,
         length: usize,
         word: impl Fn(usize) -> &'a str,
-        counts: impl Fn(&V) -> bool,
-        tags: &mut Vec<PhraseTag>,
+        tags: &mut Vec<u8>,
     ) {
         tags.clear();
-        tags.resize(length, (b' ', 0));
+        tags.resize(length, b' ');
         let mut t = 0;
         while t < length {
-            let (mut node, mut found) = (0, (t, 0));
+            let (mut node, mut end) = (0, t);
             for u in t..length {
                 let Some(next) = self.step(node, word(u)) else {
                     break;
                 };
                 node = next;
-                if self.get(node).is_some_and(&counts) {
-                    found = (u + 1, node);
+                if self.ends.contains(&node) {
+                    end = u + 1;
                 }
             }
-            let (end, node) = found;
             match end - t {
                 0 => t += 1,
-                1 => tags[t] = (b'S', node),
+                1 => tags[t] = b'S',
                 _ => {
-                    tags[t..end].fill((b'I', node));
-                    tags[t].0 = b'B';
-                    tags[end - 1].0 = b'E';
+                    tags[t..end].fill(b'I');
+                    tags[t] = b'B';
+                    tags[end - 1] = b'E';
                 }
             }
             t = t.max(end);
@@ -102,9 +83,9 @@ impl Resource for Lexicon {
                     format!("a phrase of {length} tokens; at most {MAX_PHRASE} are allowed"),
                 ));
             }
-            lexicon.entry(line.split_whitespace());
+            lexicon.insert(line.split_whitespace());
         }
-        if lexicon.values.is_empty() {
+        if lexicon.ends.is_empty() {
             return Err(Error::input(Place::file(file), "the lexicon is empty"));
         }
         Ok(lexicon)
@@ -122,8 +103,8 @@ mod tests {
     fn tags(lexicon: &Lexicon, sentence: &str) -> String {
         let words: Vec<&str> = sentence.split(' ').collect();
         let mut tags = Vec::new();
-        lexicon.tag(words.len(), |t| words[t], |()| true, &mut tags);
-        let tags = tags.iter().map(|&(tag, _)| char::from(tag));
+        lexicon.tag(words.len(), |t| words[t], &mut tags);
+        let tags = tags.iter().map(|&tag| char::from(tag));
         tags.collect::<String>().replace(' ', "-")
     }
 

@@ -40,7 +40,7 @@
 //! | tokens → [`Template`] | `parser`, `pattern_parser`, `calls`, `expressions` |
 //! | parsed templates | `ast`, `function` |
 //! | files that templates refer to | `resources`, `lexicon`, `clusters`, `vectors` |
-//! | what is learned from the training data | `mined`, `shape`, `caseless` |
+//! | what is learned from the training data | `shape`, `caseless` |
 //! | [`Template`] + columns → [`Extractor`] | `bind`, `evaluation_plan` |
 //! | sentence → [`Attribute`]s | `extractor`, `evaluate`, `document`, `attribute` |
 //! | what is memoized | `workspace`, `values` |
@@ -65,7 +65,6 @@ mod extractor;
 mod function;
 mod lexicon;
 mod lines;
-mod mined;
 mod parser;
 mod pattern_parser;
 mod resources;

@@ -1,6 +1,5 @@
 //! A parsed template file and its stored form.
 
-use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::path::Path;
 use std::str::FromStr;
@@ -11,17 +10,15 @@ use serde::{Deserialize, Serialize};
 
 use super::ast::{LineGroup, TemplateLine, TemplateLines};
 use super::attribute_lines::AttributeLines;
-use super::bind::{self, Learned};
+use super::bind;
 use super::caseless::CaseFolder;
 use super::extractor::Extractor;
-use super::function::{ColumnRef, Operation, TemplateFunction};
+use super::function::{ColumnRef, TemplateFunction};
 use super::lines::{format_document, parse_lines, strip_document};
-use super::mined::MinedNames;
 use super::resources::Resources;
 use super::shape::{KnownWords, is_known_word_candidate};
 use crate::error::{Error, Place, Result};
 use crate::input_file::{read_text, read_text_prefix};
-use crate::label::PlainLabels;
 use crate::sentence::{DocumentOptions, PREDICTIONS, Schema, Sentence};
 
 /// Maximum size of a template file, in bytes; typical ones have a few kilobytes.
@@ -51,9 +48,8 @@ pub struct Template {
     file: Arc<str>,
     files: Vec<(String, Arc<str>)>,
     parsed: Arc<TemplateLines>,
-    learned: Learned,
-    parts: Option<Arc<[u32]>>, // of the training data, for mining
-    caseless: bool,            // whether sentences without case have attributes of their own
+    known_words: Arc<KnownWords>, // learned from the training data
+    caseless: bool,               // whether sentences without case have attributes of their own
 }
 
 /// The stored form of a [`Template`].
@@ -63,21 +59,18 @@ pub(super) struct StoredTemplate {
     file: Arc<str>,
     pub(super) files: Vec<(String, Arc<str>)>,
     pub(super) known_words: Vec<Box<str>>,
-    mined: BTreeMap<String, String>, // names of the training data, by the text they are found in
     caseless: bool,
 }
 
 impl From<Template> for StoredTemplate {
     fn from(template: Template) -> Self {
-        let mut known_words: Vec<Box<str>> = template.learned.known_words.keys().cloned().collect();
+        let mut known_words: Vec<Box<str>> = template.known_words.keys().cloned().collect();
         known_words.sort_unstable();
-        let mined = template.learned.mined.into_iter();
         Self {
             source: template.source,
             file: template.file,
             files: template.files,
             known_words,
-            mined: mined.map(|(input, names)| (input, names.to_text())).collect(),
             caseless: template.caseless,
         }
     }
@@ -97,11 +90,7 @@ impl TryFrom<StoredTemplate> for Template {
         };
         let mut template = Self::parse(&stored.source, &stored.file, &mut load)?;
         let known_words = stored.known_words.into_iter().map(|word| (word, (0, 0)));
-        template.learned.known_words = Arc::new(known_words.collect());
-        for (input, text) in stored.mined {
-            let names = MinedNames::parse(&text, "the names of the training data")?;
-            template.learned.mined.insert(input, Arc::new(names));
-        }
+        template.known_words = Arc::new(known_words.collect());
         template.caseless = stored.caseless;
         Ok(template)
     }
@@ -193,8 +182,7 @@ impl Template {
             file: file.into(),
             files: resources.into_files(),
             parsed: parsed.into(),
-            learned: Learned::default(),
-            parts: None,
+            known_words: Arc::default(),
             caseless: false,
         })
     }
@@ -364,17 +352,6 @@ impl Template {
     /// `k`, which are those that occur in lower case. Replaces what was learned before. Does
     /// nothing if no template uses such a shape.
     pub fn learn<'a>(&mut self, sentences: impl Iterator<Item = &'a Sentence>) {
-        self.learn_labeled(sentences, PlainLabels::Auto);
-    }
-
-    /// Learns like [`learn`](Self::learn) from sentences whose labels without prefixes are `plain`.
-    pub fn learn_labeled<'a>(
-        &mut self,
-        sentences: impl Iterator<Item = &'a Sentence>,
-        plain: PlainLabels,
-    ) {
-        let sentences: Vec<&Sentence> = sentences.collect();
-        self.mine(&sentences, plain);
         let with_known_words = self.functions().filter(|f| f.uses_known_words());
         let read = with_known_words.filter_map(TemplateFunction::column);
         let columns = distinct(read.chain(self.caseless.then_some(&ColumnRef::Word)));
@@ -391,38 +368,15 @@ impl Template {
                 }
             }
         }
-        self.learned.known_words = Arc::new(known_words);
-    }
-
-    /// Learns the names of the training data, if some template looks words up in them.
-    fn mine(&mut self, sentences: &[&Sentence], plain: PlainLabels) {
-        let mines = |f: &&TemplateFunction| matches!(f.operation, Operation::MinedNames(_));
-        let inputs = self.functions().filter(mines);
-        for input in inputs.filter_map(|f| f.input.clone()).collect::<Vec<_>>() {
-            let column = |sentence: &Sentence| input.column.index(sentence.schema());
-            let parts = self.parts.as_deref();
-            let names = MinedNames::learn(sentences, input.lower, column, parts, plain);
-            self.learned.mined.insert(input.to_string(), Arc::new(names));
-        }
-    }
-
-    /// Sets the parts of the training data, one for each sentence: in training, the names of the
-    /// part of a sentence are not looked up in it. By default parts are blocks of sentences.
-    pub fn set_parts(&mut self, parts: Arc<[u32]>) {
-        self.parts = Some(parts);
+        self.known_words = Arc::new(known_words);
     }
 
     /// Adds what another template has learned, if this one uses it.
     pub fn learn_from(&mut self, other: &Self) {
         self.caseless |= other.caseless;
-        for (input, names) in &mut self.learned.mined {
-            if let Some(earlier) = other.learned.mined.get(input) {
-                Arc::make_mut(names).extend(earlier);
-            }
-        }
         if self.caseless || self.functions().any(TemplateFunction::uses_known_words) {
-            let words = other.learned.known_words.keys();
-            let known_words = Arc::make_mut(&mut self.learned.known_words);
+            let words = other.known_words.keys();
+            let known_words = Arc::make_mut(&mut self.known_words);
             known_words.extend(words.map(|word| (word.clone(), (0, 0))));
         }
     }
@@ -450,21 +404,20 @@ impl Template {
     ///
     /// [`Error::Input`] at a template that reads a missing column, or the column of the labels.
     pub fn bind(&self, schema: &Schema) -> Result<Extractor> {
-        let extractor = self.bind_with(schema, &self.learned)?;
+        let extractor = self.bind_with(schema, &self.known_words)?;
         let Some(column) = ColumnRef::Word.index(schema).filter(|_| self.caseless) else {
             return Ok(extractor);
         };
         // The shapes of sentences without case do not mark known words: in lower case, a word of
         // the training data without the mark would be a name, and one of other text only a new
         // word.
-        let learned = Learned { known_words: Arc::default(), ..self.learned.clone() };
-        let caseless = self.bind_with(schema, &learned)?;
-        let folder = CaseFolder { column, known: Arc::clone(&self.learned.known_words) };
+        let caseless = self.bind_with(schema, &Arc::default())?;
+        let folder = CaseFolder { column, known: Arc::clone(&self.known_words) };
         Ok(extractor.with_caseless(folder, caseless))
     }
 
-    fn bind_with(&self, schema: &Schema, learned: &Learned) -> Result<Extractor> {
-        bind::bind(&self.parsed, &self.file, schema, learned)
+    fn bind_with(&self, schema: &Schema, known_words: &Arc<KnownWords>) -> Result<Extractor> {
+        bind::bind(&self.parsed, &self.file, schema, known_words)
     }
 }
 

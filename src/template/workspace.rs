@@ -12,7 +12,6 @@ use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::document::DocumentState;
-use super::lexicon::PhraseTag;
 use super::shape::ShapeScratch;
 use super::values::{FunctionValue, Values, Watermark};
 use crate::fingerprint::Fingerprinter;
@@ -88,7 +87,8 @@ pub(super) struct Scratch {
     pub shape: ShapeScratch,
     pub boundaries: Vec<usize>,
     pub seen_ngrams: HashTable<(u32, u32)>,
-    pub phrase_tags: Vec<PhraseTag>,
+    /// Position of each token in a phrase of a lexicon, `B`, `I`, `E`, `S` or a blank.
+    pub phrase_tags: Vec<u8>,
     pub combination: Vec<u32>,
     pub bundle_keys: Vec<BundleKey>, // [T][bundles]
 }

@@ -253,7 +253,7 @@ fn learned_template(
     if options.caseless > 0.0 {
         template.set_caseless();
     }
-    template.learn_labeled(sentences.iter(), options.plain_labels);
+    template.learn(sentences.iter());
     for (_, model) in models.iter() {
         if let Some(earlier) = &model.header().template {
             template.learn_from(earlier);

@@ -118,7 +118,7 @@ fn tagged_lines(tagger: &dropchain::Tagger, text: String, options: TagOptions) -
     let header = tagger.model().header();
     let read = ReadOptions {
         format: Some(Format::Text),
-        memory: MemoryLimit::Bytes(MEMORY),
+        limits: MemoryLimit::Bytes(MEMORY).into(),
         ..ReadOptions::default()
     };
     let sentences = Reader::from_read(Box::new(Cursor::new(text)), "text", &read)

@@ -114,7 +114,7 @@ impl LabelReport {
             types: sorted(types),
         };
         report.check_legality(&all, findings);
-        report.check_names(&first, train, options.read.partial_labels, findings);
+        report.check_names(&first, train, options.read.supervision.partial_labels, findings);
         report
     }
 

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::finding::{FindingKind, Findings};
 use super::role::Role;
 use super::scan::{LineScan, ScannedInput};
-use dropchain::corpus::{Format, ReadOptions, ReadReport, Reader, Repair, decoded, open_stream};
+use dropchain::corpus::{
+    Format, ReadOptions, ReadReport, Reader, Repair, TextOptions, decoded, open_stream,
+};
 use dropchain::error::{Error, Place, Result};
 use dropchain::label::SchemeDetector;
 use dropchain::memory::input_over_limit;
@@ -54,15 +56,18 @@ impl FileReading {
         let name = file.to_string_lossy().into_owned();
         let format = self.options.format.unwrap_or_else(|| Format::guess(&name));
         let limit = self.findings.limit();
-        let scan =
-            Arc::new(Mutex::new(LineScan::new(&name, Findings::new(limit), self.options.lossy)));
+        let scan = Arc::new(Mutex::new(LineScan::new(
+            &name,
+            Findings::new(limit),
+            self.options.text.lossy,
+        )));
         let stream = open_stream(file)?;
         let stream = decoded(stream, &self.options).map_err(|error| Error::io(file, error))?;
-        let memory = self.options.memory.bytes(self.held);
+        let memory = self.options.limits.memory.bytes(self.held);
         let stream = ScannedInput::new(stream, Arc::clone(&scan), memory);
         let options = ReadOptions {
             format: Some(format),
-            encoding: None, // decoded already
+            text: TextOptions { encoding: None, ..self.options.text }, // decoded already
             report: ReadReport::default(),
             ..self.options.clone()
         };

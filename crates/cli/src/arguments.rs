@@ -10,10 +10,13 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use dropchain::corpus::{Corpus, Format, OffsetUnit, ReadOptions, ReadReport, TextEncoding};
+use dropchain::corpus::{
+    Corpus, Format, LineRules, OffsetUnit, ReadLimits, ReadOptions, ReadReport, Supervision,
+    TextEncoding, TextOptions,
+};
 use dropchain::memory::available_address_space;
 use dropchain::{Error, MemoryLimit, Model, Result};
-use dropchain_formats::{InputFormat, Misaligned, SeveralLabels, SpanOptions, annotation_files};
+use dropchain_formats::{InputFormat, Misaligned, SpanOptions, annotation_files};
 
 use crate::progress::{Progress, notice};
 
@@ -57,13 +60,9 @@ impl InputArguments {
         let options = self.text.apply(ReadOptions {
             columns: self.columns.clone(),
             label: self.label.clone(),
-            unlabeled: false,
-            comments: self.lines.comments,
-            header: self.lines.header,
-            partial_labels: false,
-            weights: false,
-            max_sentence: self.limits.max_sentence(),
-            memory: self.limits.memory(),
+            lines: self.lines.rules(),
+            supervision: Supervision { weights: false, ..Supervision::default() },
+            limits: self.limits.read(),
             ..ReadOptions::default()
         });
         match self.format {
@@ -240,7 +239,12 @@ pub struct LimitArguments {
 impl LimitArguments {
     /// Returns the maximum number of tokens of a sentence.
     pub fn max_sentence(&self) -> usize {
-        self.max_sentence.map_or(ReadOptions::MAX_SENTENCE, |max| max as usize)
+        self.max_sentence.map_or(ReadLimits::MAX_SENTENCE, |max| max as usize)
+    }
+
+    /// Returns how much is read.
+    pub fn read(&self) -> ReadLimits {
+        ReadLimits { max_sentence: self.max_sentence(), memory: self.memory() }
     }
 
     /// Returns the memory limit.
@@ -296,6 +300,12 @@ pub struct LineArguments {
     pub header: bool,
 }
 
+impl LineArguments {
+    pub fn rules(&self) -> LineRules {
+        LineRules { comments: self.comments, header: self.header }
+    }
+}
+
 /// Text in other encodings, and with hard line breaks.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Input")]
@@ -318,13 +328,9 @@ pub struct TextArguments {
 impl TextArguments {
     /// Sets the corresponding reading options.
     pub fn apply(&self, options: ReadOptions) -> ReadOptions {
-        ReadOptions {
-            encoding: self.encoding,
-            lossy: self.lossy,
-            paragraphs: self.paragraphs,
-            report: self.report.clone(),
-            ..options
-        }
+        let &Self { encoding, lossy, paragraphs, ref report } = self;
+        let text = TextOptions { encoding, lossy, paragraphs };
+        ReadOptions { text, report: report.clone(), ..options }
     }
 
     /// Says what was changed in the inputs, and what was decided about them; if `quiet`, only what
@@ -369,11 +375,6 @@ pub struct SpanArguments {
     misaligned: Option<Misaligned>,
     #[command(flatten)]
     pub text_key: TextKeyArguments,
-    /// Spans with several labels: drop the span, or keep the first label [default: drop]
-    ///
-    /// Their number is reported.
-    #[arg(long, value_name = "ACTION", hide_long_help = true)]
-    several_labels: Option<SeveralLabels>,
 }
 
 impl SpanArguments {
@@ -382,7 +383,6 @@ impl SpanArguments {
             offsets: self.offsets.unwrap_or_default(),
             misaligned: self.misaligned.unwrap_or_default(),
             text_key: self.text_key.text_key.clone(),
-            several_labels: self.several_labels.unwrap_or_default(),
         }
     }
 }
@@ -400,6 +400,11 @@ pub struct PartialLabelArguments {
 }
 
 impl PartialLabelArguments {
+    /// Returns what is known of labels in training data, weights included.
+    pub fn supervision(&self) -> Supervision {
+        Supervision { partial_labels: self.partial_labels, weights: true }
+    }
+
     /// Returns a hint if labels of `corpus` look partial, but are read as ordinary labels.
     pub fn hint(&self, corpus: &Corpus) -> Option<String> {
         if self.partial_labels {

@@ -77,10 +77,8 @@ impl ClusterInputArguments {
         let options = self.text.apply(ReadOptions {
             columns: self.columns.clone(),
             unlabeled: true,
-            comments: self.lines.comments,
-            header: self.lines.header,
-            max_sentence: self.limits.max_sentence(),
-            memory: self.limits.memory(),
+            lines: self.lines.rules(),
+            limits: self.limits.read(),
             ..ReadOptions::default()
         });
         match self.format {

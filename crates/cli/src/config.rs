@@ -1,33 +1,29 @@
 //! Configuration files: `--config` of the commands that train.
 //!
-//! A file becomes arguments that stand before those of the command line. A run records the
-//! arguments that it was given, by key, and `inspect --config` prints them as a file.
+//! A file has one argument of the command a line, and stands before those of the command line. A run
+//! records the arguments that it was given, by key, and `inspect --config` prints them as a file.
 
-use std::any::TypeId;
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command};
 use dropchain::input_file::read_text;
-use dropchain::{Error, Model, Place, Template};
+use dropchain::{Error, Model, Place};
 use serde::Serialize;
 use serde_json::{Map, Value};
-use toml::de::{DeTable, DeValue};
 
 use crate::arguments::FileName;
 use crate::exit::CommandError;
 use crate::help;
 use crate::progress::notice;
-use crate::training_arguments::is_share_of_dev;
 
 /// The key of the positional arguments, which have no name on the command line.
 pub const INPUT: &str = "input";
 
-/// The option that names the configuration file: no key of that file.
+/// The option that names the configuration file: no option of that file.
 const CONFIG: &str = "config";
 
 /// Options that have no effect on the model. Models and logs do not record them, so that those of
@@ -49,12 +45,12 @@ const WITHOUT_EFFECT: [&str; 11] = [
 /// The configuration of a run.
 #[derive(Clone, Debug, Args)]
 pub struct ConfigArguments {
-    /// Read options from this TOML file (docs/config.md)
+    /// Read options from this file, one a line (docs/config.md)
     ///
-    /// Keys are the long names of options (`max-iterations = 50`), training files are `input`,
-    /// several values are an array, and switches are true or false. Options of the command line
-    /// override those of the file. File names are relative to the folder of the file. `-` is
-    /// standard input. `dropchain inspect MODEL --config` prints the file that repeats a run.
+    /// A line is an argument as on the command line: `--max-iterations=50`, `--quiet`, or a
+    /// training file. Lines that begin with `#` are comments. Options of the command line replace
+    /// those of the file. `-` is standard input. `dropchain inspect MODEL --config` prints the file
+    /// that repeats a run.
     #[arg(long, value_name = "FILE")]
     pub config: Option<FileName>,
     /// The options of the run.
@@ -130,14 +126,6 @@ pub fn options_of(command: &Command) -> impl Iterator<Item = (&str, &Arg)> {
     keyed.filter(|(key, _)| *key != CONFIG)
 }
 
-/// Returns whether the values of an option are names of files.
-pub fn is_file(argument: &Arg) -> bool {
-    let of = argument.get_value_parser().type_id();
-    [TypeId::of::<FileName>(), TypeId::of::<PathBuf>(), TypeId::of::<OsString>()]
-        .iter()
-        .any(|kind| of == *kind)
-}
-
 fn is_given(matches: &ArgMatches, argument: &Arg) -> bool {
     matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine)
 }
@@ -181,13 +169,12 @@ pub fn parse(program: &Command, arguments: Vec<OsString>) -> Result<ArgMatches, 
     let Some((command, given, path)) = find_file(program, &arguments) else {
         return Ok(program.clone().try_get_matches_from(arguments)?);
     };
-    let mut from_file = File::read(&path)?.arguments(command, program)?;
-    from_file.retain(|found| !is_given(&given, found.argument));
+    let mut lines = read(&path, command)?;
+    lines.retain(|line| !is_given(&given, line.argument));
     let (before, after) = arguments.split_at(2);
-    let merged = from_file.iter().flat_map(|found| &found.arguments);
-    let merged = before.iter().chain(merged).chain(after);
+    let merged = before.iter().chain(lines.iter().map(|line| &line.text)).chain(after);
     let matches = program.clone().try_get_matches_from(merged);
-    matches.map_err(|error| explain(error, &from_file).into())
+    matches.map_err(|error| explain(error, &lines).into())
 }
 
 /// Returns whether the configuration file among the arguments is standard input.
@@ -208,180 +195,80 @@ fn find_file<'a>(
     Some((command, matches, path))
 }
 
+/// A line of a configuration file.
+struct Line<'a> {
+    argument: &'a Arg,
+    /// The option as in an error message, such as `--dev`.
+    flag: String,
+    place: Place,
+    text: OsString,
+}
+
+/// Reads the lines of a configuration file for a command.
+///
+/// # Errors
+///
+/// The file cannot be read; a line has an option that the command does not have.
+fn read<'a>(path: &FileName, command: &'a Command) -> Result<Vec<Line<'a>>, Error> {
+    const MAX_BYTES: usize = 1 << 20;
+    const EXPECTED: &str = "an option a line";
+    let text = match &**path {
+        "-" => io::read_to_string(io::stdin()).map_err(|e| Error::io("-", e))?,
+        _ => read_text(path.as_ref() as &Path, MAX_BYTES, EXPECTED)?,
+    };
+    let numbered = text.lines().map(str::trim).enumerate();
+    let arguments = numbered.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    arguments
+        .map(|(i, line)| parse_line(line, Place::line(&**path, i as u64 + 1), command))
+        .collect()
+}
+
+/// Parses a line: `--name`, `--name=value`, `--name value`, or a positional argument.
+fn parse_line<'a>(line: &str, place: Place, command: &'a Command) -> Result<Line<'a>, Error> {
+    let is_option = line.len() > 1 && line.starts_with('-');
+    let name_end = line.find(|c: char| c == '=' || c.is_whitespace()).filter(|_| is_option);
+    let (name, value) = line.split_at(name_end.unwrap_or(line.len()));
+    let value = value.trim_start_matches('=').trim_start();
+    let mut options = options_of(command);
+    let found = options.find(|(key, argument)| match is_option {
+        true => name.strip_prefix("--") == Some(key) && !argument.is_positional(),
+        false => argument.is_positional(),
+    });
+    let Some((_, argument)) = found else {
+        let (of, name) = (command.get_name(), name.escape_debug());
+        let hint = help::tip(command, &name.to_string());
+        let hint = hint.map_or(String::new(), |tip| format!("; {tip}"));
+        let message =
+            format!("'{name}' is not an option of {of}{hint}; see `dropchain {of} --help`");
+        return Err(Error::input(place, message));
+    };
+    let (flag, text) = match (is_option, name_end) {
+        (false, _) => (argument.get_id().to_string(), line.into()),
+        (true, None) => (name.to_owned(), line.into()),
+        (true, Some(_)) => (name.to_owned(), format!("{name}={value}").into()),
+    };
+    Ok(Line { argument, flag, place, text })
+}
+
 /// Adds to an error where the options in it come from, if they are in the file.
-fn explain(mut error: clap::Error, from_file: &[FileArgument<'_>]) -> clap::Error {
+fn explain(mut error: clap::Error, lines: &[Line<'_>]) -> clap::Error {
     let of = |kind| match error.get(kind) {
         Some(ContextValue::String(name)) => vec![name.clone()],
         Some(ContextValue::Strings(names)) => names.clone(),
         _ => Vec::new(),
     };
     let named = [of(ContextKind::InvalidArg), of(ContextKind::PriorArg)].concat();
-    let is_named = |found: &&FileArgument<'_>| {
+    let is_named = |line: &&Line<'_>| {
         let mut words = named.iter().flat_map(|name| name.split([' ', '=']));
-        words.any(|word| word == found.flag)
+        words.any(|word| word == line.flag)
     };
-    let tips = from_file.iter().filter(is_named);
-    let tips = tips.map(|found| format!("'{}' is set in {}", found.flag, found.place));
+    let tips = lines.iter().filter(is_named);
+    let tips = tips.map(|line| format!("'{}' is set in {}", line.flag, line.place));
     let tips: Vec<_> = tips.map(Into::into).collect();
     if !tips.is_empty() {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
     }
     error
-}
-
-/// The text of a configuration file, and its name.
-struct File<'a> {
-    path: &'a FileName,
-    text: String,
-}
-
-/// An option of a file as arguments of a command.
-struct FileArgument<'a> {
-    argument: &'a Arg,
-    /// The option as in an error message, such as `--dev`.
-    flag: String,
-    place: Place,
-    arguments: Vec<OsString>,
-}
-
-impl<'f> File<'f> {
-    fn read(path: &'f FileName) -> Result<Self, Error> {
-        const MAX_BYTES: usize = 4 << 20;
-        let text = match &**path {
-            "-" => io::read_to_string(io::stdin()).map_err(|e| Error::io("-", e))?,
-            _ => read_text(path.as_ref() as &Path, MAX_BYTES, "options in TOML")?,
-        };
-        Ok(Self { path, text })
-    }
-
-    fn place(&self, offset: usize) -> Place {
-        let before = &self.text.as_bytes()[..offset.min(self.text.len())];
-        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-        Place::line(&**self.path, line as u64)
-    }
-
-    fn error(&self, offset: usize, message: &str) -> Error {
-        Error::input(self.place(offset), message)
-    }
-
-    /// Converts the options for a command: those of its table go before those of the file.
-    fn arguments<'a>(
-        &self,
-        command: &'a Command,
-        program: &Command,
-    ) -> Result<Vec<FileArgument<'a>>, Error> {
-        let table = DeTable::parse(&self.text).map_err(|error| {
-            let offset = error.span().map_or(0, |span| span.start);
-            self.error(offset, &format!("this is not TOML: {}", error.message()))
-        })?;
-        let mut entries = BTreeMap::new();
-        let mut own = None;
-        for (key, value) in table.get_ref() {
-            let name = &**key.get_ref();
-            match value.get_ref() {
-                DeValue::Table(table) if name == command.get_name() => own = Some(table),
-                DeValue::Table(_) if program.find_subcommand(name).is_some() => {}
-                value => drop(entries.insert(name, (key.span().start, value))),
-            }
-        }
-        for (key, value) in own.into_iter().flatten() {
-            entries.insert(&**key.get_ref(), (key.span().start, value.get_ref()));
-        }
-        let found = |(key, (offset, value))| self.argument(command, key, offset, value);
-        entries.into_iter().map(found).collect()
-    }
-
-    fn argument<'a>(
-        &self,
-        command: &'a Command,
-        key: &str,
-        offset: usize,
-        value: &DeValue<'_>,
-    ) -> Result<FileArgument<'a>, Error> {
-        let Some((_, argument)) = options_of(command).find(|(known, _)| *known == key) else {
-            let name = command.get_name();
-            let tip = help::tip(command, &format!("--{key}"));
-            let hint = tip.map_or(String::new(), |tip| format!("; {tip}"));
-            let key = key.escape_debug();
-            let message =
-                format!("'{key}' is not an option of {name}{hint}; see `dropchain {name} --help`");
-            return Err(self.error(offset, &message));
-        };
-        let flag = match argument.is_positional() {
-            true => argument.get_id().to_string(),
-            false => format!("--{key}"),
-        };
-        let values = values(argument, value).ok_or_else(|| {
-            let found = value.type_str();
-            self.error(
-                offset,
-                &format!("{key}: found a value of type {found}; expected that of an option"),
-            )
-        })?;
-        let to_argument = |value: Option<String>| match value {
-            None => OsString::from(&flag),
-            Some(value) if argument.is_positional() => self.file_name(argument, &value),
-            Some(value) => [(&flag).into(), self.file_name(argument, &value)].join("=".as_ref()),
-        };
-        Ok(FileArgument {
-            argument,
-            place: self.place(offset),
-            arguments: values.into_iter().map(to_argument).collect(),
-            flag,
-        })
-    }
-
-    /// Returns the value of an argument: names of files are relative to the folder of this one.
-    fn file_name(&self, argument: &Arg, value: &str) -> OsString {
-        let is_share = argument.get_long() == Some("dev") && is_share_of_dev(value);
-        if !is_file(argument) || is_share || value == "-" || value.contains('\n') {
-            return value.into();
-        }
-        let file: &Path = self.path.as_ref();
-        let path = file.parent().unwrap_or(Path::new("")).join(value);
-        let is_name = argument.get_long() == Some("template") && Template::shipped(value).is_some();
-        match (is_name && !path.is_file(), argument.is_positional()) {
-            (true, _) => value.into(),
-            (_, true) if path.as_os_str().as_encoded_bytes().starts_with(b"-") => {
-                Path::new(".").join(path).into()
-            }
-            _ => path.into(),
-        }
-    }
-}
-
-/// Returns the values with which an option is given, `None` for the option without a value; `None`
-/// if no option takes them.
-fn values(argument: &Arg, value: &DeValue<'_>) -> Option<Vec<Option<String>>> {
-    let counts = argument.get_num_args();
-    let may_be_bare = matches!(argument.get_action(), ArgAction::SetTrue)
-        || counts.is_some_and(|counts| counts.min_values() == 0);
-    match value {
-        DeValue::Boolean(true) if may_be_bare => Some(vec![None]),
-        DeValue::Boolean(false) if may_be_bare => Some(Vec::new()),
-        DeValue::Array(values) => {
-            let texts = values.iter().map(|value| scalar(value.get_ref()));
-            let texts: Vec<String> = texts.collect::<Option<_>>()?;
-            Some(match argument.get_action() {
-                ArgAction::Append => texts.into_iter().map(Some).collect(),
-                _ => vec![Some(texts.join(","))],
-            })
-        }
-        value => Some(vec![Some(scalar(value)?)]),
-    }
-}
-
-fn scalar(value: &DeValue<'_>) -> Option<String> {
-    Some(match value {
-        DeValue::String(text) => text.to_string(),
-        DeValue::Integer(number) => {
-            let number = i128::from_str_radix(number.as_str(), number.radix());
-            number.ok()?.to_string()
-        }
-        DeValue::Float(number) => number.as_str().to_owned(),
-        DeValue::Boolean(is_on) => if *is_on { "on" } else { "off" }.to_owned(),
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use dropchain::corpus::{
-    Format, ReadOptions, Reader, SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN, Tagged, WriteOptions,
-    Writer,
+    Format, ReadLimits, ReadOptions, Reader, SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN, Tagged,
+    WriteOptions, Writer,
 };
 use dropchain::eval::Evaluation;
 use dropchain::sentence::Sentence;
@@ -123,7 +123,7 @@ impl DemoCommand {
             ..WriteOptions::new(Inline::default())
         };
         let mut writer = Writer::new(io::stdout(), "standard output", &options)?;
-        let tokenizer = Tokenizer::new(ReadOptions::MAX_SENTENCE);
+        let tokenizer = Tokenizer::new(ReadLimits::MAX_SENTENCE);
         let file = Arc::from("-");
         for (number, line) in io::stdin().lock().lines().enumerate() {
             let line = line.map_err(|e| Error::io("-", e))?;

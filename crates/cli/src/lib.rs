@@ -21,6 +21,7 @@ mod inspect;
 mod interrupt;
 mod line_kinds;
 mod model_columns;
+mod option_names;
 mod outputs;
 mod predictions;
 mod progress;

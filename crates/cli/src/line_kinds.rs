@@ -43,3 +43,43 @@ pub fn are_broken(lines: &[String]) -> bool {
         && 2 * broken > pairs.len()
         && lines.iter().all(|line| line.chars().count() <= LONGEST)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Vec<String> {
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn words_have_punctuation_among_them_or_blank_lines_after_sentences_of_several() {
+        for (text, expected) in [
+            ("Mira\nHolm\nran\n.\n\nKai\nsat\n.\n\n", true),
+            ("Mira\nHolm\nran\n\nKai\nsat\nin\nOslo\n\n", true),
+            // Lists of words, and scripts without blanks.
+            ("Mira\nOslo\nKai\nran\n", false),
+            ("Mira\n\nOslo\n\nKai\n\nran\n\n", false),
+            ("床前明月光\n疑是地上霜\n\n举头望明月\n低头思故乡\n", false),
+            ("Mira ran\n.\nKai\nsat\n", false),
+            ("Mira\n.\n", false),
+        ] {
+            assert_eq!(are_words(&lines(text)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn broken_lines_are_long_and_go_on_in_lower_case() {
+        let text = "\
+When Mira came to Oslo for the first time in the spring of that year the river
+was still frozen, and the people who lived along it walked over the ice from one
+side to the other, which none of the guests from the south had ever seen before
+they came, so that some of them stayed until the ice was gone.
+
+Kai sat.
+";
+        assert!(are_broken(&lines(text)));
+        assert!(!are_broken(&lines(&text.replace('\n', ".\n"))));
+        assert!(!are_broken(&lines(&text.replace("\nwas", "\nWas"))));
+    }
+}

@@ -65,7 +65,7 @@ impl ModelColumns<'_> {
                     "{file}: read as raw text, but each line has as many words as the training \
                      data had columns; --format conll reads columns"
                 ));
-            } else if !options.paragraphs && are_broken(&available) {
+            } else if !options.text.paragraphs && are_broken(&available) {
                 notice(&format!(
                     "{file}: most lines seem to end inside a sentence; --paragraphs reads them up \
                      to a blank line as one text"
@@ -104,7 +104,7 @@ impl ModelColumns<'_> {
         if cells(line).first() == Some(&DOCUMENT_START) {
             return Ok(true);
         }
-        if options.header {
+        if options.lines.header {
             let width = cells(line).len();
             let without_labels = self.0.columns_before_label().filter(|&width| width > 1);
             return Ok(width == self.0.columns.len() || Some(width) == without_labels);
@@ -153,19 +153,11 @@ impl ModelColumns<'_> {
             return Ok(false);
         }
         let (width, without_labels) = (self.0.columns.len(), self.0.columns_before_label());
-        let (mut widths, mut count) = ([true; 2], 0);
-        for i in number..number + MAX_LINES {
-            let Some(line) = lines.peek(i)? else {
-                break;
-            };
-            let found = cells(&line).len();
-            if found > 0 {
-                count += 1;
-                widths[0] &= found == width;
-                widths[1] &= Some(found) == without_labels;
-            }
-        }
-        Ok(count >= 3 && widths != [false; 2])
+        let widths = first_lines(lines)?;
+        let widths = widths.iter().skip(number).map(|line| cells(line).len());
+        let widths: Vec<usize> = widths.filter(|&width| width > 0).collect();
+        let are = |width| widths.iter().all(|&found| Some(found) == width);
+        Ok(widths.len() >= 3 && (are(Some(width)) || are(without_labels)))
     }
 
     /// Returns the name of the column, or of the key, of labels in the first line of a file, if it
@@ -232,14 +224,8 @@ impl ModelColumns<'_> {
             let mut items = misc.split('|').filter_map(|item| item.split_once('='));
             is_conllu(line) && items.any(|(key, _)| key == label)
         };
-        for number in 0..MAX_LINES {
-            match lines.peek(number)? {
-                Some(line) if has_key(&line) => return Ok(Some(label.to_owned())),
-                Some(_) => {}
-                None => break,
-            }
-        }
-        Ok(None)
+        let found = first_lines(lines)?.iter().any(|line| has_key(line));
+        Ok(found.then(|| label.to_owned()))
     }
 
     /// Returns the names of the columns of a file that has fewer than the training data: the first
@@ -250,7 +236,7 @@ impl ModelColumns<'_> {
         options: &ReadOptions,
         labeled: bool,
     ) -> Result<Option<Vec<String>>> {
-        let has_comments = self.0.lines.comments || options.comments;
+        let has_comments = self.0.lines.comments || options.lines.comments;
         let Some(label) = self.0.columns_before_label() else {
             return Ok(None);
         };
@@ -276,6 +262,11 @@ impl ModelColumns<'_> {
     }
 }
 
+/// Returns the first lines of a file.
+fn first_lines(lines: &mut LineReader) -> Result<Vec<String>> {
+    (0..MAX_LINES).map_while(|number| lines.peek(number).transpose()).collect()
+}
+
 /// Returns the first line that is neither blank nor a comment, and its number.
 fn first_content(lines: &mut LineReader, options: &ReadOptions) -> Result<Option<(usize, String)>> {
     for number in 0..MAX_LINES {
@@ -283,7 +274,7 @@ fn first_content(lines: &mut LineReader, options: &ReadOptions) -> Result<Option
             break;
         };
         let is_comment = CONLLU_COMMENTS.iter().any(|start| line.starts_with(start))
-            || options.comments && line.starts_with('#');
+            || options.lines.comments && line.starts_with('#');
         if !is_comment && !line.trim().is_empty() {
             return Ok(Some((number, line)));
         }

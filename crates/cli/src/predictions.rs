@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use dropchain::corpus::{CONLLU_COLUMNS, Corpus, Format, JoinedColumns, ReadOptions};
+use dropchain::corpus::{
+    CONLLU_COLUMNS, Corpus, Format, JoinedColumns, LineRules, ReadLimits, ReadOptions,
+};
 use dropchain::label::{Detected, Labeling, PlainLabels, SchemeDetector};
 use dropchain::sentence::{Schema, Sentence};
 use dropchain::{Error, Place, Result};
@@ -43,8 +45,11 @@ impl GoldCorpus {
             // That of CoNLL is the last column.
             label: input.label.clone().filter(|_| !is_conll),
             columns: None,
-            header: false, // `tag` writes none
-            memory: input.limits.memory().beyond(self.sentences.memory()),
+            lines: LineRules { header: false, ..input.lines.rules() }, // `tag` writes none
+            limits: ReadLimits {
+                memory: input.limits.memory().beyond(self.sentences.memory()),
+                ..input.limits.read()
+            },
             ..input.read_options()
         };
         let mut predicted = Corpus::read([file], &options)?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::option_names::as_typed;
 use crate::terminal;
 use dropchain_layout::{Paint, printable_lines, wrap};
 
@@ -52,7 +53,8 @@ pub fn failure(program: &str, message: &str) {
 
 /// Returns a text for standard error. On a terminal, it breaks between words.
 fn formatted(text: &str) -> String {
-    let text = printable_lines(text);
+    let text = as_typed(text);
+    let text = printable_lines(&text);
     match terminal::of_notices() {
         Some(columns) => wrap(&text, columns, INDENT),
         None => text.into_owned(),

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dropchain::corpus::{Corpus, Format, ReadOptions, Reader};
+use dropchain::corpus::{Corpus, Format, LineRules, ReadOptions, Reader};
 use dropchain::label::Labeling;
 use dropchain::tag::TagOptions;
 use dropchain::{Error, Place, Result};
@@ -263,7 +263,7 @@ impl ReportCommand {
         let options = ReadOptions {
             label: None,
             columns: None,
-            header: false, // `tag` writes none
+            lines: LineRules { header: false, ..self.input.lines.rules() }, // `tag` writes none
             ..self.input.read_options()
         };
         let corpus = Corpus::read([file], &options)?;

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dropchain::corpus::{Format, ReadOptions, Reader};
+use dropchain::corpus::{Format, ReadOptions, Reader, Supervision};
 use dropchain::tag::{Condition, Header};
 use dropchain::{Error, Result, Sentence, Tagger};
 use dropchain_documents::ModelKind;
@@ -105,11 +105,9 @@ impl TagInputArguments {
         let options = self.text.apply(ReadOptions {
             columns: self.columns.clone(),
             unlabeled: true,
-            comments: self.lines.comments || header.lines.comments,
-            header: self.lines.header || header.lines.header,
-            weights: false,
-            max_sentence: limits.max_sentence(),
-            memory: limits.memory(),
+            lines: self.lines.rules(),
+            supervision: Supervision { weights: false, ..Supervision::default() },
+            limits: limits.read(),
             ..ReadOptions::default()
         });
         let spans = SpanOptions { text_key: self.json.text_key.clone(), ..SpanOptions::default() };
@@ -184,7 +182,7 @@ impl ForcedArguments {
             ([column], _) => Ok(ReadOptions {
                 label: Some(column.clone()),
                 unlabeled: false,
-                partial_labels: true,
+                supervision: Supervision { partial_labels: true, ..options.supervision },
                 ..options
             }),
             _ => Err(Error::parameter(

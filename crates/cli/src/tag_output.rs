@@ -13,7 +13,7 @@ use clap::{Args, ColorChoice, ValueEnum};
 use dropchain::corpus::{Format, OffsetUnit, OutputFormat, Reader, WriteFormat, WriteOptions};
 use dropchain::tag::Header;
 use dropchain::{Error, Result, atomic_file};
-use dropchain_formats::{Inline, InputFormat, SlashTags, TextFormat};
+use dropchain_formats::{Inline, InputFormat, TextFormat};
 
 use crate::arguments::{FileName, by_name};
 use crate::outputs::CommandFiles;
@@ -58,9 +58,6 @@ pub enum OutputName {
     Jsonl,
     /// Marked-up text: [PER Ada Lovelace] lived in [LOC London].
     Inline,
-    /// Stanford's slash tags: Ada/B-PER Lovelace/I-PER lived/O
-    #[value(alias = "slashTags")]
-    SlashTags,
     /// Stanford's inline XML: <PER>Ada Lovelace</PER> lived
     #[value(alias = "inlineXML")]
     InlineXml,
@@ -81,7 +78,7 @@ pub enum OutputName {
 impl OutputName {
     /// Returns whether the format has whole texts ([`WriteFormat::has_texts`]).
     pub fn has_texts(self) -> bool {
-        !self.has_candidates() && self != Self::SlashTags
+        !self.has_candidates()
     }
 
     /// Returns whether the format shows several label sequences.
@@ -100,7 +97,7 @@ impl OutputName {
             Self::Conll => "conll",
             Self::Conllu => "conllu",
             Self::Jsonl | Self::Displacy | Self::Spans | Self::Doccano => "jsonl",
-            Self::Inline | Self::SlashTags => "txt",
+            Self::Inline => "txt",
             Self::InlineXml => "xml",
             Self::Html => "html",
             Self::LabelStudio => "json",
@@ -141,7 +138,6 @@ impl TagOutputArguments {
                 let color = self.has_colors();
                 return Arc::new(Inline { color });
             }
-            OutputName::SlashTags => return Arc::new(SlashTags),
             OutputName::InlineXml => TextFormat::InlineXml,
             OutputName::Html => TextFormat::Html,
             OutputName::Displacy => TextFormat::Displacy,

@@ -61,8 +61,8 @@ Examples:
       --model new.model
 
   # Options from a file; repeat the run of a model
-  dropchain train --config ner.toml
-  dropchain inspect ner.model --config > ner.toml
+  dropchain train --config ner.options
+  dropchain inspect ner.model --config > ner.options
 
   # Pre-extracted attributes in CRFsuite's format; the same model as CRFsuite
   dropchain train train.crfsuite --states observed --boundary off \\

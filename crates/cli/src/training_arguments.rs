@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
-use dropchain::corpus::{Corpus, Format, ReadOptions};
+use dropchain::corpus::{Corpus, Format, ReadLimits, ReadOptions, Supervision};
 use dropchain::template::Template;
 use dropchain::train::{
     AnyOptions, BaseModels, BaseRole, CheckpointInterval, Checkpoints, HoldOut, MatchCounts,
@@ -167,17 +167,17 @@ impl TrainingArguments {
         progress: &Progress,
     ) -> Result<TrainingCorpora> {
         progress.update(&format!("reading {}", train.join(", ")));
-        let options = ReadOptions {
-            partial_labels: self.partial.partial_labels,
-            weights: true,
-            ..input.read_options()
-        };
-        let memory = options.memory;
+        let options =
+            ReadOptions { supervision: self.partial.supervision(), ..input.read_options() };
+        let limits = options.limits;
         let labeled = Corpus::read(train, &options)?;
         if let Some(hint) = self.partial.hint(&labeled) {
             progress.println(&hint);
         }
-        let beside = |held| ReadOptions { memory: memory.beyond(held), ..options.clone() };
+        let beside = |held| {
+            let memory = limits.memory.beyond(held);
+            ReadOptions { limits: ReadLimits { memory, ..limits }, ..options.clone() }
+        };
         let mut held = labeled.memory();
         let share = self.share_of_dev(dev)?;
         let dev = match dev {
@@ -190,7 +190,7 @@ impl TrainingArguments {
         for (file, format) in self.unlabeled.files() {
             let options = ReadOptions {
                 unlabeled: true,
-                partial_labels: false,
+                supervision: Supervision::default(),
                 ..beside(held + unlabeled.memory())
             };
             let options = format.apply(SpanOptions::default(), options);

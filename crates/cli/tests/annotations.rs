@@ -135,11 +135,6 @@ fn stanfords_outputs_have_its_names() {
         let expected = "<PER>Ann Lee</PER> left  <LOC>Rome</LOC> &amp; <PER>Bob</PER>.\n";
         assert_eq!(tagged.success(), expected);
     }
-    for name in ["slash-tags", "slashTags"] {
-        let tagged = dir.run_with_stdin(&format!("tag m --output {name}"), "Ann Lee left.");
-        let expected = "Ann/B-PER Lee/I-PER left/O ./O\n";
-        assert_eq!(tagged.success(), expected);
-    }
 }
 
 #[test]
@@ -162,7 +157,7 @@ fn options_without_a_place_in_the_output_are_refused() {
     let dir = ner_model();
     for (options, expected) in [
         ("--output html --nbest 2", "--nbest: the output format html shows a single"),
-        ("--output slashTags --marginals", "--marginals: the output format slash-tags has no"),
+        ("--output doccano --marginals", "--marginals: the output format doccano has no"),
         ("--output html --offsets bytes", "--offsets: only the output formats jsonl, spans and"),
         ("--offsets bytes", "--offsets: only the output formats jsonl, spans and"),
         (

@@ -24,16 +24,6 @@ fn template_error(contents: impl AsRef<[u8]>) -> String {
     dir.run("train train.conll --template my.tpl --model m --quiet").failure()
 }
 
-/// Trains on a file of any format and returns the error message.
-fn file_error(file: &str, contents: &str) -> String {
-    let dir = TestDir::new(&[(file, contents)]);
-    let template = match file.ends_with(".crfsuite") {
-        true => "",
-        false => "--template minimal",
-    };
-    dir.run(&format!("train {file} {template} --model m --quiet")).failure()
-}
-
 // Corpora
 
 #[test]
@@ -45,59 +35,8 @@ fn a_row_with_missing_columns_is_reported() {
 }
 
 #[test]
-fn a_row_without_a_label_is_reported() {
-    assert_eq!(
-        corpus_error("Ann\nleft\n"),
-        "train.conll:1: expected at least 2 columns (a word and its label), found 1"
-    );
-    assert_eq!(
-        corpus_error("Ann\tB-PER\nleft\t\n"),
-        "train.conll:2: the label is empty; expected a label, such as O"
-    );
-}
-
-#[test]
-fn an_empty_file_is_reported() {
-    for contents in ["", "\n", " \n\n\t\n"] {
-        assert_eq!(corpus_error(contents), "train.conll: no sentence found; expected at least one");
-    }
-}
-
-#[test]
-fn a_byte_that_is_not_utf8_is_reported() {
-    let message = corpus_error(b"Ann O\nM\xfcnchen O\n");
-    assert!(message.starts_with("train.conll:2:2: byte 0xFC is not UTF-8; "), "{message}");
-}
-
-#[test]
-fn a_truncated_gzip_file_is_reported() {
-    let message = corpus_error(b"\x1f\x8b\x08\0\0\0\0\0\0\x03\x4b\xca");
-    assert!(message.starts_with("train.conll: "), "{message}");
-}
-
-#[test]
 fn a_file_of_zeros_does_not_crash_the_program() {
     corpus_error([0; 100_000]);
-}
-
-#[test]
-fn a_missing_label_column_is_reported() {
-    for label in ["ner", "3", "-4", "99999999999999999999"] {
-        let message = option_error(&format!("--template minimal --label {label}"));
-        assert!(message.starts_with(&format!("train.conll:1: no column '{label}' ")), "{message}");
-    }
-}
-
-#[test]
-fn a_wrong_number_of_columns_is_reported() {
-    let message = option_error("--template minimal --columns word,ner");
-    assert_eq!(message, "train.conll:1: expected 2 columns (word ner), found 3");
-}
-
-#[test]
-fn columns_with_the_same_name_are_an_error() {
-    let message = option_error("--template minimal --columns word,word,ner");
-    assert!(message.contains("word"), "{message}");
 }
 
 #[test]
@@ -139,13 +78,6 @@ fn a_directory_is_not_a_file() {
 }
 
 #[test]
-fn files_with_different_columns_are_reported() {
-    let dir = TestDir::new(&[("a", "Ann B-PER\n"), ("b", "Ann NNP B-PER\n")]);
-    let message = dir.run("train a b --template minimal --model m --quiet").failure();
-    assert!(message.starts_with("b:1: the columns are "), "{message}");
-}
-
-#[test]
 fn standard_input_can_be_read_only_once() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     for line in ["train - - --template minimal --model n --quiet", "tag m - -"] {
@@ -165,63 +97,6 @@ fn development_data_must_have_the_columns_of_the_template() {
     let message = dir.run(train).failure();
     assert!(message.contains("dev.conll") || message.contains("pos.tpl"), "{message}");
     assert!(!dir.path("m").exists());
-}
-
-#[test]
-fn invalid_conllu_is_reported() {
-    assert_eq!(
-        file_error("a.conllu", "1\tAnn\tB\n"),
-        "a.conllu:1: expected 10 columns separated by tabs, found 3"
-    );
-    let row = "\tAnn\t_\tX\t_\t_\t_\t_\t_\t_\n";
-    assert_eq!(
-        file_error("a.conllu", &format!("1{row}3{row}")),
-        "a.conllu:2: expected the word 2, found 3 (is a blank line missing or too many?)"
-    );
-}
-
-#[test]
-fn invalid_crfsuite_attributes_are_reported() {
-    for (contents, expected) in [
-        (
-            "O\ta:nan\n",
-            "a.crfsuite:1:3: attribute 'a' has the value 'nan'; expected a finite number",
-        ),
-        (
-            "O\ta:inf\n",
-            "a.crfsuite:1:3: attribute 'a' has the value 'inf'; expected a finite number",
-        ),
-        (
-            "O\ta\nO\tb:1e999\n",
-            "a.crfsuite:2:3: attribute 'b' has the value '1e999'; expected a finite number",
-        ),
-        ("O\t:1\n", "a.crfsuite:1:3: an attribute without a name"),
-    ] {
-        assert_eq!(file_error("a.crfsuite", contents), expected);
-    }
-}
-
-#[test]
-fn invalid_json_is_reported() {
-    for (contents, place) in [
-        ("{\"tokens\": [\"a\"], \"labels\": [\"O\"]}\n{\"tokens\": [", "a.jsonl:2:"),
-        ("[1, 2]\n", "a.jsonl:1: "),
-        ("null\n", "a.jsonl:1: "),
-        ("{\"words\": [\"a\"]}\n", "a.jsonl:1: expected the key \"tokens\" or \"text\""),
-        ("{\"tokens\": [\"a\"]}\n", "a.jsonl:1: the key \"labels\" is missing"),
-        ("{\"tokens\": [\"a\", \"b\"], \"labels\": [\"O\"]}\n", "a.jsonl:1: key \"labels\""),
-        ("{\"tokens\": [1], \"labels\": [\"O\"]}\n", "a.jsonl:1: key \"tokens\""),
-        ("{\"text\": \"a\"}\n", "a.jsonl:1: an object with \"text\""),
-    ] {
-        let message = file_error("a.jsonl", contents);
-        assert!(message.starts_with(place), "{contents:?}: {message}");
-    }
-}
-
-#[test]
-fn deeply_nested_json_does_not_crash_the_program() {
-    let message = file_error("a.jsonl", &format!("{{\"tokens\": {}", "[".repeat(200_000)));
-    assert!(message.starts_with("a.jsonl:1"), "{message}");
 }
 
 // Templates
@@ -263,20 +138,6 @@ fn an_invalid_template_is_reported_with_its_line() {
         let message = template_error(contents);
         assert!(message.starts_with(place), "{contents:?}: {message}");
     }
-}
-
-#[test]
-fn an_empty_template_is_an_error() {
-    for contents in ["", "# nothing\n", "\n\n"] {
-        let message = template_error(contents);
-        assert!(message.starts_with("my.tpl"), "{contents:?}: {message}");
-    }
-}
-
-#[test]
-fn a_binary_template_is_an_error() {
-    let message = template_error(b"word\n\xff\xfe\n");
-    assert!(message.starts_with("my.tpl"), "{message}");
 }
 
 // Model files

@@ -93,7 +93,7 @@ fn manual_pages_are_formatted_without_warnings() {
     }
     assert!(pages >= 13, "{pages}");
     let text = format_page(&dir.run("man train").success()).unwrap();
-    assert!(text.contains("\n         dropchain train --config ner.toml\n"), "{text}");
+    assert!(text.contains("\n         dropchain train --config ner.options\n"), "{text}");
     // Lines are filled.
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ");

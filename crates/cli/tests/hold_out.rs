@@ -65,12 +65,9 @@ fn what_is_no_share_is_refused_and_a_file_may_have_such_a_name() {
 
 #[test]
 fn a_configuration_file_names_a_share() {
-    let dir = TestDir::new(&[]);
-    std::fs::create_dir(dir.path("conf")).unwrap();
-    dir.write("conf/train.conll", NER_CORPUS);
-    let text = "input = [\"train.conll\"]\ntemplate = \"minimal\"\ndev = \"34%\"\n";
-    dir.write("conf/ner.toml", text);
-    let line = "train --config conf/ner.toml --model m --max-iterations 2 --log log --quiet";
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    dir.write("ner.options", "train.conll\n--template=minimal\n--dev=34%\n");
+    let line = "train --config ner.options --model m --max-iterations 2 --log log --quiet";
     dir.run(line).success();
     assert_eq!(dir.json_lines("log")[0]["dev_sentences"], 1);
 }

@@ -167,7 +167,7 @@ fn json_lines_have_the_joined_labels_and_the_columns() {
 fn other_formats_have_the_joined_label_where_there_is_one() {
     let dir = conllu();
     dir.write("text.txt", "dogs bark\n");
-    let inline = dir.run("tag m text.txt --output slash-tags").success();
+    let inline = dir.run("tag m text.txt --output inline").success();
     assert_eq!(inline, "dogs/NOUN+Number=Plur bark/VERB+Mood=Ind|Tense=Pres\n");
     let columns = dir.run("tag m text.txt").success();
     assert_eq!(columns, "dogs\tNOUN\tNumber=Plur\nbark\tVERB\tMood=Ind|Tense=Pres\n\n");

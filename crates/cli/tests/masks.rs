@@ -31,8 +31,8 @@ fn models_logs_checkpoints_and_configurations_know_what_has_noise_of_its_own() {
     assert_eq!(inspected["options"]["masks"], "inputs");
     let config = dir.run("inspect m --config").success();
     assert!(config.contains("masks = \"inputs\""), "{config}");
-    dir.write("run.toml", config);
-    dir.run("train --config run.toml --quiet --model again").success();
+    dir.write("run.options", config);
+    dir.run("train --config run.options --quiet --model again").success();
     assert!(dir.bytes("again") == model);
 
     dir.run(&format!("{line} weights --model w --log log")).success();

@@ -4,53 +4,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 
-use crate::support::{NER_CORPUS, TestDir, finish, gzip};
+use crate::support::{NER_CORPUS, TestDir, finish};
 
 /// How the models that tag are trained.
 const MODEL: &str = "--columns word,pos,label --template minimal";
-
-/// Trains on `name` and returns the number of labels of the model.
-fn label_count(dir: &TestDir, name: &str) -> usize {
-    dir.run(&format!("train {name} --template minimal --model m --max-iterations 2")).success();
-    dir.inspect("")["labels"].as_object().unwrap().len()
-}
-
-#[test]
-fn compressed_corpora_may_have_several_members() {
-    let dir = TestDir::new(&[]);
-    let (first, second) = NER_CORPUS.split_at(NER_CORPUS.find("The").unwrap());
-    let members = [gzip(first), gzip(""), gzip(second)].concat();
-    for (name, bytes) in [
-        ("plain.conll", NER_CORPUS.as_bytes().to_vec()),
-        ("members.conll.gz", members.clone()),
-        ("compressed.conll", members),
-        ("not-compressed.conll.gz", NER_CORPUS.as_bytes().to_vec()),
-    ] {
-        dir.write(name, bytes);
-        assert_eq!(label_count(&dir, name), 5, "{name}");
-    }
-}
-
-#[test]
-fn damaged_compressed_corpora_are_errors_that_name_the_file() {
-    let dir = TestDir::new(&[]);
-    let whole = gzip(NER_CORPUS);
-    let mut damaged = whole.clone();
-    let sum = whole.len() - 8;
-    damaged[sum] ^= 1;
-    for (name, bytes, expected) in [
-        ("truncated.gz", whole[..whole.len() - 20].to_vec(), "incomplete deflate stream"),
-        ("damaged.gz", damaged, "corrupt gzip stream does not have a matching checksum"),
-        ("followed.gz", [&whole[..], b"junk"].concat(), "unexpected end of file"),
-        ("empty.gz", Vec::new(), "no sentence found"),
-    ] {
-        dir.write(name, bytes);
-        let message =
-            dir.run(&format!("train --quiet {name} --template minimal --model m")).failure();
-        assert!(message.starts_with(&format!("{name}: {expected}")), "{message}");
-    }
-    assert!(!dir.path("m").exists());
-}
 
 #[test]
 fn a_corpus_of_40000_columns_is_read_like_any_other() {

@@ -201,8 +201,8 @@ fn a_model_records_its_warm_start_and_a_checkpoint_belongs_to_it() {
     let model = dir.bytes("m");
     let config = dir.run("inspect m --config").success();
     assert!(config.contains("warm-start = \"online\""), "{config}");
-    dir.write("run.toml", config);
-    dir.run("train --config run.toml --quiet --model again").success();
+    dir.write("run.options", config);
+    dir.run("train --config run.options --quiet --model again").success();
     assert!(dir.bytes("again") == model);
     dir.run(&train("--max-iterations 3")).success();
     assert!(!dir.run("inspect m --config").success().contains("warm-start"));

@@ -130,7 +130,7 @@ fn files_named_by_a_forged_model_are_not_opened() {
 /// Parses a template as stored in a model.
 fn stored(source: &str, files: &[(&str, &str)]) -> Result<Template, String> {
     let stored = json!({
-        "source": source, "file": "t.tpl", "files": files, "known_words": [], "mined": {},
+        "source": source, "file": "t.tpl", "files": files, "known_words": [],
         "caseless": false
     });
     serde_json::from_value(stored).map_err(|error| error.to_string())

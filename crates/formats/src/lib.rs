@@ -5,7 +5,7 @@
 //! | JSON with spans: Prodigy, doccano, Label Studio, displaCy | [`Spans`] | [`TextFormat`] |
 //! | BRAT's standoff annotations | [`Brat`] | [`TextFormat`] |
 //! | Stanford's inline XML, pages of HTML | | [`TextFormat`] |
-//! | brackets with or without colors, slash tags | | [`Inline`], [`SlashTags`] |
+//! | brackets with or without colors | | [`Inline`] |
 //!
 //! Readers are a [`ReadOptions::reader`](dropchain::corpus::ReadOptions::reader), writers the
 //! format of [`WriteOptions`](dropchain::corpus::WriteOptions). [`InputFormat`] lists all formats
@@ -36,5 +36,5 @@ mod write;
 pub use escaped::Escaped;
 pub use input_format::InputFormat;
 pub use marks::{MARKS_STYLE, hue, marks_script};
-pub use read::{Brat, Misaligned, SeveralLabels, SpanOptions, Spans, annotation_files};
-pub use write::{Inline, SlashTags, TextFormat, TextWriter};
+pub use read::{Brat, Misaligned, SpanOptions, Spans, annotation_files};
+pub use write::{Inline, TextFormat, TextWriter};

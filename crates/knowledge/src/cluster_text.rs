@@ -5,7 +5,7 @@ use std::path::Path;
 use super::options::KnowledgeOptions;
 use super::part::{KnowledgeKind, KnowledgePart};
 use crate::cluster::{Clusters, InternedText};
-use dropchain::corpus::{Format, ReadOptions, Reader};
+use dropchain::corpus::{Format, ReadOptions, Reader, Supervision};
 use dropchain::error::{Error, Result};
 use dropchain::memory::input_over_limit;
 use dropchain::sentence::Sentence;
@@ -25,7 +25,7 @@ pub(super) fn learn_clusters(
     let text = read_cluster_text(files, &options.read, progress)?;
     let (tokens, words) = (text.tokens(), text.words(1));
     let (held, needed) = (text.memory(), text.memory_to_cluster(options.clusters));
-    let check = options.read.memory.check(needed as u64, held as u64);
+    let check = options.read.limits.memory.check(needed as u64, held as u64);
     check.map_err(|over| {
         Error::parameter(format!(
             "learning clusters: {over}; expected fewer clusters, less text or a larger limit"
@@ -68,7 +68,7 @@ pub fn read_cluster_text<P: AsRef<Path>>(
     progress: &mut dyn FnMut(String),
 ) -> Result<InternedText> {
     let mut text = InternedText::new();
-    let limit = options.memory.bytes(0);
+    let limit = options.limits.memory.bytes(0);
     for file in files {
         let name = file.as_ref().to_string_lossy();
         progress(format!("reading {name}"));
@@ -76,8 +76,7 @@ pub fn read_cluster_text<P: AsRef<Path>>(
         let options = ReadOptions {
             format: Some(format),
             unlabeled: true,
-            partial_labels: false,
-            weights: false,
+            supervision: Supervision { partial_labels: false, weights: false },
             ..options.clone()
         };
         for sentence in Reader::open(&[file.as_ref().as_os_str()], &options)? {

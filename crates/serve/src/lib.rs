@@ -30,7 +30,7 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use dropchain::MemoryLimit;
-use dropchain::corpus::ReadOptions;
+use dropchain::corpus::ReadLimits;
 
 pub use models::ModelFile;
 pub use server::{Server, ServerHandle};
@@ -78,7 +78,7 @@ impl Default for ServeOptions {
             idle_timeout: Duration::from_secs(30),
             max_connections: 256,
             max_body: 2_000_000,
-            max_sentence: ReadOptions::MAX_SENTENCE,
+            max_sentence: ReadLimits::MAX_SENTENCE,
             memory: MemoryLimit::default(),
         }
     }

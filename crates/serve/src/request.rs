@@ -8,7 +8,7 @@ use axum::body::Bytes;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
-use dropchain::corpus::{Format, JsonObject, OffsetUnit, ReadOptions, Reader};
+use dropchain::corpus::{Format, JsonObject, OffsetUnit, ReadLimits, ReadOptions, Reader};
 use dropchain::label::{Labeling, Scheme};
 use dropchain::memory::input_over_limit;
 use dropchain::sentence::{Schema, Separation};
@@ -305,8 +305,7 @@ impl<'a> TagRequest<'a> {
             format: Some(Format::Jsonl),
             label: joined.map(str::to_owned),
             unlabeled: true,
-            max_sentence: limits.max_sentence,
-            memory: limits.memory,
+            limits: ReadLimits { max_sentence: limits.max_sentence, memory: limits.memory },
             ..ReadOptions::default()
         };
         let reader = Reader::from_read(Box::new(Cursor::new(lines.into_bytes())), name, &options);

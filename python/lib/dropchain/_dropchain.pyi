@@ -117,7 +117,6 @@ class Corpus:
         offsets: str | None = None,
         misaligned: str | None = None,
         text_key: str | None = None,
-        several_labels: str | None = None,
     ) -> Self: ...
     @classmethod
     def parse(

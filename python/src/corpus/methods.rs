@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dropchain::corpus::{
-    Corpus, DocumentRule, Format, OutputFormat, ReadOptions, ReadReport, SAMPLE_DEV, SAMPLE_TEST,
-    SAMPLE_TRAIN, Separation,
+    Corpus, DocumentRule, Format, LineRules, OutputFormat, ReadOptions, ReadReport, SAMPLE_DEV,
+    SAMPLE_TEST, SAMPLE_TRAIN, Separation, Supervision,
 };
 use dropchain::{Sentence, Tagger, Template};
 use dropchain_formats::SpanOptions;
@@ -153,8 +153,6 @@ impl PyCorpus {
     ///     What becomes of spans that cut a token.
     /// text_key : str, optional
     ///     The key of the text in JSON with spans.
-    /// several_labels : {'drop', 'first'}, optional
-    ///     What becomes of spans with several labels.
     ///
     /// What is decided about a file that does not say it, or most likely is a mistake in it, is a
     /// UserWarning with file and line. Raises OSError if a file cannot be read, ValueError with
@@ -164,7 +162,7 @@ impl PyCorpus {
         paths, *, format=None, columns=None, label=None, unlabeled=false, comments=false,
         header=false, partial_labels=false, weights=true, max_sentence=None, memory=None,
         like=None, encoding=None, lossy=false, paragraphs=false, offsets=None, misaligned=None,
-        text_key=None, several_labels=None
+        text_key=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn read(
@@ -187,7 +185,6 @@ impl PyCorpus {
         offsets: Option<&str>,
         misaligned: Option<&str>,
         text_key: Option<String>,
-        several_labels: Option<&str>,
     ) -> PyResult<Self> {
         let paths = paths_of(paths)?;
         if format == Some("spacy") || format.is_none() && paths.iter().any(|path| is_spacy(path)) {
@@ -213,7 +210,6 @@ impl PyCorpus {
             offsets: offsets.map(str::to_owned),
             misaligned: misaligned.map(str::to_owned),
             text_key,
-            several_labels: several_labels.map(str::to_owned),
         };
         let mut options = arguments.options()?;
         if let (Some(tagger), Some(first)) = (like, paths.first()) {
@@ -362,9 +358,8 @@ impl PyCorpus {
         };
         let options = ReadOptions {
             unlabeled,
-            comments,
-            header,
-            partial_labels,
+            lines: LineRules { comments, header },
+            supervision: Supervision { partial_labels, ..Supervision::default() },
             ..read_options(Some(format), columns, label, spans)?
         };
         let corpus = class.py().detach(|| Corpus::parse(text, name, &options));

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use dropchain::Error;
-use dropchain::corpus::ReadOptions;
+use dropchain::corpus::{LineRules, ReadLimits, ReadOptions, Supervision, TextOptions};
 use dropchain_formats::{InputFormat, SpanOptions};
 use pyo3::prelude::*;
 
@@ -31,7 +31,6 @@ pub struct ReadArguments<'py> {
     pub offsets: Option<String>,
     pub misaligned: Option<String>,
     pub text_key: Option<String>,
-    pub several_labels: Option<String>,
 }
 
 impl ReadArguments<'_> {
@@ -45,22 +44,23 @@ impl ReadArguments<'_> {
             offsets: named(self.offsets.as_deref())?.unwrap_or_default(),
             misaligned: named(self.misaligned.as_deref())?.unwrap_or_default(),
             text_key: self.text_key,
-            several_labels: named(self.several_labels.as_deref())?.unwrap_or_default(),
         };
         let format = self.format.as_deref();
         let options = read_options(format, self.columns, self.label.as_ref(), spans)?;
         let max_sentence = inputs::count("max_sentence", self.max_sentence, 1)?;
         Ok(ReadOptions {
             unlabeled: self.unlabeled,
-            comments: self.comments,
-            header: self.header,
-            partial_labels: self.partial_labels,
-            weights: self.weights,
-            encoding: named(self.encoding.as_deref())?,
-            lossy: self.lossy,
-            paragraphs: self.paragraphs,
-            max_sentence: max_sentence.unwrap_or(options.max_sentence),
-            memory: memory_limit(self.memory)?,
+            lines: LineRules { comments: self.comments, header: self.header },
+            supervision: Supervision { partial_labels: self.partial_labels, weights: self.weights },
+            text: TextOptions {
+                encoding: named(self.encoding.as_deref())?,
+                lossy: self.lossy,
+                paragraphs: self.paragraphs,
+            },
+            limits: ReadLimits {
+                max_sentence: max_sentence.unwrap_or(ReadLimits::MAX_SENTENCE),
+                memory: memory_limit(self.memory)?,
+            },
             ..options
         })
     }

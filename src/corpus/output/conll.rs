@@ -123,7 +123,7 @@ mod tests {
     use crate::corpus::output::tests::{full, one, read, written};
     use crate::corpus::output::{OutputFormat, Tagged, WriteOptions};
     use crate::corpus::tests::sentences;
-    use crate::corpus::{Format, ReadOptions};
+    use crate::corpus::{Format, LineRules, ReadOptions};
 
     fn tabs() -> WriteOptions {
         WriteOptions::new(OutputFormat::Conll)
@@ -174,8 +174,8 @@ mod tests {
 
     #[test]
     fn comments_keep_their_positions() {
-        let options =
-            ReadOptions { format: Some(Format::Conll), comments: true, ..ReadOptions::default() };
+        let lines = LineRules { comments: true, header: false };
+        let options = ReadOptions { format: Some(Format::Conll), lines, ..ReadOptions::default() };
         let sentences = sentences("# 1\na O\n# 2\nb O\n# 3\n", &options).unwrap();
         let tagged = Tagged::new(&sentences[0], vec!["X", "Y"]);
         let expected = "# 1\na O X\n# 2\nb O Y\n# 3\n\n";

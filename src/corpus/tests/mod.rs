@@ -29,7 +29,8 @@ pub fn error(text: &str, options: &ReadOptions) -> String {
 
 /// Reads `text` in `format` and writes its sentences in every output format.
 fn round_trip(text: &str, format: Format, unlabeled: bool) {
-    let options = ReadOptions { unlabeled, comments: unlabeled, ..options(format) };
+    let lines = LineRules { comments: unlabeled, header: false };
+    let options = ReadOptions { unlabeled, lines, ..options(format) };
     for sentence in sentences(text, &options).unwrap_or_default() {
         for output in [OutputFormat::Conll, OutputFormat::Conllu, OutputFormat::Jsonl] {
             let mut writer = Writer::new(Vec::new(), "x", &WriteOptions::new(output)).unwrap();

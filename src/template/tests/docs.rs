@@ -32,7 +32,6 @@ fn arguments_below_the_table_parse() {
     for template in [
         "affixes(2..)",
         "shape(dan2, known(reading))",
-        "lexicon(training, lower)",
         r#"vector("vectors.txt", lower, first(50000), scale(0.5))"#,
         "others(bag(lower, 1..4), same(lower))",
         "others(word[-1])[+1]",

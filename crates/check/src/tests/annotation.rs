@@ -2,7 +2,7 @@
 
 use super::super::{FindingKind, Role, SuspicionOptions, Variation, suspicious, variations};
 use super::{check_with, examples, kinds, report};
-use dropchain::corpus::{Corpus, ReadOptions};
+use dropchain::corpus::{Corpus, ReadOptions, Supervision};
 use dropchain::label::Scheme;
 use dropchain::train::{TrainOptions, Trainer};
 
@@ -97,7 +97,10 @@ fn labels_that_look_like_mistakes_are_found() {
 
 #[test]
 fn partial_labels_are_read_as_such_on_request() {
-    let options = ReadOptions { partial_labels: true, ..ReadOptions::default() };
+    let options = ReadOptions {
+        supervision: Supervision { partial_labels: true, weights: true },
+        ..ReadOptions::default()
+    };
     let text = LEGAL.repeat(100) + "a _\nb I-PER\n\na O\nb I-PER\nc _\n";
     let files: [(&str, &[u8]); 1] = [("train.conll", text.as_bytes())];
     let report = check_with(&files, &options).1.report();

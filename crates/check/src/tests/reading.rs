@@ -2,7 +2,7 @@
 
 use super::super::{Check, CheckOptions, FindingKind, Role};
 use super::{check_with, examples, kinds, report};
-use dropchain::corpus::ReadOptions;
+use dropchain::corpus::{ReadLimits, ReadOptions, TextOptions};
 use dropchain::memory::MemoryLimit;
 
 #[test]
@@ -76,7 +76,10 @@ fn other_encodings_are_decoded_before_characters_are_looked_at() {
     let report = check_with(&[("train.conll", &utf16)], &ReadOptions::default()).1.report();
     assert_eq!(report.sizes[0].tokens, 1);
     assert!(!kinds(&report).contains(&FindingKind::InvalidUtf8), "{report:?}");
-    let lossy = ReadOptions { lossy: true, ..ReadOptions::default() };
+    let lossy = ReadOptions {
+        text: TextOptions { lossy: true, ..TextOptions::default() },
+        ..ReadOptions::default()
+    };
     let report = check_with(&[("train.conll", b"a\xe9 O\n")], &lossy).1.report();
     assert_eq!(report.findings[0].kind, FindingKind::ReplacementCharacter);
 }
@@ -95,7 +98,10 @@ fn columns_are_compared_within_and_between_roles() {
 #[test]
 fn sentences_over_the_limits_are_errors() {
     let text = "a O\n".repeat(30) + "\nb O\n";
-    let options = ReadOptions { max_sentence: 20, ..ReadOptions::default() };
+    let options = ReadOptions {
+        limits: ReadLimits { max_sentence: 20, ..ReadLimits::default() },
+        ..ReadOptions::default()
+    };
     let report = check_with(&[("train.conll", text.as_bytes())], &options).1.report();
     assert_eq!(kinds(&report)[0], FindingKind::Malformed);
     assert_eq!(report.findings[0].count, 1);
@@ -104,7 +110,7 @@ fn sentences_over_the_limits_are_errors() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.conll");
     std::fs::write(&path, "a O\n\n".repeat(1000)).unwrap();
-    let read = ReadOptions { memory: MemoryLimit::Bytes(50_000), ..ReadOptions::default() };
+    let read = ReadOptions { limits: MemoryLimit::Bytes(50_000).into(), ..ReadOptions::default() };
     let options = CheckOptions { read, ..CheckOptions::default() };
     let error = Check::read(&[(Role::Train, path)], options).unwrap_err();
     assert!(error.to_string().contains("more memory than the limit"), "{error}");

@@ -24,6 +24,7 @@ use super::template_arguments::template_for;
 use super::template_arguments::{TemplateLimits, load_template, template_files};
 use super::terminal::columns;
 use super::{interrupt, json_line, print_json, print_painted};
+use crate::option_names::as_typed;
 use fold_reporter::FoldReporter;
 
 /// Check corpora before training: sizes, labels, mistakes in files and annotation
@@ -104,8 +105,7 @@ impl CheckCommand {
         progress.update("reading");
         let options = CheckOptions {
             read: ReadOptions {
-                partial_labels: self.partial.partial_labels,
-                weights: true,
+                supervision: self.partial.supervision(),
                 ..self.input.read_options()
             },
             labels: self.labels.detector(),
@@ -131,7 +131,7 @@ impl CheckCommand {
         let outcome = Outcome { report, inconsistent, suspicious, corpus };
         match self.json {
             true => print_json(&json_line(&outcome)?)?,
-            false => print_painted(&outcome.painted_text(columns()))?,
+            false => print_painted(&as_typed(&outcome.painted_text(columns())))?,
         }
         self.verdict(&outcome.report)
     }

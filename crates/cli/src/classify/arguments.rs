@@ -125,7 +125,7 @@ impl DocumentInput {
             needs_labels,
             read: self
                 .encoding
-                .apply(ReadOptions { memory: self.limits.memory(), ..ReadOptions::default() }),
+                .apply(ReadOptions { limits: self.limits.read(), ..ReadOptions::default() }),
             ..InstanceReadOptions::default()
         }
     }

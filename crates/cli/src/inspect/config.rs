@@ -6,13 +6,15 @@ use dropchain::model::Model;
 use dropchain::{Error, Result, Template};
 use serde_json::{Map, Value};
 
-use crate::config::{INPUT, is_file, options_of};
-use crate::definition;
+use crate::config::INPUT;
 use crate::training_arguments::is_share_of_dev;
 
 /// Options that add lines to a template or change it: its text in the model is not that of a file.
 const CHANGE_TEMPLATE: [&str; 6] =
     ["clusters", "vectors", "gazetteer", "document", "document-window", "caseless"];
+
+/// Options whose values are names of files.
+const FILES: [&str; 6] = [INPUT, "dev", "unlabeled", "clusters", "vectors", "gazetteer"];
 
 /// A configuration file, and what a reader should know of it.
 pub struct RunConfig<'a> {
@@ -44,8 +46,7 @@ impl<'a> RunConfig<'a> {
             model,
             text: format!(
                 "# The run that made {}: dropchain {command} --config FILE\n\
-                 # dropchain {}, {} sentences, {} tokens. Other options have their defaults.\n\
-                 # File names are relative to the folder of this file.\n\n",
+                 # dropchain {}, {} sentences, {} tokens. Other options have their defaults.\n\n",
                 path.escape_debug(),
                 source.version.escape_debug(),
                 source.sentences,
@@ -59,40 +60,36 @@ impl<'a> RunConfig<'a> {
                 "the model was trained by dropchain {then}; the defaults of {now} may differ"
             ));
         }
-        match record["train"].as_object() {
-            None => config.write_options(command, options),
-            Some(best) => {
-                config.text += &format!("[{command}]\n");
-                config.write_options(command, options);
-                config.text += "\n# The best configuration alone: dropchain train --config FILE\n\
-                                [train]\n";
-                config.write_options("train", best);
+        config.write_options(options);
+        if let Some(best) = record["train"].as_object() {
+            config.text += "\n# The best configuration alone is trained by dropchain train with\n";
+            for line in best.iter().flat_map(|(key, value)| lines(key, value)) {
+                config.text += &format!("#   {line}\n");
             }
         }
         Ok(config)
     }
 
-    fn write_options(&mut self, command: &str, options: &Map<String, Value>) {
-        let program = definition();
-        let command = program.find_subcommand(command);
-        let definitions: Vec<_> = command.into_iter().flat_map(options_of).collect();
-        let is_file = |key: &str| {
-            let mut own = definitions.iter().filter(|(known, _)| *known == key);
-            own.any(|(_, argument)| is_file(argument))
-        };
+    fn write_options(&mut self, options: &Map<String, Value>) {
         for (key, value) in options {
-            let mut value = value.clone();
             match key.as_str() {
-                "template" => self.check_template(options, &mut value),
-                "init" | "towards" => self.check_model(key, &value),
-                key if is_file(key) => self.check_files(key, &value),
+                "template" => self.check_template(options, value),
+                "init" | "towards" => self.check_model(key, value),
+                key if FILES.contains(&key) => self.check_files(key, value),
                 _ => {}
             }
-            self.text += &format!("{key} = {}\n", toml(&value));
+            let lines = lines(key, value);
+            if lines.iter().any(|line| line.contains('\n')) {
+                self.warn(&format!("{key} has several lines, which cannot be in this file"));
+                continue;
+            }
+            for line in lines {
+                self.text += &format!("{line}\n");
+            }
             if key == INPUT {
-                let path = toml(&self.model.path().to_string_lossy().as_ref().into());
+                let path = self.model.path().to_string_lossy();
                 self.text += "# The run replaces this file; --model FILE writes another one.\n";
-                self.text += &format!("model = {path}\n");
+                self.text += &format!("--model={path}\n");
             }
         }
     }
@@ -117,27 +114,25 @@ impl<'a> RunConfig<'a> {
         }
     }
 
-    /// Replaces the name of a template file that is no longer the same by the text of the template.
-    fn check_template(&mut self, options: &Map<String, Value>, value: &mut Value) {
+    /// Checks that a template file is the same as in training.
+    fn check_template(&mut self, options: &Map<String, Value>, value: &Value) {
         let (Some(name), Some(template)) = (value.as_str(), &self.model.header().template) else {
             return;
         };
         let path = Path::new(name);
-        let is_shipped = Template::shipped(name).is_some() && !path.is_file();
-        let is_changed = CHANGE_TEMPLATE.iter().any(|key| options.contains_key(*key));
-        if name.contains('\n') || is_shipped {
+        if name.contains('\n') || (Template::shipped(name).is_some() && !path.is_file()) {
             return;
         }
+        let is_changed = CHANGE_TEMPLATE.iter().any(|key| options.contains_key(*key));
         if is_changed || template.file_names().next().is_some() {
-            return self.check_files("template", &name.into());
+            return self.check_files("template", value);
         }
         let found = Template::read_without_files(path);
         if !found.is_ok_and(|found| found.source() == template.source()) {
             self.warn(&format!(
-                "{name} is not there or not as it was; this is the text of the template that the \
-                 model has"
+                "{name} is not there or not as it was; `dropchain inspect MODEL --template` prints \
+                 the template that the model has"
             ));
-            *value = format!("{}\n", template.source().trim_end()).into();
         }
     }
 
@@ -158,18 +153,17 @@ impl<'a> RunConfig<'a> {
     }
 }
 
-/// Formats a value in TOML: numbers and words of the command line as what they are.
-fn toml(value: &Value) -> String {
-    match value {
-        Value::String(text) => match text.parse::<toml::Value>() {
-            Ok(toml::Value::Integer(number)) if number.to_string() == *text => text.clone(),
-            Ok(toml::Value::Float(number)) if number.to_string() == *text => text.clone(),
-            _ => toml::Value::String(text.clone()).to_string(),
-        },
-        Value::Array(values) => {
-            let values: Vec<String> = values.iter().map(toml).collect();
-            format!("[{}]", values.join(", "))
+/// Returns the lines of an option: one for each value.
+fn lines(key: &str, value: &Value) -> Vec<String> {
+    let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+    let line = |value: &Value| match value {
+        Value::String(text) if key == INPUT && text.starts_with(['-', '#']) && text != "-" => {
+            format!("./{text}")
         }
-        other => other.to_string(),
-    }
+        Value::String(text) if key == INPUT => text.clone(),
+        Value::String(text) => format!("--{key}={text}"),
+        Value::Bool(true) => format!("--{key}"),
+        value => format!("--{key}={value}"),
+    };
+    values.iter().map(line).collect()
 }

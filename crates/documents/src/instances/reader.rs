@@ -74,7 +74,7 @@ impl InstanceReader {
             let lines = self.lines(&input.path)?;
             if let Some(label) = input.whole {
                 self.current = None;
-                return read_whole(lines, label, self.options.read.memory).map(Some);
+                return read_whole(lines, label, self.options.read.limits.memory).map(Some);
             }
             self.current = Some(self.start(lines)?);
         }
@@ -82,7 +82,7 @@ impl InstanceReader {
 
     fn lines(&self, path: &OsStr) -> Result<LineReader> {
         let mut lines = LineReader::new(open_stream(path)?, Arc::from(path.to_string_lossy()));
-        lines.limit_memory(self.options.read.memory.bytes(0), None);
+        lines.limit_memory(self.options.read.limits.memory.bytes(0), None);
         self.options.read.decode(&mut lines);
         Ok(lines)
     }

@@ -11,7 +11,7 @@ use hashbrown::{HashMap, HashSet};
 use super::instance::{
     Instance, InstanceContent, InstanceReadOptions, TableFeatures, checked_label,
 };
-use dropchain::corpus::{InputStream, LineReader};
+use dropchain::corpus::{InputStream, LineReader, Repair};
 use dropchain::error::{Error, Place, Result};
 
 /// A table that is being read.
@@ -105,12 +105,12 @@ impl Table {
         let error = |message: &str| Error::input(Place::line(&*self.file, line), message);
         let cell = |column: usize| {
             let bytes = self.record.get(column).unwrap_or_default();
-            match (std::str::from_utf8(bytes), options.read.lossy) {
+            match (std::str::from_utf8(bytes), options.read.text.lossy) {
                 (Ok(text), _) => Ok(Cow::Borrowed(text)),
                 (Err(_), true) => {
                     let text = String::from_utf8_lossy(bytes);
                     let places = text.matches('\u{fffd}').count();
-                    options.read.report.add_replaced(places as u64);
+                    options.read.report.add(&Repair::REPLACED, places as u64);
                     Ok(text)
                 }
                 (Err(_), false) => {

@@ -76,8 +76,8 @@ impl Aligner {
     /// or, if these are hard, a paragraph.
     fn tokenize(&self, text: &str) -> (Vec<Offsets>, Vec<usize>) {
         let (mut tokens, mut ends) = (Vec::new(), Vec::new());
-        let max = self.options.max_sentence.max(1);
-        for part in parts(text, self.options.paragraphs) {
+        let max = self.options.limits.max_sentence.max(1);
+        for part in parts(text, self.options.text.paragraphs) {
             let start = part.start;
             for sentence in tokenize::sentences(&text[part]) {
                 let first = tokens.len();
@@ -129,7 +129,7 @@ impl Aligner {
             && !found.split_whitespace().eq(expected.split_whitespace())
         {
             return error(format!(
-                "has the text '{}', but there is '{}' (offsets count {}; --offsets changes that)",
+                "has the text '{}', but there is '{}' (offsets count {}; `offsets` changes that)",
                 shortened(expected),
                 shortened(found),
                 unit_name(self.spans.offsets)

@@ -3,11 +3,11 @@
 //! Of the annotations, those of text are read: `T1 TAB TYPE START END TAB TEXT`. Relations, events,
 //! attributes and notes are skipped.
 
+use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use std::vec;
 
 use dropchain::corpus::{
     InputLine, LineReader, ReadFormat, ReadOptions, SentenceParser, check_regular,
@@ -28,7 +28,7 @@ impl ReadFormat for Brat {
     }
 
     fn parser(&self, options: &ReadOptions) -> Result<Box<dyn SentenceParser>> {
-        Ok(Box::new(BratParser { options: options.clone(), spans: self.0.clone(), ready: None }))
+        Ok(Box::new(BratParser { options: options.clone(), spans: self.0.clone(), is_read: false }))
     }
 }
 
@@ -36,7 +36,7 @@ impl ReadFormat for Brat {
 struct BratParser {
     options: ReadOptions,
     spans: SpanOptions,
-    ready: Option<vec::IntoIter<Sentence>>,
+    is_read: bool,
 }
 
 impl BratParser {
@@ -96,16 +96,11 @@ impl SentenceParser for BratParser {
         super::MEMORY_PER_BYTE
     }
 
-    fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
-        let ready = match &mut self.ready {
-            Some(ready) => ready,
-            None => {
-                self.ready = Some(Vec::new().into_iter());
-                let sentences = self.read(lines)?;
-                self.ready.insert(sentences.into_iter())
-            }
-        };
-        Ok(ready.next())
+    fn advance(&mut self, lines: &mut LineReader, ready: &mut VecDeque<Sentence>) -> Result<bool> {
+        if !std::mem::replace(&mut self.is_read, true) {
+            ready.extend(self.read(lines)?);
+        }
+        Ok(false)
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    /// Adds a fault; `is_repairable`: `--misaligned` could repair it.
+    /// Adds a fault; `is_repairable`: ``misaligned`` could repair it.
     pub fn add(&mut self, place: Place, message: String, is_repairable: bool) {
         self.count += 1;
         self.is_repairable |= is_repairable;
@@ -40,8 +40,8 @@ impl Faults {
         }
         if self.is_repairable {
             message.push_str(
-                "\nexpected spans of whole tokens (--misaligned expand extends those that cut \
-                 tokens, --misaligned drop leaves them out)",
+                "\nexpected spans of whole tokens (`misaligned` expand extends those that cut \
+                 tokens, `misaligned` drop leaves them out)",
             );
         }
         Err(Error::input(place, message))

@@ -5,7 +5,7 @@ use dropchain::{Error, Place, Result};
 use serde_json::value::RawValue;
 
 use super::marked_text::{MarkedSpan, MarkedText, MarkedToken};
-use super::misaligned::{FIRST_LABEL, SEVERAL_LABELS, SeveralLabels, SpanOptions};
+use super::misaligned::SpanOptions;
 
 /// Keys of spans: Prodigy's and ours; doccano's, old and new; its and spaCy's.
 const SPAN_KEYS: [&str; 4] = ["spans", "label", "labels", "entities"];
@@ -20,6 +20,10 @@ pub(super) const REJECTED: Repair = Repair {
     many: "texts are not annotated, or were rejected or skipped",
     fate: "left out",
 };
+
+/// Spans with several labels.
+pub(super) const SEVERAL_LABELS: Repair =
+    Repair { one: "span has several labels", many: "spans have several labels", fate: "left out" };
 
 /// Texts with several annotations.
 const ALTERNATIVES: Repair = Repair {
@@ -114,7 +118,7 @@ impl Source<'_> {
         let keys: Vec<String> = strings.map(|(key, _)| format!("{key:?}")).collect();
         let found = match keys.is_empty() {
             true => "found no key with a string".to_owned(),
-            false => format!("found strings under {} (--text-key KEY)", keys.join(", ")),
+            false => format!("found strings under {} (`text_key` KEY)", keys.join(", ")),
         };
         self.line.error(format!(
             "expected the key {key:?} with the text (of Label Studio: in \"data\"), {found}"
@@ -216,15 +220,8 @@ impl Source<'_> {
         };
         let mut labels: Vec<String> = labels.unwrap_or_default();
         if labels.len() > 1 {
-            let report = &self.options.report;
-            match self.span_options.several_labels {
-                SeveralLabels::First => report.add(&FIRST_LABEL, 1),
-                SeveralLabels::Drop => {
-                    report.add(&SEVERAL_LABELS, 1);
-                    return Ok(None);
-                }
-            }
-            labels.truncate(1);
+            self.options.report.add(&SEVERAL_LABELS, 1);
+            return Ok(None);
         }
         let Some(label) = labels.pop() else {
             return Err(self.fault(name, "found no label; expected \"label\" with a string"));

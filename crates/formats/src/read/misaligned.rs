@@ -20,32 +20,7 @@ pub struct SpanOptions {
     pub misaligned: Misaligned,
     /// The key of the text in JSON; by default `text`, or the only string of Label Studio's `data`.
     pub text_key: Option<String>,
-    /// What becomes of those with several labels.
-    pub several_labels: SeveralLabels,
 }
-
-/// What to do with annotated spans that have several labels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum SeveralLabels {
-    /// They are left out, and counted.
-    #[default]
-    Drop,
-    /// They have the first of their labels, and are counted.
-    First,
-}
-
-dropchain::named!(SeveralLabels, "treatment of spans with several labels":
-    Drop = "drop",
-    First = "first",
-);
-
-/// Spans with several labels that [`SeveralLabels::Drop`] leaves out.
-pub(super) const SEVERAL_LABELS: Repair =
-    Repair { one: "span has several labels", many: "spans have several labels", fate: "left out" };
-
-/// Spans with several labels that [`SeveralLabels::First`] keeps.
-pub(super) const FIRST_LABEL: Repair =
-    Repair { fate: "the first of each is read", ..SEVERAL_LABELS };
 
 /// What to do with annotated spans that begin or end inside a token, or are discontinuous.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

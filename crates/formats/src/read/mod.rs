@@ -28,5 +28,5 @@ mod tests;
 const MEMORY_PER_BYTE: u64 = 120;
 
 pub use brat::{Brat, annotation_files};
-pub use misaligned::{Misaligned, SeveralLabels, SpanOptions};
+pub use misaligned::{Misaligned, SpanOptions};
 pub use spans::Spans;

@@ -51,7 +51,7 @@ impl<'a> OffsetMap<'a> {
         match self.text.is_char_boundary(byte) {
             true => Ok(byte),
             false => Err(format!(
-                "begins or ends inside a character (offsets count {}; --offsets changes that)",
+                "begins or ends inside a character (offsets count {}; `offsets` changes that)",
                 unit_name(self.unit)
             )),
         }

@@ -20,9 +20,8 @@ impl ReadFormat for Spans {
         Ok(Box::new(SpansParser {
             options: options.clone(),
             spans: self.0.clone(),
-            objects: JsonObjects::new(options.memory.bytes(0)),
+            objects: JsonObjects::new(options.limits.memory.bytes(0)),
             aligner: Aligner::new(options.clone(), self.0.clone())?,
-            ready: VecDeque::new(),
         }))
     }
 }
@@ -33,7 +32,6 @@ struct SpansParser {
     spans: SpanOptions,
     objects: JsonObjects,
     aligner: Aligner,
-    ready: VecDeque<Sentence>,
 }
 
 impl SentenceParser for SpansParser {
@@ -41,22 +39,17 @@ impl SentenceParser for SpansParser {
         super::MEMORY_PER_BYTE
     }
 
-    fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
-        while self.ready.is_empty() {
-            let Some((text, number)) = self.objects.next(lines)? else {
-                self.aligner.finish()?;
-                return Ok(None);
-            };
-            let file = lines.file().clone();
-            let line = InputLine::new(&text, &file, number);
-            if let Some(marked) = marked_text(&line, &self.options, &self.spans)? {
-                self.ready.extend(self.aligner.sentences(&marked, &file)?);
-            }
-            if self.ready.is_empty() {
-                lines.begin_sentence();
-            }
+    fn advance(&mut self, lines: &mut LineReader, ready: &mut VecDeque<Sentence>) -> Result<bool> {
+        let Some((text, number)) = self.objects.next(lines)? else {
+            return self.aligner.finish().map(|()| false);
+        };
+        lines.begin_sentence();
+        let file = lines.file().clone();
+        let line = InputLine::new(&text, &file, number);
+        if let Some(marked) = marked_text(&line, &self.options, &self.spans)? {
+            ready.extend(self.aligner.sentences(&marked, &file)?);
         }
-        Ok(self.ready.pop_front())
+        Ok(true)
     }
 
     fn recover(&mut self, lines: &mut LineReader) -> Result<()> {
@@ -66,12 +59,13 @@ impl SentenceParser for SpansParser {
 
 #[cfg(test)]
 mod tests {
-    use dropchain::corpus::{OffsetUnit, Reader};
+    use dropchain::corpus::{OffsetUnit, Reader, TextOptions};
 
     use super::*;
     use crate::read::marked_json::REJECTED;
-    use crate::read::misaligned::{DROPPED, EXPANDED, FIRST_LABEL, SEVERAL_LABELS};
-    use crate::{InputFormat, Misaligned, SeveralLabels};
+    use crate::read::marked_json::SEVERAL_LABELS;
+    use crate::read::misaligned::{DROPPED, EXPANDED};
+    use crate::{InputFormat, Misaligned};
 
     fn spans() -> ReadOptions {
         spans_with(SpanOptions::default())
@@ -135,7 +129,10 @@ mod tests {
         let found = read(text, &spans());
         assert_eq!(found[1], "Bob/O");
         assert!(found[2].starts_with("stayed/O at/O St./B-ORG Paul/I-ORG Inc."), "{found:?}");
-        let paragraphs = ReadOptions { paragraphs: true, ..spans() };
+        let paragraphs = ReadOptions {
+            text: TextOptions { paragraphs: true, ..TextOptions::default() },
+            ..spans()
+        };
         assert!(read(text, &paragraphs)[1].starts_with("Bob/O stayed/O"));
         let across = r#"{"text":"New\nYork","spans":[{"start":0,"end":8,"label":"LOC"}]}"#;
         assert_eq!(read(across, &spans()), ["New/B-LOC York/I-LOC"]);
@@ -156,7 +153,7 @@ mod tests {
         assert_eq!(
             error(wrong, &spans()),
             "x:1: the span 3–6 (PER) has the text 'Zoë', but there is 'oë ' (offsets count \
-             characters; --offsets changes that)"
+             characters; `offsets` changes that)"
         );
     }
 
@@ -175,8 +172,8 @@ mod tests {
             error(CUT, &spans()),
             "x:1: the span 'Lond' (LOC, 3–7) cuts the token 'London'\n\
              x:3: the span 'Le' (PER, 4–6) cuts the token 'Lee'\n\
-             expected spans of whole tokens (--misaligned expand extends those that cut tokens, \
-             --misaligned drop leaves them out)"
+             expected spans of whole tokens (`misaligned` expand extends those that cut tokens, \
+             `misaligned` drop leaves them out)"
         );
     }
 
@@ -307,12 +304,12 @@ mod tests {
         assert_eq!(
             error(&other, &options),
             "x:1: expected the key \"body\" with the text (of Label Studio: in \"data\"), found \
-             strings under \"r\", \"file\" (--text-key KEY)"
+             strings under \"r\", \"file\" (`text_key` KEY)"
         );
     }
 
     #[test]
-    fn spans_with_several_labels_are_left_out_or_have_the_first() {
+    fn spans_with_several_labels_are_left_out() {
         let text = concat!(
             r#"{"text":"Ann in Rome","spans":[{"start":0,"end":3,"labels":["PER","ACTOR"]},"#,
             r#"{"start":7,"end":11,"labels":["LOC"]}]}"#
@@ -320,12 +317,6 @@ mod tests {
         let options = spans();
         assert_eq!(read(text, &options), ["Ann/O in/O Rome/B-LOC"]);
         assert_eq!(options.report.count(&SEVERAL_LABELS), 1);
-        let options = spans_with(SpanOptions {
-            several_labels: SeveralLabels::First,
-            ..SpanOptions::default()
-        });
-        assert_eq!(read(text, &options), ["Ann/B-PER in/O Rome/B-LOC"]);
-        assert_eq!(options.report.count(&FIRST_LABEL), 1);
     }
 
     #[test]
@@ -372,7 +363,7 @@ mod tests {
             (
                 r#"{"spans":[],"body":"a","id":"7"}"#.to_owned(),
                 "expected the key \"text\" with the text (of Label Studio: in \"data\"), found \
-                 strings under \"body\", \"id\" (--text-key KEY)"
+                 strings under \"body\", \"id\" (`text_key` KEY)"
                     .to_owned(),
             ),
             (

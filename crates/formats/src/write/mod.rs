@@ -10,5 +10,5 @@ mod json;
 mod tests;
 mod text_writer;
 
-pub use inline::{Inline, SlashTags};
+pub use inline::Inline;
 pub use text_writer::{TextFormat, TextWriter};

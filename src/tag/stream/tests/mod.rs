@@ -168,7 +168,7 @@ fn sentences_that_wait_count_against_the_limit_on_memory() {
     let options = ReadOptions {
         format: Some(Format::Conll),
         unlabeled: true,
-        memory: crate::MemoryLimit::Bytes(100_000),
+        limits: crate::MemoryLimit::Bytes(100_000).into(),
         ..ReadOptions::default()
     };
     let input = Box::new(Cursor::new(numbers(10_000)));

@@ -243,7 +243,7 @@ impl GradientsCommand {
         let labeled = Corpus::read(&self.files, &options)?;
         let limit = self.measurement.limit.unwrap_or(usize::MAX);
         let labeled: Corpus = labeled.into_iter().take(limit).collect();
-        options.memory = options.memory.beyond(labeled.memory());
+        options.limits.memory = options.limits.memory.beyond(labeled.memory());
         Ok(TrainingCorpora {
             labeled,
             dev: match self.measurement.train && !self.dev.is_empty() {

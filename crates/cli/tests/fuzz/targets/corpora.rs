@@ -4,13 +4,11 @@ use std::io::{BufRead, BufReader, Cursor, Read, Write};
 use std::sync::Arc;
 
 use dropchain::corpus::{
-    Format, OffsetUnit, OutputFormat, ReadOptions, ReadReport, Reader, Tagged, WriteFormat,
-    WriteOptions, Writer,
+    Format, LineRules, OffsetUnit, OutputFormat, ReadOptions, ReadReport, Reader, Supervision,
+    Tagged, TextOptions, WriteFormat, WriteOptions, Writer,
 };
 use dropchain::{Error, MemoryLimit, Result, Sentence};
-use dropchain_formats::{
-    Inline, InputFormat, Misaligned, SeveralLabels, SlashTags, SpanOptions, TextFormat,
-};
+use dropchain_formats::{Inline, InputFormat, Misaligned, SpanOptions, TextFormat};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::de::IgnoredAny;
@@ -146,20 +144,23 @@ fn placed(error: &Error) -> String {
 /// The ways to read a format that are checked.
 fn variants(format: InputFormat) -> Vec<ReadOptions> {
     let plain = ReadOptions {
-        memory: MemoryLimit::Bytes(1 << 30), // asking the system takes longer than an input
+        limits: MemoryLimit::Bytes(1 << 30).into(), // asking the system takes longer than an input
         ..ReadOptions::default()
     };
     let plain = format.apply(SpanOptions::default(), plain);
-    let unlabeled = ReadOptions { unlabeled: true, comments: true, ..plain.clone() };
+    let unlabeled = ReadOptions {
+        unlabeled: true,
+        lines: LineRules { comments: true, header: false },
+        ..plain.clone()
+    };
     let label = ReadOptions { label: Some("1".to_owned()), ..plain.clone() };
     let mut variants = vec![plain.clone(), unlabeled.clone(), label];
-    variants.push(ReadOptions { lossy: true, paragraphs: true, ..unlabeled.clone() });
+    let text = TextOptions { lossy: true, paragraphs: true, encoding: None };
+    variants.push(ReadOptions { text, ..unlabeled.clone() });
     if format == Format::Conll.into() {
         variants.push(ReadOptions {
-            header: true,
-            partial_labels: true,
-            weights: true,
-            comments: true,
+            lines: LineRules { comments: true, header: true },
+            supervision: Supervision { partial_labels: true, weights: true },
             ..plain.clone()
         });
     }
@@ -170,7 +171,6 @@ fn variants(format: InputFormat) -> Vec<ReadOptions> {
     if format == InputFormat::Spans {
         let spans = SpanOptions {
             text_key: Some("body".to_owned()),
-            several_labels: SeveralLabels::First,
             misaligned: Misaligned::Drop,
             ..SpanOptions::default()
         };
@@ -182,11 +182,9 @@ fn variants(format: InputFormat) -> Vec<ReadOptions> {
         }));
     }
     if format == Format::Text.into() {
-        variants.push(ReadOptions {
-            encoding: Some("shift_jis".parse().unwrap()),
-            lossy: true,
-            ..unlabeled
-        });
+        let encoding = Some("shift_jis".parse().unwrap());
+        let text = TextOptions { encoding, lossy: true, paragraphs: false };
+        variants.push(ReadOptions { text, ..unlabeled });
     }
     variants
 }
@@ -281,10 +279,10 @@ fn check_writers(sentences: &[&Sentence]) {
         let options = ReadOptions {
             format: Some(format),
             label: Some(label_column.to_owned()),
-            comments,
+            lines: LineRules { comments, header: false },
             // Other keys of the input may look like columns.
             columns: (format == Format::Jsonl).then(Vec::new),
-            memory: MemoryLimit::Bytes(1 << 30),
+            limits: MemoryLimit::Bytes(1 << 30).into(),
             ..ReadOptions::default()
         };
         let again: Vec<Sentence> = read(Box::new(Cursor::new(written)), &options)
@@ -310,9 +308,8 @@ fn check_writers(sentences: &[&Sentence]) {
         assert_eq!(again.count(), 0, "{output:?}: there are more sentences");
     }
     let model = "m".to_owned();
-    let others: [(Arc<dyn WriteFormat>, bool); 9] = [
+    let others: [(Arc<dyn WriteFormat>, bool); 8] = [
         (Arc::new(Inline::default()), false),
-        (Arc::new(SlashTags), false),
         (Arc::new(TextFormat::InlineXml), false),
         (Arc::new(TextFormat::Html), false),
         (Arc::new(TextFormat::LabelStudio { model }), false),
@@ -322,7 +319,7 @@ fn check_writers(sentences: &[&Sentence]) {
         (Arc::new(TextFormat::Doccano), true),
     ];
     for (format, is_json) in others {
-        let options = WriteOptions { format, ..WriteOptions::new(SlashTags) };
+        let options = WriteOptions { format, ..WriteOptions::new(Inline::default()) };
         // The labels have no white space, so BRAT has a place for all of them.
         let written = write(sentences, &options).unwrap();
         for line in written.lines().filter(|_| is_json) {

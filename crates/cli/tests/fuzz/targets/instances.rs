@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 
 use dropchain::MemoryLimit;
-use dropchain::corpus::ReadOptions;
+use dropchain::corpus::{ReadOptions, TextOptions};
 use dropchain_documents::{Instance, InstanceFormat, InstanceReadOptions, InstanceReader};
 use dropchain_documents::{InstanceContent, TableFeatures};
 
@@ -69,8 +69,8 @@ fn documents_of_any_format_are_read_alike_twice() {
                     labels_are_numbers: unlabeled,
                     needs_labels: !unlabeled,
                     read: ReadOptions {
-                        memory: MemoryLimit::Bytes(1 << 30),
-                        lossy: unlabeled,
+                        limits: MemoryLimit::Bytes(1 << 30).into(),
+                        text: TextOptions { lossy: unlabeled, ..TextOptions::default() },
                         ..ReadOptions::default()
                     },
                     ..InstanceReadOptions::default()

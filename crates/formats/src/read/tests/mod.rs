@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Cursor;
 
-use dropchain::corpus::{ReadOptions, Reader};
+use dropchain::corpus::{LineRules, ReadOptions, Reader};
 use dropchain::{MemoryLimit, Sentence};
 use proptest::prelude::*;
 
@@ -83,8 +83,8 @@ proptest! {
         for format in InputFormat::ALL {
             let options = format.apply(SpanOptions::default(), ReadOptions {
                 unlabeled,
-                comments: true,
-                memory: MemoryLimit::Bytes(memory),
+                lines: LineRules { comments: true, header: false },
+                limits: MemoryLimit::Bytes(memory).into(),
                 ..ReadOptions::default()
             });
             let reader = match format {
@@ -133,7 +133,7 @@ fn an_object_without_an_end_is_an_error_at_its_beginning_within_the_memory_limit
     for rest in ["\"a\": [1, 2],\n", "\n", "  \n"] {
         let text = format!("\n{{\"text\": \"a\",\n{}", rest.repeat(100_000));
         let options =
-            ReadOptions { memory: MemoryLimit::Bytes(1_000_000), ..ReadOptions::default() };
+            ReadOptions { limits: MemoryLimit::Bytes(1_000_000).into(), ..ReadOptions::default() };
         let options = InputFormat::Spans.apply(SpanOptions::default(), options);
         let mut reader = Reader::from_read(Box::new(Cursor::new(text)), "x", &options);
         let error: Result<Sentence, _> = reader.next_or_error().unwrap();

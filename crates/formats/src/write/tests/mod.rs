@@ -10,7 +10,7 @@ use dropchain::corpus::{Format, ReadOptions, Reader, Tagged, WriteFormat, WriteO
 use dropchain::{Result, Sentence};
 use proptest::prelude::*;
 
-use crate::{Inline, InputFormat, SlashTags, SpanOptions, TextFormat};
+use crate::{Inline, InputFormat, SpanOptions, TextFormat};
 
 /// Reads an input to be tagged.
 pub fn read(format: Format, text: &str) -> Vec<Sentence> {
@@ -45,11 +45,10 @@ pub fn label_studio() -> TextFormat {
 }
 
 /// Every output format.
-fn all_formats() -> [Arc<dyn WriteFormat>; 10] {
+fn all_formats() -> [Arc<dyn WriteFormat>; 9] {
     [
         Arc::new(Inline { color: false }),
         Arc::new(Inline { color: true }),
-        Arc::new(SlashTags),
         Arc::new(TextFormat::InlineXml),
         Arc::new(TextFormat::Html),
         Arc::new(TextFormat::Displacy),
@@ -61,7 +60,7 @@ fn all_formats() -> [Arc<dyn WriteFormat>; 10] {
 }
 
 fn options(format: Arc<dyn WriteFormat>) -> WriteOptions {
-    WriteOptions { format, ..WriteOptions::new(SlashTags) }
+    WriteOptions { format, ..WriteOptions::new(Inline::default()) }
 }
 
 #[test]
@@ -77,9 +76,8 @@ fn sentences_without_columns_can_be_written_in_every_format() {
 fn document_boundaries_are_omitted_in_lines() {
     let sentences = read(Format::Conll, "a\n\n-DOCSTART-\n\nb\n");
     let boundary = Tagged::new(&sentences[1], Vec::new());
-    for format in [options(Arc::new(Inline::default())), options(Arc::new(SlashTags))] {
-        assert_eq!(written(&format, std::slice::from_ref(&boundary)).unwrap(), "");
-    }
+    let inline = options(Arc::new(Inline::default()));
+    assert_eq!(written(&inline, &[boundary]).unwrap(), "");
 }
 
 /// Reads `text` in `format` and writes its sentences in every output format.

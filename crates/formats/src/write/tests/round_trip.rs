@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Cursor;
 
 use dropchain::corpus::{
-    Format, OffsetUnit, OutputFormat, ReadOptions, Reader, Tagged, WriteOptions,
+    Format, OffsetUnit, OutputFormat, ReadOptions, Reader, Tagged, TextOptions, WriteOptions,
 };
 use dropchain::{MemoryLimit, Sentence};
 use proptest::prelude::*;
@@ -40,7 +40,7 @@ fn labels(tokens: usize, choices: &mut impl Iterator<Item = u8>) -> Vec<&'static
 
 fn options(format: InputFormat, unit: OffsetUnit, options: ReadOptions) -> ReadOptions {
     let spans = SpanOptions { offsets: unit, ..SpanOptions::default() };
-    let options = ReadOptions { memory: MemoryLimit::Bytes(1 << 30), ..options };
+    let options = ReadOptions { limits: MemoryLimit::Bytes(1 << 30).into(), ..options };
     format.apply(spans, options)
 }
 
@@ -66,7 +66,10 @@ proptest! {
         paragraphs: bool,
     ) {
         let text = pieces.concat();
-        let of_text = ReadOptions { paragraphs, ..ReadOptions::default() };
+        let of_text = ReadOptions {
+            text: TextOptions { paragraphs, ..TextOptions::default() },
+            ..ReadOptions::default()
+        };
         let raw = ReadOptions { unlabeled: true, ..of_text.clone() };
         let raw = options(Format::Text.into(), OffsetUnit::Chars, raw);
         let input = || Reader::from_read(Box::new(Cursor::new(text.clone())), "x", &raw);

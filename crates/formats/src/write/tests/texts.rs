@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{label_studio, one, read};
-use crate::{SlashTags, TextFormat, TextWriter};
+use crate::{TextFormat, TextWriter};
 
 const PRODIGY: TextFormat = TextFormat::Spans;
 const DOCCANO: TextFormat = TextFormat::Doccano;
@@ -212,14 +212,6 @@ fn xml_is_well_formed_whatever_the_text() {
     }
     assert!(!out.contains("<a>") && !out.contains('\u{1}'), "{out}");
     assert_eq!(out.lines().count(), 1);
-}
-
-#[test]
-fn slash_tags_can_be_split() {
-    let json = r#"{"tokens": ["1/2", "New York", "a\\b", "\n"]}"#;
-    let labels = ["CD", "B-X/Y", "O", "O"];
-    let out = one(&spans(SlashTags), Format::Jsonl, json, &labels);
-    assert_eq!(out, "1\\/2/CD New\\sYork/B-X\\/Y a\\\\b/O \\n/O\n");
 }
 
 #[test]

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::columns::{
-    CONLLU_COLUMNS, DOCUMENT_START, JOINED_PARTIAL, LabelColumns, no_label_column, split_blanks,
-    split_cells,
+use super::kind::{is_word_name, may_be_other, recognize};
+use crate::corpus::columns::{
+    CONLLU_COLUMNS, DOCUMENT_START, JOINED_PARTIAL, find_labels, first_of_last, labeled_schema,
+    no_label_column, split_blanks, split_cells,
 };
-use super::lines::{InputLine, LineReader, is_blank};
-use super::other_kind::{is_word_name, may_be_other, recognize};
-use super::parse::ReadOptions;
+use crate::corpus::lines::{InputLine, LineReader, is_blank};
+use crate::corpus::parse::ReadOptions;
 use crate::error::{Error, Place, Result};
 use crate::sentence::{Schema, list_names};
 
@@ -19,7 +19,7 @@ const MAX_BYTES: usize = 1 << 20;
 
 /// What the first lines of a file say about its columns, beside the line of the first token.
 #[derive(Debug, Default)]
-pub(super) struct FirstLines {
+pub(in crate::corpus) struct FirstLines {
     /// The first column numbers the tokens of each sentence.
     pub are_numbered: bool,
     /// The names of the columns in the header row, if there is one.
@@ -28,7 +28,7 @@ pub(super) struct FirstLines {
 
 /// The properties of a file that its first token line determines.
 #[derive(Debug)]
-pub(super) struct ColumnLayout {
+pub(in crate::corpus) struct ColumnLayout {
     pub schema: Arc<Schema>,
     /// Cells are separated by tabs, not by runs of blanks.
     pub tabs: bool,
@@ -43,18 +43,17 @@ impl FirstLines {
     ///
     /// The file cannot be read, or it looks like one of another kind.
     pub fn look_at(lines: &mut LineReader, options: &ReadOptions) -> Result<Self> {
-        let is_comment = |text: &str| options.comments && text.starts_with('#');
+        let is_comment = |text: &str| options.lines.comments && text.starts_with('#');
         let is_boundary = |text: &str| split_blanks(text).next() == Some(DOCUMENT_START);
         let is_content = |text: &str| !(is_blank(text) || is_comment(text) || is_boundary(text));
         let Some(start) = find(lines, 0, is_content)? else {
             return Ok(Self::default());
         };
-        let window = window(lines, start, may_be_other, is_blank)?;
-        if let Some(message) = recognize(&window) {
-            let number = lines.number() + start as u64 + 1;
-            return Err(Error::input(Place::line(&**lines.file(), number), message));
+        if let Some(kind) = recognize(&window(lines, start, may_be_other, is_blank)?) {
+            let place = Place::line(&**lines.file(), lines.number() + start as u64 + 1);
+            return Err(Error::input(place, kind.to_string()));
         }
-        let first = match options.header {
+        let first = match options.lines.header {
             true => find(lines, start + 1, is_content)?,
             false => Some(start),
         };
@@ -62,13 +61,13 @@ impl FirstLines {
             return Ok(Self::default());
         };
         let may_be_number = |text: &str| number(text).is_some_and(|number| number < 2);
-        let window = self::window(lines, first, may_be_number, |_| false)?;
-        let window: Vec<String> = window.into_iter().filter(|text| !is_comment(text)).collect();
+        let mut window = window(lines, first, may_be_number, |_| false)?;
+        window.retain(|text| !is_comment(text));
         Ok(Self { are_numbered: are_numbered(&window), header: None })
     }
 }
 
-/// Returns the index of the next line that fits, from `start` on, if it is one of the first.
+/// Returns the number of the first line from `start` on that fits, if one of the next does.
 fn find(
     lines: &mut LineReader,
     start: usize,
@@ -134,19 +133,18 @@ fn are_numbered(lines: &[String]) -> bool {
 impl ColumnLayout {
     /// Detects the layout of the file whose first token is on `line`.
     pub fn new(line: &InputLine, first: &FirstLines, options: &ReadOptions) -> Result<Self> {
-        let schema = Self::schema(line, first, options).map_err(|error| {
-            match comment_hint(line, options) {
-                Some(hint) => with_hint(error, hint),
-                None => error,
-            }
+        let may_be_comment = is_comment(line, options);
+        let schema = Self::schema(line, first, options).map_err(|error| match may_be_comment {
+            true => with_hint(error, COMMENT),
+            false => error,
         })?;
-        if schema.joined().is_some() && options.partial_labels {
+        if schema.joined().is_some() && options.supervision.partial_labels {
             return Err(line.error(JOINED_PARTIAL));
         }
         Ok(Self {
-            schema: Arc::new(schema.with_line_rules(options.line_rules())),
+            schema: Arc::new(schema.with_line_rules(options.lines)),
             tabs: line.text.contains('\t'),
-            comment: (line.text.starts_with('#') && !options.comments).then_some(line.number),
+            comment: may_be_comment.then_some(line.number),
         })
     }
 
@@ -180,17 +178,13 @@ impl ColumnLayout {
 
     /// Explains an error of the number of columns on `line`.
     pub fn explain(&self, line: &InputLine, error: Error, options: &ReadOptions) -> Error {
-        if self.cells(line.text).len() == self.schema.input_names().len() {
-            return error;
-        }
         let has_tab = line.text.contains('\t');
-        let why = if let Some(why) = comment_hint(line, options) {
-            why.to_owned()
+        let why = if self.cells(line.text).len() == self.schema.input_names().len() {
+            return error;
+        } else if is_comment(line, options) {
+            COMMENT.to_owned()
         } else if let Some(number) = self.comment {
-            format!(
-                "line {number} begins with '#': is it a comment? --comments skips lines that begin \
-                 with '#'"
-            )
+            format!("line {number} begins with '#': {COMMENT}")
         } else if self.tabs && !has_tab && line.text.contains(' ') {
             "the file's columns are separated by tabs, this line has only blanks".to_owned()
         } else if !self.tabs && has_tab {
@@ -204,10 +198,11 @@ impl ColumnLayout {
     }
 }
 
-/// What a line that cannot be a token is if it looks like a comment.
-fn comment_hint(line: &InputLine, options: &ReadOptions) -> Option<&'static str> {
-    (line.text.starts_with('#') && !options.comments)
-        .then_some("is it a comment? --comments skips lines that begin with '#'")
+/// The hint for a line that cannot be a token, but looks like a comment.
+const COMMENT: &str = "is it a comment? `comments` skips lines that begin with '#'";
+
+fn is_comment(line: &InputLine, options: &ReadOptions) -> bool {
+    line.text.starts_with('#') && !options.lines.comments
 }
 
 /// Appends a hint to an error in an input.
@@ -243,13 +238,12 @@ fn named_columns(
     options: &ReadOptions,
 ) -> Result<Schema> {
     let label = label_columns(line, names, options)?;
-    let without = label.last_of(names.len()).filter(|_| options.unlabeled);
+    let without = first_of_last(&label, names.len()).filter(|_| options.unlabeled);
     if width == names.len() {
         // In a file to be tagged, the last column is not the label by default, and none is joined.
-        let is_one = matches!(label, LabelColumns::One(_));
-        let labeled = !options.unlabeled || (options.label.is_some() && is_one);
+        let labeled = !options.unlabeled || (options.label.is_some() && label.len() == 1);
         return match labeled {
-            true => label.schema(names.to_vec()),
+            true => labeled_schema(names.to_vec(), &label),
             false => Schema::new(names.to_vec(), None),
         };
     }
@@ -285,13 +279,13 @@ fn default_columns(
     if word > 0 {
         "id".clone_into(&mut names[0]);
         let conllu = match width == CONLLU_COLUMNS.len() {
-            true => "; --format conllu reads CoNLL-U",
+            true => "; `format` conllu reads CoNLL-U",
             false => "",
         };
         let place = Place::line(&**line.file, line.number);
         let decided = format!(
             "column 1 numbers the tokens of each sentence: words are taken from column 2 \
-             (--columns names the columns{conllu})"
+             (`columns` names the columns{conllu})"
         );
         options.report.warn(place, decided);
     }
@@ -303,24 +297,20 @@ fn default_columns(
             .error(format!("expected at least 2 columns (a word and its label), found {width}")));
     }
     let label = match options.label.as_deref() {
-        None | Some("label") => LabelColumns::One(width - 1),
+        None | Some("label") => vec![width - 1],
         Some(_) => label_columns(line, &names, options)?,
     };
-    if let LabelColumns::One(label) = label {
+    if let [label] = label[..] {
         "label".clone_into(&mut names[label]);
     }
-    label.schema(names)
+    labeled_schema(names, &label)
 }
 
 /// Where the labels are among the columns `names`: in the selected ones, by default the last.
-fn label_columns(
-    line: &InputLine,
-    names: &[String],
-    options: &ReadOptions,
-) -> Result<LabelColumns> {
+fn label_columns(line: &InputLine, names: &[String], options: &ReadOptions) -> Result<Vec<usize>> {
     let found = match options.label.as_deref() {
-        None => names.len().checked_sub(1).map(LabelColumns::One),
-        Some(name) => LabelColumns::find(names, name).map_err(|message| line.error(message))?,
+        None => names.len().checked_sub(1).map(|last| vec![last]),
+        Some(name) => find_labels(names, name).map_err(|message| line.error(message))?,
     };
     found.ok_or_else(|| no_label_column(line, options.label.as_deref().unwrap_or_default(), names))
 }

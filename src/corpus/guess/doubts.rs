@@ -1,9 +1,9 @@
 //! Lines of columns that are read as tokens, but may be something else: a header row, comments;
 //! and cells that tell of other separators than were detected.
 
-use super::lines::InputLine;
-use super::other_kind::is_header;
-use super::read_report::{ReadReport, Repair};
+use super::kind::is_header;
+use crate::corpus::lines::InputLine;
+use crate::corpus::read_report::{ReadReport, Repair};
 use crate::error::Place;
 use crate::sentence::{Schema, Sentence};
 
@@ -29,38 +29,60 @@ const PLACEHOLDER: Repair = Repair {
     fate: "kept as words (do these lines separate documents?)",
 };
 
-/// Maximum number of different labels of lines that may be comments.
+/// What comments begin with.
+const COMMENTS: [&str; 3] = ["# ", "#\t", "##"];
+
+/// Maximum number of different labels of doubted lines.
 const MAX_LABELS: usize = 16;
 
 /// What is doubted in a file, until all of its labels are known.
 #[derive(Debug)]
-pub(super) struct Doubts {
-    word: Option<usize>,    // the column of words
-    blanks: bool,           // words may have blanks
-    header: Option<String>, // the label of the first token if it looks like a header row
-    first: u64,             // its line
-    comments: Option<Comments>,
+pub(in crate::corpus) struct Doubts {
+    word: Option<usize>, // the column of words
+    blanks: bool,        // words may have blanks
+    header: Option<Doubt>,
+    comments: Option<Doubt>,
 }
 
-/// Lines at the start of sentences that look like comments.
+/// Lines that are most likely no tokens if no other token has their labels.
 #[derive(Debug)]
-struct Comments {
+struct Doubt {
     line: u64, // of the first
     count: u64,
     labels: Vec<String>, // that no other token has, as far as it is known
 }
 
+impl Doubt {
+    /// Adds a line with this label to those that are doubted, if any.
+    fn add(doubt: &mut Option<Self>, line: u64, label: &str) {
+        let new = || Self { line, count: 0, labels: Vec::new() };
+        let Self { count, labels, .. } = doubt.get_or_insert_with(new);
+        *count += 1;
+        if labels.len() < MAX_LABELS && !labels.iter().any(|known| known == label) {
+            labels.push(label.to_owned());
+        }
+    }
+
+    /// Another token has this label.
+    fn refute(doubt: &mut Option<Self>, label: &str) {
+        if let Some(doubt) = doubt {
+            doubt.labels.retain(|known| known != label);
+        }
+    }
+
+    /// Returns the first line and the number of lines, if they are still doubted.
+    fn end(doubt: &mut Option<Self>) -> Option<(u64, u64)> {
+        let doubt = doubt.take().filter(|doubt| !doubt.labels.is_empty())?;
+        Some((doubt.line, doubt.count))
+    }
+}
+
 impl Doubts {
     /// Doubts the lines of a file with these columns, in which words may have `blanks`.
     pub fn new(schema: &Schema, blanks: bool) -> Self {
-        let word = schema.position("word").unwrap_or(0);
-        Self {
-            word: (word < schema.width()).then_some(word),
-            blanks,
-            header: None,
-            first: 0,
-            comments: None,
-        }
+        let word = Some(schema.position("word").unwrap_or(0));
+        let word = word.filter(|&word| word < schema.width());
+        Self { word, blanks, header: None, comments: None }
     }
 
     /// Looks at the first token of the file, which is on `line`: it may be a header row.
@@ -70,8 +92,7 @@ impl Doubts {
         // Without labels, nothing else tells names from words.
         let is_sure = || cells.iter().skip(1).all(|cell| is_header(&[cells[0], cell]));
         if is_header(&cells) && (label.is_some() || is_sure()) {
-            self.first = line.number;
-            self.header = Some(label.unwrap_or_default().to_owned());
+            Doubt::add(&mut self.header, line.number, label.unwrap_or_default());
         }
     }
 
@@ -84,51 +105,36 @@ impl Doubts {
         if line.text.starts_with("-X-") && word == "-X-" {
             report.warn_at(&PLACEHOLDER, line.file, line.number);
         }
-        if line.number != self.first && self.header.as_deref() == Some(label) && !label.is_empty() {
-            self.header = None;
+        let is_header = self.header.as_ref().is_some_and(|header| header.line == line.number);
+        if !is_header && !label.is_empty() {
+            Doubt::refute(&mut self.header, label);
         }
-        let is_comment = t == 0 && ["# ", "#\t", "##"].iter().any(|s| line.text.starts_with(s));
-        match &mut self.comments {
-            None if is_comment => {
-                self.comments =
-                    Some(Comments { line: line.number, count: 1, labels: vec![label.to_owned()] });
-            }
-            Some(comments) if is_comment => {
-                comments.count += 1;
-                let is_known = comments.labels.iter().any(|known| known == label);
-                if !is_known && comments.labels.len() < MAX_LABELS {
-                    comments.labels.push(label.to_owned());
-                }
-            }
-            Some(comments) => comments.labels.retain(|known| known != label),
-            None => {}
+        match t == 0 && COMMENTS.iter().any(|start| line.text.starts_with(start)) {
+            true => Doubt::add(&mut self.comments, line.number, label),
+            false => Doubt::refute(&mut self.comments, label),
         }
     }
 
     /// Warns of what is still doubted at the end of the file.
     pub fn end(&mut self, file: &str, report: &ReadReport) {
-        if self.header.take().is_some() {
-            let text = "looks like a header row: --header skips it";
-            report.warn(Place::line(file, self.first), text);
+        if let Some((line, _)) = Doubt::end(&mut self.header) {
+            report.warn(Place::line(file, line), "looks like a header row: `header` skips it");
         }
-        let comments = self.comments.take();
-        if let Some(comments) = comments.filter(|comments| !comments.labels.is_empty()) {
-            let what = match comments.count {
-                1 => {
-                    "1 line that begins with '#' is read as a token: --comments skips it".to_owned()
-                }
-                count => format!(
-                    "{count} lines that begin with '#' are read as tokens: --comments skips them"
+        if let Some((line, count)) = Doubt::end(&mut self.comments) {
+            let what = match count {
+                1 => "1 line that begins with '#' is read as a token: `comments` skips it".into(),
+                _ => format!(
+                    "{count} lines that begin with '#' are read as tokens: `comments` skips them"
                 ),
             };
-            report.warn(Place::line(file, comments.line), what);
+            report.warn(Place::line(file, line), what);
         }
     }
 }
 
 /// Looks for blanks and control characters in the word of a token, where blanks may be allowed, and
 /// in its label.
-pub(super) fn check_token(
+pub(in crate::corpus) fn check_token(
     (word, blanks): (&str, bool),
     label: &str,
     line: &InputLine,

@@ -1,0 +1,107 @@
+//! The bytes of an input: decompressed and decoded to UTF-8 once the first of them are read.
+
+use std::io::{self, BufReader, Read};
+
+use flate2::bufread::MultiGzDecoder;
+
+#[cfg(feature = "encodings")]
+use super::decoding_reader::DecodingReader;
+use super::lines::InputStream;
+use super::read_report::ReadReport;
+use super::text_encoding::TextEncoding;
+
+/// Size of the buffer for decompressed data, in bytes.
+const BUFFER: usize = 64 << 10;
+
+/// The first two bytes of a gzip file.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// The byte order marks of UTF-16.
+const UTF16_MARKS: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
+
+/// How bytes become text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Decoding {
+    /// The encoding; `None`: UTF-8, or UTF-16 with a byte order mark.
+    pub encoding: Option<TextEncoding>,
+    /// What is no text is replaced.
+    pub lossy: bool,
+    /// Where this and other changes are counted.
+    pub report: ReadReport,
+    is_open: bool, // whether compression and encoding have been looked for
+}
+
+impl Decoding {
+    /// How to decode, with changes counted in a report.
+    pub fn new(encoding: Option<TextEncoding>, lossy: bool, report: ReadReport) -> Self {
+        Self { encoding, lossy, report, is_open: false }
+    }
+}
+
+/// A byte stream, and how to make text of it.
+pub(super) struct Source {
+    stream: InputStream,
+    pub decoding: Decoding,
+}
+
+impl Source {
+    pub fn new(stream: InputStream, decoding: Decoding) -> Self {
+        Self { stream, decoding: Decoding { is_open: false, ..decoding } }
+    }
+
+    /// Returns the stream, decompressed and decoded to UTF-8 unless it has another fault.
+    pub fn open(&mut self) -> io::Result<&mut InputStream> {
+        if !std::mem::replace(&mut self.decoding.is_open, true) {
+            // gzip is recognized whatever the name of the file.
+            if self.starts_with_one_of(&[GZIP])? {
+                let decoder = MultiGzDecoder::new(self.take());
+                self.stream = Box::new(BufReader::with_capacity(BUFFER, decoder));
+            }
+            self.decode()?;
+        }
+        Ok(&mut self.stream)
+    }
+
+    /// Returns what has not been read, to be replaced.
+    pub fn take(&mut self) -> InputStream {
+        std::mem::replace(&mut self.stream, Box::new(io::empty()))
+    }
+
+    /// Decodes the input to UTF-8 if it has another encoding, or the byte order mark of UTF-16.
+    #[cfg(feature = "encodings")]
+    fn decode(&mut self) -> io::Result<()> {
+        let is_utf16 = self.starts_with_one_of(&UTF16_MARKS)?;
+        let utf8 = || TextEncoding(encoding_rs::UTF_8);
+        if let Some(encoding) = self.decoding.encoding.or_else(|| is_utf16.then(utf8)) {
+            let lossy = self.decoding.lossy.then(|| self.decoding.report.clone());
+            self.stream = Box::new(DecodingReader::new(self.take(), encoding, lossy));
+        }
+        Ok(())
+    }
+
+    /// Rejects the byte order mark of UTF-16.
+    #[cfg(not(feature = "encodings"))]
+    fn decode(&mut self) -> io::Result<()> {
+        match self.decoding.encoding.is_some() || self.starts_with_one_of(&UTF16_MARKS)? {
+            true => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the file is UTF-16; expected UTF-8",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns whether the input starts with one of these marks. Nothing is consumed.
+    fn starts_with_one_of(&mut self, marks: &[[u8; 2]]) -> io::Result<bool> {
+        let first = self.stream.fill_buf()?.first().copied();
+        if !marks.iter().any(|mark| first == Some(mark[0])) {
+            return Ok(false);
+        }
+        // A pipe may deliver a single byte first.
+        let mut start = Vec::with_capacity(2);
+        (&mut self.stream).take(2).read_to_end(&mut start)?;
+        let found = marks.iter().any(|mark| start == mark);
+        self.stream = Box::new(io::Cursor::new(start).chain(self.take()));
+        Ok(found)
+    }
+}
