@@ -329,15 +329,6 @@ impl Template {
         Self::try_from(stored).map(Some)
     }
 
-    /// Returns the place of the first line that reads a column of predictions; that of the file if
-    /// none does.
-    pub fn first_prediction(&self) -> Place {
-        match self.lines_that_read(&PREDICTIONS).next() {
-            Some(line) => Place::line(&*self.file, line),
-            None => Place::file(&*self.file),
-        }
-    }
-
     /// Returns the numbers of the lines that read one of these columns.
     fn lines_that_read(&self, names: &[&str]) -> impl Iterator<Item = u64> {
         let reads = |line: &&TemplateLine| line.functions().any(|f| reads_one(f, names));
