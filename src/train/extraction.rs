@@ -20,7 +20,6 @@ use crate::sentence::{Document, DocumentRule, Schema, Sentence, SentenceRef, Sep
 use crate::template::Template;
 
 /// What a training set is made from.
-#[expect(clippy::large_enum_variant, reason = "a training run has one")]
 pub(super) enum Source<'a> {
     /// Sentences, and the template that defines their attributes.
     Text(TrainingCorpora, Option<Template>),
