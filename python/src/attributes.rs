@@ -7,7 +7,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::corpus::{PyCorpus, each};
-use crate::documents;
 use crate::error::{at, exception};
 use crate::inputs;
 use crate::items::{ItemReader, Items, found};
@@ -63,17 +62,6 @@ impl PyAttributeCorpus {
         }
         attributes.shrink_to_fit();
         Ok(Self(attributes))
-    }
-
-    /// Reads documents: each row of `matrix` is a sentence of one token, whose features are the
-    /// numbers of the columns. A label is None if it is unknown.
-    #[staticmethod]
-    fn of_rows(
-        matrix: &Bound<'_, PyAny>,
-        labels: Items<Option<String>>,
-        weights: Items<f64>,
-    ) -> PyResult<Self> {
-        documents::read(matrix, &Vec::from(labels), &Vec::from(weights)).map(Self)
     }
 
     fn __len__(&self) -> usize {

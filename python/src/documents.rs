@@ -1,93 +1,151 @@
-//! Documents as rows of a matrix, for classifiers: sentences of one token in a model of order 0.
+//! Classifiers of documents, which are the rows of a matrix.
 
-use dropchain::label::LabelId;
-use dropchain::train::AttributeCorpus;
+use std::ops::ControlFlow;
+
+use dropchain_documents::{
+    Course, DataOptions, DocumentCorpus, DocumentOptions, DocumentTrainer, Event, Noise, NoiseKind,
+    Penalties,
+};
 use numpy::ndarray::{Array1, Array2};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use serde::Deserialize;
 
 use crate::error::{at, exception};
 use crate::items::found;
+use crate::job;
 use crate::matrices::Matrix;
-use crate::tagger::PyTagger;
 
-/// The coefficients `[K][D]` and the intercepts `[K]` of classes.
-type Coefficients<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+/// The coefficients `[F][D]` and the intercepts `[F]` of F classes, or of the second of two minus
+/// the first; the number of iterations, and the exception that ended training early.
+type Trained<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, usize, Option<PyErr>);
 
-/// Reads each row of a matrix as a document; an attribute is the number of a column. A label is
-/// `None` if it is unknown.
+/// The rows of a matrix: the number of the class of each, if it is known, and its weight.
+type Rows<'py> = (Bound<'py, PyAny>, Vec<Option<usize>>, Vec<f64>);
+
+/// The options of training.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Options {
+    dropout: f64,
+    noise: String,
+    masks: String,
+    l2: Option<f64>,
+    l1: f64,
+    unlabeled_weight: f64,
+    max_iterations: Option<usize>,
+    tolerance: f64,
+    patience: usize,
+    seed: u64,
+}
+
+impl Options {
+    fn of_documents(self) -> PyResult<DocumentOptions> {
+        let kind: NoiseKind = self.noise.parse().map_err(exception)?;
+        let shared_masks = match &*self.masks {
+            "weights" => false,
+            "inputs" => true,
+            other => {
+                let message = format!("masks '{other}'; expected weights or inputs");
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        let default = DocumentOptions::classes();
+        Ok(DocumentOptions {
+            data: DataOptions::default(),
+            noise: Noise {
+                kind,
+                amount: self.dropout,
+                shared_masks,
+                unlabeled_weight: self.unlabeled_weight,
+                ..default.noise
+            },
+            penalties: Penalties { l2: self.l2, l1: self.l1, ..default.penalties },
+            course: Course {
+                max_iterations: self.max_iterations,
+                tolerance: Some(self.tolerance),
+                patience: self.patience,
+                seed: self.seed,
+            },
+            ..default
+        })
+    }
+}
+
+/// Trains a classifier. `options` are JSON; `observer` is called with the number, the objective and
+/// the accuracy on development documents of each iteration.
 ///
 /// # Errors
 ///
-/// `ValueError` if the numbers of rows, labels and weights differ, or a value is too large; names
-/// the row.
-pub fn read(
-    matrix: &Bound<'_, PyAny>,
-    labels: &[Option<String>],
-    weights: &[f64],
-) -> PyResult<AttributeCorpus> {
-    let matrix = Matrix::of(matrix)?.ok_or_else(|| found(matrix, "X", "a matrix"))?;
-    let rows = matrix.rows();
-    if rows != labels.len() || rows != weights.len() {
+/// `ValueError` if rows, classes and weights differ in number, or a value or an option is out of its
+/// range.
+#[pyfunction]
+pub fn train_classifier<'py>(
+    py: Python<'py>,
+    rows: Rows<'py>,
+    dev: Option<Rows<'py>>,
+    options: &str,
+    threads: Option<usize>,
+    observer: Option<Bound<'py, PyAny>>,
+) -> PyResult<Trained<'py>> {
+    let options: Options = serde_json::from_str(options)
+        .map_err(|error| PyValueError::new_err(format!("max_iterations, seed: {error}")))?;
+    let mut trainer = DocumentTrainer::new(options.of_documents()?).map_err(exception)?;
+    let (corpus, width) = read(&rows)?;
+    let dev = dev.map(|rows| read(&rows)).transpose()?.map(|(dev, _)| dev);
+    let finished = job::run(
+        py,
+        threads,
+        |job| {
+            trainer.interrupt = Some(job.interrupt);
+            trainer.train(&corpus, dev.as_ref(), &mut |event| match event {
+                Event::Iteration(iteration) => job.send(*iteration),
+                _ => ControlFlow::Continue(()),
+            })
+        },
+        |iteration| {
+            let Some(observer) = &observer else { return Ok(ControlFlow::Continue(())) };
+            observer.call1((iteration.number, iteration.objective, iteration.dev_accuracy))?;
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    let trained = finished.result.map_err(exception)?;
+    let biases = &trained.model.header().biases;
+    let mut coefficients = Array2::zeros((biases.len(), width));
+    for (name, row) in trained.model.weights() {
+        let column = name.strip_prefix(Matrix::COLUMN).and_then(|column| column.parse().ok());
+        let column: usize = column.filter(|column| *column < width).unwrap_or_default();
+        for (class, weight) in row {
+            coefficients[[class as usize, column]] = weight;
+        }
+    }
+    let intercepts = Array1::from(biases.clone()).into_pyarray(py);
+    let iterations = trained.end.iterations;
+    Ok((coefficients.into_pyarray(py), intercepts, iterations, finished.exception))
+}
+
+/// Reads the rows of a matrix, and returns its number of columns, too.
+fn read((matrix, classes, weights): &Rows<'_>) -> PyResult<(DocumentCorpus, usize)> {
+    let width: usize = matrix.getattr("shape")?.get_item(1)?.extract()?;
+    let matrix_of_rows = Matrix::of(matrix)?.ok_or_else(|| found(matrix, "X", "a matrix"))?;
+    let rows = matrix_of_rows.rows();
+    if rows != classes.len() || rows != weights.len() {
         return Err(PyValueError::new_err(format!(
             "found {} labels and {} weights for {rows} rows; expected one for each",
-            labels.len(),
+            classes.len(),
             weights.len()
         )));
     }
-    let mut corpus = AttributeCorpus::new();
-    for (row, (label, weight)) in labels.iter().zip(weights).enumerate() {
-        let place = |error| at(matrix.py(), || format!("X[{row}]"), error);
-        corpus.weight(*weight).map_err(exception).map_err(place)?;
-        let added = matrix
-            .row(row, &mut |column, value| corpus.attribute(column, value).map_err(exception));
-        added.map_err(place)?;
-        let label = label.as_deref();
-        corpus.end_token(label).map_err(exception).map_err(place)?;
-        corpus.end_sentence().map_err(exception).map_err(place)?;
+    let mut corpus = DocumentCorpus::default();
+    for (row, (class, weight)) in classes.iter().zip(weights).enumerate() {
+        let mut features = Vec::new();
+        matrix_of_rows.row(row, &mut |column, value| {
+            features.push((column.to_owned(), value));
+            Ok(())
+        })?;
+        let added = corpus.add_row(&features, *class, *weight).map_err(exception);
+        added.map_err(|error| at(matrix.py(), || format!("X[{row}]"), error))?;
     }
-    corpus.shrink_to_fit();
-    Ok(corpus)
-}
-
-/// Returns the coefficients and intercepts of a model of documents of `width` columns. Its labels
-/// are the numbers of `classes` classes; one without weights has zeros.
-///
-/// # Errors
-///
-/// `ValueError` if the model has other labels or attributes.
-#[pyfunction]
-pub fn coefficients<'py>(
-    py: Python<'py>,
-    tagger: &Bound<'py, PyTagger>,
-    classes: usize,
-    width: usize,
-) -> PyResult<Coefficients<'py>> {
-    let model = tagger.get().inner.model();
-    let header = model.header();
-    let fault = || PyValueError::new_err("the model is none of the rows of a matrix");
-    let class = |label: LabelId| {
-        let class = header.labels.name(label).parse().ok();
-        class.filter(|&class: &usize| class < classes)
-    };
-    let mut coefficients = Array2::zeros((classes, width));
-    for item in model.node_weights() {
-        let (column, weights) = item.map_err(exception)?;
-        let column = std::str::from_utf8(column)
-            .ok()
-            .and_then(|column| column.strip_prefix(Matrix::COLUMN)?.parse::<usize>().ok());
-        let column = column.filter(|&column| column < width).ok_or_else(fault)?;
-        for (label, weight) in weights {
-            let class = class(label).ok_or_else(fault)?;
-            coefficients[[class, column]] = weight;
-        }
-    }
-    let mut intercepts = Array1::zeros(classes);
-    let boundary = &header.label_weights;
-    for (label, (start, end)) in (0..).zip(boundary.start.iter().zip(&boundary.end)) {
-        let class = class(LabelId(label)).ok_or_else(fault)?;
-        intercepts[class] = start + end;
-    }
-    Ok((coefficients.into_pyarray(py), intercepts.into_pyarray(py)))
+    Ok((corpus, width))
 }

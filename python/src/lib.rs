@@ -48,7 +48,7 @@ mod _dropchain {
     #[pymodule_export]
     use super::crfsuite::PyCrfTrainer;
     #[pymodule_export]
-    use super::documents::coefficients;
+    use super::documents::train_classifier;
     #[pymodule_export]
     use super::error::{Interrupted, ModelError};
     #[pymodule_export]

@@ -5,12 +5,12 @@ mod address_space;
 mod arguments;
 mod bench;
 mod check;
-mod classify;
 mod cluster;
 mod compare;
 mod config;
 mod convert;
 mod demo;
+mod documents;
 mod error_list;
 mod eval;
 mod exit;
@@ -26,7 +26,6 @@ mod outputs;
 mod predictions;
 mod progress;
 mod ranks_program;
-mod regress;
 mod report;
 mod roles;
 #[cfg(feature = "serve")]
@@ -87,8 +86,8 @@ enum Command {
     Inspect(inspect::InspectCommand),
     Convert(convert::ConvertCommand),
     Cluster(cluster::ClusterCommand),
-    Classify(classify::ClassifyCommand),
-    Regress(regress::RegressCommand),
+    Classify(documents::ClassifyCommand),
+    Regress(documents::RegressCommand),
     Demo(demo::DemoCommand),
     Report(Box<report::ReportCommand>),
     #[cfg(feature = "serve")]

@@ -8,7 +8,7 @@ use clap::Args;
 use dropchain::corpus::{Format, ReadOptions, Reader, Supervision};
 use dropchain::tag::{Condition, Header};
 use dropchain::{Error, Result, Sentence, Tagger};
-use dropchain_documents::ModelKind;
+use dropchain_documents::Task;
 use dropchain_formats::{InputFormat, SpanOptions};
 
 use crate::arguments::{
@@ -220,12 +220,12 @@ pub fn open_tagger(path: impl AsRef<Path>) -> Result<Tagger> {
 ///
 /// [`Error::Model`] names the command for it.
 pub fn check_is_tagger(path: &Path) -> Result<()> {
-    let Some(kind) = ModelKind::of(path) else {
+    let Some(kind) = Task::of_file(path) else {
         return Ok(());
     };
     let command = match kind {
-        ModelKind::Classifier => "classify",
-        ModelKind::Regression => "regress",
+        Task::Classes => "classify",
+        Task::Numbers => "regress",
     };
     let message = format!(
         "the model {}; expected a tagger (`dropchain {command}` has commands for this one)",

@@ -201,21 +201,18 @@ fn l2_strengths_depend_on_how_informative_a_feature_is() {
     let error = dir.run(line).failure();
     assert!(error.contains("L2 informativeness 0; expected a finite number above 0"), "{error}");
     let line = "classify train train.txt --loss hinge --l2-informativeness 1 --model n --quiet";
-    assert!(dir.run(line).failure().contains("with the hinge loss"));
+    assert!(dir.run(line).failure().contains("the hinge loss with L2 strengths"));
 }
 
 #[test]
 fn fast_dropout_trains_and_is_in_the_model() {
     let dir = dir();
-    for noise in ["gaussian-scores", "gaussian-scores=unscented"] {
-        let line = format!("train.txt --dropout 0.5 --noise {noise}");
-        train(&dir, &format!("{line} --threads 1 --model m"));
-        train(&dir, &format!("{line} --threads 2 --model other"));
-        assert!(dir.bytes("m") == dir.bytes("other"), "{noise}");
-        let options = dir.run("classify inspect m --json").json();
-        assert_eq!(options["options"]["noise"], noise);
-    }
-    train(&dir, "train.txt --dropout 0.5 --noise gaussian-scores --model m");
+    let line = "train.txt --dropout 0.5 --noise gaussian-scores";
+    train(&dir, &format!("{line} --threads 1 --model m"));
+    train(&dir, &format!("{line} --threads 2 --model other"));
+    assert!(dir.bytes("m") == dir.bytes("other"));
+    let options = dir.run("classify inspect m --json").json();
+    assert_eq!(options["options"]["noise"], "gaussian-scores");
     dir.run(
         "classify tune train.txt --folds 2 --dropout 0.3,0.6 --l2 0.1 --noise gaussian-scores \
          --model m --quiet",
@@ -269,7 +266,6 @@ fn the_options_of_the_best_configuration_are_those_of_train() {
         );
         let run = dir.run(&line);
         assert!(run.stderr.contains("retrained on all data for"), "{run:?}");
-        assert!(run.stderr.contains("the best dropout, "), "{run:?}");
         let text = run.success();
         assert!(text.starts_with("dropout   L2"), "{text}");
         let best = text.lines().find_map(|line| line.strip_prefix("best: "));
@@ -283,7 +279,6 @@ fn faults_are_told_with_their_place_and_an_old_model_stays() {
     let dir = dir();
     train(&dir, "train.txt --model m");
     let before = dir.bytes("m");
-    dir.write("three.txt", "a\tx\nb\ty\nc\tz\n".repeat(2));
     dir.write("tagged.conll", NER_CORPUS);
     dir.run("train tagged.conll --template minimal --quiet --model tagger").success();
     for command in ["tag m train.txt", "eval m train.txt", "explain m train.txt", "inspect m"] {
@@ -296,7 +291,7 @@ fn faults_are_told_with_their_place_and_an_old_model_stays() {
         ("a.txt", b"pos\tx\n\ty\n", "a.txt:2: the label is empty; expected a class"),
         ("a.txt", b"pos\tx\npos\ty\n", "a.txt:1: all documents are of the class 'pos'"),
         ("a.txt", b"pos\tx\nneg\t\xff\n", "a.txt:2"),
-        ("a.txt", b"", "there are no sentences to train on"),
+        ("a.txt", b"", "there are no documents to train on"),
         ("a.csv", b"text,class\nx,pos\n", "a.csv:1: there is no column 'label'; found text, class"),
         ("a.csv", b"text,label\nx,pos\ny\n", "a.csv:3: found 1 cells; expected 2"),
         ("a.csv", b"text,label\n\xff,pos\n", "a.csv:2: the text is not UTF-8"),
@@ -330,11 +325,6 @@ fn faults_are_told_with_their_place_and_an_old_model_stays() {
         ("train train.txt --format folder --quiet --model n", "expected a folder of documents"),
         ("predict m train.txt --format svmlight", "train.txt:1: found 'a'; expected index:value"),
         ("eval m missing.txt", "missing.txt: No such file"),
-        (
-            "tune three.txt --folds 2 --multiclass one-vs-rest --model n --quiet",
-            "--multiclass one-vs-rest: `tune` trains all classes at a time; expected --loss \
-             logistic, hinge or squared, or --multiclass softmax",
-        ),
         ("eval tagger train.txt", "the model is a tagger; expected a classifier"),
     ] {
         let message = dir.run(&format!("classify {line}")).failure();

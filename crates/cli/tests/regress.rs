@@ -111,13 +111,13 @@ fn json_lines_and_standard_input_train_the_same_models() {
 }
 
 #[test]
-fn every_loss_and_solver_trains_alike_on_any_number_of_threads() {
+fn every_loss_trains_alike_on_any_number_of_threads() {
     let dir = dir();
     for options in [
-        "--solver cholesky --dropout 0.02",
-        "--solver lbfgs --noise gaussian --dropout 0.02",
+        "--dropout 0.02",
+        "--noise gaussian --dropout 0.02",
         "--l1 5 --standardize",
-        "--solver lbfgs --l1 5",
+        "--l1 5",
         "--loss poisson --standardize --dropout 0.02",
         "--loss insensitive --epsilon 2 --l2 0.001",
     ] {
@@ -173,7 +173,6 @@ fn bad_input_is_told_with_its_place() {
     }
     for (line, expected) in [
         ("--columns all --format jsonl", "only tables have columns of features"),
-        ("--l1 1 --solver cholesky", "Cholesky factorization with the squared loss"),
         ("--epsilon 1", "--epsilon: requires --loss insensitive"),
         ("--dropout 1", "noise of 1"),
         ("--l2 -1", "L2 strength -1"),

@@ -1,4 +1,4 @@
-//! `--checkpoint F --resume` of `tune` and `classify tune` after kills, interrupts and damage.
+//! `--checkpoint F --resume` of `tune` after kills, interrupts and damage.
 
 use std::fs;
 use std::process::{Child, Stdio};
@@ -146,60 +146,6 @@ fn a_search_killed_at_any_moment_resumes_to_the_same_bits() {
 fn same_but_threads(mut found: Outcome, expected: &Outcome) -> bool {
     found.log[0]["plan"] = expected.log[0]["plan"].clone();
     found == *expected
-}
-
-#[test]
-fn a_search_for_a_classifier_killed_again_and_again_ends_with_the_same_bits() {
-    for search in [
-        "--folds 3 --dropout 0,0.5 --l2 0.1,1",
-        "--dev dev.txt --dropout 0,0.5 --l2 0.1,1 --loss hinge",
-    ] {
-        let dir = TestDir::new(&[]);
-        let document = |i: usize| {
-            let class = (i * 7 + i / 3) % 3;
-            let words = [1, 2, 3].map(|k| format!("w{}", (i * 31 + k * i * i) % 53));
-            format!("c{class}\ts{class} {}\n", words.join(" "))
-        };
-        dir.write("train.txt", (0..120).map(document).collect::<String>());
-        dir.write("dev.txt", (200..240).map(document).collect::<String>());
-        let line = |model: &str| {
-            format!(
-                "classify tune train.txt {search} --model {model} --checkpoint ck --resume --quiet \
-                 --threads 1 --json"
-            )
-        };
-        let expected = without_seconds(dir.run(&line("expected")).json());
-        let (mut kills, mut last) = (0, Vec::new());
-        loop {
-            let lines = checkpoint_lines(&dir);
-            let mut child = spawn(&dir, &line("m"));
-            wait_for_progress(&dir, &mut child, lines);
-            if let Some(status) = child.try_wait().unwrap() {
-                assert!(status.success());
-                break;
-            }
-            child.kill().unwrap();
-            child.wait().unwrap();
-            if !dir.path("ck").exists() {
-                break; // it had just ended
-            }
-            last = dir.bytes("ck");
-            kills += 1;
-        }
-        assert!(kills > 1, "{search}: {kills} kills");
-        assert!(!dir.path("ck").exists(), "the checkpoint is left");
-        assert_eq!(dir.bytes("m"), dir.bytes("expected"), "{search}");
-        // What was trained is not trained again, and other features are another search.
-        dir.write("ck", last);
-        let other = format!("{} --ngrams 1", line("again"));
-        let message = dir.run(&other).failure();
-        assert!(message.starts_with("ck: was written with other"), "{message}");
-        let resumed = dir.run(&line("again").replace(" --quiet", ""));
-        assert!(resumed.stderr.contains("resuming: "), "{resumed:?}");
-        resumed.success();
-        let again = without_seconds(dir.run(&line("again")).json());
-        assert_eq!(again, expected, "{search}");
-    }
 }
 
 /// Sends a signal once `condition` holds, and returns how the search ended.

@@ -4,7 +4,6 @@
 //! Source of the latter: Chen, Zhu, Chen and Zhang, "Dropout training for support vector machines",
 //! AAAI 2014, section 6.4.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -13,7 +12,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Instance, InstanceContent};
 use dropchain::error::{Error, Result};
-use dropchain::memory::{MemoryLimit, input_over_limit};
 use dropchain::random::{nth, uniform};
 use dropchain::tokenize;
 
@@ -188,7 +186,7 @@ impl FeatureOptions {
 }
 
 /// Returns the words of a text.
-pub(super) fn words_of(text: &str, tokens: Tokens) -> Vec<&str> {
+pub(crate) fn words_of(text: &str, tokens: Tokens) -> Vec<&str> {
     match tokens {
         Tokens::Words => {
             let tokens = tokenize::tokens(text).into_iter();
@@ -210,45 +208,6 @@ fn add_chars(range: NgramRange, text: &str, counts: &mut Counts) {
         name.push_str(&text[bounds[start]..bounds[end]]);
         count(&name, counts);
     });
-}
-
-/// The names and values of the features of a document.
-pub(crate) type NamedValues<'d> = Cow<'d, [(String, f64)]>;
-
-/// Returns the features of a document: those of its text, if there are options, or its own.
-///
-/// # Errors
-///
-/// [`Error::Input`] if the document is of the other kind.
-pub(crate) fn features<'d>(
-    document: &'d Instance,
-    options: Option<&FeatureOptions>,
-) -> Result<NamedValues<'d>> {
-    let (found, expected) = match (&document.content, options) {
-        (InstanceContent::Text(text), Some(options)) => return Ok(options.extract(text).into()),
-        (InstanceContent::Features(features), None) => return Ok(features.into()),
-        (InstanceContent::Text(_), None) => ("a text", "features"),
-        (InstanceContent::Features(_), Some(_)) => ("features", "a text"),
-    };
-    let message = format!("found {found}; expected {expected}, as the model was trained on");
-    Err(Error::input(document.place(), message))
-}
-
-/// Checks that documents up to `last`, which need so many bytes, are within the limit.
-pub(crate) fn check_memory(limit: MemoryLimit, bytes: usize, last: &Instance) -> Result<()> {
-    let limit = limit.bytes(0);
-    match bytes as u64 <= limit {
-        true => Ok(()),
-        false => {
-            let what = "the documents up to here need";
-            Err(input_over_limit(last.place(), what, limit, "fewer documents"))
-        }
-    }
-}
-
-/// Adds the place of a document to an error.
-pub(crate) fn at(document: &Instance) -> impl Fn(Error) -> Error {
-    |error| Error::input(document.place(), error.to_string())
 }
 
 impl Instance {

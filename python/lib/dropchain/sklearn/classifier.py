@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -11,12 +12,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from dropchain import _dropchain
-from dropchain._dropchain import AttributeCorpus, Interrupted
-from dropchain._training import train
+from dropchain._training import interrupted
 from dropchain.sklearn.estimator import _seed, _threads
-
-if TYPE_CHECKING:
-    from dropchain._results import Iteration, TrainResult
 
 try:
     from sklearn.utils.validation import validate_data
@@ -42,8 +39,7 @@ class DropoutClassifier(ClassifierMixin, BaseEstimator):
         classes have as many as one each. Default: 0.1 with noise, 0.3 without.
     l1 : float, default=0
         Strength of the L1 penalty.
-    noise : {'dropout', 'gaussian', 'additive', 'gaussian-scores', 'reweighted', 'monte-carlo'}, \
-            default='dropout'
+    noise : {'dropout', 'gaussian', 'additive', 'gaussian-scores', 'monte-carlo'}, default='dropout'
         The noise whose effect is minimized, and whose amount `dropout` is.
     masks : {'weights', 'inputs'}, default='weights'
         One dropout mask per weight, or one per feature shared by all classes.
@@ -169,20 +165,21 @@ class DropoutClassifier(ClassifierMixin, BaseEstimator):
                 f"found one class, {self.classes_[0]!r}, of documents with a weight above 0; "
                 "expected 2 classes or more"
             )
-        documents = [(X[kept], [str(number) for number in numbers], weights[kept])]
+        documents = [(X[kept], numbers.tolist(), weights[kept])]
         if X_unlabeled is not None:
             documents.append(self._unlabeled(X_unlabeled))
-        dev = None
-        if X_dev is not None:
-            dev = AttributeCorpus.of_rows(*self._labeled(X_dev, y_dev))
-        corpus = AttributeCorpus.of_rows(*_stacked(documents))
-        try:
-            result = train(corpus, dev, **self._options())
-        except Interrupted as interrupted:
-            if interrupted.result is not None:
-                self._set_fitted(interrupted.result)
-            raise
-        self._set_fitted(result)
+        dev = None if X_dev is None else self._labeled(X_dev, y_dev)
+        self.coef_, self.intercept_, self.n_iter_, error = _dropchain.train_classifier(
+            _stacked(documents),
+            dev,
+            json.dumps(self._options(), default=lambda number: number.item()),
+            _threads(self.n_jobs),
+            _print if self.verbose else None,
+        )
+        if isinstance(error, KeyboardInterrupt):
+            raise interrupted("interrupted; the classifier has the weights so far", self) from None
+        if error is not None:
+            raise error
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -214,50 +211,31 @@ class DropoutClassifier(ClassifierMixin, BaseEstimator):
         return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
 
     def _options(self) -> dict[str, Any]:
-        options = {
-            "order": 0,
-            "plain_labels": "tags",
-            "warm_up": 0,
-            "precision": "f64",
-            "lbfgs_memory": 15,
+        return {
             "dropout": self.dropout,
-            "edge_dropout": 0.0,
-            "l2": self.l2,
-            "l1": self.l1,
             "noise": self.noise,
             "masks": self.masks,
+            "l2": self.l2,
+            "l1": self.l1,
             "unlabeled_weight": self.unlabeled_weight,
             "max_iterations": self.max_iter,
-            "epsilon": self.tol,
-            "delta": self.tol,
+            "tolerance": self.tol,
             "patience": self.patience,
-            "threads": _threads(self.n_jobs),
-            "observer": _print if self.verbose else None,
+            "seed": 1 if self.random_state is None else _seed(self.random_state),
         }
-        if self.random_state is not None:
-            options["seed"] = _seed(self.random_state)
-        return options
 
-    def _labeled(self, X: Any, y: Any) -> tuple[Any, list[str], np.ndarray]:
+    def _labeled(self, X: Any, y: Any) -> tuple[Any, list[int | None], np.ndarray]:
         """Documents with classes, which need not be known."""
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         y = column_or_1d(y)
         check_consistent_length(X, y)
-        numbers = {label: str(number) for number, label in enumerate(self.classes_.tolist())}
-        labels = [numbers.get(label, "unknown") for label in y.tolist()]
+        numbers = {label: number for number, label in enumerate(self.classes_.tolist())}
+        labels = [numbers.get(label) for label in y.tolist()]
         return X, labels, np.ones(len(labels))
 
     def _unlabeled(self, X: Any) -> tuple[Any, list[None], np.ndarray]:
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         return X, [None] * X.shape[0], np.ones(X.shape[0])
-
-    def _set_fitted(self, result: TrainResult) -> None:
-        count, width = len(self.classes_), self.n_features_in_
-        coef, intercept = _dropchain.coefficients(result.tagger, count, width)
-        if count == 2:
-            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
-        self.coef_, self.intercept_ = coef, intercept
-        self.n_iter_ = result.iterations
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -292,8 +270,8 @@ def _stacked(documents: list[tuple[Any, list[Any], np.ndarray]]) -> tuple[Any, l
     return np.vstack(matrices), sum(labels, []), np.concatenate(weights)
 
 
-def _print(iteration: Iteration) -> None:
-    line = f"iteration {iteration.number}: objective {iteration.objective:.6g}"
-    if iteration.dev_score is not None:
-        line += f", dev accuracy {iteration.dev_score:.4f}"
+def _print(number: int, objective: float, accuracy: float | None) -> None:
+    line = f"iteration {number}: objective {objective:.6g}"
+    if accuracy is not None:
+        line += f", dev accuracy {accuracy:.4f}"
     print(line, flush=True)

@@ -1,0 +1,94 @@
+//! `dropchain classify` and `dropchain regress`: the classes and the numbers of whole documents.
+
+mod arguments;
+mod learning;
+mod path;
+mod predict;
+mod reporter;
+mod train;
+mod tune;
+
+use clap::{Args, Subcommand};
+
+use crate::CommandResult;
+
+/// Classify whole documents: train, predict, eval, tune, inspect
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  # Lines with a class, a tab, and a text; or a folder per class, CSV, JSON lines, SVMlight
+  dropchain classify train reviews.tsv --model reviews.model
+  echo 'a great , funny film' | dropchain classify predict reviews.model
+  dropchain classify eval reviews.model test.tsv
+  dropchain classify tune reviews.tsv --folds 10 --model reviews.model
+  dropchain classify inspect reviews.model
+
+See docs/classification.md.")]
+pub struct ClassifyCommand {
+    #[command(subcommand)]
+    command: ClassifySubcommands,
+}
+
+#[derive(Debug, Subcommand)]
+enum ClassifySubcommands {
+    Train(Box<train::ClassifyTrainCommand>),
+    Predict(predict::ClassifyPredictCommand),
+    Eval(predict::ClassifyEvalCommand),
+    Tune(Box<tune::TuneCommand>),
+    Inspect(predict::ClassifyInspectCommand),
+}
+
+impl ClassifyCommand {
+    pub fn run(&self) -> CommandResult {
+        match &self.command {
+            ClassifySubcommands::Train(command) => command.run(),
+            ClassifySubcommands::Predict(command) => command.run(),
+            ClassifySubcommands::Eval(command) => command.run(),
+            ClassifySubcommands::Tune(command) => command.run(),
+            ClassifySubcommands::Inspect(command) => command.run(),
+        }
+    }
+}
+
+/// Predict numbers: train, predict, eval, path, inspect
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  # A table with a column `price`; the other columns are numbers, but for one of categories
+  dropchain regress train homes.csv --label price --columns all --categories town --model m
+  dropchain regress predict m new.csv
+  dropchain regress eval m test.csv
+
+  # The lasso, with a strength chosen by cross-validation
+  dropchain regress path homes.csv --label price --columns all --categories town \\
+      --folds 10 --model m
+
+  # Lines with a number, a tab, and a text
+  dropchain regress train ratings.tsv --l2 10 --dropout 0.5 --model m
+
+See docs/regression.md.")]
+pub struct RegressCommand {
+    #[command(subcommand)]
+    command: RegressSubcommands,
+}
+
+#[derive(Debug, Subcommand)]
+enum RegressSubcommands {
+    Train(Box<train::RegressTrainCommand>),
+    Predict(predict::RegressPredictCommand),
+    Eval(predict::RegressEvalCommand),
+    Path(Box<path::PathCommand>),
+    Inspect(predict::RegressInspectCommand),
+}
+
+impl RegressCommand {
+    pub fn run(&self) -> CommandResult {
+        match &self.command {
+            RegressSubcommands::Train(command) => command.run(),
+            RegressSubcommands::Predict(command) => command.run(),
+            RegressSubcommands::Eval(command) => command.run(),
+            RegressSubcommands::Path(command) => command.run(),
+            RegressSubcommands::Inspect(command) => command.run(),
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! What `dropchain classify` and `dropchain regress` do with a model: predict, eval, inspect.
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{ArgAction, Args};
+use dropchain::Result;
+use dropchain_analysis::PairedBootstrap;
+use dropchain_documents::{
+    ClassReport, DocumentModel, Instance, NumberReport, Prediction, Task, comparison_text, digits,
+};
+use serde_json::{Map, Value, json};
+
+use super::arguments::DocumentInput;
+use crate::arguments::{Choice, FileName, one_of};
+use crate::outputs::CommandFiles;
+use crate::terminal::{Rates, damage_table};
+use crate::{CommandResult, json_line, print, print_json, print_report, stdout_error};
+use dropchain_layout::format_table;
+
+/// Predict the classes of documents, with probabilities
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  echo 'a great , funny film' | dropchain classify predict reviews.model
+  dropchain classify predict reviews.model new.csv --text body --top 3
+  dropchain classify predict reviews.model folder/ --output jsonl
+
+A line for each document, in the order of the input: its class and the probability, separated by a
+tab. With --top N, the N best classes, each with its probability.")]
+pub struct ClassifyPredictCommand {
+    #[command(flatten)]
+    arguments: PredictArguments,
+    /// Output format
+    #[arg(
+        long,
+        action = ArgAction::Set,
+        value_parser = one_of(&CLASS_OUTPUTS),
+        default_value = "tsv",
+        value_name = "FORMAT",
+    )]
+    output: IsJson,
+    /// Number of classes to print, the best first
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    top: usize,
+}
+
+/// Predict the numbers of documents
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dropchain regress predict homes.model new.csv
+  echo 'a great , funny film' | dropchain regress predict ratings.model
+
+A line for each document, in the order of the input: its number.")]
+pub struct RegressPredictCommand {
+    #[command(flatten)]
+    arguments: PredictArguments,
+    /// Output format
+    #[arg(
+        long,
+        action = ArgAction::Set,
+        value_parser = one_of(&NUMBER_OUTPUTS),
+        default_value = "text",
+        value_name = "FORMAT",
+    )]
+    output: IsJson,
+}
+
+/// A model, and documents to predict.
+#[derive(Debug, Args)]
+struct PredictArguments {
+    /// Model file
+    model: PathBuf,
+    /// Documents: files, folders, or `-` for standard input; unless the name or --format says
+    /// otherwise, in the form that the model was trained on, texts one on each line
+    #[arg(default_value = "-")]
+    input: Vec<FileName>,
+    #[command(flatten)]
+    documents: DocumentInput,
+}
+
+type IsJson = bool;
+
+const CLASS_OUTPUTS: [Choice<IsJson>; 2] = [
+    ("tsv", "Classes and probabilities, separated by tabs", false),
+    ("jsonl", "JSON lines with the place of the document", true),
+];
+
+const NUMBER_OUTPUTS: [Choice<IsJson>; 2] = [
+    ("text", "A number on each line", false),
+    ("jsonl", "JSON lines with the place of the document", true),
+];
+
+impl PredictArguments {
+    /// Prints a line for each document, as soon as it is known: the input may be a pipe that stays
+    /// open.
+    fn print_lines(
+        &self,
+        task: Task,
+        line: impl Fn(&DocumentModel, &Instance) -> Result<String>,
+    ) -> CommandResult {
+        CommandFiles::default().read([&self.model]).read(&self.input).check()?;
+        let model = DocumentModel::open(&self.model, task)?;
+        let mut out = BufWriter::new(io::stdout().lock());
+        for document in self.documents.for_model(&self.input, &model, false)? {
+            let line = line(&model, &document?)?;
+            let written = writeln!(out, "{line}").and_then(|()| out.flush());
+            written.map_err(stdout_error)?;
+        }
+        self.documents.print_notices();
+        Ok(())
+    }
+}
+
+/// Returns where a document is, as JSON.
+fn place_of(document: &Instance) -> Value {
+    let line = (document.line > 0).then_some(document.line);
+    json!({"file": &*document.file, "line": line})
+}
+
+impl ClassifyPredictCommand {
+    pub fn run(&self) -> CommandResult {
+        self.arguments.print_lines(Task::Classes, |model, document| {
+            let prediction = model.classify(document)?;
+            let top = self.top(model, &prediction);
+            if self.output {
+                let top: Map<_, _> = top.map(|(class, p)| (class.to_owned(), json!(p))).collect();
+                let mut value = place_of(document);
+                value["label"] = json!(model.classes()[prediction.best()]);
+                value["probabilities"] = top.into();
+                return Ok(value.to_string());
+            }
+            let cells: Vec<String> = top.map(|(class, p)| format!("{class}\t{p:.4}")).collect();
+            Ok(cells.join("\t"))
+        })
+    }
+
+    /// Returns the best classes with their probabilities.
+    fn top<'a>(
+        &self,
+        model: &'a DocumentModel,
+        prediction: &Prediction,
+    ) -> impl Iterator<Item = (&'a str, f64)> {
+        let ranking = prediction.ranking().into_iter().take(self.top.max(1));
+        ranking.map(|class| (model.classes()[class].as_str(), prediction.probabilities[class]))
+    }
+}
+
+impl RegressPredictCommand {
+    pub fn run(&self) -> CommandResult {
+        self.arguments.print_lines(Task::Numbers, |model, document| {
+            let number = model.predict(document)?;
+            if !self.output {
+                return Ok(digits(number));
+            }
+            let mut value = place_of(document);
+            value["value"] = number.into();
+            Ok(value.to_string())
+        })
+    }
+}
+
+/// A model, and documents to score it on.
+#[derive(Debug, Args)]
+struct EvalArguments {
+    /// Model file
+    model: PathBuf,
+    /// Documents with labels: files, folders, or `-` for standard input
+    #[arg(required = true)]
+    gold: Vec<FileName>,
+    /// Random seed of the bootstrap, and of what is left out
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+    /// Print JSON, with scores as fractions
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    input: DocumentInput,
+}
+
+/// Score a classifier on documents with classes
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dropchain classify eval reviews.model test.tsv
+  dropchain classify eval reviews.model test.tsv --confusion --calibration
+  # Is it better than another model? Paired bootstrap over documents
+  dropchain classify eval dropout.model test.tsv --against l2.model
+  # How much does it suffer when words are missing?
+  dropchain classify eval reviews.model test.tsv --delete 0..0.9
+
+Intervals are 95 % percentile intervals of a bootstrap over documents.")]
+pub struct ClassifyEvalCommand {
+    #[command(flatten)]
+    arguments: EvalArguments,
+    /// Also print what documents of each class were predicted to be
+    #[arg(long, conflicts_with = "delete")]
+    confusion: bool,
+    /// Also print how often predictions of some probability are right
+    #[arg(long, conflicts_with = "delete")]
+    calibration: bool,
+    /// Compare with another model on the same documents
+    #[arg(long, value_name = "MODEL", conflicts_with = "delete")]
+    against: Option<PathBuf>,
+    /// Leave out words at random, at these rates: 0..0.9 in steps of 0.1, or 0,0.25,0.5
+    #[arg(long, value_name = "RATES")]
+    delete: Option<Rates>,
+}
+
+impl ClassifyEvalCommand {
+    pub fn run(&self) -> CommandResult {
+        let EvalArguments { model, gold, seed, json, input } = &self.arguments;
+        CommandFiles::default().read([model]).read(&self.against).read(gold).check()?;
+        let model = DocumentModel::open(model, Task::Classes)?;
+        let documents = input.for_model(gold, &model, true)?;
+        if let Some(rates) = &self.delete {
+            let rates = &rates.0[..];
+            let evaluations = model.evaluate_damaged(documents, rates, *seed)?;
+            input.print_notices();
+            let reports = evaluations.iter().map(|e| e.report(*seed));
+            let reports: Vec<_> = rates.iter().copied().zip(reports).collect();
+            return print_report(*json, &damaged_json(&reports), || damaged_text(&reports));
+        }
+        let open = |path: &PathBuf| DocumentModel::open(path, Task::Classes);
+        let other = self.against.as_ref().map(open).transpose()?;
+        let (evaluation, bootstrap) = model.evaluate(documents, other.as_ref())?;
+        input.print_notices();
+        let report = evaluation.report(*seed);
+        let comparison =
+            other.map(|_| bootstrap.run(PairedBootstrap::SAMPLES, *seed)).transpose()?;
+        let comparison = comparison.as_ref();
+        if *json {
+            return print_json(&json_line(&evaluation.json(&report, comparison))?);
+        }
+        let mut tables = vec![report.class_rows()];
+        tables.extend(self.confusion.then(|| report.confusion_rows()));
+        tables.extend(self.calibration.then(|| evaluation.calibration_rows()));
+        let tables = tables.into_iter().map(|rows| format_table(rows.into_iter()));
+        let mut text = report.summary();
+        tables.for_each(|table| text += &format!("\n{table}"));
+        text += &comparison.map_or_else(String::new, comparison_text);
+        print(&text)
+    }
+}
+
+/// Returns a table and a plot of scores by the rate of words that are left out.
+fn damaged_text(reports: &[(f64, ClassReport)]) -> String {
+    let rows = reports.iter().map(|(rate, report)| {
+        let macro_f1 = format!("{:.2}", 100.0 * report.macro_f1);
+        let others = vec![macro_f1, format!("{:.4}", report.log_loss)];
+        (*rate, report.accuracy, others)
+    });
+    let heading = ["left out", "accuracy", "macro-F1", "log-loss"];
+    damage_table(&heading, &rows.collect::<Vec<_>>())
+}
+
+/// Returns the scores by the rate of words that are left out, as JSON.
+fn damaged_json(reports: &[(f64, ClassReport)]) -> Value {
+    let rates = reports.iter().map(|(rate, report)| {
+        let mut value = json!(report);
+        value["rate"] = json!(rate);
+        value
+    });
+    rates.collect()
+}
+
+/// Score a regression on documents with numbers
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dropchain regress eval homes.model test.csv
+  dropchain regress eval homes.model test.csv --json
+
+Intervals are 95 % percentile intervals of a bootstrap over documents.")]
+pub struct RegressEvalCommand {
+    #[command(flatten)]
+    arguments: EvalArguments,
+}
+
+impl RegressEvalCommand {
+    pub fn run(&self) -> CommandResult {
+        let EvalArguments { model, gold, seed, json, input } = &self.arguments;
+        CommandFiles::default().read([model]).read(gold).check()?;
+        let model = DocumentModel::open(model, Task::Numbers)?;
+        let evaluation = model.evaluate_numbers(input.for_model(gold, &model, true)?)?;
+        input.print_notices();
+        let report = evaluation.report(*seed);
+        print_report(*json, &report, || numbers_text(&report))
+    }
+}
+
+fn numbers_text(report: &NumberReport) -> String {
+    let row = |name: &str, score: f64, interval: Option<[f64; 2]>| {
+        let short = |number: f64| format!("{number:.4}");
+        let [low, high] = interval.map_or_else(Default::default, |i| i.map(short));
+        [name.to_owned(), short(score), low, high]
+    };
+    let mut rows = vec![
+        ["", "", "95 %", "interval"].map(str::to_owned),
+        row("RMSE", report.rmse, Some(report.rmse_interval)),
+        row("MAE", report.mae, Some(report.mae_interval)),
+        row("R²", report.r2, Some(report.r2_interval)),
+    ];
+    if let Some(deviance) = report.poisson_deviance {
+        rows.push(row("Poisson deviance", deviance, None));
+    }
+    let documents = digits(report.documents as f64);
+    format!("{documents} documents\n\n{}", format_table(rows.iter()))
+}
+
+/// Show what a classifier has learned: its features, the strongest ones of each class
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dropchain classify inspect reviews.model
+  dropchain classify inspect reviews.model --top 50 --json")]
+pub struct ClassifyInspectCommand {
+    #[command(flatten)]
+    arguments: InspectArguments,
+}
+
+/// Show what a regression has learned: its options and strongest features
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dropchain regress inspect homes.model
+  dropchain regress inspect homes.model --top 1000 --json")]
+pub struct RegressInspectCommand {
+    #[command(flatten)]
+    arguments: InspectArguments,
+}
+
+/// A model, and how much of it to print.
+#[derive(Debug, Args)]
+struct InspectArguments {
+    /// Model file
+    model: PathBuf,
+    /// Number of features to print, those with the largest absolute weights; of each class
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    top: usize,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl ClassifyInspectCommand {
+    pub fn run(&self) -> CommandResult {
+        self.arguments.run(Task::Classes)
+    }
+}
+
+impl RegressInspectCommand {
+    pub fn run(&self) -> CommandResult {
+        self.arguments.run(Task::Numbers)
+    }
+}
+
+impl InspectArguments {
+    fn run(&self, task: Task) -> CommandResult {
+        let path: &Path = &self.model;
+        CommandFiles::default().read([path]).check()?;
+        let model = DocumentModel::open(path, task)?;
+        let value = model.inspection(self.top);
+        print_report(self.json, &value, || model.inspection_text(&value))
+    }
+}

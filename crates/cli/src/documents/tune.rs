@@ -1,0 +1,169 @@
+//! `dropchain classify tune`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dropchain_documents::{Configuration, DocumentTrainer, Grid, Scoring, SearchResult};
+use serde_json::json;
+
+use super::arguments::{TrainingFiles, UnlabeledFiles};
+use super::learning::ClassLearning;
+use crate::arguments::FileName;
+use crate::exit::CommandError;
+use crate::outputs::ResultFile;
+use crate::progress::Progress;
+use crate::{CommandResult, interrupt, print_report};
+use dropchain_layout::format_table;
+
+/// Search for the best training parameters of a classifier and write the best model
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  # A small grid around the defaults, by 10-fold cross-validation
+  dropchain classify tune reviews.tsv --folds 10 --model reviews.model
+
+  # Your own grid, scored on development documents
+  dropchain classify tune train/ --dev dev/ --dropout 0,0.3,0.5,0.7 --l2 0.01,0.1,1 \\
+      --model reviews.model
+
+All combinations of VALUES are trained. Folds have about the same fraction of each class. The model
+is trained on all documents with the best configuration, for the mean of its best iterations. Ctrl-C
+ends the search and writes the best model so far.")]
+pub struct TuneCommand {
+    #[command(flatten)]
+    files: TrainingFiles,
+    /// Write the model to this file
+    #[arg(long, value_name = "FILE")]
+    model: PathBuf,
+    /// Development documents to score configurations on; may be repeated
+    #[arg(long, value_name = "FILE", required_unless_present = "folds", conflicts_with = "folds")]
+    dev: Vec<FileName>,
+    /// Score configurations by K-fold cross-validation on the training documents
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..))]
+    folds: Option<u32>,
+    /// Print JSON instead of a table, with scores as fractions
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    unlabeled: UnlabeledFiles,
+    #[command(flatten)]
+    space: SpaceArguments,
+    #[command(flatten)]
+    learning: ClassLearning,
+}
+
+/// The parameters that are searched.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Search space")]
+struct SpaceArguments {
+    /// Amounts of feature noise; 0 for none
+    #[arg(long, value_name = "VALUES", value_delimiter = ',', default_value = "0,0.3,0.5,0.7,0.9")]
+    dropout: Vec<f64>,
+    /// Strengths of the L2 penalty
+    #[arg(long, value_name = "VALUES", value_delimiter = ',', default_value = "0.03,0.1,0.3")]
+    l2: Vec<f64>,
+    /// Strengths of the L1 penalty
+    #[arg(long, value_name = "VALUES", value_delimiter = ',', default_value = "0")]
+    l1: Vec<f64>,
+    /// Weights of an unlabeled document, relative to a labeled one
+    #[arg(
+        long,
+        value_name = "VALUES",
+        value_delimiter = ',',
+        default_value = "0.2",
+        requires = "unlabeled"
+    )]
+    unlabeled_weight: Vec<f64>,
+}
+
+impl TuneCommand {
+    pub fn run(&self) -> CommandResult {
+        let (files, unlabeled) = (&self.files, &self.unlabeled.unlabeled);
+        let options = self.learning.options(files, !unlabeled.is_empty())?;
+        let mut trainer = DocumentTrainer::new(options)?;
+        let declared = files.declared(Some(&self.model)).read(&self.dev).read(unlabeled);
+        declared.check()?;
+        interrupt::watch();
+        let model_file = ResultFile::new(&self.model)?;
+        files.threads.start_pool()?;
+        let progress = Progress::new(files.quiet);
+        let corpus = files.read(&trainer, unlabeled, &progress)?;
+        let folds = self.folds.map(|folds| folds as usize);
+        progress.println_all(folds.into_iter().flat_map(|n| corpus.notices_of_folds(n)));
+        let dev = match &self.dev[..] {
+            [] => None,
+            dev => Some(files.read_more(&trainer, dev)?),
+        };
+        let scoring = match (&dev, folds) {
+            (Some(dev), _) => Scoring::Dev(dev),
+            (None, folds) => Scoring::Folds(folds.unwrap_or_default(), self.learning.seed),
+        };
+        trainer.interrupt = Some(interrupt::flag());
+        let grid = Grid {
+            dropout: self.space.dropout.clone(),
+            l2: self.space.l2.clone(),
+            l1: self.space.l1.clone(),
+            unlabeled_weight: self.space.unlabeled_weight.clone(),
+        };
+        let result = trainer.search(&corpus, scoring, &grid, &|found| {
+            interrupt::set_has_result();
+            progress.update(&describe(found, !unlabeled.is_empty()));
+        })?;
+        progress.clear();
+        model_file.save(result.trained.model.as_bytes())?;
+        let iterations = result.configurations[0].best_iteration;
+        let model = self.model.display();
+        progress
+            .println(&format!("wrote {model}, retrained on all data for {iterations} iterations"));
+        let value = json!({"configurations": result.configurations});
+        print_report(self.json, &value, || table(&result, !unlabeled.is_empty()))?;
+        match interrupt::received().filter(|_| result.interrupted) {
+            None => Ok(()),
+            Some(signal) => {
+                let message = format!(
+                    "interrupted by {signal} before the end of the search; {model} has the best \
+                     configuration so far"
+                );
+                Err(CommandError::Interrupted(signal, message))
+            }
+        }
+    }
+}
+
+/// Returns a line for each configuration, and the options of `train` for the best one.
+fn table(result: &SearchResult, has_unlabeled: bool) -> String {
+    let mut heading = vec!["dropout", "L2", "L1", "accuracy", "iterations"];
+    heading.extend(has_unlabeled.then_some("unlabeled weight"));
+    let heading: Vec<String> = heading.into_iter().map(str::to_owned).collect();
+    let rows = result.configurations.iter().map(|found| {
+        let mut row = [found.dropout, found.l2, found.l1].map(|x| x.to_string()).to_vec();
+        row.push(format!("{:.2}", 100.0 * found.mean_accuracy));
+        row.push(found.best_iteration.to_string());
+        row.extend(has_unlabeled.then(|| found.unlabeled_weight.to_string()));
+        row
+    });
+    let table = format_table([heading].into_iter().chain(rows));
+    let best = &result.configurations[0];
+    let weight = match has_unlabeled {
+        true => format!(" --unlabeled-weight {}", best.unlabeled_weight),
+        false => String::new(),
+    };
+    format!(
+        "{table}\nbest: --dropout {} --l2 {} --l1 {}{weight} --max-iterations {}\n",
+        best.dropout, best.l2, best.l1, best.best_iteration
+    )
+}
+
+fn describe(found: &Configuration, has_unlabeled: bool) -> String {
+    let weight = match has_unlabeled {
+        true => format!(", unlabeled weight {}", found.unlabeled_weight),
+        false => String::new(),
+    };
+    format!(
+        "dropout {}, L2 {}, L1 {}{weight}: accuracy {:.2}%",
+        found.dropout,
+        found.l2,
+        found.l1,
+        100.0 * found.mean_accuracy
+    )
+}

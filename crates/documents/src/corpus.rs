@@ -1,0 +1,334 @@
+//! Documents in memory: the values of their features, with their classes or numbers.
+
+use hashbrown::HashMap;
+use std::borrow::Cow;
+
+use dropchain::error::{Error, Place, Result};
+use dropchain::extract::SparseRows;
+use dropchain::memory::{MemoryLimit, input_over_limit};
+
+use crate::{FeatureOptions, Instance, InstanceContent};
+
+/// Number of places that a notice lists.
+const LISTED: usize = 3;
+
+/// The largest value of a feature, and the largest number to be predicted.
+const LARGEST: f64 = 1e30;
+
+/// How documents become rows of a corpus.
+#[derive(Clone, Debug, Default)]
+pub struct CorpusOptions {
+    /// The features of texts; `None` if documents come with features.
+    pub features: Option<FeatureOptions>,
+    /// Whether labels are numbers to be predicted, not names of classes.
+    pub of_numbers: bool,
+    /// Whether these numbers may not be negative.
+    pub of_counts: bool,
+    /// Limits the memory of documents.
+    pub memory: MemoryLimit,
+}
+
+/// Documents with D features, 4 bytes for each feature of a document, 12 if any value is not 1.
+#[derive(Clone, Debug, Default)]
+pub struct DocumentCorpus {
+    pub(crate) names: HashMap<String, u32>, // of features
+    pub(crate) rows: SparseRows,            // [N][D]
+    pub(crate) targets: Vec<Target>,        // [N]
+    pub(crate) weights: Vec<f64>,           // [N]
+    /// The classes, in the order of their first documents.
+    pub classes: Vec<ClassCount>,
+    empty: Vec<Place>, // documents without features
+}
+
+/// What is to be predicted of a document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Target {
+    Class(u32),
+    Number(f64),
+    Unknown,
+}
+
+/// A class in a corpus.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassCount {
+    /// Its name.
+    pub name: String,
+    /// The number of its documents.
+    pub documents: u64,
+    /// Where the first one is.
+    pub first: Place,
+}
+
+impl DocumentCorpus {
+    /// Returns the number of documents.
+    pub fn documents(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Returns the number of features.
+    pub fn features(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Returns the names of the features, by number.
+    pub(crate) fn feature_names(&self) -> Vec<&str> {
+        let mut names = vec![""; self.names.len()];
+        for (name, &number) in &self.names {
+            names[number as usize] = name;
+        }
+        names
+    }
+
+    /// Adds documents that are read, such as those of an [`InstanceReader`](crate::InstanceReader).
+    /// Those without a label are for the noise term alone.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading; [`Error::Input`] with the place of the document: it is a text and should
+    /// have features, or the other way round; its label is no number, if it should be; a value is
+    /// too large; memory is exhausted.
+    pub fn add(
+        &mut self,
+        documents: impl IntoIterator<Item = Result<Instance>>,
+        options: &CorpusOptions,
+    ) -> Result<()> {
+        for document in documents {
+            let document = document?;
+            let target = self.target(&document, options)?;
+            let features = features(&document, options.features.as_ref())?;
+            let at = |error: Error| Error::input(document.place(), error.to_string());
+            self.push(&features, target, 1.0).map_err(at)?;
+            if features.iter().all(|(_, value)| *value == 0.0) {
+                self.empty.push(document.place());
+            }
+            check_memory(options.memory, self.memory(), &document)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a document with its features, of class number `class`, and a weight. Classes are numbered
+    /// from 0; `None` is for the noise term alone.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if a value is too large.
+    pub fn add_row(
+        &mut self,
+        features: &[(String, f64)],
+        class: Option<usize>,
+        weight: f64,
+    ) -> Result<()> {
+        let target = match class {
+            None => Target::Unknown,
+            Some(number) => {
+                while self.classes.len() <= number {
+                    let (name, first) = (self.classes.len().to_string(), Place::file("X"));
+                    self.classes.push(ClassCount { name, documents: 0, first });
+                }
+                self.classes[number].documents += 1;
+                Target::Class(number as u32)
+            }
+        };
+        self.push(features, target, weight)
+    }
+
+    fn push(&mut self, features: &[(String, f64)], target: Target, weight: f64) -> Result<()> {
+        let mut row = Vec::with_capacity(features.len());
+        for &(ref name, value) in features {
+            if !(-LARGEST..=LARGEST).contains(&value) {
+                return Err(Error::parameter(format!(
+                    "the feature {name} has the value {value}; expected a number of at most \
+                     {LARGEST:e}"
+                )));
+            }
+            let next = u32::try_from(self.names.len())
+                .map_err(|_| Error::parameter("there are more than 2³² features"))?;
+            row.push((*self.names.entry_ref(name.as_str()).or_insert(next), value));
+        }
+        self.rows.push_row(&mut row);
+        self.targets.push(target);
+        self.weights.push(weight);
+        Ok(())
+    }
+
+    /// Returns what the label of a document is, and counts its class.
+    fn target(&mut self, document: &Instance, options: &CorpusOptions) -> Result<Target> {
+        let Some(label) = &document.label else {
+            return Ok(Target::Unknown);
+        };
+        if !options.of_numbers {
+            return Ok(Target::Class(self.count(label, document)));
+        }
+        let fault = |message: String| Error::input(document.place(), message);
+        let number = label.trim().parse().ok().filter(|y: &f64| y.abs() <= LARGEST);
+        let number = number.ok_or_else(|| {
+            fault(format!("found '{label}'; expected a number of at most {LARGEST:e} to predict"))
+        })?;
+        if options.of_counts && number < 0.0 {
+            return Err(fault(format!(
+                "found {label}; expected a number that is not negative, for the poisson loss"
+            )));
+        }
+        Ok(Target::Number(number))
+    }
+
+    /// Counts the class of a document, and returns its number.
+    fn count(&mut self, label: &str, document: &Instance) -> u32 {
+        if let Some(number) = self.classes.iter().position(|class| class.name == label) {
+            self.classes[number].documents += 1;
+            return number as u32;
+        }
+        let first = document.place();
+        self.classes.push(ClassCount { name: label.to_owned(), documents: 1, first });
+        self.classes.len() as u32 - 1
+    }
+
+    /// Returns the documents with these numbers, which may be missing features and classes of the
+    /// others, with all features and classes.
+    pub(crate) fn subset(&self, documents: &[usize]) -> Self {
+        let mut rows = SparseRows::default();
+        let mut row = Vec::new();
+        for &n in documents {
+            row.extend(self.rows.entries(n));
+            rows.push_row(&mut row);
+            row.clear();
+        }
+        Self {
+            rows,
+            targets: documents.iter().map(|&n| self.targets[n]).collect(),
+            weights: documents.iter().map(|&n| self.weights[n]).collect(),
+            names: HashMap::new(),
+            classes: self.classes.clone(),
+            empty: Vec::new(),
+        }
+    }
+
+    /// Returns the documents without features that occur in fewer than `count` of them.
+    pub(crate) fn without_rare(&self, count: usize) -> Self {
+        let mut occurrences = vec![0; self.features()];
+        for n in 0..self.rows.len() {
+            self.rows.entries(n).for_each(|(j, _)| occurrences[j as usize] += 1);
+        }
+        let mut next = 0;
+        let numbers: Vec<Option<u32>> = occurrences
+            .iter()
+            .map(|&n| {
+                next += u32::from(n >= count);
+                (n >= count).then(|| next - 1)
+            })
+            .collect();
+        let names = self.names.iter().filter_map(|(name, &number)| {
+            numbers[number as usize].map(|number| (name.clone(), number))
+        });
+        Self {
+            names: names.collect(),
+            rows: self.rows.map_columns(|column| numbers[column as usize], |_, value| value),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the rows of other documents, with the columns of this corpus; features that it does
+    /// not have are left out.
+    pub(crate) fn rows_of(&self, other: &Self) -> SparseRows {
+        let names = other.feature_names();
+        let columns: Vec<Option<u32>> =
+            names.into_iter().map(|name| self.names.get(name).copied()).collect();
+        other.rows.map_columns(|column| columns[column as usize], |_, value| value)
+    }
+
+    /// Returns the memory usage in bytes; names are estimated.
+    pub(crate) fn memory(&self) -> usize {
+        self.rows.memory() + 24 * self.targets.capacity() + 64 * self.names.capacity()
+    }
+
+    /// Checks that there are two classes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] with the place of the first document if all are of one class;
+    /// [`Error::Parameter`] if there are no documents.
+    pub fn check_classes(&self) -> Result<()> {
+        match &self.classes[..] {
+            [] => Err(Error::parameter("there are no documents to train on")),
+            [class] => Err(Error::input(
+                class.first.clone(),
+                format!("all documents are of the class '{}'; expected two classes", class.name),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Says which documents have no features, if any.
+    pub fn notice_of_empty(&self) -> Option<String> {
+        let documents = match self.empty.len() {
+            0 => return None,
+            1 => "1 document has".to_owned(),
+            n => format!("{n} documents have"),
+        };
+        let listed: Vec<String> = self.empty.iter().take(LISTED).map(Place::to_string).collect();
+        let more = if self.empty.len() > LISTED { ", …" } else { "" };
+        Some(format!("{documents} no features: {}{more}", listed.join(", ")))
+    }
+
+    /// Says which classes occur in development documents alone.
+    pub fn notices_of_unseen<'c>(&'c self, dev: &'c Self) -> impl Iterator<Item = String> + 'c {
+        let known = |class: &ClassCount| self.classes.iter().any(|own| own.name == class.name);
+        let unseen = dev.classes.iter().filter(move |class| !known(class));
+        unseen.map(|ClassCount { name, documents, first }| {
+            let noun = if *documents == 1 { "document" } else { "documents" };
+            format!(
+                "{first}: the class '{name}' does not occur in the training data; its {documents} \
+                 development {noun} count as errors"
+            )
+        })
+    }
+
+    /// Says which classes are smaller than the number of folds.
+    pub fn notices_of_folds(&self, folds: usize) -> impl Iterator<Item = String> {
+        let small = move |class: &&ClassCount| class.documents < folds as u64;
+        self.classes.iter().filter(small).map(move |ClassCount { name, documents, first }| {
+            let (noun, never) = match documents {
+                1 => ("document", ", and it is never trained where it is scored"),
+                _ => ("documents", ""),
+            };
+            format!(
+                "{first}: the class '{name}' has {documents} {noun}; with {folds} folds, some have \
+                 none of it{never}"
+            )
+        })
+    }
+}
+
+/// The names and values of the features of a document.
+pub(crate) type NamedValues<'d> = Cow<'d, [(String, f64)]>;
+
+/// Returns the features of a document: those of its text, if there are options, or its own.
+///
+/// # Errors
+///
+/// [`Error::Input`] if the document is of the other kind.
+pub(crate) fn features<'d>(
+    document: &'d Instance,
+    options: Option<&FeatureOptions>,
+) -> Result<NamedValues<'d>> {
+    let (found, expected) = match (&document.content, options) {
+        (InstanceContent::Text(text), Some(options)) => return Ok(options.extract(text).into()),
+        (InstanceContent::Features(features), None) => return Ok(features.into()),
+        (InstanceContent::Text(_), None) => ("a text", "features"),
+        (InstanceContent::Features(_), Some(_)) => ("features", "a text"),
+    };
+    let message = format!("found {found}; expected {expected}, as the model was trained on");
+    Err(Error::input(document.place(), message))
+}
+
+/// Checks that documents up to `last`, which need so many bytes, are within the limit.
+fn check_memory(limit: MemoryLimit, bytes: usize, last: &Instance) -> Result<()> {
+    let limit = limit.bytes(0);
+    match bytes as u64 <= limit {
+        true => Ok(()),
+        false => {
+            let what = "the documents up to here need";
+            Err(input_over_limit(last.place(), what, limit, "fewer documents"))
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Losses of a score, and what feature noise adds to their expectations.
+//!
+//! A score has the mean f and the variance V. By Jensen's inequality, E|a| ≤ √E[a²], and
+//!
+//! | loss | expectation under noise, or its bound |
+//! |---|---|
+//! | softmax: ln(1 + e^−y·f) | + ½·p(1 − p)·V, p = σ(f): second order; or that of a Gaussian score |
+//! | hinge: max(0, ζ) = ½(ζ + abs ζ), ζ = ℓ − y·f | ½(ℓ − y·f + s), s = √((ℓ − y·f)² + V) |
+//! | logistic: ln(1 + e^−y·f) = −½·y·f + ln 2cosh(½·f) | −½·y·f + ln 2cosh(½·s), s = √(f² + V) |
+//! | squared: (y − f)² | (y − f)² + V: exact |
+//! | ε-insensitive: max(0, abs(y − f) − ε) | ½(s₁ + s₂) − ε, s = √((y − f ∓ ε)² + V) |
+//! | Poisson: e^f − y·f | + ½·e^f·V: second order |
+//!
+//! The bounds are those of Chen, Zhu, Chen and Zhang, "Dropout training for support vector
+//! machines", AAAI 2014 (eqs. 15, 35): ln 2cosh(½√u) is concave in u. They are convex in the weights:
+//! f is linear in them, √(a² + V) is a norm, and the bounds compose these with convex increasing
+//! functions. The second order is that of Wager, Wang and Liang (2013), eq. 6.
+//!
+//! Where V = 0, for a document without features, s has a kink. Hence s = √(ζ² + V + δ²) with a
+//! small δ > 0 if there is noise: the bound of a hinge whose argument has noise of variance δ² of
+//! its own. It remains an upper bound, larger by at most δ/2 for each hinge.
+//!
+//! # Kinks without noise
+//!
+//! A hinge max(0, ζ) = max α·ζ over 0 ≤ α ≤ 1 becomes smooth with a quadratic term,
+//!
+//! ```text
+//! max over 0 ≤ α ≤ 1 of  α·ζ − ½σ·(α − β)²          at α = β + ζ/σ, bounded
+//! ```
+//!
+//! which is below max(0, ζ) but where α = β. The method of multipliers minimizes that, sets each β
+//! to its α, and starts again: the α converge to the dual variables, and the minimum to that of the
+//! loss with its kink, whatever σ (Rockafellar 1976). The ε-insensitive loss is the maximum of
+//! α·(f − y) − ε·|α| over |α| ≤ 1.
+
+use serde::{Deserialize, Serialize};
+
+use super::logistic::{LogisticMoments, logistic_moments};
+use dropchain::error::{Error, Result};
+use dropchain::math::sigmoid;
+
+/// δ of a hinge, relative to its scale: the margin, or the spread of the targets.
+const SMOOTHING: f64 = 1e-4;
+
+/// The largest margin and ε: their squares are far from overflowing.
+const LARGEST: f64 = 1e30;
+
+/// A loss of the score f of a document with target y, which is a number or, of classes, ±1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Loss {
+    /// −log p(class) of all classes at once; of two classes ln(1 + exp(−y·f)).
+    #[default]
+    Softmax,
+    /// max(0, ℓ − y·f): a support vector machine.
+    Hinge {
+        /// The margin ℓ, above 0.
+        margin: f64,
+    },
+    /// ln(1 + exp(−y·f)): logistic regression, with a bound under noise.
+    Logistic,
+    /// (y − f)²: least squares.
+    Squared,
+    /// max(0, |y − f| − ε): support vector regression.
+    Insensitive {
+        /// ε, at least 0.
+        epsilon: f64,
+    },
+    /// exp f − y·f: Poisson regression, for counts and rates. exp f is the prediction.
+    Poisson,
+}
+
+/// The loss of a document, what the noise adds to it, and their derivatives.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Point {
+    pub loss: f64,
+    pub slope: f64, // by f
+    pub noise: f64,
+    pub noise_slope: f64, // by f
+    pub by_variance: f64,
+}
+
+/// How kinks are made smooth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Smoothing {
+    /// s has δ.
+    Noise(f64),
+    /// The quadratic term with σ.
+    Multipliers(f64),
+}
+
+impl Loss {
+    /// Returns the name, such as `hinge`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Softmax => "softmax",
+            Self::Hinge { .. } => "hinge",
+            Self::Logistic => "logistic",
+            Self::Squared => "squared",
+            Self::Insensitive { .. } => "insensitive",
+            Self::Poisson => "poisson",
+        }
+    }
+
+    /// Checks the margin or ε, and that the loss is one of numbers or of classes.
+    pub(crate) fn check(self, of_numbers: bool) -> Result<()> {
+        let is_fit = match self {
+            Self::Squared => true,
+            Self::Insensitive { .. } | Self::Poisson => of_numbers,
+            _ => !of_numbers,
+        };
+        let message = match self {
+            _ if !is_fit => format!(
+                "the {} loss is not one of {}",
+                self.name(),
+                if of_numbers { "numbers" } else { "classes" }
+            ),
+            Self::Hinge { margin } if !(margin > 0.0 && margin <= LARGEST) => {
+                format!("margin {margin}; expected a number above 0, at most {LARGEST:e}")
+            }
+            Self::Insensitive { epsilon } if !(0.0..=LARGEST).contains(&epsilon) => format!(
+                "epsilon {epsilon}; expected a finite number that is not negative, at most \
+                 {LARGEST:e}"
+            ),
+            _ => return Ok(()),
+        };
+        Err(Error::parameter(message))
+    }
+
+    /// Returns the number that a regression predicts of a score.
+    pub fn prediction(self, score: f64) -> f64 {
+        if self == Self::Poisson { score.exp() } else { score }
+    }
+
+    /// Returns whether the loss is piecewise linear.
+    pub(super) fn has_kinks(self) -> bool {
+        matches!(self, Self::Hinge { .. } | Self::Insensitive { .. })
+    }
+
+    /// Returns the range of the variables α.
+    fn bounds(self, y: f64) -> [f64; 2] {
+        match self {
+            Self::Hinge { .. } if y > 0.0 => [-1.0, 0.0], // α of f, −y times that of ζ
+            Self::Hinge { .. } => [0.0, 1.0],
+            _ => [-1.0, 1.0],
+        }
+    }
+
+    /// Returns the scale of the argument of a loss with kinks.
+    pub(super) fn scale(self, targets: &[f64]) -> f64 {
+        match self {
+            Self::Hinge { margin } => margin,
+            _ => {
+                let count = targets.len().max(1) as f64;
+                let mean = targets.iter().map(|y| y / count).sum::<f64>();
+                let spread = targets.iter().map(|y| (y - mean).abs() / count).sum::<f64>();
+                if spread > 0.0 { spread } else { 1.0 }
+            }
+        }
+    }
+
+    /// Returns δ, given the scale.
+    pub(super) fn smoothing(self, scale: f64) -> f64 {
+        if self.has_kinks() { SMOOTHING * scale } else { 0.0 }
+    }
+
+    /// Returns the loss of a score without noise, and its derivative, of which kinks have one of
+    /// several.
+    fn value(self, y: f64, f: f64) -> [f64; 2] {
+        match self {
+            Self::Softmax | Self::Logistic => {
+                [log_cosh(f.abs()) - 0.5 * y * f, -y * sigmoid(-y * f)]
+            }
+            Self::Hinge { margin } if y * f < margin => [margin - y * f, -y],
+            Self::Hinge { .. } => [0.0; 2],
+            Self::Squared => [(y - f) * (y - f), 2.0 * (f - y)],
+            Self::Insensitive { epsilon } if (f - y).abs() > epsilon => {
+                [(f - y).abs() - epsilon, (f - y).signum()]
+            }
+            Self::Insensitive { .. } => [0.0; 2],
+            Self::Poisson => [f.exp() - y * f, f.exp() - y],
+        }
+    }
+
+    /// Returns the loss of a document without noise.
+    pub(super) fn plain(self, y: f64, f: f64) -> Point {
+        let [loss, slope] = self.value(y, f);
+        Point { loss, slope, ..Point::default() }
+    }
+
+    /// Returns the loss of a document under noise; `is_gaussian`: of softmax, the expectation over
+    /// Gaussian scores instead of the second order.
+    pub(super) fn noisy(
+        self,
+        y: f64,
+        f: f64,
+        variance: f64,
+        delta: f64,
+        is_gaussian: bool,
+    ) -> Point {
+        let [loss, slope] = self.value(y, f);
+        let norm = |a: f64| (a * a + variance + delta * delta).sqrt();
+        let [noise, noise_slope, by_variance] = match self {
+            Self::Softmax if is_gaussian => {
+                let LogisticMoments { penalty, slope, curvature } = logistic_moments(f, variance);
+                [penalty, slope, 0.5 * curvature]
+            }
+            Self::Softmax => {
+                let (p, q) = (sigmoid(f), sigmoid(-f));
+                [0.5 * p * q * variance, 0.5 * p * q * (q - p) * variance, 0.5 * p * q]
+            }
+            Self::Squared => [variance, 0.0, 1.0],
+            Self::Poisson => [0.5 * variance * f.exp(), 0.5 * variance * f.exp(), 0.5 * f.exp()],
+            Self::Hinge { margin } => {
+                let a = margin - y * f;
+                let s = norm(a);
+                [0.5 * (a + s) - loss, -0.5 * y * (1.0 + a / s) - slope, 0.25 / s]
+            }
+            Self::Logistic => {
+                let s = norm(f);
+                // tanh(½s)/(2s) = ¼ − s²/48 + …
+                let g = if s < 1e-4 { 0.25 - s * s / 48.0 } else { (0.5 * s).tanh() / (2.0 * s) };
+                [log_cosh(s) - 0.5 * y * f - loss, g * f - 0.5 * y - slope, 0.5 * g]
+            }
+            Self::Insensitive { epsilon } => {
+                let [a, b] = [f - y - epsilon, f - y + epsilon];
+                let [s, t] = [norm(a), norm(b)];
+                let bound = 0.5 * (s + t) - epsilon;
+                [bound - loss, 0.5 * (a / s + b / t) - slope, 0.25 * (1.0 / s + 1.0 / t)]
+            }
+        };
+        Point { loss, slope, noise, noise_slope, by_variance }
+    }
+
+    /// Returns the loss with kinks of a document, smooth by σ and the multiplier β.
+    pub(super) fn smooth(self, y: f64, f: f64, sigma: f64, beta: f64) -> Point {
+        let [loss, slope] = self.value(y, f);
+        let alpha = self.multiplier(y, f, sigma, beta);
+        let linear = match self {
+            Self::Hinge { margin } => alpha * (f - y * margin),
+            Self::Insensitive { epsilon } => alpha * (f - y) - epsilon * alpha.abs(),
+            _ => 0.0,
+        };
+        let smooth = linear - 0.5 * sigma * (alpha - beta) * (alpha - beta);
+        Point { loss, slope, noise: smooth - loss, noise_slope: alpha - slope, by_variance: 0.0 }
+    }
+
+    /// Returns the α of a score, which is the derivative of the smooth loss, and the next β.
+    pub(super) fn multiplier(self, y: f64, f: f64, sigma: f64, beta: f64) -> f64 {
+        let [low, high] = self.bounds(y);
+        let free = match self {
+            Self::Hinge { margin } => beta + (f - y * margin) / sigma,
+            Self::Insensitive { epsilon } => {
+                let z = beta + (f - y) / sigma;
+                z.signum() * (z.abs() - epsilon / sigma).max(0.0)
+            }
+            _ => 0.0,
+        };
+        free.clamp(low, high)
+    }
+}
+
+/// ln 2cosh(½s) of s ≥ 0.
+fn log_cosh(s: f64) -> f64 {
+    0.5 * s + (-s).exp().ln_1p()
+}

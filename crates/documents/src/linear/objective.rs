@@ -1,0 +1,452 @@
+//! The objective of linear scores: value and gradient.
+//!
+//! ```text
+//! J(φ) = Σ_n v_n·loss(y_n, f_n) + Σ_n λ_n·R(f_n, V_n) + Σ c2·φ²        f = κ·Σ_j √m_j·x_j·φ_j + b
+//! ```
+//!
+//! with F scores of a document: one for a number or two classes, else one of each class. R is what
+//! noise adds (`loss.rs`, `softmax.rs`); with V = ρ·Σ x²·φ², or σ²·Σ φ², for each score. v is the
+//! weight of a document, 0 without a label, and λ that of its noise.
+//!
+//! A loss of y·f has κ = √2, so that ‖φ‖² = ½‖w‖² is that of the weights ±½w of two classes. The
+//! bias b = β·value has a feature of its own, without noise; of numbers b = β − μ·w, as if features
+//! were centered, which makes it independent of the weights.
+//!
+//! # Cost
+//!
+//! Of an evaluation: a product with X and one with Xᵀ of F multiplications for each feature of a
+//! document, twice as many with noise. Rows and columns are each summed by one thread, in order:
+//! results have the same bits for any number of threads.
+
+use rayon::prelude::*;
+
+use super::design::{Design, MIN_ROWS, entry_sums};
+use super::loss::{Loss, Point, Smoothing};
+use super::sampling::Sampling;
+use super::softmax::{add_quadratic, add_shared, add_unscented, probabilities};
+use super::states::WeightMap;
+use dropchain::extract::SparseRows;
+use dropchain::math::sigmoid;
+use dropchain::optim::Objective;
+
+/// Noise on features. The bias has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) enum InputNoise {
+    #[default]
+    None,
+    /// V = ρ·Σ x²·φ².
+    Proportional(f64),
+    /// V = σ²·Σ φ².
+    Additive(f64),
+}
+
+/// What is computed of the noise.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum NoiseTerm {
+    Quadratic,
+    Gaussian,
+    /// Masks that more than two classes share.
+    Shared,
+    Sampled(Sampling),
+}
+
+/// Documents with what is to be predicted.
+#[derive(Debug)]
+pub(super) struct Examples {
+    /// y of each score, `[N][F]`: numbers, or 1 for the class of the document and −1 for others.
+    pub targets: Vec<f64>,
+    pub weights: Vec<f64>, // [N] v
+    pub factors: Vec<f64>, // [N] λ
+}
+
+/// The terms of the objective, without the L1 penalty.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Terms {
+    /// The losses without noise.
+    pub loss: f64,
+    /// The noise term.
+    pub noise: f64,
+    /// The L2 penalty.
+    pub l2: f64,
+}
+
+/// The objective. φ is the weights of all columns ([`WeightMap`]), then β, `[F]`.
+#[derive(Debug)]
+pub(super) struct LinearObjective<'a> {
+    pub design: &'a Design,
+    pub scorer: &'a Scorer,
+    pub examples: Examples,
+    pub loss: Loss,
+    pub is_joint: bool, // softmax of more than two classes
+    pub noise: (InputNoise, NoiseTerm),
+    pub smoothing: Smoothing,
+    pub multipliers: Vec<f64>, // [N][F] β, if it is by these
+    pub l2: Vec<f64>,          // of each number in φ
+    pub curvature: Vec<f32>,   // its estimates
+}
+
+/// Makes scores of φ.
+#[derive(Debug)]
+pub(super) struct Scorer {
+    pub map: WeightMap,
+    pub scales: Vec<f64>,  // [D] κ·√m
+    pub bias: f64,         // its value
+    pub centers: Vec<f64>, // [D] μ·√m, empty for classes
+}
+
+/// What a pass over documents computes for the gradient.
+struct Pass {
+    slopes: Vec<f64>,      // [N][F] ∂J/∂f
+    by_variance: Vec<f64>, // [N][F] ∂J/∂V; of shared masks λ·p; else empty
+    sampled: Vec<f64>,     // [N][S][F] λ/S·∂A/∂f̃
+}
+
+impl Scorer {
+    /// Returns the number F of scores.
+    pub fn outputs(&self) -> usize {
+        self.map.outputs()
+    }
+
+    /// Splits φ into weights and what is added to all scores, `[F]`.
+    fn parts<'t>(&self, phi: &'t [f64]) -> (&'t [f64], Vec<f64>) {
+        let (weights, biases) = phi.split_at(phi.len() - self.outputs());
+        let shift: f64 = self.centers.iter().zip(weights).map(|(m, w)| m * w).sum();
+        (weights, biases.iter().map(|b| self.bias * b - shift).collect())
+    }
+
+    /// Returns the bias of each score, `[F]`.
+    pub fn biases(&self, phi: &[f64]) -> Vec<f64> {
+        self.parts(phi).1
+    }
+
+    /// Returns the scores of documents of a matrix with the columns of the design, `[N][F]`.
+    pub fn scores(&self, phi: &[f64], rows: &SparseRows) -> Vec<f64> {
+        let (weights, biases) = self.parts(phi);
+        let mut scores = vec![0.0; rows.len() * biases.len()];
+        let by_row = scores.par_chunks_mut(biases.len()).enumerate().with_min_len(MIN_ROWS);
+        by_row.for_each(|(n, scores)| {
+            scores.copy_from_slice(&biases);
+            for (j, x) in rows.entries(n) {
+                self.map.add(j as usize, self.scales[j as usize] * x, weights, scores);
+            }
+        });
+        scores
+    }
+}
+
+impl LinearObjective<'_> {
+    /// Sets each multiplier to its α, and σ. Returns the largest change of a multiplier.
+    pub fn set_multipliers(&mut self, phi: &[f64], sigma: f64) -> f64 {
+        let Smoothing::Multipliers(old) = self.smoothing else {
+            return 0.0;
+        };
+        let scores = self.scorer.scores(phi, &self.design.rows);
+        let mut largest = 0.0_f64;
+        for ((beta, f), y) in self.multipliers.iter_mut().zip(scores).zip(&self.examples.targets) {
+            let alpha = self.loss.multiplier(*y, f, old, *beta);
+            largest = largest.max((alpha - *beta).abs());
+            *beta = alpha;
+        }
+        self.smoothing = Smoothing::Multipliers(sigma);
+        largest
+    }
+
+    /// Returns V of additive noise, `[F]`.
+    fn additive(&self, weights: &[f64]) -> Vec<f64> {
+        let mut variances = vec![0.0; self.scorer.outputs()];
+        if let InputNoise::Additive(variance) = self.noise.0 {
+            self.scorer
+                .map
+                .for_each(|class, i| variances[class] += variance * weights[i] * weights[i]);
+        }
+        variances
+    }
+
+    /// Computes what document `n` adds, given its scores and variances, which become the
+    /// derivatives by these. Returns its loss and its R, times v and λ.
+    fn document(&self, n: usize, scores: &mut [f64], variances: &mut [f64]) -> [f64; 2] {
+        let (weight, factor) = (self.examples.weights[n], self.examples.factors[n]);
+        let outputs = scores.len();
+        let mut sums = [0.0; 2];
+        for (k, (f, v)) in scores.iter_mut().zip(variances).enumerate() {
+            let i = n * outputs + k;
+            let y = self.examples.targets[i];
+            let point: Point = match self.smoothing {
+                Smoothing::Multipliers(sigma) => {
+                    self.loss.smooth(y, *f, sigma, self.multipliers[i])
+                }
+                Smoothing::Noise(_) if self.noise.0 == InputNoise::None => self.loss.plain(y, *f),
+                Smoothing::Noise(delta) => {
+                    let is_gaussian = matches!(self.noise.1, NoiseTerm::Gaussian);
+                    self.loss.noisy(y, *f, *v, delta, is_gaussian)
+                }
+            };
+            sums[0] += weight * point.loss;
+            sums[1] += factor * point.noise;
+            *f = weight * point.slope + factor * point.noise_slope;
+            *v = factor * point.by_variance;
+        }
+        sums
+    }
+
+    /// Like [`document`](Self::document) for the softmax of more than two classes.
+    fn joint_document(
+        &self,
+        n: usize,
+        weights: &[f64],
+        scores: &mut [f64],
+        variances: &mut [f64],
+    ) -> [f64; 2] {
+        let (weight, factor) = (self.examples.weights[n], self.examples.factors[n]);
+        let targets = &self.examples.targets[n * scores.len()..][..scores.len()];
+        let gold = targets.iter().position(|y| *y > 0.0).unwrap_or(0);
+        let score = scores[gold];
+        let partition = probabilities(scores);
+        let p = scores.to_vec();
+        scores.iter_mut().for_each(|p| *p *= weight);
+        scores[gold] -= weight;
+        let noise = match self.noise.1 {
+            _ if self.noise.0 == InputNoise::None => 0.0,
+            NoiseTerm::Shared => {
+                self.write_shared(n, weights, &p, variances);
+                add_shared(factor, &p, variances, scores)
+            }
+            NoiseTerm::Gaussian => add_unscented(factor, &p, variances, scores),
+            _ => add_quadratic(factor, &p, variances, scores),
+        };
+        [weight * (partition - score), factor * noise]
+    }
+
+    /// Computes U, `[F]`. A class without a weight has u² where others have
+    /// (w − u)² = u² + w·(w − 2u).
+    fn write_shared(&self, n: usize, weights: &[f64], p: &[f64], out: &mut [f64]) {
+        let InputNoise::Proportional(rate) = self.noise.0 else { return };
+        out.fill(0.0);
+        let mut constant = 0.0;
+        for (j, x) in self.design.rows.entries(n) {
+            let (classes, range) = self.scorer.map.column(j as usize);
+            let own = classes.iter().zip(&weights[range]);
+            let u: f64 = own.clone().map(|(&k, w)| p[k as usize] * w).sum();
+            own.for_each(|(&k, w)| out[k as usize] += rate * x * x * w * (w - 2.0 * u));
+            constant += rate * x * x * u * u;
+        }
+        out.iter_mut().for_each(|out| *out += constant);
+    }
+
+    /// Adds the noise of sampled masks to the slopes of a document, and writes those of the
+    /// samples, `[S][F]`. Returns λ·R.
+    fn sample(
+        &self,
+        sampling: &Sampling,
+        n: usize,
+        (weights, biases): (&[f64], &[f64]),
+        slopes: &mut [f64],
+        sampled: &mut [f64],
+    ) -> f64 {
+        let (factor, outputs) = (self.examples.factors[n], biases.len());
+        let share = factor / sampling.samples as f64;
+        let mut value = 0.0;
+        let mut plain = biases.to_vec();
+        for (j, x) in self.design.rows.entries(n) {
+            self.scorer.map.add(
+                j as usize,
+                self.scorer.scales[j as usize] * x,
+                weights,
+                &mut plain,
+            );
+        }
+        value -= factor * partition_slopes(&mut plain);
+        slopes.iter_mut().zip(&plain).for_each(|(slope, p)| *slope -= factor * p);
+        for (s, scores) in sampled.chunks_exact_mut(outputs).enumerate() {
+            scores.copy_from_slice(biases);
+            for (j, x) in self.design.rows.entries(n) {
+                let j = j as usize;
+                let (classes, range) = self.scorer.map.column(j);
+                for (&k, w) in classes.iter().zip(&weights[range]) {
+                    let mask = sampling.factor([n, s], j, [k as usize, outputs]);
+                    scores[k as usize] += mask * self.scorer.scales[j] * x * w;
+                }
+            }
+            value += share * partition_slopes(scores);
+            scores.iter_mut().for_each(|p| *p *= share);
+        }
+        value
+    }
+
+    /// Makes a pass over all documents. Also returns the sums of losses and of R.
+    fn pass(&self, phi: &[f64]) -> (Pass, [f64; 2]) {
+        let (weights, biases) = self.scorer.parts(phi);
+        let (count, outputs) = (self.design.rows.len(), biases.len());
+        let additive = self.additive(weights);
+        let samples = match &self.noise.1 {
+            NoiseTerm::Sampled(sampling) => sampling.samples,
+            _ => 0,
+        };
+        let mut pass = Pass {
+            slopes: vec![0.0; count * outputs],
+            by_variance: vec![0.0; count * outputs],
+            sampled: vec![0.0; count * outputs * samples],
+        };
+        let rate = match self.noise.0 {
+            InputNoise::Proportional(rate) => rate,
+            _ => 0.0,
+        };
+        let by_row =
+            pass.slopes.par_chunks_mut(outputs).zip(pass.by_variance.par_chunks_mut(outputs));
+        let by_row = by_row.enumerate().with_min_len(MIN_ROWS);
+        let values = by_row.map(|(n, (scores, variances))| {
+            if let ([score], [variance]) = (&mut *scores, &mut *variances) {
+                let [f, v] = entry_sums(self.design.rows.row(n), |j, x| {
+                    let product = x * weights[j];
+                    [self.scorer.scales[j] * product, product * product]
+                });
+                (*score, *variance) = (f + biases[0], rate * v + additive[0]);
+                return self.document(n, scores, variances);
+            }
+            scores.copy_from_slice(&biases);
+            variances.copy_from_slice(&additive);
+            for (j, x) in self.design.rows.entries(n) {
+                self.scorer.map.add(
+                    j as usize,
+                    self.scorer.scales[j as usize] * x,
+                    weights,
+                    scores,
+                );
+                if rate > 0.0 && !matches!(self.noise.1, NoiseTerm::Shared) {
+                    self.scorer.map.add_squares(j as usize, rate * x * x, weights, variances);
+                }
+            }
+            match self.is_joint {
+                true => self.joint_document(n, weights, scores, variances),
+                false => self.document(n, scores, variances),
+            }
+        });
+        let values: Vec<[f64; 2]> = values.collect();
+        let mut sums = values.iter().fold([0.0; 2], |[a, b], [c, d]| [a + c, b + d]);
+        if let NoiseTerm::Sampled(sampling) = &self.noise.1 {
+            let by_row = pass.slopes.par_chunks_mut(outputs);
+            let by_row = by_row.zip(pass.sampled.par_chunks_mut(outputs * samples)).enumerate();
+            let values = by_row.map(|(n, (slopes, sampled))| {
+                self.sample(sampling, n, (weights, &biases), slopes, sampled)
+            });
+            sums[1] += values.collect::<Vec<f64>>().iter().sum::<f64>();
+        }
+        (pass, sums)
+    }
+
+    /// Writes the gradient by the weights of column `j`, but for the penalty.
+    fn write_column(&self, j: usize, weights: &[f64], pass: &Pass, gradient: &mut [f64]) {
+        let (outputs, scale) = (self.scorer.outputs(), self.scorer.scales[j]);
+        let rate = match self.noise.0 {
+            InputNoise::Proportional(rate) => rate,
+            _ => 0.0,
+        };
+        let (classes, _) = self.scorer.map.column(j);
+        if outputs == 1 {
+            let [slope, variance] = entry_sums(self.design.columns.row(j), |n, x| {
+                [x * pass.slopes[n], x * x * pass.by_variance[n]]
+            });
+            gradient[0] = scale * slope + 2.0 * rate * weights[0] * variance;
+        } else {
+            gradient.fill(0.0);
+            for (n, x) in self.design.columns.entries(j) {
+                let row = n as usize * outputs;
+                let slopes = &pass.slopes[row..][..outputs];
+                let variances = &pass.by_variance[row..][..outputs];
+                let own = classes.iter().zip(weights).zip(&mut *gradient);
+                if let NoiseTerm::Shared = self.noise.1 {
+                    // λ·p, of which the sum is λ.
+                    let all: f64 = variances.iter().sum();
+                    let u: f64 =
+                        classes.iter().zip(weights).map(|(&k, w)| variances[k as usize] * w).sum();
+                    let u = if all > 0.0 { u / all } else { 0.0 };
+                    own.for_each(|((&k, w), g)| {
+                        *g += scale * x * slopes[k as usize]
+                            + rate * x * x * variances[k as usize] * (w - u);
+                    });
+                } else {
+                    own.for_each(|((&k, w), g)| {
+                        let k = k as usize;
+                        *g += scale * x * slopes[k] + 2.0 * rate * x * x * w * variances[k];
+                    });
+                }
+            }
+        }
+        if let NoiseTerm::Sampled(sampling) = &self.noise.1 {
+            let samples = sampling.samples;
+            for (n, x) in self.design.columns.entries(j) {
+                for s in 0..samples {
+                    let row = &pass.sampled[(n as usize * samples + s) * outputs..][..outputs];
+                    for (&k, g) in classes.iter().zip(&mut *gradient) {
+                        let mask = sampling.factor([n as usize, s], j, [k as usize, outputs]);
+                        *g += mask * scale * x * row[k as usize];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Replaces scores by the derivatives of A, and returns A; that of one score f is ln 2cosh(½f).
+fn partition_slopes(scores: &mut [f64]) -> f64 {
+    if let [f] = scores {
+        let value = 0.5 * f.abs() + (-f.abs()).exp().ln_1p();
+        *f = sigmoid(*f) - 0.5;
+        return value;
+    }
+    probabilities(scores)
+}
+
+impl Objective for LinearObjective<'_> {
+    type Detail = Terms;
+
+    fn dimension(&self) -> usize {
+        self.l2.len()
+    }
+
+    fn evaluate(&mut self, phi: &[f64], gradient: &mut [f64]) -> (f64, Terms) {
+        let (pass, [loss, noise]) = self.pass(phi);
+        let outputs = self.scorer.outputs();
+        let (weights, biases) = gradient.split_at_mut(phi.len() - outputs);
+        self.scorer.map.by_column(weights, |j, range, gradient| {
+            self.write_column(j, &phi[range], &pass, gradient);
+        });
+        biases.fill(0.0);
+        let mut by_variance = vec![0.0; outputs];
+        for (slopes, variances) in
+            pass.slopes.chunks_exact(outputs).zip(pass.by_variance.chunks_exact(outputs))
+        {
+            biases.iter_mut().zip(slopes).for_each(|(b, slope)| *b += slope);
+            by_variance.iter_mut().zip(variances).for_each(|(sum, v)| *sum += v);
+        }
+        for row in pass.sampled.chunks_exact(outputs) {
+            biases.iter_mut().zip(row).for_each(|(b, slope)| *b += slope);
+        }
+        let total = biases[0];
+        weights.iter_mut().zip(&self.scorer.centers).for_each(|(w, center)| *w -= center * total);
+        biases.iter_mut().for_each(|b| *b *= self.scorer.bias);
+        if let InputNoise::Additive(variance) = self.noise.0 {
+            self.scorer.map.for_each(|class, i| {
+                weights[i] += 2.0 * variance * by_variance[class] * phi[i];
+            });
+        }
+        let mut l2 = 0.0;
+        for ((g, w), strength) in gradient.iter_mut().zip(phi).zip(&self.l2) {
+            l2 += strength * w * w;
+            *g += 2.0 * strength * w;
+        }
+        (loss + noise + l2, Terms { loss, noise, l2 })
+    }
+
+    fn inverse_curvature(&self) -> Option<Vec<f32>> {
+        Some(self.curvature.clone())
+    }
+
+    fn begin_iteration(&mut self, iteration: u64) -> bool {
+        match &mut self.noise.1 {
+            NoiseTerm::Sampled(sampling) => sampling.begin(iteration),
+            _ => return false,
+        }
+        true
+    }
+}

@@ -1,0 +1,619 @@
+//! From documents and options to the minimum of the objective.
+
+use std::f64::consts::SQRT_2;
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+
+use super::design::{Design, Moments};
+use super::hidden::{self, HiddenObjective};
+use super::informativeness;
+use super::loss::{Loss, Smoothing};
+use super::objective::{Examples, InputNoise, LinearObjective, NoiseTerm, Scorer, Terms};
+use super::sampling::Sampling;
+use super::states::WeightMap;
+use crate::corpus::{DocumentCorpus, Target};
+use crate::model::{Output, OutputLayer, Parts};
+use crate::options::{DocumentOptions, Multiclass, NoiseKind, Task};
+use dropchain::error::{Error, Result};
+use dropchain::extract::SparseRows;
+use dropchain::optim::{
+    Iteration, LbfgsOptions, LbfgsSettings, Objective, Outcome, StopReason, minimize,
+};
+
+/// Curvature pairs of L-BFGS: with so many features, iterations are fewer than with those of
+/// taggers.
+const PAIRS: usize = 15;
+
+/// With more classes, only pairs of feature and class that occur have a weight.
+const MANY_CLASSES: usize = 256;
+
+/// What σ is multiplied by for the next multipliers, and its least value relative to the first.
+const SHRINKING: [f64; 2] = [0.3, 0.03];
+
+/// The largest number of times that multipliers are set.
+const MAX_ROUNDS: usize = 100;
+
+/// The objective of an exact fit, relative to that without features.
+const INTERPOLATED: f64 = 1e-9;
+
+/// Strengths of the penalties.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Strengths {
+    pub l2: f64,
+    pub l1: f64,
+}
+
+/// A minimum.
+#[derive(Clone, Debug)]
+pub(crate) struct Fitted {
+    pub phi: Vec<f64>,
+    pub objective: f64,
+    pub iterations: usize,
+    pub stop_reason: StopReason,
+}
+
+/// An iteration: its number, the terms of the objective and its point.
+pub(crate) type Step<'a> = Iteration<'a, Terms>;
+
+/// Follows a minimization, and may end it.
+pub(crate) type Watch<'w> = &'w mut dyn FnMut(&Step<'_>) -> ControlFlow<()>;
+
+/// Documents to be fitted.
+#[derive(Debug)]
+pub(crate) struct Problem<'a> {
+    pub design: Design,
+    corpus: &'a DocumentCorpus,
+    options: &'a DocumentOptions,
+    moments: Option<Moments>, // of numbers, or where penalties need them
+    scorer: Scorer,
+    interrupt: Option<&'a AtomicBool>,
+}
+
+impl<'a> Problem<'a> {
+    /// Prepares documents with so many features.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if there are no documents to learn from, or memory does not suffice.
+    pub fn new(
+        corpus: &'a DocumentCorpus,
+        features: usize,
+        options: &'a DocumentOptions,
+        interrupt: Option<&'a AtomicBool>,
+    ) -> Result<Self> {
+        let has_labels = corpus.targets.iter().any(|target| *target != Target::Unknown);
+        if !has_labels {
+            return Err(Error::parameter("there are no documents to train on"));
+        }
+        let is_sampled = options.noise.is_on() && options.noise.kind == NoiseKind::MonteCarlo;
+        let of_numbers = options.model.task == Task::Numbers;
+        let design = Design::new(&corpus.rows, features, !is_sampled);
+        let moments = (of_numbers || options.penalties.standardize).then(|| design.moments());
+        let scorer = Scorer {
+            map: WeightMap::all(0, 1),
+            scales: Vec::new(),
+            bias: 1.0,
+            centers: Vec::new(),
+        };
+        let mut problem = Self { design, corpus, options, moments, scorer, interrupt };
+        problem.scorer = problem.new_scorer();
+        problem.check(features)?;
+        Ok(problem)
+    }
+
+    fn check(&self, features: usize) -> Result<()> {
+        let noise = &self.options.noise;
+        if self.is_joint() && noise.kind == NoiseKind::GaussianScores && noise.shared_masks {
+            return Err(Error::parameter(format!(
+                "gaussian-scores noise with masks 'inputs' and {} labels; expected two labels, \
+                 --masks weights, or --noise dropout",
+                self.outputs()
+            )));
+        }
+        if self.options.model.loss == Loss::Poisson && self.mean() == 0.0 {
+            let message = "all numbers to predict are 0; expected some above, for the poisson loss";
+            return Err(Error::parameter(message));
+        }
+        let held = self.corpus.memory();
+        let weights = self.dimension().saturating_mul(8 * 8 + 4 * (2 * PAIRS + 1));
+        let documents = self.corpus.documents().saturating_mul(24 * self.columns() + 64);
+        let own = Design::memory(&self.corpus.rows, features).saturating_add(weights);
+        let needed = held.saturating_add(own).saturating_add(documents);
+        self.options.memory.check(needed as u64, held as u64).map_err(|over| {
+            Error::parameter(format!(
+                "training on {features} features: {over}; expected fewer features, fewer hidden \
+                 units (--hidden) or a larger limit (--memory)"
+            ))
+        })
+    }
+
+    /// Returns the number of classes; 0 of numbers.
+    fn classes(&self) -> usize {
+        match self.options.model.task {
+            Task::Numbers => 0,
+            Task::Classes => self.corpus.classes.len(),
+        }
+    }
+
+    /// Returns the number of scores of a document.
+    pub fn outputs(&self) -> usize {
+        match self.classes() {
+            0..=2 => 1,
+            classes => classes,
+        }
+    }
+
+    /// Returns the number of weights of a feature.
+    fn columns(&self) -> usize {
+        self.outputs() * self.options.model.hidden.max(1)
+    }
+
+    /// Returns the number of parameters.
+    pub fn dimension(&self) -> usize {
+        match self.options.model.hidden {
+            0 => self.scorer.map.len() + self.outputs(),
+            units => ((self.design.dimension() + 2) * units + 1) * self.outputs(),
+        }
+    }
+
+    /// Returns whether one loss is that of all classes.
+    fn is_joint(&self) -> bool {
+        let model = &self.options.model;
+        self.outputs() > 1 && model.loss == Loss::Softmax && model.multiclass == Multiclass::Softmax
+    }
+
+    /// Returns κ: what features are multiplied by.
+    fn unit(&self) -> f64 {
+        if self.classes() == 0 || self.is_joint() { 1.0 } else { SQRT_2 }
+    }
+
+    fn new_scorer(&self) -> Scorer {
+        let of_numbers = self.classes() == 0;
+        let (unit, scales) = (self.unit(), &self.design.scales);
+        let centers =
+            self.moments.as_ref().filter(|_| of_numbers).map(|moments| {
+                moments.means.iter().zip(scales).map(|(mean, s)| mean * s).collect()
+            });
+        Scorer {
+            map: self.map(),
+            scales: scales.iter().map(|s| unit * s).collect(),
+            bias: if of_numbers { 1.0 } else { SQRT_2 * unit },
+            centers: centers.unwrap_or_default(),
+        }
+    }
+
+    fn map(&self) -> WeightMap {
+        let outputs = self.outputs();
+        let is_many = outputs > MANY_CLASSES;
+        if !self.is_joint() || !self.options.model.observed.unwrap_or(is_many) {
+            return WeightMap::all(self.design.dimension(), outputs);
+        }
+        let of_column = |j: usize| {
+            let documents = self.design.columns.entries(j);
+            let targets = documents.map(|(n, _)| self.corpus.targets[n as usize]);
+            let mut classes: Vec<u32> = targets
+                .filter_map(|target| match target {
+                    Target::Class(class) => Some(class),
+                    _ => None,
+                })
+                .collect();
+            classes.sort_unstable();
+            classes.dedup();
+            classes
+        };
+        WeightMap::some(outputs, (0..self.design.dimension()).map(of_column))
+    }
+
+    fn examples(&self) -> Examples {
+        let outputs = self.outputs();
+        let of_document = |target: &Target| -> Vec<f64> {
+            let sign = |is_class: bool| if is_class { 1.0 } else { -1.0 };
+            match *target {
+                Target::Number(y) => vec![y],
+                Target::Class(class) if outputs == 1 => vec![sign(class == 1)],
+                Target::Class(class) => (0..outputs).map(|k| sign(class as usize == k)).collect(),
+                Target::Unknown => vec![-1.0; outputs],
+            }
+        };
+        let is_known: Vec<bool> =
+            self.corpus.targets.iter().map(|target| *target != Target::Unknown).collect();
+        let all = || self.corpus.weights.iter().zip(&is_known);
+        let total = |kind: bool| all().filter(|(_, k)| **k == kind).map(|(v, _)| v).sum::<f64>();
+        let alpha = self.options.noise.unlabeled_weight;
+        let factor = total(true) / (total(true) + alpha * total(false));
+        Examples {
+            targets: self.corpus.targets.iter().flat_map(of_document).collect(),
+            weights: all().map(|(v, known)| if *known { *v } else { 0.0 }).collect(),
+            factors: all()
+                .map(|(v, known)| if *known { factor * v } else { alpha * factor * v })
+                .collect(),
+        }
+    }
+
+    /// Returns the mean number to be predicted.
+    pub fn mean(&self) -> f64 {
+        let numbers = self.corpus.targets.iter().filter_map(|target| match target {
+            Target::Number(y) => Some(y),
+            _ => None,
+        });
+        let count = numbers.clone().count().max(1) as f64;
+        numbers.map(|y| y / count).sum()
+    }
+
+    /// Returns the score that all documents have if no feature matters.
+    pub fn null_score(&self) -> f64 {
+        match (self.options.model.task, self.options.model.loss) {
+            (Task::Classes, _) => 0.0,
+            (_, Loss::Poisson) => self.mean().ln(),
+            _ => self.mean(),
+        }
+    }
+
+    /// Returns what weights are multiplied by before they are penalized.
+    fn factor(&self, j: usize) -> f64 {
+        match &self.moments {
+            Some(moments) if self.options.penalties.standardize => {
+                (moments.squares[j] / self.corpus.documents() as f64).sqrt()
+            }
+            _ => 1.0,
+        }
+    }
+
+    /// Returns max |Σ (x − μ)·(y − mean)| of numbers: above some multiple of that, an L1 penalty
+    /// leaves no weight.
+    pub fn largest_product(&self) -> f64 {
+        let (targets, mean) = (self.examples().targets, self.mean());
+        let products = (0..self.design.dimension()).map(|j| {
+            let entries = self.design.columns.entries(j);
+            // The centered y have the sum 0, so the mean of x does not matter.
+            let product: f64 = entries.map(|(n, x)| x * (targets[n as usize] - mean)).sum();
+            let factor = self.factor(j);
+            if factor > 0.0 { product.abs() / factor } else { 0.0 }
+        });
+        products.fold(0.0, f64::max)
+    }
+
+    /// Returns the noise, and what is computed of it.
+    fn noise(&self) -> (InputNoise, NoiseTerm) {
+        let noise = &self.options.noise;
+        if !noise.is_on() {
+            return (InputNoise::None, NoiseTerm::Quadratic);
+        }
+        // The masks of the weights ±½w of two classes give half of the variance.
+        let is_half = self.options.model.loss == Loss::Softmax && !noise.shared_masks;
+        let factor = match self.unit() == 1.0 || is_half {
+            true => 1.0,
+            false => 2.0,
+        };
+        let rate = factor * noise.rate();
+        let proportional = InputNoise::Proportional(rate);
+        match noise.kind {
+            NoiseKind::Additive => (InputNoise::Additive(rate), NoiseTerm::Quadratic),
+            NoiseKind::GaussianScores => (proportional, NoiseTerm::Gaussian),
+            NoiseKind::MonteCarlo => {
+                let (samples, seed) = (noise.samples, self.options.course.seed);
+                let sampling = Sampling::new(samples, noise.amount, seed, noise.shared_masks);
+                (InputNoise::None, NoiseTerm::Sampled(sampling))
+            }
+            _ if self.is_joint() && noise.shared_masks => (proportional, NoiseTerm::Shared),
+            _ => (proportional, NoiseTerm::Quadratic),
+        }
+    }
+
+    fn linear(&self, l2: f64) -> LinearObjective<'_> {
+        let (loss, map, examples) = (self.options.model.loss, &self.scorer.map, self.examples());
+        let outputs = map.outputs();
+        let scale = loss.scale(&examples.targets);
+        let mut strengths = vec![l2; map.len()];
+        for j in 0..self.design.dimension() {
+            let is_constant = self.moments.as_ref().is_some_and(|m| m.squares[j] == 0.0);
+            let own = &mut strengths[map.column(j).1];
+            own.iter_mut().for_each(|l2| *l2 *= self.factor(j).powi(2));
+            if is_constant && self.classes() == 0 {
+                own.fill(l2.max(1.0)); // the bias: it has no weight of its own
+            }
+        }
+        if let Some(epsilon) = self.options.penalties.l2_informativeness {
+            informativeness::divide(&mut strengths, epsilon, &self.design, map, &examples);
+        }
+        let has_penalty = self.options.penalties.penalize_bias && self.classes() > 0;
+        strengths.resize(map.len() + outputs, if has_penalty { l2 } else { 0.0 });
+        let smoothing = match loss.has_kinks() && !self.options.noise.is_on() {
+            true => Smoothing::Multipliers(scale),
+            false => Smoothing::Noise(loss.smoothing(scale)),
+        };
+        LinearObjective {
+            curvature: self.curvature(&examples, &strengths),
+            multipliers: match smoothing {
+                Smoothing::Multipliers(_) => vec![0.0; examples.targets.len()],
+                Smoothing::Noise(_) => Vec::new(),
+            },
+            design: &self.design,
+            is_joint: self.is_joint(),
+            scorer: &self.scorer,
+            noise: self.noise(),
+            l2: strengths,
+            examples,
+            loss,
+            smoothing,
+        }
+    }
+
+    /// Returns estimates of the inverse diagonal of the Hessian: of classes their roots, as near the
+    /// minimum many documents are certain.
+    fn curvature(&self, examples: &Examples, l2: &[f64]) -> Vec<f32> {
+        let map = &self.scorer.map;
+        const CERTAIN: f64 = 0.1; // p·(1 − p)
+        let of_numbers = self.classes() == 0;
+        let slope = match self.options.model.loss {
+            Loss::Poisson => self.mean(),
+            _ => 2.0,
+        };
+        let estimate = |square: f64, l2: f64| {
+            let h = match of_numbers {
+                true => slope * square + 2.0 * l2,
+                false => (CERTAIN * square.max(1.0) + 2.0 * l2).sqrt(),
+            };
+            (if h > 0.0 { 1.0 / h } else { 1.0 }).clamp(1e-30, 1e30) as f32
+        };
+        let mut estimates = vec![1.0; l2.len()];
+        for j in 0..self.design.dimension() {
+            let square = match &self.moments {
+                Some(moments) if of_numbers => self.design.scales[j].powi(2) * moments.squares[j],
+                _ => {
+                    let entries = self.design.columns.entries(j);
+                    entries.map(|(n, x)| examples.weights[n as usize] * x * x).sum()
+                }
+            };
+            for i in map.column(j).1 {
+                estimates[i] = estimate(square, l2[i]);
+            }
+        }
+        let share = examples.weights.iter().sum::<f64>() / self.classes().max(1) as f64;
+        for i in map.len()..l2.len() {
+            estimates[i] = estimate(share, l2[i]);
+        }
+        estimates
+    }
+
+    fn settings(&self, done: usize) -> Result<LbfgsSettings> {
+        let is_early = self.options.model.loss == Loss::Softmax || self.options.model.hidden > 0;
+        LbfgsSettings::new(LbfgsOptions {
+            memory: PAIRS,
+            max_iterations: self.options.course.max_iterations.map(|most| most - most.min(done)),
+            improvement_tolerance: self.options.tolerance(),
+            gradient_tolerance: if is_early { 1e-5_f64.min(self.options.tolerance()) } else { 0.0 },
+            ..LbfgsOptions::default()
+        })
+    }
+
+    /// Minimizes the objective from `start`, or from w = 0.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFinite`] if numbers overflow at the start.
+    pub fn minimize(
+        &self,
+        strengths: Strengths,
+        start: Option<&Fitted>,
+        watch: Watch<'_>,
+    ) -> Result<Fitted> {
+        let fitted = match self.options.model.hidden {
+            0 => self.minimize_linear(strengths, start, watch)?,
+            _ => self.minimize_hidden(strengths.l2, watch)?,
+        };
+        let is_finite = fitted.objective.is_finite() && fitted.phi.iter().all(|w| w.is_finite());
+        if fitted.stop_reason == StopReason::NonFinite && fitted.iterations == 0 || !is_finite {
+            let message = "the objective is not finite at the start of training; expected smaller \
+                           features and numbers";
+            return Err(Error::NotFinite(message.to_owned()));
+        }
+        Ok(fitted)
+    }
+
+    fn minimize_linear(
+        &self,
+        strengths: Strengths,
+        start: Option<&Fitted>,
+        watch: Watch<'_>,
+    ) -> Result<Fitted> {
+        let mut objective = self.linear(strengths.l2);
+        let count = self.scorer.map.len();
+        let mut phi = start.map_or_else(|| vec![0.0; objective.dimension()], |s| s.phi.clone());
+        if start.is_none() {
+            phi[count..].fill(self.null_score() / self.scorer.bias);
+        }
+        let mut l1 = vec![0.0; phi.len()];
+        for j in 0..self.design.dimension() {
+            let own = &mut l1[self.scorer.map.column(j).1];
+            own.fill(strengths.l1 * self.scorer.scales[j] * self.factor(j));
+        }
+        let Smoothing::Multipliers(mut sigma) = objective.smoothing else {
+            let outcome = self.run(&mut objective, phi, (&l1, 0), watch)?;
+            return Ok(self.finish(outcome, count, 0));
+        };
+        let least = sigma * SHRINKING[1];
+        let mut done = 0;
+        for round in 1.. {
+            let outcome = self.run(&mut objective, phi, (&l1, done), watch)?;
+            let gap = -outcome.detail.noise / outcome.value.abs();
+            sigma = (SHRINKING[0] * sigma).max(least);
+            objective.set_multipliers(&outcome.x, sigma);
+            let is_last = !matches!(
+                outcome.stop_reason,
+                StopReason::Improvement | StopReason::Gradient | StopReason::LineSearch
+            );
+            let is_near = gap <= 0.1 * self.options.tolerance();
+            if is_last || is_near || round == MAX_ROUNDS {
+                let value = outcome.value - outcome.detail.noise;
+                return Ok(self.finish(Outcome { value, ..outcome }, count, done));
+            }
+            done += outcome.iterations;
+            phi = outcome.x;
+        }
+        unreachable!("the last round returns")
+    }
+
+    /// Minimizes an objective after so many iterations.
+    fn run<O: Objective<Detail = Terms>>(
+        &self,
+        objective: &mut O,
+        start: Vec<f64>,
+        (l1, done): (&[f64], usize),
+        watch: Watch<'_>,
+    ) -> Result<Outcome<Terms>> {
+        let mut last = [f64::INFINITY; 2];
+        let mut observe = |step: &Step<'_>| {
+            last = [last[1], step.value];
+            match step.number {
+                0 if done > 0 => ControlFlow::Continue(()), // it was the last of the round before
+                number => watch(&Step { number: done + number, ..*step }),
+            }
+        };
+        let settings = self.settings(done)?;
+        let mut outcome =
+            minimize(objective, start, Some(l1), &settings, self.interrupt, &mut observe)?;
+        // Where nothing is left to gain but rounding, no step does.
+        let tolerance = self.options.tolerance().max(1e-9);
+        let is_at_rest = last[0] - last[1] <= tolerance * last[1].abs();
+        if outcome.stop_reason == StopReason::LineSearch
+            && (is_at_rest || self.is_interpolated(outcome.value))
+        {
+            outcome.stop_reason = StopReason::Improvement;
+        }
+        Ok(outcome)
+    }
+
+    /// Returns whether an objective is 0 but for rounding: least squares without a penalty reach
+    /// all numbers exactly, where features are as many as documents.
+    fn is_interpolated(&self, objective: f64) -> bool {
+        let mean = self.mean();
+        let targets = self.corpus.targets.iter();
+        let squares = targets.map(|target| match target {
+            Target::Number(y) => (y - mean).powi(2),
+            _ => 0.0,
+        });
+        self.classes() == 0
+            && self.options.model.loss == Loss::Squared
+            && objective <= INTERPOLATED * squares.sum::<f64>()
+    }
+
+    fn finish(&self, outcome: Outcome<Terms>, count: usize, done: usize) -> Fitted {
+        let mut phi = outcome.x;
+        if let Some(moments) = self.moments.as_ref().filter(|_| self.classes() == 0) {
+            for (w, square) in phi[..count].iter_mut().zip(&moments.squares) {
+                *w = if *square == 0.0 { 0.0 } else { *w }; // rounding noise
+            }
+        }
+        Fitted {
+            phi,
+            objective: outcome.value,
+            iterations: done + outcome.iterations,
+            stop_reason: outcome.stop_reason,
+        }
+    }
+
+    /// Minimizes the objective of the hidden units of each score, one after another.
+    fn minimize_hidden(&self, l2: f64, watch: Watch<'_>) -> Result<Fitted> {
+        let examples = self.examples();
+        let (outputs, units) = (self.outputs(), self.options.model.hidden);
+        let mut fitted = Fitted {
+            phi: Vec::new(),
+            objective: 0.0,
+            iterations: 0,
+            stop_reason: StopReason::Gradient,
+        };
+        for k in 0..outputs {
+            let targets: Vec<f64> =
+                examples.targets.iter().skip(k).step_by(outputs).copied().collect();
+            let mut objective = self.hidden(&examples, &targets, l2);
+            let start = hidden::start(&self.design, units, self.options.course.seed);
+            let l1 = vec![0.0; start.len()];
+            let outcome = self.run(&mut objective, start, (&l1, 0), watch)?;
+            fitted.phi.extend(outcome.x);
+            fitted.objective += outcome.value;
+            fitted.iterations = fitted.iterations.max(outcome.iterations);
+            if fitted.stop_reason == StopReason::Gradient || k == 0 {
+                fitted.stop_reason = outcome.stop_reason;
+            }
+        }
+        Ok(fitted)
+    }
+
+    fn hidden<'o>(
+        &'o self,
+        examples: &'o Examples,
+        targets: &'o [f64],
+        l2: f64,
+    ) -> HiddenObjective<'o> {
+        let (loss, noise) = (self.options.model.loss, &self.options.noise);
+        HiddenObjective {
+            design: &self.design,
+            targets,
+            weights: &examples.weights,
+            loss,
+            delta: hidden::SMOOTHING * loss.smoothing(loss.scale(targets)),
+            noise: match noise.kind {
+                _ if !noise.is_on() => InputNoise::None,
+                NoiseKind::Additive => InputNoise::Additive(noise.rate()),
+                _ => InputNoise::Proportional(noise.rate()),
+            },
+            l2: (0.5 * l2, self.options.penalties.penalize_bias),
+            units: self.options.model.hidden,
+        }
+    }
+
+    /// Returns the scores of documents of a matrix with the features of the corpus, `[N][F]`. With
+    /// hidden units φ may be that of the first scores alone, whose number is F.
+    pub fn scores(&self, phi: &[f64], rows: &SparseRows) -> Vec<f64> {
+        let rows = self.design.classes.project(rows);
+        let units = self.options.model.hidden;
+        if units == 0 {
+            return self.scorer.scores(phi, &rows);
+        }
+        let examples = self.examples();
+        let length = (self.design.dimension() + 2) * units + 1;
+        let by_score: Vec<Vec<f64>> = phi
+            .chunks(length)
+            .map(|theta| self.hidden(&examples, &[], 0.0).scores(theta, &rows))
+            .collect();
+        (0..rows.len()).flat_map(|n| by_score.iter().map(move |scores| scores[n])).collect()
+    }
+
+    /// Returns what a model consists of.
+    pub fn parts(&self, phi: &[f64]) -> Parts {
+        let units = self.options.model.hidden;
+        let classes = &self.design.classes;
+        let features = classes.classes().iter();
+        if units == 0 {
+            let Scorer { map, scales, .. } = &self.scorer;
+            let row = |&class: &u32| {
+                let size = f64::from(classes.size(class));
+                let scale = scales[class as usize] / size;
+                let (columns, range) = map.column(class as usize);
+                let row = columns.iter().zip(&phi[range]);
+                row.map(|(&k, w)| (k, scale * w)).collect()
+            };
+            let rows = features.map(row).collect();
+            return Parts { biases: self.scorer.biases(phi), outputs: None, rows };
+        }
+        let dimension = self.design.dimension();
+        let thetas: Vec<&[f64]> = phi.chunks((dimension + 2) * units + 1).collect();
+        let weights = dimension * units;
+        let row = |&class: &u32| {
+            let scale = 1.0 / f64::from(classes.size(class)).sqrt();
+            let own = class as usize * units..(class as usize + 1) * units;
+            let row = thetas.iter().flat_map(|theta| &theta[own.clone()]);
+            row.enumerate().map(|(k, w)| (k as u32, scale * w)).collect()
+        };
+        let output = |theta: &&[f64]| Output {
+            weights: theta[weights + units..][..units].to_vec(),
+            bias: theta[weights + 2 * units],
+        };
+        Parts {
+            rows: features.map(row).collect(),
+            biases: thetas.iter().flat_map(|theta| &theta[weights..][..units]).copied().collect(),
+            outputs: Some(OutputLayer(thetas.iter().map(output).collect())),
+        }
+    }
+}

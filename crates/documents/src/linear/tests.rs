@@ -1,0 +1,248 @@
+//! Tests of objectives and minima against enumeration, finite differences and other solvers.
+
+use super::design::Design;
+use super::hidden::{self, HiddenObjective};
+use super::loss::{Loss, Smoothing};
+use super::objective::{Examples, InputNoise, LinearObjective, NoiseTerm, Scorer};
+use super::sampling::Sampling;
+use super::states::WeightMap;
+use dropchain::extract::SparseRows;
+use dropchain::optim::{Objective, check_gradient};
+use dropchain::random::uniform;
+
+const LOSSES: [Loss; 7] = [
+    Loss::Softmax,
+    Loss::Hinge { margin: 1.0 },
+    Loss::Hinge { margin: 2.5 },
+    Loss::Logistic,
+    Loss::Squared,
+    Loss::Insensitive { epsilon: 0.3 },
+    Loss::Poisson,
+];
+
+/// 20 documents with 9 features at random, of which two have equal columns.
+fn design() -> Design {
+    let mut rows = SparseRows::default();
+    for n in 0..20_u64 {
+        let mut row: Vec<(u32, f64)> = (0..8_u64)
+            .filter(|j| uniform(7, 8 * n + j) < 0.5)
+            .map(|j| (j as u32, if j % 2 == 0 { 1.0 } else { 0.5 + uniform(9, 8 * n + j) }))
+            .collect();
+        let copy = row.iter().find(|(j, _)| *j == 3).map(|(_, x)| (8, *x));
+        row.extend(copy);
+        rows.push_row(&mut row);
+    }
+    let design = Design::new(&rows, 9, true);
+    assert_eq!(design.dimension(), 8);
+    design
+}
+
+fn examples(outputs: usize) -> Examples {
+    let target = |i: usize| {
+        let class = (i / outputs * 7 + i / outputs / 3) % outputs.max(2);
+        let is_class = if outputs == 1 { class == 1 } else { class == i % outputs };
+        if is_class { 1.0 } else { -1.0 }
+    };
+    Examples {
+        targets: (0..20 * outputs).map(target).collect(),
+        weights: (0..20).map(|n| [1.0, 2.0, 0.0][n % 3]).collect(),
+        factors: (0..20).map(|n| [0.7, 1.4, 0.3][n % 3]).collect(),
+    }
+}
+
+fn scorer(design: &Design, map: WeightMap, is_centered: bool) -> Scorer {
+    Scorer {
+        map,
+        scales: design.scales.iter().map(|s| 1.5 * s).collect(),
+        bias: 1.3,
+        centers: if is_centered { design.moments().means } else { Vec::new() },
+    }
+}
+
+fn objective<'a>(
+    design: &'a Design,
+    scorer: &'a Scorer,
+    loss: Loss,
+    noise: (InputNoise, NoiseTerm),
+) -> LinearObjective<'a> {
+    let outputs = scorer.map.outputs();
+    let count = scorer.map.len() + outputs;
+    LinearObjective {
+        design,
+        scorer,
+        examples: examples(outputs),
+        loss,
+        is_joint: outputs > 1 && loss == Loss::Softmax,
+        noise,
+        smoothing: Smoothing::Noise(0.05),
+        multipliers: vec![0.1; 20 * outputs],
+        l2: (0..count).map(|i| 0.1 * (i % 3) as f64).collect(),
+        curvature: vec![1.0; count],
+    }
+}
+
+fn weights(count: usize) -> Vec<f64> {
+    (0..count as u64).map(|j| 2.0 * uniform(3, j) - 1.0).collect()
+}
+
+fn check(mut objective: LinearObjective<'_>, what: &str) {
+    let phi = weights(objective.dimension());
+    let error = check_gradient(&mut objective, &phi, 1e-5);
+    assert!(error < 1e-6, "{what}: {error}");
+}
+
+#[test]
+fn gradients_are_those_of_finite_differences() {
+    let design = design();
+    let proportional = InputNoise::Proportional(0.75);
+    let sampling = Sampling::new(3, 0.4, 5, false);
+    let noises = [
+        (InputNoise::None, NoiseTerm::Quadratic),
+        (proportional, NoiseTerm::Quadratic),
+        (InputNoise::Additive(0.2), NoiseTerm::Quadratic),
+        (proportional, NoiseTerm::Gaussian),
+        (InputNoise::None, NoiseTerm::Sampled(sampling)),
+        (proportional, NoiseTerm::Shared),
+    ];
+    let some = || WeightMap::some(3, (0..8).map(|j| (j % 3..3).collect()));
+    for map in [WeightMap::all(8, 1), WeightMap::all(8, 3), some()] {
+        let outputs = map.outputs();
+        let scorer = scorer(&design, map, outputs == 1);
+        for loss in LOSSES {
+            for (i, noise) in noises.into_iter().enumerate() {
+                let of_softmax = i > 2;
+                let of_joint = i == 5;
+                let is_joint = outputs > 1 && loss == Loss::Softmax;
+                let is_fit = (!of_softmax || loss == Loss::Softmax) && (!of_joint || is_joint);
+                // Without noise only losses with multipliers are smooth; they are tested below.
+                let is_smooth = i > 0 || matches!(loss, Loss::Softmax | Loss::Squared);
+                if is_fit && is_smooth {
+                    let what = format!("{loss:?}, {outputs} scores, {noise:?}");
+                    check(objective(&design, &scorer, loss, noise), &what);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn gradients_with_multipliers_are_those_of_finite_differences() {
+    let design = design();
+    let scorer = scorer(&design, WeightMap::all(8, 1), false);
+    for loss in LOSSES.into_iter().filter(|loss| loss.has_kinks()) {
+        for sigma in [1.0, 0.1] {
+            let noise = (InputNoise::None, NoiseTerm::Quadratic);
+            let mut objective = objective(&design, &scorer, loss, noise);
+            objective.examples.factors.clone_from(&objective.examples.weights);
+            objective.smoothing = Smoothing::Multipliers(sigma);
+            let phi = weights(objective.dimension());
+            let (_, terms) = objective.evaluate(&phi, &mut vec![0.0; phi.len()]);
+            assert!(terms.noise <= 0.0, "{loss:?}: the smooth loss is below");
+            objective.set_multipliers(&phi, sigma);
+            check(objective, &format!("{loss:?} {sigma}"));
+        }
+    }
+}
+
+/// Returns the expectation of a loss over all masks of a row with these products x·w.
+fn expected(products: &[f64], bias: f64, rate: f64, loss: impl Fn(f64) -> f64) -> f64 {
+    let masks = 0..1_u32 << products.len();
+    let terms = masks.map(|mask| {
+        let (mut probability, mut score) = (1.0, bias);
+        for (i, product) in products.iter().enumerate() {
+            let is_kept = mask >> i & 1 == 1;
+            probability *= if is_kept { 1.0 - rate } else { rate };
+            score += if is_kept { product / (1.0 - rate) } else { 0.0 };
+        }
+        probability * loss(score)
+    });
+    terms.sum()
+}
+
+#[test]
+fn bounds_are_above_the_expected_loss_by_enumeration_and_tight_without_noise() {
+    let rate = 0.4;
+    for loss in &LOSSES[1..6] {
+        for seed in 0..30 {
+            let random = |n: u64| 2.0 * uniform(seed, n) - 1.0;
+            let products: Vec<f64> = (0..6).map(random).collect();
+            let (bias, y) = (random(6), if seed % 2 == 0 { 1.0 } else { -1.0 });
+            let f = products.iter().sum::<f64>() + bias;
+            let variance = rate / (1.0 - rate) * products.iter().map(|x| x * x).sum::<f64>();
+            let bound = |variance| {
+                let point = loss.noisy(y, f, variance, 0.0, false);
+                point.loss + point.noise
+            };
+            let plain = |f| loss.plain(y, f).loss;
+            let expected = expected(&products, bias, rate, plain);
+            assert!(bound(variance) >= expected - 1e-12, "{loss:?}");
+            assert!((bound(0.0) - plain(f)).abs() < 1e-12, "{loss:?}");
+            if *loss == Loss::Squared {
+                assert!((bound(variance) - expected).abs() < 1e-12);
+            }
+        }
+    }
+}
+
+#[test]
+fn quadratic_and_sampled_noise_of_small_rates_are_the_expectation() {
+    let (products, bias, rate) = ([0.3, -0.2, 0.25, 0.1], 0.4, 0.02);
+    let f = products.iter().sum::<f64>() + bias;
+    let variance = rate / (1.0 - rate) * products.iter().map(|x| x * x).sum::<f64>();
+    for loss in [Loss::Softmax, Loss::Poisson] {
+        let plain = |f| loss.plain(1.0, f).loss;
+        let exact = expected(&products, bias, rate, plain) - plain(f);
+        for is_gaussian in [false, true] {
+            let noise = loss.noisy(1.0, f, variance, 0.0, is_gaussian).noise;
+            assert!((noise / exact - 1.0).abs() < 0.08, "{loss:?}: {noise} {exact}");
+        }
+    }
+    let sampling = Sampling::new(20_000, 0.3, 1, true);
+    let factors = (0..20_000).map(|s| sampling.factor([0, s], 3, [0, 1]));
+    let (sum, squares) = factors.fold((0.0, 0.0), |(a, b), x| (a + x, b + x * x));
+    assert!((sum / 2e4 - 1.0).abs() < 0.02 && (squares / 2e4 - 1.0 / 0.7).abs() < 0.03);
+}
+
+#[test]
+fn gradients_of_hidden_units_are_those_of_finite_differences() {
+    let design = design();
+    let examples = examples(1);
+    for loss in &LOSSES[1..5] {
+        for noise in [InputNoise::None, InputNoise::Proportional(0.75), InputNoise::Additive(0.2)] {
+            for penalizes_bias in [false, true] {
+                let mut objective = HiddenObjective {
+                    design: &design,
+                    targets: &examples.targets,
+                    weights: &examples.weights,
+                    loss: *loss,
+                    delta: 0.05,
+                    noise,
+                    l2: (0.1, penalizes_bias),
+                    units: 3,
+                };
+                let start = hidden::start(&design, 3, 1);
+                assert_eq!(start.len(), objective.dimension());
+                let theta: Vec<f64> =
+                    start.iter().zip(weights(start.len())).map(|(a, b)| a + 0.5 * b).collect();
+                let error = check_gradient(&mut objective, &theta, 1e-5);
+                assert!(error < 1e-6, "{loss:?} {noise:?}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn units_start_apart_with_inputs_of_unit_variance() {
+    let design = design();
+    let start = hidden::start(&design, 40, 3);
+    let mut square = 0.0;
+    for n in 0..20 {
+        for k in 0..40 {
+            let terms = design.rows.entries(n);
+            let terms =
+                terms.map(|(j, x)| design.scales[j as usize] * x * start[j as usize * 40 + k]);
+            square += terms.sum::<f64>().powi(2) / 800.0;
+        }
+    }
+    assert!((0.6..1.6).contains(&square), "{square}");
+}

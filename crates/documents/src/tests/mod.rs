@@ -1,0 +1,78 @@
+//! Tests of training, models, paths and searches.
+
+mod classes;
+mod numbers;
+mod texts;
+
+use std::ops::ControlFlow;
+
+use crate::*;
+use dropchain::Result;
+
+fn train(documents: Vec<Instance>, options: &DocumentOptions) -> Result<Trained> {
+    DocumentModel::train(documents.into_iter().map(Ok), options)
+}
+
+fn corpus(documents: Vec<Instance>, trainer: &DocumentTrainer<'_>) -> DocumentCorpus {
+    let mut corpus = DocumentCorpus::default();
+    corpus.add(documents.into_iter().map(Ok), &trainer.corpus_options()).unwrap();
+    corpus
+}
+
+/// Weights of the first column, by name.
+fn weights(model: &DocumentModel) -> std::collections::BTreeMap<String, f64> {
+    model.weights().map(|(name, row)| (name, row[0].1)).collect()
+}
+
+fn in_pool<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run)
+}
+
+#[test]
+fn models_come_back_from_their_bytes_and_damaged_ones_are_errors() {
+    let documents = || {
+        (0..20).map(|i| {
+            let x = f64::from(i) / 10.0;
+            Instance::from_features([("a", x), ("ä", x * x)]).with_label(["u", "v"][i as usize % 2])
+        })
+    };
+    let options = DocumentOptions { data: DataOptions::default(), ..DocumentOptions::classes() };
+    let model = train(documents().collect(), &options).unwrap().model;
+    let bytes = model.as_bytes().to_vec();
+    let again = DocumentModel::from_bytes(bytes.clone(), Task::Classes).unwrap();
+    assert_eq!(again.header(), model.header());
+    assert!(again.weights().eq(model.weights()));
+    for document in documents() {
+        assert_eq!(again.classify(&document).unwrap(), model.classify(&document).unwrap());
+    }
+    let error = |bytes: Vec<u8>, task| {
+        DocumentModel::from_bytes(bytes, task).map(|_| ()).unwrap_err().to_string()
+    };
+    let message = error(bytes.clone(), Task::Numbers);
+    assert!(message.contains("classifies documents; expected a regression"), "{message}");
+    for at in (8..bytes.len()).step_by(5) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x10;
+        assert!(error(damaged, Task::Classes).contains("damaged"));
+        assert!(error(bytes[..at].to_vec(), Task::Classes).contains("damaged"));
+    }
+    assert!(again.predict(&Instance::from_text("")).is_err());
+}
+
+#[test]
+fn lengths_that_pass_the_checksum_are_errors_too() {
+    let documents = vec![
+        Instance::from_features([("a", 1.0)]).with_label("1"),
+        Instance::from_features([("b", 2.0)]).with_label("3"),
+    ];
+    let bytes = train(documents, &DocumentOptions::numbers()).unwrap().model.as_bytes().to_vec();
+    for at in (16..48).step_by(8) {
+        for value in [0, 1, 3, u64::MAX / 8, u64::MAX] {
+            let mut crafted = bytes.clone();
+            crafted[at..at + 8].copy_from_slice(&value.to_le_bytes());
+            let sum = xxhash_rust::xxh3::xxh3_64(&crafted[16..]);
+            crafted[8..16].copy_from_slice(&sum.to_le_bytes());
+            assert!(crafted == bytes || DocumentModel::from_bytes(crafted, Task::Numbers).is_err());
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Searching strengths and rates of a classifier: each configuration is trained, and scored by its
+//! accuracy on development documents or over folds.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::corpus::{DocumentCorpus, Target};
+use crate::linear::Problem;
+use crate::options::{DocumentOptions, Noise, Penalties};
+use crate::training::{Development, DocumentTrainer, Trained};
+use dropchain::error::{Error, Result};
+use dropchain::random::uniform;
+
+/// A configuration of a search, and its score.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Configuration {
+    /// The amount of noise.
+    pub dropout: f64,
+    /// The strength of the L2 penalty.
+    pub l2: f64,
+    /// The strength of the L1 penalty.
+    pub l1: f64,
+    /// The weight of a document without a class.
+    pub unlabeled_weight: f64,
+    /// The mean accuracy over folds, or that on development documents.
+    pub mean_accuracy: f64,
+    /// The accuracies of the folds.
+    pub fold_scores: Vec<f64>,
+    /// The mean best iteration.
+    pub best_iteration: usize,
+}
+
+/// What configurations are scored on.
+#[derive(Clone, Copy, Debug)]
+pub enum Scoring<'d> {
+    /// Development documents.
+    Dev(&'d DocumentCorpus),
+    /// So many folds of the training documents, with about the same share of each class, drawn with
+    /// a seed.
+    Folds(usize, u64),
+}
+
+/// The values of a search: all their combinations are configurations.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    /// Amounts of noise.
+    pub dropout: Vec<f64>,
+    /// Strengths of the L2 penalty.
+    pub l2: Vec<f64>,
+    /// Strengths of the L1 penalty.
+    pub l1: Vec<f64>,
+    /// Weights of documents without classes.
+    pub unlabeled_weight: Vec<f64>,
+}
+
+/// The results of a search, the best configuration first.
+#[derive(Debug)]
+pub struct SearchResult {
+    /// The configurations.
+    pub configurations: Vec<Configuration>,
+    /// The model of the best one, trained on all documents for its mean best iteration.
+    pub trained: Trained,
+    /// Whether an interrupt ended it before all had a score.
+    pub interrupted: bool,
+}
+
+impl DocumentTrainer<'_> {
+    /// Trains and scores all configurations, and the best one on all documents. `observer` is
+    /// called with every score.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`train`](Self::train); [`Error::Parameter`] if there are fewer documents than
+    /// folds, or none was scored before an interrupt.
+    pub fn search(
+        &self,
+        corpus: &DocumentCorpus,
+        scoring: Scoring<'_>,
+        grid: &Grid,
+        observer: &(dyn Fn(&Configuration) + Sync),
+    ) -> Result<SearchResult> {
+        corpus.check_classes()?;
+        let parts = parts(corpus, scoring)?;
+        let candidates = self.candidates(grid);
+        for options in &candidates {
+            options.check()?;
+        }
+        let scored = candidates.par_iter().map(|options| {
+            let trainer = DocumentTrainer { options: options.clone(), interrupt: self.interrupt };
+            let found = trainer.score(corpus, &parts)?;
+            found.iter().for_each(observer);
+            Ok(found.map(|found| (found, options)))
+        });
+        let scored: Vec<_> = scored.collect::<Result<Vec<_>>>()?;
+        let mut scored: Vec<_> = scored.into_iter().flatten().collect();
+        scored.sort_by(|(a, _), (b, _)| b.mean_accuracy.total_cmp(&a.mean_accuracy));
+        let Some((best, options)) = scored.first() else {
+            return Err(Error::parameter("interrupted before a configuration had a score"));
+        };
+        let mut options = DocumentOptions::clone(options);
+        options.course.max_iterations = Some(best.best_iteration);
+        // What interrupted the search does not interrupt the model.
+        let trainer = DocumentTrainer { options, interrupt: None };
+        let trained = trainer.train(corpus, None, &mut |_| ControlFlow::Continue(()))?;
+        Ok(SearchResult {
+            interrupted: scored.len() < candidates.len(),
+            configurations: scored.into_iter().map(|(found, _)| found).collect(),
+            trained,
+        })
+    }
+
+    fn candidates(&self, grid: &Grid) -> Vec<DocumentOptions> {
+        let mut candidates = Vec::new();
+        for &amount in &grid.dropout {
+            for &l2 in &grid.l2 {
+                for &l1 in &grid.l1 {
+                    for &unlabeled_weight in &grid.unlabeled_weight {
+                        let (noise, penalties) = (self.options.noise, self.options.penalties);
+                        candidates.push(DocumentOptions {
+                            noise: Noise { amount, unlabeled_weight, ..noise },
+                            penalties: Penalties { l2: Some(l2), l1, ..penalties },
+                            ..self.options.clone()
+                        });
+                    }
+                }
+            }
+        }
+        candidates
+    }
+
+    /// Scores the options of this trainer; `None` if it was interrupted.
+    fn score(
+        &self,
+        corpus: &DocumentCorpus,
+        parts: &[(DocumentCorpus, Development)],
+    ) -> Result<Option<Configuration>> {
+        let mut scores = Vec::new();
+        let mut iterations = 0;
+        for (training, dev) in parts {
+            let interrupted = || self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
+            if interrupted() {
+                return Ok(None);
+            }
+            let problem = Problem::new(training, corpus.features(), &self.options, self.interrupt)?;
+            let watch = &mut |_: &_| ControlFlow::Continue(());
+            let (fitted, end) = self.fit(&problem, Some(dev), watch)?;
+            if interrupted() {
+                return Ok(None);
+            }
+            let accuracy = || dev.accuracy_of(&problem, &fitted.phi);
+            scores.push(end.dev_accuracy.unwrap_or_else(accuracy));
+            iterations += end.best_iteration;
+        }
+        Ok(Some(Configuration {
+            dropout: self.options.noise.amount,
+            l2: self.options.l2(),
+            l1: self.options.penalties.l1,
+            unlabeled_weight: self.options.noise.unlabeled_weight,
+            mean_accuracy: scores.iter().sum::<f64>() / scores.len() as f64,
+            fold_scores: scores,
+            best_iteration: iterations.div_ceil(parts.len()).max(1),
+        }))
+    }
+}
+
+/// Returns what is trained on and what is scored, once or for each fold.
+fn parts(
+    corpus: &DocumentCorpus,
+    scoring: Scoring<'_>,
+) -> Result<Vec<(DocumentCorpus, Development)>> {
+    let (folds, seed) = match scoring {
+        Scoring::Dev(dev) => return Ok(vec![(corpus.clone(), Development::new(corpus, dev))]),
+        Scoring::Folds(folds, seed) => (folds, seed),
+    };
+    let is_labeled = |n: &usize| corpus.targets[*n] != Target::Unknown;
+    let mut order: Vec<usize> = shuffled(corpus.documents(), seed);
+    order.retain(is_labeled);
+    if !(2..=order.len()).contains(&folds) {
+        return Err(Error::parameter(format!(
+            "--folds {folds}: there are {} documents; expected at least one per fold",
+            order.len()
+        )));
+    }
+    // One class after another, dealt out to the folds in turn.
+    let class = |n: &usize| match corpus.targets[*n] {
+        Target::Class(class) => class,
+        _ => u32::MAX,
+    };
+    order.sort_by_key(class);
+    let parts = (0..folds).map(|fold| {
+        let held_out: Vec<usize> = order.iter().skip(fold).step_by(folds).copied().collect();
+        let mut is_trained = vec![true; corpus.documents()];
+        held_out.iter().for_each(|&n| is_trained[n] = false);
+        let rest: Vec<usize> = (0..corpus.documents()).filter(|&n| is_trained[n]).collect();
+        (corpus.subset(&rest), Development::of_subset(&corpus.subset(&held_out)))
+    });
+    Ok(parts.collect())
+}
+
+/// Returns the numbers below `count` in a random order.
+pub(crate) fn shuffled(count: usize, seed: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    for last in (1..count).rev() {
+        let other = (1.0 - uniform(seed, last as u64)) * (last + 1) as f64;
+        order.swap(last, (other as usize).min(last));
+    }
+    order
+}
