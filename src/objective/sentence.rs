@@ -152,11 +152,6 @@ impl SentenceKernel {
         }
     }
 
-    /// Returns the lattice of the last sentence.
-    pub fn lattice(&self) -> &Lattice {
-        &self.lattice
-    }
-
     /// Evaluates a sentence and adds its derivatives to the sums.
     pub fn evaluate(
         &mut self,

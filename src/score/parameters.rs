@@ -327,8 +327,10 @@ impl LabelBlock {
     /// Writes the weights of θ to a matrix of this shape without padding; absent ones are 0.
     fn spread(&self, theta: &[f64], [height, labels]: [usize; 2], out: &mut Vec<f64>) {
         set_zeros(out, height * labels);
-        if self.targets.columns() > 0 {
-            let (theta, stride) = (&theta[self.range.clone()], self.targets.stride);
+        let (theta, stride) = (&theta[self.range.clone()], self.targets.stride);
+        if self.targets.columns() > 0 && !self.targets.is_observed() {
+            out.copy_from_slice(theta);
+        } else if self.targets.columns() > 0 {
             self.targets.for_each(0, |position, index| {
                 out[position / stride * labels + position % stride] = theta[index];
             });

@@ -184,9 +184,11 @@ impl Targets {
                 }
             }
             None => {
-                for (i, index) in range.enumerate() {
-                    let position = i / self.labels * self.stride + i % self.labels;
-                    visit(position, index);
+                for line in 0..self.height {
+                    for label in 0..self.labels {
+                        let index = range.start + line * self.labels + label;
+                        visit(line * self.stride + label, index);
+                    }
                 }
             }
         }
@@ -249,7 +251,7 @@ impl Targets {
     /// Returns the positions of the scores that the weights of a column add to, ascending, unless
     /// the column has a weight for every score.
     #[inline(always)]
-    pub(super) fn positions(&self, weights: Range<usize>) -> &[u32] {
+    pub fn positions(&self, weights: Range<usize>) -> &[u32] {
         let observed = self.observed.as_ref();
         observed.map_or(&[], |observed| &observed.positions[weights])
     }

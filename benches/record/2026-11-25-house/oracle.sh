@@ -79,8 +79,6 @@ runs() {
     --noise monte-carlo --warm-up 2
   run adagrad - chunks.txt --algorithm sgd --step adagrad --template minimal --max-iterations 8 \
     --dev chunks-test.txt
-  run curvature - chunks.txt --algorithm sgd --step curvature --template minimal \
-    --max-iterations 8 --precision f64
   run ap chunks-test.txt chunks.txt --algorithm ap --template chunk --max-iterations 6 \
     --states observed
   run pa names-test.conll names.conll --algorithm pa --template ner --max-iterations 6 \

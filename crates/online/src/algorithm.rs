@@ -13,6 +13,13 @@ const MAX_TRIALS: usize = 1000;
 pub(crate) enum Algorithm {
     /// Stochastic gradient descent.
     Sgd(SgdOptions),
+    /// Changes of weights when the most likely labels are wrong.
+    Mistakes(MistakeRule),
+}
+
+/// How weights change when the most likely labels are wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum MistakeRule {
     /// The averaged perceptron.
     Perceptron(Perceptron),
     /// Passive-aggressive.
@@ -54,15 +61,11 @@ pub enum StepRule {
     Decreasing,
     /// η/√(Σ g²) over the gradients g of the weight so far: AdaGrad (Duchi, Hazan and Singer 2011).
     Adagrad,
-    /// η/(1 + Σ h) over the second derivatives h of the loss with respect to the weight so far:
-    /// descent with dropout (Wager, Wang and Liang 2013, eqs. 16 and 17).
-    Curvature,
 }
 
 dropchain::named!(StepRule, "step":
     Decreasing = "decreasing",
     Adagrad = "adagrad",
-    Curvature = "curvature",
 );
 
 /// The averaged perceptron: `ap` of CRFsuite.
@@ -166,37 +169,18 @@ impl Algorithm {
     pub fn check(&self) -> Result<()> {
         match self {
             Self::Sgd(options) => options.check(),
-            Self::Perceptron(options) => check_not_negative("epsilon", options.epsilon),
-            Self::PassiveAggressive(options) => {
+            Self::Mistakes(MistakeRule::Perceptron(options)) => {
+                check_not_negative("epsilon", options.epsilon)
+            }
+            Self::Mistakes(MistakeRule::PassiveAggressive(options)) => {
                 check_positive("aggressiveness", options.c)?;
                 check_not_negative("epsilon", options.epsilon)
             }
-            Self::Arow(options) => {
+            Self::Mistakes(MistakeRule::Arow(options)) => {
                 check_positive("variance", options.variance)?;
                 check_positive("gamma", options.gamma)?;
                 check_not_negative("epsilon", options.epsilon)
             }
-        }
-    }
-}
-
-impl StepRule {
-    /// Returns the number beside each weight at the start, if there is one: its root divides the
-    /// learning rate.
-    pub(super) fn first_square(self) -> Option<f64> {
-        match self {
-            Self::Decreasing => None,
-            Self::Adagrad => Some(0.0),
-            Self::Curvature => Some(1.0),
-        }
-    }
-
-    /// Returns the learning rate of a step, given the calibrated one, the strength λ of the penalty
-    /// of one sentence and the number of steps before.
-    pub(super) fn rate(self, eta: f64, lambda: f64, steps: u64) -> f64 {
-        match self {
-            Self::Decreasing => eta / (1.0 + eta * lambda * steps as f64),
-            Self::Adagrad | Self::Curvature => eta,
         }
     }
 }

@@ -1,19 +1,21 @@
 //! A learner: epoch after epoch over the sentences in random order.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use super::algorithm::{Algorithm, SgdOptions};
-use super::mistakes::MistakeLearner;
-use super::order::shuffle;
-use super::problem::Problem;
-use super::sgd::{
-    OnlineNoise, OnlineNoiseKind, SentencePenalty, SgdStepper, SgdWeights, StepInput,
-};
 use dropchain::error::{Error, Result};
 use dropchain::extract::Dataset;
-use dropchain::objective::{Penalty, Terms};
+use dropchain::objective::{AttributeNoise, Penalty, Terms};
 use dropchain::score::ParameterSpace;
-use dropchain::train::Calibration;
+use dropchain::train::{Calibration, FeatureNoise};
+use serde::{Deserialize, Serialize};
+
+use crate::algorithm::{Algorithm, StepRule};
+use crate::calibration::calibrate;
+use crate::loss::OnlineNoise;
+use crate::mistakes::MistakeLearner;
+use crate::order::shuffle;
+use crate::problem::Problem;
+use crate::sgd::Descent;
 
 /// The parameters of a learner, all within their ranges.
 #[derive(Clone, Debug)]
@@ -22,10 +24,12 @@ pub(crate) struct LearnerSettings {
     pub algorithm: Algorithm,
     /// The L2 penalty of stochastic gradient descent.
     pub penalty: Penalty,
-    /// The noise of stochastic gradient descent.
-    pub noise: Option<OnlineNoise>,
+    /// The noise of stochastic gradient descent, and its amounts on single attributes.
+    pub noise: Option<(FeatureNoise, AttributeNoise)>,
     /// Number of epochs without noise, before those with it.
     pub warm_up: usize,
+    /// Whether the result is the epoch with the lowest objective, not the last one.
+    pub keeps_lowest: bool,
     /// Number of epochs over which the learning rate of stochastic gradient descent falls to 0, on
     /// top of its schedule.
     pub cooling: Option<usize>,
@@ -33,42 +37,58 @@ pub(crate) struct LearnerSettings {
     pub seed: u64,
 }
 
-/// Numbers of a state besides its vectors.
-const SCALARS: usize = 4;
+/// What epochs change: a learner continues from it to the same bits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct State {
+    /// The number of epochs so far.
+    pub epochs: usize,
+    /// The number of sentences that were learned from.
+    pub steps: u64,
+    /// The learning rate η, once it is calibrated.
+    pub eta: Option<f64>,
+    /// The objectives of the last epochs, of stochastic gradient descent.
+    pub history: Vec<f64>,
+    /// The weights, `[dimension]`.
+    pub weights: Vec<f64>,
+    /// A number beside each weight, or none: the sum s of changes, a variance, or G of AdaGrad.
+    pub sums: Vec<f64>,
+    /// The epoch with the lowest objective, if it is kept.
+    pub lowest: Option<LowestEpoch>,
+}
+
+/// The epoch with the lowest objective so far.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LowestEpoch {
+    /// Its number; 0 if there is none yet.
+    pub epoch: usize,
+    objective: f64,
+    /// Its parameters θ.
+    pub theta: Vec<f64>,
+}
 
 /// A learner and its weights.
 #[derive(Debug)]
 pub(crate) struct EpochLearner<'a> {
     problem: Problem<'a>,
-    settings: LearnerSettings,
-    method: Method,
+    rule: UpdateRule,
+    seed: u64,
+    warm_up: usize,
+    order: Vec<u32>, // of the current epoch
+    state: State,
     /// The calibration, until it is taken.
     pub calibration: Option<Calibration>,
-    order: Vec<u32>, // of the current epoch
-    /// The number of epochs so far.
-    pub epochs: usize,
     /// The parameters θ after the last epoch.
     pub theta: Vec<f64>,
-    history: Vec<f64>, // objectives of the last epochs, of stochastic gradient descent
 }
 
 #[derive(Debug)]
-enum Method {
-    Sgd(Box<SgdLearner>),
+enum UpdateRule {
+    Sgd(Box<Descent>),
     Mistakes(Box<MistakeLearner>),
 }
 
-#[derive(Debug)]
-struct SgdLearner {
-    options: SgdOptions,
-    stepper: SgdStepper,
-    weights: SgdWeights,
-    eta: Option<f64>, // calibrated
-    penalty: Penalty,
-}
-
 /// The result of an epoch.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Epoch {
     /// Sum of the losses of the sentences, each before its update, and the penalty after the epoch.
     pub objective: f64,
@@ -89,131 +109,51 @@ impl<'a> EpochLearner<'a> {
         theta: Vec<f64>,
     ) -> Self {
         let problem = Problem::new(data, space);
-        let weights = problem.layout.weights(space, &theta);
-        let uses_unlabeled = matches!(
-            settings.noise.as_ref().map(|noise| noise.kind),
-            Some(OnlineNoiseKind::Analytic(_))
-        );
-        let sentences = if uses_unlabeled { data.len() } else { data.labeled() };
-        let mistakes = |epsilon| {
-            let weights = weights.clone();
-            let learner = MistakeLearner::new(settings.algorithm, epsilon, &problem, weights);
-            Method::Mistakes(Box::new(learner))
-        };
-        let method = match settings.algorithm {
+        let noise = settings.noise.map(|(noise, own)| OnlineNoise::new(&problem, noise, own));
+        let noise = noise.unwrap_or_default();
+        let sentences = if noise.uses_unlabeled() { data.len() } else { data.labeled() };
+        let (rule, sum) = match settings.algorithm {
             Algorithm::Sgd(options) => {
-                let penalty = SentencePenalty::new(&problem, &settings.penalty, sentences);
-                let weights = weights.clone();
-                let mut stepper = SgdStepper::new(
-                    &problem,
-                    options.step,
-                    penalty.clone(),
-                    settings.noise.clone(),
-                );
-                stepper.cooling =
-                    (settings.cooling).map(|epochs| (epochs * sentences.max(1)) as u64);
-                Method::Sgd(Box::new(SgdLearner {
-                    weights: SgdWeights::new(&problem, weights, options.step, &penalty),
-                    stepper,
-                    eta: None,
-                    options,
-                    penalty: settings.penalty.clone(),
-                }))
+                let mut descent =
+                    Descent::new(&problem, options, settings.penalty, noise, sentences);
+                descent.cooling = settings.cooling.map(|epochs| (epochs * sentences.max(1)) as u64);
+                let sum = (options.step == StepRule::Adagrad).then_some(0.0);
+                (UpdateRule::Sgd(Box::new(descent)), sum)
             }
-            Algorithm::Perceptron(options) => mistakes(options.epsilon),
-            Algorithm::PassiveAggressive(options) => mistakes(options.epsilon),
-            Algorithm::Arow(options) => mistakes(options.epsilon),
+            Algorithm::Mistakes(rule) => {
+                let learner = MistakeLearner::new(rule, &problem);
+                (UpdateRule::Mistakes(Box::new(learner)), Some(rule.first_sum()))
+            }
+        };
+        let state = State {
+            epochs: 0,
+            steps: 0,
+            eta: None,
+            history: Vec::new(),
+            weights: problem.weights(theta.clone()),
+            sums: sum.map_or_else(Vec::new, |sum| vec![sum; theta.len()]),
+            lowest: settings.keeps_lowest.then(LowestEpoch::default),
         };
         Self {
             problem,
-            settings,
-            method,
-            calibration: None,
+            rule,
+            seed: settings.seed,
+            warm_up: settings.warm_up,
             order: vec![0; sentences],
-            epochs: 0,
+            state,
+            calibration: None,
             theta,
-            history: Vec::new(),
         }
     }
 
-    /// Prepares the first epoch: calibrates the learning rate. Returns false if `interrupt` is
-    /// set.
-    pub fn prepare(&mut self, interrupt: Option<&AtomicBool>) -> bool {
-        let Method::Sgd(sgd) = &mut self.method else {
-            return true;
-        };
-        if sgd.eta.is_none() {
-            shuffle(self.settings.seed, 0, &mut self.order);
-            self.calibration = sgd.calibrate(&self.problem, &self.order, interrupt);
-            sgd.eta = self.calibration.as_ref().map(|found| found.rate);
-        }
-        sgd.eta.is_some()
+    /// Returns what epochs have changed.
+    pub fn state(&self) -> &State {
+        &self.state
     }
 
-    /// Learns from all sentences once.
-    pub fn run_epoch(&mut self) -> Epoch {
-        self.prepare(None);
-        self.epochs += 1;
-        shuffle(self.settings.seed, self.epochs as u64, &mut self.order);
-        let (problem, epoch) = (&self.problem, self.epochs);
-        match &mut self.method {
-            Method::Sgd(sgd) => {
-                let has_noise = epoch > self.settings.warm_up;
-                if epoch == self.settings.warm_up + 1 {
-                    // Objectives with and without the noise term are not comparable.
-                    self.history.clear();
-                }
-                let mut terms = sgd.run(problem, &self.order, epoch as u64, has_noise);
-                sgd.weights.complete(problem, &sgd.stepper.penalty);
-                let values = &sgd.weights.values;
-                (problem.layout).write(problem.space, |slot| values[slot], &mut self.theta);
-                terms.l2 = sgd.penalty.value(&self.theta);
-                let objective = terms.l2 + terms.noise - terms.log_likelihood;
-                let has_converged = sgd.has_converged(&mut self.history, objective);
-                Epoch { objective, terms, rate: Some(sgd.current_rate()), has_converged }
-            }
-            Method::Mistakes(method) => {
-                let mut loss = 0.0;
-                for &sentence in &self.order {
-                    loss += method.learn(problem, sentence as usize);
-                }
-                method.write(problem, &mut self.theta);
-                Epoch {
-                    objective: loss,
-                    terms: Terms::default(),
-                    rate: None,
-                    has_converged: method.has_converged(loss / self.order.len().max(1) as f64),
-                }
-            }
-        }
-    }
-
-    /// Returns how many numbers a state has.
-    pub fn state_length(&self) -> usize {
-        let vectors = self.vectors();
-        SCALARS + self.period() + vectors.map(<[f64]>::len).iter().sum::<usize>()
-    }
-
-    /// Returns the state as numbers, from which [`restore`](Self::restore) continues to the same
-    /// bits.
-    pub fn state(&self) -> Vec<f64> {
-        let (count, eta) = match &self.method {
-            Method::Sgd(sgd) => (sgd.weights.steps, sgd.eta),
-            Method::Mistakes(method) => (method.count, None),
-        };
-        let mut numbers = Vec::with_capacity(self.state_length());
-        numbers.extend([
-            self.epochs as f64,
-            count as f64,
-            eta.unwrap_or(f64::NAN),
-            self.history.len() as f64,
-        ]);
-        numbers.extend_from_slice(&self.history);
-        numbers.resize(SCALARS + self.period(), 0.0);
-        for vector in self.vectors() {
-            numbers.extend_from_slice(vector);
-        }
-        numbers
+    /// Returns the parameters θ and what epochs have changed.
+    pub fn into_parts(self) -> (Vec<f64>, State) {
+        (self.theta, self.state)
     }
 
     /// Restores a state.
@@ -221,173 +161,90 @@ impl<'a> EpochLearner<'a> {
     /// # Errors
     ///
     /// The state is of another algorithm or other data.
-    pub fn restore(&mut self, numbers: &[f64]) -> Result<()> {
-        if numbers.len() != self.state_length() {
+    pub fn restore(&mut self, state: State) -> Result<()> {
+        let lengths = |state: &State| [state.weights.len(), state.sums.len()];
+        if lengths(&state) != lengths(&self.state) {
             return Err(Error::parameter("the state of the learner does not fit the data"));
         }
-        let (scalars, rest) = numbers.split_at(SCALARS);
-        let (history, rest) = rest.split_at(self.period());
-        let (weights, sums) = rest.split_at(self.vectors()[0].len());
-        let (weights, sums) = (weights.to_vec(), sums.to_vec());
-        self.epochs = scalars[0] as usize;
-        self.history = history[..(scalars[3] as usize).min(history.len())].to_vec();
-        let (problem, count) = (&self.problem, scalars[1] as u64);
-        match &mut self.method {
-            Method::Sgd(sgd) => {
-                sgd.eta = (!scalars[2].is_nan()).then_some(scalars[2]);
-                sgd.weights.values = weights;
-                sgd.weights.squares = sums;
-                sgd.weights.steps = count;
-                let values = &sgd.weights.values;
-                (problem.layout).write(problem.space, |slot| values[slot], &mut self.theta);
-            }
-            Method::Mistakes(method) => {
-                method.weights = weights;
-                method.sums = sums;
-                method.count = count;
-                method.is_stale = true;
-                method.write(problem, &mut self.theta);
-            }
+        self.state = state;
+        if let UpdateRule::Mistakes(learner) = &mut self.rule {
+            learner.forget();
         }
+        self.write();
         Ok(())
     }
 
-    /// Returns the weights and the numbers beside them.
-    fn vectors(&self) -> [&[f64]; 2] {
-        match &self.method {
-            Method::Sgd(sgd) => [&sgd.weights.values, &sgd.weights.squares],
-            Method::Mistakes(method) => [&method.weights, &method.sums],
+    /// Prepares the first epoch: calibrates the learning rate. Returns false if `interrupt` is
+    /// set.
+    pub fn prepare(&mut self, interrupt: Option<&AtomicBool>) -> bool {
+        let UpdateRule::Sgd(descent) = &mut self.rule else {
+            return true;
+        };
+        if self.state.eta.is_none() {
+            shuffle(self.seed, 0, &mut self.order);
+            let (problem, start) = (&self.problem, &self.state);
+            self.calibration = calibrate(descent, problem, start, &self.order, interrupt);
+            self.state.eta = self.calibration.as_ref().map(|found| found.rate);
+        }
+        self.state.eta.is_some()
+    }
+
+    /// Learns from all sentences once.
+    pub fn run_epoch(&mut self) -> Epoch {
+        self.prepare(None);
+        self.state.epochs += 1;
+        let epoch = self.state.epochs;
+        shuffle(self.seed, epoch as u64, &mut self.order);
+        let (problem, state) = (&self.problem, &mut self.state);
+        match &mut self.rule {
+            UpdateRule::Sgd(descent) => {
+                if epoch == self.warm_up + 1 {
+                    // Objectives with and without the noise term are not comparable.
+                    state.history.clear();
+                    state.lowest = state.lowest.take().map(|_| LowestEpoch::default());
+                }
+                let noisy_epoch = (epoch > self.warm_up).then_some(epoch as u64);
+                let mut terms = descent.run(problem, state, &self.order, noisy_epoch);
+                problem.write(|i| state.weights[i], &mut self.theta);
+                terms.l2 = descent.penalty.value(&self.theta);
+                let objective = terms.l2 + terms.noise - terms.log_likelihood;
+                let rate = descent.rate(state, state.steps.saturating_sub(1));
+                let has_converged = descent.has_converged(&mut state.history, objective);
+                if let Some(lowest) = state.lowest.as_mut().filter(|_| objective.is_finite()) {
+                    lowest.record(epoch, objective, &self.theta);
+                }
+                Epoch { objective, terms, rate: Some(rate), has_converged }
+            }
+            UpdateRule::Mistakes(learner) => {
+                let sentences = self.order.iter();
+                let loss = sentences.map(|&i| learner.learn(problem, state, i as usize)).sum();
+                learner.rule.write(problem, state, &mut self.theta);
+                let mean = loss / self.order.len().max(1) as f64;
+                Epoch {
+                    objective: loss,
+                    terms: Terms::default(),
+                    rate: None,
+                    has_converged: learner.rule.has_converged(mean),
+                }
+            }
         }
     }
 
-    /// Returns the maximum length of the history.
-    fn period(&self) -> usize {
-        match self.settings.algorithm {
-            Algorithm::Sgd(options) => options.period,
-            _ => 0,
+    fn write(&mut self) {
+        let (problem, state) = (&self.problem, &self.state);
+        match &self.rule {
+            UpdateRule::Sgd(_) => problem.write(|i| state.weights[i], &mut self.theta),
+            UpdateRule::Mistakes(learner) => learner.rule.write(problem, state, &mut self.theta),
         }
     }
 }
 
-impl SgdLearner {
-    /// Returns η.
-    fn rate(&self) -> f64 {
-        self.eta.unwrap_or(self.options.eta)
-    }
-
-    /// Returns the learning rate of the last step.
-    fn current_rate(&self) -> f64 {
-        let steps = self.weights.steps.saturating_sub(1);
-        self.stepper.rate(self.rate(), steps)
-    }
-
-    /// Takes a step for each sentence of `order`; returns the sums of their terms.
-    fn run(&mut self, problem: &Problem<'_>, order: &[u32], epoch: u64, has_noise: bool) -> Terms {
-        let mut sums = Terms::default();
-        let eta = self.rate();
-        for &sentence in order {
-            let input = StepInput { sentence: sentence as usize, epoch, eta, has_noise };
-            let terms = self.stepper.step(problem, &mut self.weights, input);
-            sums.log_likelihood -= terms.loss;
-            sums.noise += terms.noise;
+impl LowestEpoch {
+    fn record(&mut self, epoch: usize, objective: f64, theta: &[f64]) {
+        if self.epoch == 0 || objective < self.objective {
+            (self.epoch, self.objective) = (epoch, objective);
+            self.theta.clear();
+            self.theta.extend_from_slice(theta);
         }
-        sums
-    }
-
-    /// Finds the learning rate with the lowest objective after one pass over the first sentences of
-    /// `order`, without noise, among those around its initial value; `None` if interrupted.
-    ///
-    /// It first goes up by factors, as long as the objective falls below that at the start, then
-    /// down from the initial value: the procedure of CRFsuite.
-    ///
-    /// CRFsuite takes the loss of a sentence before its update, which of few sentences no rate can
-    /// lower: the first one has always that of the start. Where no rate seems to lower the
-    /// objective, the losses after all updates decide.
-    fn calibrate(
-        &mut self,
-        problem: &Problem<'_>,
-        order: &[u32],
-        interrupt: Option<&AtomicBool>,
-    ) -> Option<Calibration> {
-        let calibration = self.calibrate_by(problem, order, interrupt, false)?;
-        let mut objectives = calibration.trials.iter().map(|(_, objective)| *objective);
-        match objectives.any(|objective| objective < calibration.initial) {
-            true => Some(calibration),
-            false => self.calibrate_by(problem, order, interrupt, true),
-        }
-    }
-
-    fn calibrate_by(
-        &mut self,
-        problem: &Problem<'_>,
-        order: &[u32],
-        interrupt: Option<&AtomicBool>,
-        is_after: bool,
-    ) -> Option<Calibration> {
-        let options = self.options;
-        let sample = &order[..order.len().min(options.samples)];
-        let start = self.weights.values.clone();
-        let mut theta = vec![0.0; problem.space.dimension()];
-        let mut penalty = |this: &Self| {
-            let values = &this.weights.values;
-            problem.layout.write(problem.space, |slot| values[slot], &mut theta);
-            this.penalty.value(&theta) * sample.len() as f64 / order.len() as f64
-        };
-        let mut initial = penalty(self);
-        for &sentence in sample {
-            initial += self.stepper.loss(problem, &self.weights, sentence as usize);
-        }
-        let (mut eta, mut best) = (options.eta, (options.eta, f64::INFINITY));
-        let mut trials = Vec::new();
-        let (mut is_descending, mut left) = (false, options.candidates);
-        for _ in 1..options.max_trials.max(2) {
-            if interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-                return None;
-            }
-            self.reset(problem, start.clone());
-            self.eta = Some(eta);
-            let terms = self.run(problem, sample, 0, false);
-            self.weights.complete(problem, &self.stepper.penalty);
-            let mut objective = penalty(self);
-            if is_after {
-                for &sentence in sample {
-                    objective += self.stepper.loss(problem, &self.weights, sentence as usize);
-                }
-            } else {
-                objective -= terms.log_likelihood;
-            }
-            let is_lower = objective.is_finite() && objective < initial;
-            trials.push((eta, objective));
-            left -= usize::from(is_lower);
-            if objective < best.1 {
-                best = (eta, objective);
-            }
-            if is_descending {
-                eta /= options.rate;
-            } else if is_lower && left > 0 {
-                eta *= options.rate;
-            } else {
-                is_descending = true;
-                left = options.candidates;
-                eta = options.eta / options.rate;
-            }
-            if is_descending && left == 0 {
-                break;
-            }
-        }
-        self.reset(problem, start);
-        Some(Calibration { sentences: sample.len(), initial, trials, rate: best.0 })
-    }
-
-    fn reset(&mut self, problem: &Problem<'_>, values: Vec<f64>) {
-        let penalty = &self.stepper.penalty;
-        self.weights = SgdWeights::new(problem, values, self.options.step, penalty);
-    }
-
-    /// Records an objective and returns whether it fell too little in a period.
-    fn has_converged(&self, history: &mut Vec<f64>, objective: f64) -> bool {
-        let old = (history.len() == self.options.period).then(|| history.remove(0));
-        history.push(objective);
-        old.is_some_and(|old| (old - objective) / objective < self.options.delta)
     }
 }

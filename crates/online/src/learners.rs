@@ -3,20 +3,19 @@
 use std::sync::Arc;
 
 use dropchain::error::{Error, Result};
-use dropchain::objective::{MonteCarlo, Terms};
+use dropchain::objective::Terms;
 use dropchain::optim::Outcome;
 use dropchain::train::{
-    AnyLearner, Course, Defaults, Engine, FeatureNoise, Learner, LearnerOptions, NoiseKind,
-    NoiseMasks, NoiseOptions, Regularization, Request, Schedule, Stage, StageObjective,
-    TrainOptions, TrainingSet, check_not_negative, fields, unfit, unused_option,
+    AnyLearner, Course, Defaults, Engine, Learner, LearnerOptions, NoiseKind, NoiseMasks,
+    NoiseOptions, Regularization, Request, Schedule, Stage, StageObjective, TrainOptions,
+    TrainingSet, check_not_negative, fields, unfit, unused_option,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::algorithm::{Algorithm, Arow, PassiveAggressive, Perceptron, SgdOptions, StepRule};
+use crate::algorithm::{Algorithm, Arow, MistakeRule, PassiveAggressive, Perceptron, SgdOptions};
 use crate::epochs::LearnerSettings;
 use crate::run::learn;
-use crate::sgd::{OnlineNoise, OnlineNoiseKind};
 
 /// Stochastic gradient descent with an L2 penalty: `l2sgd` of CRFsuite.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -53,21 +52,14 @@ impl Sgd {
     }
 
     fn settings(&self, set: &TrainingSet, seed: u64, warm_up: usize) -> LearnerSettings {
-        let noise = self.noise.feature_noise(seed).map(|noise| OnlineNoise {
-            amounts: set.attribute_noise(&noise),
-            kind: match noise {
-                FeatureNoise::Analytic(noise) => OnlineNoiseKind::Analytic(noise),
-                FeatureNoise::MonteCarlo(MonteCarlo { node, edge, .. }) => {
-                    let rates = [node, edge];
-                    OnlineNoiseKind::Sampled { rates, seed }
-                }
-            },
-        });
+        let noise = self.noise.feature_noise(seed);
+        let noise = noise.map(|noise| (noise, set.attribute_noise(&noise)));
         LearnerSettings {
             algorithm: Algorithm::Sgd(self.steps),
             penalty: set.penalty(self.strength()),
+            warm_up: if noise.is_some() { warm_up } else { 0 },
             noise,
-            warm_up,
+            keeps_lowest: !set.chooses_on_dev(),
             cooling: None,
             seed,
         }
@@ -101,9 +93,6 @@ impl Sgd {
         } else if is_on && !has_kind && !is_sampled {
             let expected = "another kind (`noise`), which changes a few weights at a time";
             (format!("{} noise", noise.kind), expected)
-        } else if is_on && is_sampled && self.steps.step == StepRule::Curvature {
-            let found = "step curvature and sampled noise".to_owned();
-            (found, "`noise` dropout, or `step` adagrad")
         } else if is_on && noise.masks == NoiseMasks::Inputs {
             let found = "masks 'inputs'".to_owned();
             (found, "`algorithm` lbfgs, or `masks` weights")
@@ -171,7 +160,7 @@ impl Learner for Sgd {
 #[derive(Clone, Debug)]
 struct MistakeDriven {
     name: &'static str,
-    algorithm: Algorithm,
+    rule: MistakeRule,
     options: Map<String, Value>,
 }
 
@@ -192,34 +181,35 @@ impl Arow {
 
 impl From<Perceptron> for AnyLearner {
     fn from(options: Perceptron) -> Self {
-        MistakeDriven::learner(Perceptron::NAME, Algorithm::Perceptron(options), &options)
+        MistakeDriven::learner(Perceptron::NAME, MistakeRule::Perceptron(options), &options)
     }
 }
 
 impl From<PassiveAggressive> for AnyLearner {
     fn from(options: PassiveAggressive) -> Self {
-        let algorithm = Algorithm::PassiveAggressive(options);
-        MistakeDriven::learner(PassiveAggressive::NAME, algorithm, &options)
+        let rule = MistakeRule::PassiveAggressive(options);
+        MistakeDriven::learner(PassiveAggressive::NAME, rule, &options)
     }
 }
 
 impl From<Arow> for AnyLearner {
     fn from(options: Arow) -> Self {
-        MistakeDriven::learner(Arow::NAME, Algorithm::Arow(options), &options)
+        MistakeDriven::learner(Arow::NAME, MistakeRule::Arow(options), &options)
     }
 }
 
 impl MistakeDriven {
-    fn learner(name: &'static str, algorithm: Algorithm, options: &impl Serialize) -> AnyLearner {
-        Arc::new(Self { name, algorithm, options: fields(options) })
+    fn learner(name: &'static str, rule: MistakeRule, options: &impl Serialize) -> AnyLearner {
+        Arc::new(Self { name, rule, options: fields(options) })
     }
 
     fn settings(&self, set: &TrainingSet, seed: u64) -> LearnerSettings {
         LearnerSettings {
-            algorithm: self.algorithm,
+            algorithm: Algorithm::Mistakes(self.rule),
             penalty: set.penalty(0.0),
             noise: None,
             warm_up: 0,
+            keeps_lowest: false,
             cooling: None,
             seed,
         }
@@ -242,7 +232,7 @@ impl Learner for MistakeDriven {
 
     fn check(&self, request: Request<'_>) -> Result<()> {
         match request {
-            Request::Options(_) => self.algorithm.check(),
+            Request::Options(_) => Algorithm::Mistakes(self.rule).check(),
             Request::Ranks => Err(undivided(&format!("`algorithm` {}", self.name))),
             Request::Start(..) => Ok(()),
             Request::Line(line) => {

@@ -8,9 +8,10 @@
 //!
 //! Each is a [`Learner`](dropchain::train::Learner) of the trainer, and [`Method`] has them all by
 //! name. A learner visits the sentences in an order that is a function of seed and epoch
-//! (`order.rs`). What a sentence costs does not depend on the number of weights: penalties and
-//! averages of weights that it does not touch are computed later, from counters. Weights are laid
-//! out for access at random (`layout.rs`), the design matrix sentence by sentence (`columns.rs`).
+//! (`order.rs`). Weights have the layout of the parameters (`problem.rs`), and a sentence changes
+//! those of its rows of the design matrix (`rows.rs`). What it costs does not depend on the number
+//! of weights: penalties and averages of weights that it does not touch are computed later, from
+//! counters.
 //!
 //! Training is sequential: the bits do not depend on the number of threads.
 //!
@@ -25,19 +26,20 @@
 //! ```
 
 mod algorithm;
-mod changes;
-mod columns;
+mod calibration;
+mod decay;
 mod epochs;
-mod kernels;
-mod layout;
 mod learners;
+mod loss;
 mod masks;
 mod method;
 mod mistakes;
 mod monte_carlo;
 mod order;
 mod problem;
+mod rows;
 mod run;
+mod sentence_vector;
 mod sgd;
 #[cfg(test)]
 mod tests;

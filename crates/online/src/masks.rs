@@ -1,107 +1,118 @@
-//! Dropout masks of a sentence: real dropout of attributes.
+//! Real dropout of attributes.
 //!
 //! With every update of a sentence, each of its attributes at each token is dropped at rate δ, for
 //! all labels at once, and otherwise scaled by 1/(1 − δ). So are the transition into a token, with
 //! the rate of edges, and the two boundaries. A mask is a function of seed, epoch, sentence, kind,
 //! token and column: SplitMix64 with counters ([`random`]).
 
-use super::columns::{SentenceEntries, value};
+use dropchain::chain::{LabelWeights, Order};
+use dropchain::extract::SparseRows;
+use dropchain::objective::LabelSums;
 use dropchain::random;
-use dropchain::score::NoiseRates;
 
-/// The masks of one update of a sentence.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Masks {
-    key: u64,
-    edge_rate: f64, // of transitions and boundaries
+use crate::problem::Problem;
+use crate::rows::Rows;
+
+/// Dropout of attributes.
+#[derive(Clone, Debug)]
+pub(crate) struct Dropout {
+    /// δ of each column of node and of edge attributes.
+    pub rates: [Vec<f64>; 2],
+    /// δ of transitions and boundaries.
+    pub label_rate: f64,
+    pub seed: u64,
 }
 
-/// What is masked. Each kind has random numbers of its own.
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    /// Attributes with rows of weights, of nodes or edges.
-    Rows(usize),
-    /// The other attributes, of nodes or edges.
-    Singles(usize),
-    Transitions,
-    Boundary,
+/// A sentence after dropout.
+#[derive(Debug)]
+pub(crate) struct DroppedSentence {
+    matrices: [SparseRows; 2],
+    /// The factor of the transition into each token, `[T]`.
+    pub transitions: Vec<f64>,
+    boundaries: [f64; 2], // factors of start and end
 }
 
-/// The values of a sentence's entries after dropout.
-#[derive(Clone, Debug, Default)]
-pub(super) struct MaskedValues {
-    rows: Vec<f64>,
-    singles: Vec<f64>,
+impl Dropout {
+    /// Draws the masks of a sentence in an epoch.
+    pub fn draw(&self, problem: &Problem<'_>, sentence: usize, epoch: u64) -> DroppedSentence {
+        let key = random::nth(random::nth(self.seed, epoch), sentence as u64);
+        let Rows { matrices, tokens } = problem.rows(sentence);
+        let attributes = |i: usize| {
+            let (key, first) = (random::nth(key, i as u64), problem.first_group(i));
+            let mut dropped = SparseRows::default();
+            for (t, token) in tokens.clone().enumerate() {
+                let entries = (!problem.space.blocks()[i].is_empty()).then(|| {
+                    matrices[i].entries(token).map(|(column, x)| {
+                        let c = column as usize;
+                        let members = problem.members[first + c] as u64;
+                        let place = [t as u64, u64::from(column)];
+                        (column, x * factor(key, self.rates[i][c], place, members))
+                    })
+                });
+                dropped.push_row(&mut entries.into_iter().flatten().collect());
+            }
+            dropped
+        };
+        let label = |kind: u64, place| factor(random::nth(key, kind), self.label_rate, place, 1);
+        DroppedSentence {
+            matrices: [attributes(0), attributes(1)],
+            transitions: (0..tokens.len() as u64).map(|t| label(4, [t, 0])).collect(),
+            boundaries: [label(5, [0, 0]), label(5, [1, 0])],
+        }
+    }
 }
 
-impl Masks {
-    /// Creates the masks of a sentence in an epoch, given the rate of transitions and boundaries.
-    pub fn new(edge_rate: f64, seed: u64, epoch: u64, sentence: usize) -> Self {
-        let key = random::nth(random::nth(seed, epoch), sentence as u64);
-        Self { key, edge_rate }
+/// Returns the factor of an occurrence: k/(m(1 − δ)) if k of its m members survive, which are
+/// dropped independently.
+fn factor(key: u64, rate: f64, [token, column]: [u64; 2], members: u64) -> f64 {
+    if rate == 0.0 {
+        return 1.0;
+    }
+    let key = random::nth(key, (token << 32) | column);
+    // A uniform number in (0, 1] is above the rate with probability 1 − δ.
+    let survivors = (0..members).filter(|&n| random::uniform(key, n) > rate);
+    survivors.count() as f64 / (members as f64 * (1.0 - rate))
+}
+
+impl DroppedSentence {
+    /// Returns the rows of the sentence.
+    pub fn rows(&self) -> Rows<'_> {
+        Rows { matrices: self.matrices.each_ref(), tokens: 0..self.transitions.len() }
     }
 
-    /// Returns the factor of the transition into each token, or 1 for all tokens if none is
-    /// dropped.
-    pub fn transition(&self, token: usize) -> f64 {
-        self.factor(Kind::Transitions, self.edge_rate, [token as u64, 0], 1)
-    }
-
-    /// Returns the factors of start and end.
-    pub fn boundaries(&self) -> [f64; 2] {
-        [0, 1].map(|end| self.factor(Kind::Boundary, self.edge_rate, [end, 0], 1))
-    }
-
-    /// Replaces the values of the entries of a block.
-    pub fn apply<'a>(
+    /// Moves the transitions to the edge scores, since those into each token have a factor of their
+    /// own, and multiplies boundary weights by theirs.
+    pub fn mask_labels(
         &self,
-        block: usize,
-        entries: SentenceEntries<'a>,
-        rates: &NoiseRates,
-        values: &'a mut MaskedValues,
-    ) -> SentenceEntries<'a> {
-        values.rows.clear();
-        for (row, tokens, old) in entries.iter_rows() {
-            for (i, &token) in tokens.iter().enumerate() {
-                let x = value(old, i);
-                let place = [u64::from(token), u64::from(row.row)];
-                let rate = rates.column(row.column as usize);
-                let factor = self.factor(Kind::Rows(block), rate, place, row.members);
-                values.rows.push(x * factor);
+        problem: &Problem<'_>,
+        weights: &mut LabelWeights,
+        edges: &mut Vec<f64>,
+    ) {
+        let (labels, stride) = (problem.space.labels(), problem.space.stride());
+        if problem.space.order() == Order::One {
+            edges.resize(self.transitions.len() * labels * stride, 0.0);
+            let matrices = edges.chunks_exact_mut(labels * stride).zip(&self.transitions);
+            for (matrix, &factor) in matrices.skip(1) {
+                let rows = matrix.chunks_exact_mut(stride);
+                for (row, weights) in rows.zip(weights.transitions.chunks_exact(labels)) {
+                    row.iter_mut().zip(weights).for_each(|(x, w)| *x += factor * w);
+                }
             }
         }
-        values.singles.clear();
-        for (i, single) in entries.singles.iter().enumerate() {
-            let place = [u64::from(single.token), u64::from(single.column)];
-            let rate = rates.column(single.column as usize);
-            let factor = self.factor(Kind::Singles(block), rate, place, single.members);
-            values.singles.push(entries.single_value(i) * factor);
-        }
-        values.entries(entries)
+        weights.transitions.fill(0.0);
+        let boundaries = [&mut weights.start, &mut weights.end].into_iter().zip(self.boundaries);
+        boundaries.for_each(|(weights, factor)| weights.iter_mut().for_each(|w| *w *= factor));
     }
 
-    /// Returns the factor of an occurrence: k/(m(1 − δ)) if k of its m members survive, which are
-    /// dropped independently.
-    fn factor(&self, kind: Kind, rate: f64, [token, column]: [u64; 2], members: u32) -> f64 {
-        let kind = match kind {
-            Kind::Rows(block) => block as u64,
-            Kind::Singles(block) => 2 + block as u64,
-            Kind::Transitions => 4,
-            Kind::Boundary => 5,
-        };
-        if rate == 0.0 {
-            return 1.0;
+    /// Makes the derivatives with respect to label scores those with respect to the weights without
+    /// masks, given the derivatives with respect to edge scores.
+    pub fn unmask_labels(&self, edges: &[f64], sums: &mut LabelSums) {
+        let boundaries = [&mut sums.first, &mut sums.last].into_iter().zip(self.boundaries);
+        boundaries.for_each(|(sums, factor)| sums.iter_mut().for_each(|x| *x *= factor));
+        sums.pairs.fill(0.0);
+        let matrices = edges.chunks_exact(sums.pairs.len()).zip(&self.transitions);
+        for (matrix, &factor) in matrices.skip(1) {
+            sums.pairs.iter_mut().zip(matrix).for_each(|(sum, x)| *sum += factor * x);
         }
-        let key = random::nth(random::nth(self.key, kind), (token << 32) | column);
-        // A uniform number in (0, 1] is above the rate with probability 1 − δ.
-        let survivors = (0..u64::from(members)).filter(|&n| random::uniform(key, n) > rate);
-        survivors.count() as f64 / (f64::from(members) * (1.0 - rate))
-    }
-}
-
-impl MaskedValues {
-    /// Returns the entries of the sentence that was masked last, with these values.
-    pub fn entries<'a>(&'a self, entries: SentenceEntries<'a>) -> SentenceEntries<'a> {
-        SentenceEntries { values: Some(&self.rows), single_values: Some(&self.singles), ..entries }
     }
 }

@@ -33,223 +33,239 @@
 //! - K. Crammer, A. Kulesza, M. Dredze: Adaptive regularization of weight vectors. NIPS 2009. Of
 //!   the covariance only the diagonal is kept; as in CRFsuite, its update is divided by γ.
 
-use super::algorithm::{Algorithm, Arow, PassiveAggressive, PassiveAggressiveType};
-use super::changes::Changes;
-use super::problem::{Chain, Problem};
-use dropchain::chain::{LabelMask, Scores, Viterbi};
+use dropchain::chain::{LabelMask, LabelWeights, Scores, Transitions, Viterbi};
 use dropchain::extract::Target;
 use dropchain::ids::LabelId;
 use dropchain::objective::{BlockArrays, fill_mask};
 
-/// A learner that changes weights when it makes mistakes.
+use crate::algorithm::{Arow, MistakeRule, PassiveAggressive, PassiveAggressiveType, Perceptron};
+use crate::epochs::State;
+use crate::problem::Problem;
+use crate::rows::Rows;
+use crate::sentence_vector::SentenceVector;
+
+/// Finds mistakes and changes weights.
 #[derive(Debug)]
-pub(super) struct MistakeLearner {
-    algorithm: Algorithm, // not stochastic gradient descent
-    chain: Chain,
-    viterbi: Viterbi,
-    scores: BlockArrays,
-    path: Vec<LabelId>,
-    changes: Changes,
-    partial: Partial,
-    epsilon: f64,
-    /// Whether the chain is not that of the weights.
-    pub is_stale: bool,
-    /// Sentences so far, plus 1.
-    pub count: u64,
-    /// The weights, `[slots]`.
-    pub weights: Vec<f64>,
-    /// A number beside each weight, `[slots]`: the sum s of changes, or a variance.
-    pub sums: Vec<f64>,
+pub(crate) struct MistakeLearner {
+    pub rule: MistakeRule,
+    decoder: Decoder,
+    delta: SentenceVector,
 }
 
 /// A mistake: what an update depends on.
 #[derive(Clone, Copy, Debug)]
-struct Mistake {
+struct Mistake<'a> {
+    problem: &'a Problem<'a>,
+    delta: &'a SentenceVector,
     wrong: f64,  // number of wrong labels
     tokens: f64, // T
     weight: f64, // of the sentence
-    count: f64,  // number of the sentence
 }
 
-/// What sentences with partial labels need.
-#[derive(Debug, Default)]
-struct Partial {
-    mask: LabelMask,
+/// Finds the best path of a sentence, and the best one of those that are correct.
+#[derive(Debug)]
+struct Decoder {
+    label_weights: LabelWeights,
+    transitions: Transitions,
+    is_stale: bool, // these are not those of the weights
+    viterbi: Viterbi,
+    scores: BlockArrays,
+    path: Vec<LabelId>,
+    correct: Vec<LabelId>,
+    mask: LabelMask, // of a sentence with partial labels
     set: Vec<LabelId>,
-    path: Vec<LabelId>, // the best one that is allowed
 }
 
-impl MistakeLearner {
-    /// Creates a learner that starts at these weights.
-    pub fn new(
-        algorithm: Algorithm,
-        epsilon: f64,
-        problem: &Problem<'_>,
-        weights: Vec<f64>,
-    ) -> Self {
-        let first = match algorithm {
-            Algorithm::Arow(options) => options.variance,
-            _ => 0.0,
-        };
-        Self {
-            algorithm,
-            epsilon,
-            chain: Chain::new(problem.space),
-            viterbi: Viterbi::default(),
-            scores: BlockArrays::default(),
-            path: Vec::new(),
-            changes: Changes::default(),
-            partial: Partial::default(),
-            is_stale: true,
-            count: 1,
-            sums: vec![first; weights.len()],
-            weights,
+impl MistakeRule {
+    /// Returns the number beside each weight at the start: the sum s of changes, or a variance.
+    pub fn first_sum(self) -> f64 {
+        match self {
+            Self::Arow(options) => options.variance,
+            Self::Perceptron(_) | Self::PassiveAggressive(_) => 0.0,
         }
     }
 
     /// Returns whether the result is an average of the weights.
-    fn is_averaged(&self) -> bool {
-        match self.algorithm {
-            Algorithm::PassiveAggressive(options) => options.averaging,
-            Algorithm::Arow(_) => false,
-            _ => true,
+    fn is_averaged(self) -> bool {
+        match self {
+            Self::Perceptron(_) => true,
+            Self::PassiveAggressive(options) => options.averaging,
+            Self::Arow(_) => false,
         }
     }
 
     /// Returns whether training stops at this mean loss. Without averages nothing changes once it
     /// is 0.
-    pub fn has_converged(&self, mean_loss: f64) -> bool {
-        mean_loss < self.epsilon || (mean_loss == 0.0 && !self.is_averaged())
+    pub fn has_converged(self, mean_loss: f64) -> bool {
+        let (Self::Perceptron(Perceptron { epsilon })
+        | Self::PassiveAggressive(PassiveAggressive { epsilon, .. })
+        | Self::Arow(Arow { epsilon, .. })) = self;
+        mean_loss < epsilon || (mean_loss == 0.0 && !self.is_averaged())
     }
 
     /// Writes the result to θ.
-    pub fn write(&self, problem: &Problem<'_>, theta: &mut [f64]) {
-        let (weights, sums) = (&self.weights, &self.sums);
-        let (layout, space) = (&problem.layout, problem.space);
-        if self.is_averaged() {
-            let count = self.count as f64;
-            layout.write(space, |slot| weights[slot] - sums[slot] / count, theta);
-        } else {
-            layout.write(space, |slot| weights[slot], theta);
+    pub fn write(self, problem: &Problem<'_>, state: &State, theta: &mut [f64]) {
+        let State { weights, sums, .. } = state;
+        let count = (state.steps + 1) as f64;
+        match self.is_averaged() {
+            true => problem.write(|i| weights[i] - sums[i] / count, theta),
+            false => problem.write(|i| weights[i], theta),
         }
     }
 
-    /// Learns from a sentence and returns its loss.
-    pub fn learn(&mut self, problem: &Problem<'_>, sentence: usize) -> f64 {
-        let count = self.count as f64;
-        self.count += 1;
-        let tokens = problem.data.sentence(sentence).len();
-        let target = problem.data.target(sentence);
-        if matches!(target, Target::Unlabeled) {
-            return 0.0;
-        }
-        if std::mem::take(&mut self.is_stale) {
-            self.chain.set(problem, &self.weights, 1.0);
-        }
-        problem.score(sentence, &self.weights, &mut self.scores);
-        let scores = Scores::new(&self.scores.nodes, &self.scores.edges);
-        self.viterbi.decode(&self.chain.transitions, scores, None, None, &mut self.path);
-        if self.path.len() != tokens {
-            return f64::NAN; // the scores are not finite
-        }
-        let wrong = self.find_changes(problem, sentence, target);
-        if wrong == 0 {
-            return 0.0;
-        }
-        self.is_stale = true;
-        let mistake = Mistake {
-            wrong: wrong as f64,
-            tokens: tokens as f64,
-            weight: problem.data.weight(sentence),
-            count,
-        };
-        match self.algorithm {
-            Algorithm::PassiveAggressive(options) => {
-                self.update_passive_aggressive(options, mistake)
+    /// Changes the weights; returns the loss of the sentence, without its weight.
+    fn update(self, mistake: Mistake<'_>, state: &mut State) -> f64 {
+        match self {
+            Self::Perceptron(_) => {
+                mistake.add(mistake.weight, state);
+                mistake.wrong / mistake.tokens
             }
-            Algorithm::Arow(options) => self.update_arow(options, mistake),
-            _ => {
-                self.add_changes(mistake.weight, mistake.count);
-                mistake.wrong / mistake.tokens * mistake.weight
-            }
+            Self::PassiveAggressive(options) => mistake.passive_aggressive(options, state),
+            Self::Arow(options) => mistake.arow(options, state),
+        }
+    }
+}
+
+impl Mistake<'_> {
+    /// Returns m, the weight and the number of δ of each weight that changes, in a fixed order.
+    fn changes(self) -> impl Iterator<Item = (f64, usize, f64)> {
+        self.delta.groups.iter().flat_map(move |&group| {
+            let members = self.problem.members[group as usize];
+            let weights = self.problem.group(group as usize);
+            let changes = weights.map(move |i| (members, i, self.delta.values[i]));
+            changes.filter(|(_, _, d)| *d != 0.0)
+        })
+    }
+
+    /// Returns the score of the correct path minus that of the best one.
+    fn margin(self, weights: &[f64]) -> f64 {
+        self.changes().map(|(_, i, d)| d * weights[i]).sum()
+    }
+
+    /// Adds δ, times `factor`, to the weights and to the sums for averaging.
+    fn add(self, factor: f64, state: &mut State) {
+        let count = state.steps as f64;
+        for (members, i, d) in self.changes() {
+            let step = factor * members * d;
+            state.weights[i] += step;
+            state.sums[i] += count * step;
         }
     }
 
-    /// Returns the number of wrong labels on the path, and if there are some, finds the changes to
-    /// the correct path: of those that are allowed, the best one.
-    fn find_changes(
-        &mut self,
-        problem: &Problem<'_>,
-        sentence: usize,
-        target: Target<'_>,
-    ) -> usize {
-        match target {
-            Target::Unlabeled => 0,
-            Target::Gold(gold) => {
-                let wrong = gold.iter().zip(&self.path).filter(|(a, b)| a != b).count();
-                if wrong > 0 {
-                    self.changes.find(problem, sentence, gold, &self.path);
-                }
-                wrong
-            }
-            Target::Allowed(allowed) => {
-                let Partial { mask, set, path } = &mut self.partial;
-                fill_mask(mask, problem.space.labels(), allowed, set);
-                let labels = self.path.iter().enumerate();
-                let wrong = labels.filter(|&(t, &label)| !mask.allows(t, label)).count();
-                if wrong > 0 {
-                    let transitions = &self.chain.transitions;
-                    let scores = Scores::new(&self.scores.nodes, &self.scores.edges);
-                    self.viterbi.decode(transitions, scores, None, Some(mask), path);
-                    self.changes.find(problem, sentence, path, &self.path);
-                }
-                wrong
-            }
-        }
-    }
-
-    fn update_passive_aggressive(&mut self, options: PassiveAggressive, mistake: Mistake) -> f64 {
-        let margin = if options.error_sensitive { mistake.wrong.sqrt() } else { 1.0 };
-        let loss = margin - self.changes.score(&self.weights);
-        let changes = self.changes.all.iter();
-        let norm: f64 = changes.map(|c| c.members * c.difference * c.difference).sum();
+    fn passive_aggressive(self, options: PassiveAggressive, state: &mut State) -> f64 {
+        let margin = if options.error_sensitive { self.wrong.sqrt() } else { 1.0 };
+        let loss = margin - self.margin(&state.weights);
+        let norm: f64 = self.changes().map(|(members, _, d)| members * d * d).sum();
         if norm > 0.0 {
             let tau = match options.variant {
                 PassiveAggressiveType::Zero => loss / norm,
                 PassiveAggressiveType::One => (loss / norm).min(options.c),
                 PassiveAggressiveType::Two => loss / (norm + 0.5 / options.c),
             };
-            self.add_changes(tau * mistake.weight, mistake.count);
+            self.add(tau * self.weight, state);
         }
-        loss * mistake.weight
+        loss
     }
 
-    fn update_arow(&mut self, options: Arow, mistake: Mistake) -> f64 {
-        let (weights, variances) = (&mut self.weights, &mut self.sums);
-        let loss = mistake.wrong - self.changes.score(weights);
-        let changes = self.changes.all.iter().map(|change| {
-            let difference = mistake.weight * change.difference;
-            (change.slot, change.members, difference)
-        });
-        let confidence = changes
-            .clone()
-            .map(|(slot, members, d)| members * d * d * variances[slot])
-            .sum::<f64>();
-        let alpha = loss / (options.gamma + confidence);
-        for (slot, members, d) in changes {
-            let variance = &mut variances[slot];
-            weights[slot] += members * alpha * *variance * d;
-            *variance = 1.0 / (1.0 / *variance + d * d / options.gamma);
+    fn arow(self, options: Arow, state: &mut State) -> f64 {
+        let State { weights, sums: variances, .. } = state;
+        let loss = self.wrong - self.margin(weights);
+        let changes = || self.changes().map(|(members, i, d)| (members, i, self.weight * d));
+        let spread: f64 = changes().map(|(members, i, d)| members * d * d * variances[i]).sum();
+        let alpha = loss / (options.gamma + spread);
+        for (members, i, d) in changes() {
+            weights[i] += members * alpha * variances[i] * d;
+            variances[i] = 1.0 / (1.0 / variances[i] + d * d / options.gamma);
         }
-        loss * mistake.weight
+        loss
+    }
+}
+
+impl MistakeLearner {
+    pub fn new(rule: MistakeRule, problem: &Problem<'_>) -> Self {
+        let decoder = Decoder {
+            label_weights: LabelWeights::default(),
+            transitions: problem.space.transitions(),
+            is_stale: true,
+            viterbi: Viterbi::default(),
+            scores: BlockArrays::default(),
+            path: Vec::new(),
+            correct: Vec::new(),
+            mask: LabelMask::default(),
+            set: Vec::new(),
+        };
+        Self { rule, decoder, delta: SentenceVector::new(problem) }
     }
 
-    /// Adds the changes, times `factor`, to the weights and to the sums for averaging.
-    fn add_changes(&mut self, factor: f64, count: f64) {
-        for change in &self.changes.all {
-            let step = factor * change.members * change.difference;
-            self.weights[change.slot] += step;
-            self.sums[change.slot] += count * step;
+    /// Forgets the weights that it has seen.
+    pub fn forget(&mut self) {
+        self.decoder.is_stale = true;
+    }
+
+    /// Learns from a sentence and returns its loss.
+    pub fn learn(&mut self, problem: &Problem<'_>, state: &mut State, sentence: usize) -> f64 {
+        state.steps += 1;
+        let target = problem.data.target(sentence);
+        if matches!(target, Target::Unlabeled) {
+            return 0.0;
+        }
+        let rows = problem.rows(sentence);
+        let decoder = &mut self.decoder;
+        if !decoder.decode(problem, &rows, &state.weights) {
+            return f64::NAN; // the scores are not finite
+        }
+        let wrong = decoder.count_wrong(problem, target);
+        if wrong == 0 {
+            return 0.0;
+        }
+        decoder.is_stale = true;
+        self.delta.set_difference(problem, &rows, [&decoder.correct, &decoder.path]);
+        let weight = problem.data.weight(sentence);
+        let mistake = Mistake {
+            problem,
+            delta: &self.delta,
+            wrong: wrong as f64,
+            tokens: rows.tokens.len() as f64,
+            weight,
+        };
+        weight * self.rule.update(mistake, state)
+    }
+}
+
+impl Decoder {
+    /// Finds the best path; returns false if there is none.
+    fn decode(&mut self, problem: &Problem<'_>, rows: &Rows<'_>, weights: &[f64]) -> bool {
+        if std::mem::take(&mut self.is_stale) {
+            problem.space.set_transitions(weights, &mut self.label_weights, &mut self.transitions);
+        }
+        rows.score(problem, weights, &mut self.scores);
+        let scores = Scores::new(&self.scores.nodes, &self.scores.edges);
+        self.viterbi.decode(&self.transitions, scores, None, None, &mut self.path);
+        self.path.len() == rows.tokens.len()
+    }
+
+    /// Returns the number of wrong labels on the best path, and if there are some, finds the
+    /// correct path: of those that are allowed, the best one.
+    fn count_wrong(&mut self, problem: &Problem<'_>, target: Target<'_>) -> usize {
+        let labels = self.path.iter().enumerate();
+        match target {
+            Target::Unlabeled => 0,
+            Target::Gold(gold) => {
+                self.correct.clear();
+                self.correct.extend_from_slice(gold);
+                labels.filter(|&(t, label)| *label != gold[t]).count()
+            }
+            Target::Allowed(allowed) => {
+                fill_mask(&mut self.mask, problem.space.labels(), allowed, &mut self.set);
+                let wrong = labels.filter(|&(t, &label)| !self.mask.allows(t, label)).count();
+                if wrong > 0 {
+                    let scores = Scores::new(&self.scores.nodes, &self.scores.edges);
+                    let mask = Some(&self.mask);
+                    let correct = &mut self.correct;
+                    self.viterbi.decode(&self.transitions, scores, None, mask, correct);
+                }
+                wrong
+            }
         }
     }
 }

@@ -1,88 +1,76 @@
-//! The data and the layout of the weights: what does not change during training.
+//! The data of a learner, and the weights that it changes.
+//!
+//! Weights have the layout of the parameters θ ([`ParameterSpace`]), and the rows of the design
+//! matrices are those of training. A class of m attributes with identical columns has the parameter
+//! φ = √m·θ and the score √m·φ there. Here it has the weight w = m·θ, so that scores are sums
+//! without factors, and sums of integers stay exact; the number of members enters the updates.
 
-use super::columns::SentenceColumns;
-use super::kernels::AddProducts;
-use super::layout::Layout;
-use dropchain::chain::{LabelWeights, Transitions};
+use std::ops::Range;
+
 use dropchain::extract::Dataset;
-use dropchain::objective::BlockArrays;
-use dropchain::score::{NoiseRates, ParameterSpace};
-use dropchain::simd;
+use dropchain::score::ParameterSpace;
 
-/// The data and the layout of the weights.
+use crate::rows::Rows;
+
+/// The data and the layout of the weights, which do not change during training.
+///
+/// Weights form groups, which are numbered: those of each column of node attributes, of each column
+/// of edge attributes, and at last those of label pairs, starts and ends.
 #[derive(Debug)]
-pub(super) struct Problem<'a> {
+pub(crate) struct Problem<'a> {
     pub data: &'a Dataset,
     pub space: &'a ParameterSpace,
-    pub layout: Layout,
-    /// Node attributes and edge attributes.
-    pub columns: [SentenceColumns; 2],
+    /// Members m of the class of attributes of each group; of label weights 1.
+    pub members: Vec<f64>,
 }
 
 impl<'a> Problem<'a> {
     pub fn new(data: &'a Dataset, space: &'a ParameterSpace) -> Self {
-        let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
-        Self {
-            layout: Layout::new(space),
-            columns: matrices.map(|(matrix, block)| {
-                SentenceColumns::new(data, matrix, block, &Layout::places(block))
-            }),
-            data,
-            space,
-        }
+        // Scales are square roots of integers far below 2⁵⁰, so rounding recovers these.
+        let scales = space.blocks().into_iter().flat_map(|block| &block.scale);
+        let members = scales.map(|scale| (scale * scale).round()).chain([1.0]).collect();
+        Self { data, space, members }
     }
 
-    /// Computes the scores of a sentence, without those of transitions and boundaries.
-    pub fn score(&self, sentence: usize, weights: &[f64], scores: &mut BlockArrays) {
-        scores.reset(self.data.sentence(sentence).len(), self.space);
-        for (i, scores) in [&mut scores.nodes, &mut scores.edges].into_iter().enumerate() {
-            if !scores.is_empty() {
-                simd::dispatch(AddProducts::<false> {
-                    entries: self.columns[i].sentence(sentence),
-                    slots: &self.layout.blocks[i],
-                    weights,
-                    rates: &NoiseRates::default(),
-                    sums: scores,
-                });
-            }
-        }
-    }
-}
-
-/// Transitions and boundary weights in the forms that inference needs.
-#[derive(Debug)]
-pub(super) struct Chain {
-    pub weights: LabelWeights,
-    pub transitions: Transitions,
-}
-
-impl Chain {
-    pub fn new(space: &ParameterSpace) -> Self {
-        Self {
-            weights: LabelWeights::default(),
-            transitions: Transitions::new(space.labels(), space.order()),
-        }
+    /// Returns the rows of a sentence.
+    pub fn rows(&self, sentence: usize) -> Rows<'a> {
+        let matrices = [&*self.data.nodes, &*self.data.edges];
+        Rows { matrices, tokens: self.data.sentence(sentence) }
     }
 
-    /// Copies the label weights from their slots, times `factor`.
-    pub fn set(&mut self, problem: &Problem<'_>, slots: &[f64], factor: f64) {
-        let (k, stride) = (problem.space.labels(), problem.space.stride());
-        let layout = &problem.layout;
-        let copy = |to: &mut Vec<f64>, from: &[f64]| {
-            to.clear();
-            for row in from.chunks_exact(stride) {
-                to.extend(row[..k].iter().map(|w| factor * w));
-            }
+    /// Returns the group of the first column of node (0) or of edge attributes (1), or that of the
+    /// label weights (2).
+    pub fn first_group(&self, block: usize) -> usize {
+        self.space.blocks()[..block].iter().map(|block| block.columns()).sum()
+    }
+
+    /// Returns the range of the weights of a group.
+    pub fn group(&self, group: usize) -> Range<usize> {
+        let [nodes, edges] = self.space.blocks();
+        let (block, column) = match group.checked_sub(nodes.columns()) {
+            None => (nodes, group),
+            Some(column) if column < edges.columns() => (edges, column),
+            Some(_) => return edges.range.end..self.space.dimension(),
         };
-        copy(&mut self.weights.transitions, &slots[layout.transitions.clone()]);
-        copy(&mut self.weights.start, &slots[layout.start.clone()]);
-        copy(&mut self.weights.end, &slots[layout.end.clone()]);
-        self.update();
+        let weights = block.targets.range(column);
+        block.range.start + weights.start..block.range.start + weights.end
     }
 
-    /// Prepares the transitions for the weights.
-    pub fn update(&mut self) {
-        let weights = &self.weights;
-        self.transitions.set(&weights.transitions, &weights.start, &weights.end);
+    /// Returns the weights for the parameters θ.
+    pub fn weights(&self, mut theta: Vec<f64>) -> Vec<f64> {
+        self.for_each_scale(|group, scale| theta[group].iter_mut().for_each(|w| *w *= scale));
+        theta
+    }
+
+    /// Computes the parameters θ from the weights, of which `weight(i)` is one.
+    pub fn write(&self, weight: impl Fn(usize) -> f64, theta: &mut [f64]) {
+        theta.iter_mut().enumerate().for_each(|(i, w)| *w = weight(i));
+        self.for_each_scale(|group, scale| theta[group].iter_mut().for_each(|w| *w /= scale));
+    }
+
+    /// Calls `visit` with each group of several members, and √m.
+    fn for_each_scale(&self, mut visit: impl FnMut(Range<usize>, f64)) {
+        let several = self.members.iter().enumerate().filter(|(_, m)| **m != 1.0);
+        several.for_each(|(group, m)| visit(self.group(group), m.sqrt()));
     }
 }

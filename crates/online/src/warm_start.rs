@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::algorithm::{Algorithm, SgdOptions, StepRule};
 use crate::epochs::LearnerSettings;
 use crate::learners::{memory, undivided};
-use crate::run::Run;
+use crate::run::learn;
 
 /// The initial learning rate η times the mean over tokens of 1 + ‖x‖², by how much an update with η
 /// moves the scores of its tokens: so η fits any number of attributes, with values of any size.
@@ -65,6 +65,7 @@ impl WarmStarted {
             penalty: set.penalty(l2.unwrap_or(0.0)),
             noise: None,
             warm_up: 0,
+            keeps_lowest: false,
             cooling: Some(Self::PASSES),
             seed,
         }
@@ -72,11 +73,7 @@ impl WarmStarted {
 
     /// Makes the passes, or those that are left after a checkpoint.
     fn run_passes(&self, stage: &Stage, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
-        let set = course.set();
-        let mut run = Run::new(set, self.passes(set, course.seed()), course.take_start());
-        // There is one trial, which is not worth an interruption.
-        run.learner.prepare(None);
-        run.resume(course)?;
+        let settings = self.passes(course.set(), course.seed());
         let diverged = || {
             Error::NotFinite(
                 "the loss is not finite in the passes of the warm start; expected smaller \
@@ -84,7 +81,7 @@ impl WarmStarted {
                     .to_owned(),
             )
         };
-        match run.run(stage.limit, course) {
+        match learn(settings, stage, course) {
             Ok(outcome) if outcome.stop_reason == StopReason::NonFinite => Err(diverged()),
             Err(Error::NotFinite(_)) => Err(diverged()),
             outcome => outcome,

@@ -31,7 +31,6 @@ fn learners() -> Vec<AnyLearner> {
     vec![
         sgd(StepRule::Decreasing, NoiseOptions::none()).into(),
         sgd(StepRule::Adagrad, NoiseOptions::dropout(0.3)).into(),
-        sgd(StepRule::Curvature, NoiseOptions::dropout(0.3)).into(),
         Perceptron::default().into(),
         PassiveAggressive::default().into(),
         Arow::default().into(),

@@ -77,7 +77,7 @@ class FixedOptions(TypedDict, total=False):
     """lbfgs: most evaluations in a line search [20]."""
     plain: bool
     """lbfgs: take the steps of CRFsuite's optimizer, which needs more iterations [False]."""
-    step: Literal["decreasing", "adagrad", "curvature"]
+    step: Literal["decreasing", "adagrad"]
     """sgd: how steps develop [decreasing]."""
     eta: float
     """sgd: learning rate with which calibration begins [0.1]."""

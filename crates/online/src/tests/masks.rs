@@ -1,18 +1,16 @@
 //! Real dropout of attributes.
 
-use dropchain::objective::AttributeNoise;
-use dropchain::score::NoiseRates;
+use dropchain::objective::{AttributeNoise, MonteCarlo};
+use dropchain::train::FeatureNoise;
 
 use super::*;
-use crate::masks::Masks;
+use crate::masks::Dropout;
 use crate::problem::Problem;
 
 fn sampled(seed: u64) -> LearnerSettings {
+    let noise = MonteCarlo { node: 0.3, edge: 0.5, samples: 1, seed, unlabeled_weight: 1.0 };
     LearnerSettings {
-        noise: Some(OnlineNoise {
-            kind: OnlineNoiseKind::Sampled { rates: [0.3, 0.5], seed },
-            amounts: AttributeNoise::default(),
-        }),
+        noise: Some((FeatureNoise::MonteCarlo(noise), AttributeNoise::default())),
         penalty: Penalty::from(0.0),
         ..settings(Algorithm::Sgd(SgdOptions { max_trials: 1, eta: 1e-6, ..SgdOptions::default() }))
     }
@@ -53,21 +51,19 @@ fn masked_values_are_right_on_average() {
     let data = data.unwrap();
     let space = shape.space(&data, FIRST_ORDER);
     let problem = Problem::new(&data, &space);
-    let entries = problem.columns[0].sentence(0);
-    let values = entries.values.unwrap();
-    let rates = NoiseRates::new(0.3, None, &space.nodes.targets);
     const N: u64 = 20_000;
-    let mut sums = vec![0.0; values.len()];
+    let mut sums = [0.0; 3];
     let mut transitions = 0.0;
+    let dropout = Dropout { rates: [vec![0.3; 4], Vec::new()], label_rate: 0.6, seed: 7 };
     for epoch in 0..N {
-        let masks = Masks::new(0.6, 7, epoch, 0);
-        let mut buffer = Default::default();
-        let masked = masks.apply(0, entries, &rates, &mut buffer).values.unwrap();
-        for (sum, (x, old)) in sums.iter_mut().zip(masked.iter().zip(values)) {
-            assert!(*x == 0.0 || (x / old - 1.0 / 0.7).abs() < 1e-12);
+        let dropped = dropout.draw(&problem, 0, epoch);
+        let entries = dropped.rows().matrices[0].entries(0).zip(data.nodes.entries(0));
+        for (sum, ((column, x), (old_column, old))) in sums.iter_mut().zip(entries) {
+            assert_eq!(column, old_column);
+            assert!(x == 0.0 || (x / old - 1.0 / 0.7).abs() < 1e-12);
             *sum += x / old / N as f64;
         }
-        transitions += masks.transition(1) / N as f64;
+        transitions += dropped.transitions[0] / N as f64;
     }
     // Standard deviations √(δ/(1 − δ)/N): 0.0046 and 0.0087.
     for sum in sums {

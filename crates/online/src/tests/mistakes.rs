@@ -45,7 +45,7 @@ fn has_tie(
 
 /// A dense learner.
 struct Dense {
-    algorithm: Algorithm,
+    rule: MistakeRule,
     theta: Vec<f64>,
     variances: Vec<f64>,
     sum: Vec<f64>, // of the weights after each sentence
@@ -82,12 +82,12 @@ impl Dense {
     fn learn(&mut self, delta: &[f64], wrong: f64, tokens: usize, weight: f64) -> f64 {
         let margin: f64 = delta.iter().zip(&self.theta).map(|(d, w)| d * w).sum();
         let norm: f64 = delta.iter().map(|d| d * d).sum();
-        match self.algorithm {
-            Algorithm::Perceptron(_) => {
+        match self.rule {
+            MistakeRule::Perceptron(_) => {
                 self.add(weight, delta);
                 wrong / tokens as f64
             }
-            Algorithm::PassiveAggressive(options) => {
+            MistakeRule::PassiveAggressive(options) => {
                 let loss = if options.error_sensitive { wrong.sqrt() } else { 1.0 } - margin;
                 let tau = match options.variant {
                     PassiveAggressiveType::Zero => loss / norm,
@@ -99,7 +99,7 @@ impl Dense {
                 }
                 loss
             }
-            Algorithm::Arow(options) => {
+            MistakeRule::Arow(options) => {
                 let delta: Vec<f64> = delta.iter().map(|d| weight * d).collect();
                 let loss = wrong - margin;
                 let spread = delta.iter().zip(&self.variances);
@@ -111,7 +111,6 @@ impl Dense {
                 }
                 loss
             }
-            Algorithm::Sgd(_) => unreachable!(),
         }
     }
 
@@ -122,9 +121,9 @@ impl Dense {
 
     /// Returns the result.
     fn result(&self) -> Vec<f64> {
-        let is_averaged = match self.algorithm {
-            Algorithm::PassiveAggressive(options) => options.averaging,
-            Algorithm::Arow(_) => false,
+        let is_averaged = match self.rule {
+            MistakeRule::PassiveAggressive(options) => options.averaging,
+            MistakeRule::Arow(_) => false,
             _ => true,
         };
         if !is_averaged {
@@ -135,17 +134,17 @@ impl Dense {
 }
 
 /// Every rule with some parameters.
-fn rules() -> Vec<Algorithm> {
+fn rules() -> Vec<MistakeRule> {
     let mut rules = vec![
-        Algorithm::Perceptron(Perceptron::default()),
-        Algorithm::Arow(Arow::default()),
-        Algorithm::Arow(Arow { variance: 0.3, gamma: 4.0, epsilon: 0.0 }),
+        MistakeRule::Perceptron(Perceptron::default()),
+        MistakeRule::Arow(Arow::default()),
+        MistakeRule::Arow(Arow { variance: 0.3, gamma: 4.0, epsilon: 0.0 }),
     ];
     for variant in
         [PassiveAggressiveType::Zero, PassiveAggressiveType::One, PassiveAggressiveType::Two]
     {
         for is_default in [true, false] {
-            rules.push(Algorithm::PassiveAggressive(PassiveAggressive {
+            rules.push(MistakeRule::PassiveAggressive(PassiveAggressive {
                 variant,
                 c: if is_default { 1.0 } else { 0.01 },
                 error_sensitive: is_default,
@@ -165,14 +164,14 @@ fn updates_are_those_of_a_dense_implementation() {
         let partial = with_partial_labels(data, space.labels(), &mut Lcg(case as u64));
         let data = [data, &weighted, &partial][case % 3];
         let dimension = space.dimension();
-        for algorithm in rules() {
-            let settings = settings(algorithm);
-            let variance = match algorithm {
-                Algorithm::Arow(options) => options.variance,
+        for rule in rules() {
+            let settings = settings(Algorithm::Mistakes(rule));
+            let variance = match rule {
+                MistakeRule::Arow(options) => options.variance,
                 _ => 0.0,
             };
             let mut dense = Dense {
-                algorithm,
+                rule,
                 theta: vec![0.0; dimension],
                 variances: vec![variance; dimension],
                 sum: vec![0.0; dimension],
@@ -191,7 +190,7 @@ fn updates_are_those_of_a_dense_implementation() {
                 }
                 assert!(
                     (found.objective - loss).abs() < 1e-9 * (1.0 + loss.abs()),
-                    "case {case}, {algorithm:?}, epoch {epoch}: {} instead of {loss}",
+                    "case {case}, {rule:?}, epoch {epoch}: {} instead of {loss}",
                     found.objective
                 );
                 for (found, expected) in learner.theta.iter().zip(dense.result()) {
@@ -207,8 +206,11 @@ fn updates_are_those_of_a_dense_implementation() {
 fn training_stops_below_the_mean_loss() {
     let (data, space) = &cases()[0];
     let mut losses = Vec::new();
-    let mut learner =
-        learner(data, space, &settings(Algorithm::Perceptron(Perceptron { epsilon: 0.2 })));
+    let mut learner = learner(
+        data,
+        space,
+        &settings(Algorithm::Mistakes(MistakeRule::Perceptron(Perceptron { epsilon: 0.2 }))),
+    );
     let stop = (1..100).find(|_| {
         let epoch = learner.run_epoch();
         losses.push(epoch.objective / data.len() as f64);

@@ -16,7 +16,6 @@ use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use crate::algorithm::*;
 use crate::epochs::{EpochLearner, LearnerSettings};
 use crate::order;
-use crate::sgd::{OnlineNoise, OnlineNoiseKind};
 use random_data::{Lcg, RandomData, copied};
 
 const DATA: RandomData =
@@ -72,6 +71,7 @@ fn settings(algorithm: Algorithm) -> LearnerSettings {
         penalty: Penalty::from(0.5),
         noise: None,
         warm_up: 0,
+        keeps_lowest: false,
         cooling: None,
         seed: 3,
     }
@@ -99,10 +99,9 @@ fn algorithms() -> Vec<Algorithm> {
     vec![
         sgd(StepRule::Decreasing),
         sgd(StepRule::Adagrad),
-        sgd(StepRule::Curvature),
-        Algorithm::Perceptron(Perceptron::default()),
-        Algorithm::PassiveAggressive(PassiveAggressive::default()),
-        Algorithm::Arow(Arow::default()),
+        Algorithm::Mistakes(MistakeRule::Perceptron(Perceptron::default())),
+        Algorithm::Mistakes(MistakeRule::PassiveAggressive(PassiveAggressive::default())),
+        Algorithm::Mistakes(MistakeRule::Arow(Arow::default())),
     ]
 }
 
@@ -122,7 +121,7 @@ fn a_restored_state_continues_with_the_same_bits() {
                 first.run_epoch();
             }
             let mut second = learner(data, space, &settings);
-            second.restore(&first.state()).unwrap();
+            second.restore(first.state().clone()).unwrap();
             assert_eq!(bits(&second.theta), bits(&whole.theta), "case {i}");
             for _ in 0..2 {
                 assert_eq!(whole.run_epoch(), second.run_epoch());

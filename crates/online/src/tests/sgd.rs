@@ -5,8 +5,9 @@ use dropchain::objective::{
     AttributeNoise, Noise, NoiseDistribution, NoiseMasks, PenalizedLikelihood,
 };
 use dropchain::optim::Objective;
+use dropchain::train::FeatureNoise;
 
-use super::enumeration::{curvature, loss};
+use super::enumeration::loss;
 use super::random_data::with_weights;
 use super::*;
 
@@ -74,7 +75,6 @@ impl Dense<'_> {
                     StepRule::Decreasing => eta,
                     StepRule::Adagrad if self.squares[i] > 0.0 => eta / self.squares[i].sqrt(),
                     StepRule::Adagrad => 0.0,
-                    StepRule::Curvature => eta / self.squares[i].sqrt(),
                 };
                 let factor = if self.prior.is_plain && self.rule == StepRule::Decreasing {
                     1.0 - rate * lambda
@@ -85,18 +85,9 @@ impl Dense<'_> {
                 *w = center + (*w - center) * factor;
             }
             let (loss, gradient) = self.gradient(sentence, noise);
-            if self.rule == StepRule::Curvature {
-                let curvature = curvature(self.data, self.space, &self.theta, sentence);
-                for (square, h) in self.squares.iter_mut().zip(curvature) {
-                    *square = (square.sqrt() + h).powi(2);
-                }
-            }
             sum += loss;
             for (i, g) in gradient.iter().enumerate() {
                 let mut rate = eta;
-                if self.rule == StepRule::Curvature {
-                    rate = eta / self.squares[i].sqrt();
-                }
                 if self.rule == StepRule::Adagrad {
                     self.squares[i] += g * g;
                     rate = if *g == 0.0 { 0.0 } else { eta / self.squares[i].sqrt() };
@@ -143,13 +134,12 @@ fn amounts(space: &ParameterSpace, case: usize) -> AttributeNoise {
 #[test]
 fn steps_are_those_of_a_dense_implementation() {
     for (case, (data, space)) in cases().iter().enumerate() {
-        for rule in [StepRule::Decreasing, StepRule::Adagrad, StepRule::Curvature] {
+        for rule in [StepRule::Decreasing, StepRule::Adagrad] {
             let (prior, penalty) = Prior::new(space.dimension(), case);
             let has_noise = case % 3 == 1;
             let cooling = (case % 5 == 2).then_some(3); // of 4 epochs
             let amounts = amounts(space, case);
-            let noise =
-                OnlineNoise { kind: OnlineNoiseKind::Analytic(NOISE), amounts: amounts.clone() };
+            let noise = (FeatureNoise::Analytic(NOISE), amounts.clone());
             let settings = LearnerSettings {
                 penalty,
                 noise: has_noise.then(|| noise.clone()),
@@ -170,7 +160,7 @@ fn steps_are_those_of_a_dense_implementation() {
                 eta: 0.1,
                 prior,
                 theta: start.clone(),
-                squares: vec![rule.first_square().unwrap_or(0.0); start.len()],
+                squares: vec![0.0; start.len()],
                 steps: 0.0,
                 cooling,
                 amounts,

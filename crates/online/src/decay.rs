@@ -1,0 +1,148 @@
+//! The penalty of one sentence, (λ/2)·(w − c)² of each weight, and how weights decay by it.
+//!
+//! If all weights have the same λ, center 0 and learning rate η, they decay by the same factor
+//! 1 − ηλ at every step. So they are stored as v, w = a·v: the decay changes the number a, and a
+//! sentence only the v of its own attributes.
+//!
+//! Otherwise a weight decays towards its center while learning rates η_t pass without a gradient,
+//!
+//! ```text
+//! w ← c + (w − c)·exp(−λ·Σ η_t)
+//! ```
+//!
+//! and with AdaGrad η_t/√G takes the place of η_t. The weights of an attribute decay when it occurs
+//! next, for the time since then.
+
+use dropchain::math::exp_at_least;
+use dropchain::objective::Penalty;
+use dropchain::simd::{self, Kernel};
+
+use crate::epochs::State;
+use crate::problem::Problem;
+
+/// The smallest exponent of a decay; smaller factors are 0 for all purposes.
+const LOWEST_EXPONENT: f64 = -700.0;
+
+/// The penalty of one sentence, and the decay of the weights in an epoch.
+#[derive(Clone, Debug)]
+pub(crate) struct Decay {
+    /// λ = 2·c2/N of all weights, or its mean: it determines the schedule of the learning rate.
+    pub strength: f64,
+    strengths: Vec<f64>, // [dimension] λ of each weight, or empty
+    centers: Vec<f64>,   // [dimension] c of each weight; empty: 0
+    /// a.
+    pub factor: f64,
+    elapsed: f64,      // Σ η
+    last: Vec<f64>,    // [groups] its value when the group decayed last; empty: all decay alike
+    factors: Vec<f64>, // a buffer
+}
+
+impl Decay {
+    /// Divides a penalty among `sentences` sentences. `has_own_rates`: each weight has a learning
+    /// rate of its own.
+    pub fn new(
+        problem: &Problem<'_>,
+        penalty: &Penalty,
+        sentences: usize,
+        has_own_rates: bool,
+    ) -> Self {
+        let parameters = 0..problem.space.dimension();
+        let factor = 2.0 / sentences.max(1) as f64;
+        let strengths = parameters.clone().map(|i| penalty.strength(i));
+        let mean = || strengths.clone().sum::<f64>() / parameters.len().max(1) as f64;
+        let strength = factor * penalty.uniform_strength().unwrap_or_else(mean);
+        let (mut own, mut centers) = (Vec::new(), Vec::new());
+        if penalty.uniform_strength().is_none() {
+            own = strengths.clone().map(|strength| factor * strength).collect();
+        }
+        if penalty.has_centers() {
+            centers = problem.weights(parameters.map(|i| penalty.center(i)).collect());
+        }
+        let is_lazy = has_own_rates || !own.is_empty() || !centers.is_empty();
+        Self {
+            strength,
+            strengths: own,
+            centers,
+            factor: 1.0,
+            elapsed: 0.0,
+            last: vec![0.0; if is_lazy { problem.members.len() } else { 0 }],
+            factors: Vec::new(),
+        }
+    }
+
+    /// Forgets what has decayed.
+    pub fn reset(&mut self) {
+        (self.factor, self.elapsed) = (1.0, 0.0);
+        self.last.fill(0.0);
+    }
+
+    /// Lets the learning rate η of a step pass. Weights of these groups decay now.
+    pub fn pass(&mut self, problem: &Problem<'_>, eta: f64, groups: &[u32], state: &mut State) {
+        if self.last.is_empty() {
+            self.factor *= 1.0 - eta * self.strength;
+            return;
+        }
+        self.elapsed += eta;
+        groups.iter().for_each(|&group| self.decay(problem, group as usize, state));
+    }
+
+    /// Makes what is stored the weights themselves, after the steps so far.
+    pub fn complete(&mut self, problem: &Problem<'_>, state: &mut State) {
+        if self.factor != 1.0 {
+            state.weights.iter_mut().for_each(|w| *w *= self.factor);
+        }
+        (0..self.last.len()).for_each(|group| self.decay(problem, group, state));
+        self.reset();
+    }
+
+    fn decay(&mut self, problem: &Problem<'_>, group: usize, state: &mut State) {
+        let elapsed = self.elapsed - std::mem::replace(&mut self.last[group], self.elapsed);
+        let range = problem.group(group);
+        self.factors.clear();
+        match self.strengths.get(range.clone()) {
+            None => self.factors.resize(range.len(), self.strength),
+            Some(strengths) => self.factors.extend_from_slice(strengths),
+        }
+        simd::dispatch(DecayGroup {
+            factors: &mut self.factors,
+            elapsed,
+            squares: state.sums.get(range.clone()).unwrap_or_default(),
+            centers: self.centers.get(range.clone()).unwrap_or_default(),
+            weights: &mut state.weights[range],
+        });
+    }
+}
+
+/// The kernel that lets the weights of a group decay.
+struct DecayGroup<'a> {
+    /// λ of each weight; overwritten.
+    factors: &'a mut [f64],
+    elapsed: f64,
+    /// G of each weight; empty: 1.
+    squares: &'a [f64],
+    /// c of each weight; empty: 0.
+    centers: &'a [f64],
+    weights: &'a mut [f64],
+}
+
+impl Kernel for DecayGroup<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { factors, elapsed, squares, centers, weights } = self;
+        factors.iter_mut().for_each(|x| *x = -*x * elapsed);
+        for (x, &square) in factors.iter_mut().zip(squares) {
+            // A weight that has never had a gradient has no rate yet.
+            *x = if square > 0.0 { *x / square.sqrt() } else { 0.0 };
+        }
+        exp_at_least(factors, LOWEST_EXPONENT);
+        if centers.is_empty() {
+            weights.iter_mut().zip(factors).for_each(|(w, x)| *w *= *x);
+        } else {
+            for ((w, x), center) in weights.iter_mut().zip(factors).zip(centers) {
+                *w = center + (*w - center) * *x;
+            }
+        }
+    }
+}

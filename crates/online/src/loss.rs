@@ -1,0 +1,233 @@
+//! The loss of a sentence, −log p(Y|x) with or without noise, and its gradient. The kernel that
+//! computes them from scores is that of batch training ([`SentenceKernel`]).
+
+use dropchain::chain::{LabelWeights, Transitions};
+use dropchain::extract::Target;
+use dropchain::objective::{
+    AttributeNoise, BlockArrays, ChainParameters, LabelVariances, Noise, SentenceArrays,
+    SentenceAttributes, SentenceKernel, SentenceTask, SentenceTerms,
+};
+use dropchain::train::FeatureNoise;
+
+use crate::masks::{Dropout, DroppedSentence};
+use crate::problem::Problem;
+use crate::rows::{ColumnRates, Rows};
+
+/// The noise of updates: at most one of both kinds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OnlineNoise {
+    /// The quadratic regularizer of each sentence.
+    quadratic: Option<Quadratic>,
+    /// Attributes are dropped at random.
+    dropout: Option<Dropout>,
+}
+
+#[derive(Clone, Debug)]
+struct Quadratic {
+    noise: Noise,
+    rates: ColumnRates,
+    factors: [f64; 2], // of a labeled and of an unlabeled sentence
+}
+
+/// Weights a·v.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ScaledWeights<'a> {
+    /// v.
+    pub values: &'a [f64],
+    /// a.
+    pub factor: f64,
+}
+
+/// Computes losses and gradients; a reusable workspace.
+#[derive(Debug)]
+pub(crate) struct SentenceLoss {
+    noise: OnlineNoise,
+    kernels: [SentenceKernel; 2], // without and with the quadratic regularizer
+    label_weights: LabelWeights,
+    transitions: Transitions,
+    variances: LabelVariances,
+    /// Scores, then derivatives with respect to them.
+    scores: BlockArrays,
+    score_variances: BlockArrays,
+    variance_derivatives: BlockArrays,
+    dropped: Option<DroppedSentence>, // the sentence, if it has masks
+}
+
+impl OnlineNoise {
+    /// Prepares noise with amounts on single attributes.
+    pub fn new(problem: &Problem<'_>, noise: FeatureNoise, amounts: AttributeNoise) -> Self {
+        let rates = |uniform, convert: &dyn Fn(f64) -> f64| -> ColumnRates {
+            let rates = amounts.rates(uniform, convert, problem.space);
+            let columns = problem.space.blocks().map(|block| 0..block.columns());
+            [0, 1].map(|i: usize| columns[i].clone().map(|c| rates[i].column(c)).collect())
+        };
+        match noise {
+            FeatureNoise::Analytic(noise) => {
+                let mut rates =
+                    rates([noise.node, noise.edge], &|amount| noise.distribution.rate(amount));
+                rates.iter_mut().flatten().zip(&problem.members).for_each(|(r, m)| *r /= m);
+                let factors = noise.factors(problem.data.total_weights());
+                Self { quadratic: Some(Quadratic { noise, rates, factors }), dropout: None }
+            }
+            FeatureNoise::MonteCarlo(noise) => {
+                let dropout = Dropout {
+                    rates: rates([noise.node, noise.edge], &|rate| rate),
+                    label_rate: noise.edge,
+                    seed: noise.seed,
+                };
+                Self { quadratic: None, dropout: Some(dropout) }
+            }
+        }
+    }
+
+    /// Returns whether it teaches something about sentences without labels.
+    pub fn uses_unlabeled(&self) -> bool {
+        self.quadratic.is_some()
+    }
+}
+
+impl SentenceLoss {
+    pub fn new(problem: &Problem<'_>, noise: OnlineNoise) -> Self {
+        let transitions = Transitions::new(problem.space.labels(), problem.space.order());
+        let term = noise.quadratic.as_ref().map(|quadratic| quadratic.noise.term);
+        Self {
+            noise,
+            kernels: [None, term].map(|term| SentenceKernel::new(&transitions, term)),
+            label_weights: LabelWeights::default(),
+            transitions,
+            variances: LabelVariances::default(),
+            scores: BlockArrays::default(),
+            score_variances: BlockArrays::default(),
+            variance_derivatives: BlockArrays::default(),
+            dropped: None,
+        }
+    }
+
+    /// Returns the numbers that squared weights have a gradient for: none without a regularizer.
+    pub fn squares(&self, problem: &Problem<'_>) -> usize {
+        self.noise.quadratic.as_ref().map_or(0, |_| problem.space.dimension())
+    }
+
+    /// Evaluates a sentence of at least one token: with the noise that it has in an epoch, if there
+    /// is one. Its derivatives are kept.
+    pub fn evaluate(
+        &mut self,
+        problem: &Problem<'_>,
+        weights: ScaledWeights<'_>,
+        sentence: usize,
+        noisy_epoch: Option<u64>,
+    ) -> SentenceTerms {
+        self.set_scores(problem, weights, sentence, noisy_epoch);
+        let noise_factor = match noisy_epoch {
+            Some(_) => self.set_variances(problem, weights, sentence),
+            None => None,
+        };
+        let weight = problem.data.weight(sentence);
+        let task = SentenceTask {
+            target: problem.data.target(sentence),
+            weight,
+            noise_weight: weight * noise_factor.unwrap_or(0.0),
+            attributes: SentenceAttributes::default(),
+            shared: None,
+        };
+        let kernel = &mut self.kernels[usize::from(noise_factor.is_some())];
+        let chain = ChainParameters { transitions: &self.transitions, variances: &self.variances };
+        let arrays = SentenceArrays {
+            scores: self.scores.arrays(),
+            variances: self.score_variances.arrays(),
+            variance_derivatives: self.variance_derivatives.arrays(),
+        };
+        kernel.begin(chain);
+        let terms = kernel.evaluate(chain, task, arrays);
+        kernel.finish(chain);
+        terms
+    }
+
+    /// Sets the scores and the transitions of a sentence, some of which may be dropped.
+    fn set_scores(
+        &mut self,
+        problem: &Problem<'_>,
+        weights: ScaledWeights<'_>,
+        sentence: usize,
+        noisy_epoch: Option<u64>,
+    ) {
+        let dropout = self.noise.dropout.as_ref().zip(noisy_epoch);
+        self.dropped = dropout.map(|(dropout, epoch)| dropout.draw(problem, sentence, epoch));
+        let rows = rows(&self.dropped, problem, sentence);
+        rows.score(problem, weights.values, &mut self.scores);
+        scale(&mut self.scores, weights.factor);
+        let labels = &mut self.label_weights;
+        problem.space.label_weights(weights.values, labels);
+        for label_weights in [&mut labels.transitions, &mut labels.start, &mut labels.end] {
+            label_weights.iter_mut().for_each(|w| *w *= weights.factor);
+        }
+        if let Some(dropped) = &self.dropped {
+            dropped.mask_labels(problem, labels, &mut self.scores.edges);
+        }
+        self.transitions.set(&labels.transitions, &labels.start, &labels.end);
+    }
+
+    /// Sets the variances of the scores of a sentence, and returns the factor of its regularizer,
+    /// if there is one.
+    fn set_variances(
+        &mut self,
+        problem: &Problem<'_>,
+        weights: ScaledWeights<'_>,
+        sentence: usize,
+    ) -> Option<f64> {
+        let Quadratic { noise, rates, factors } = self.noise.quadratic.as_ref()?;
+        let (rows, space) = (problem.rows(sentence), problem.space);
+        self.variances.set(noise, &Default::default(), space, &[], &self.transitions);
+        rows.variances(problem, weights.values, rates, &mut self.score_variances);
+        scale(&mut self.score_variances, weights.factor * weights.factor);
+        self.variance_derivatives.reset(rows.tokens.len(), space);
+        Some(factors[usize::from(sentence >= problem.data.labeled())])
+    }
+
+    /// Adds the derivatives of the sentence that was evaluated last: with respect to the weight of
+    /// one member of each class and, with a regularizer, with respect to its square.
+    pub fn add_gradient(
+        &mut self,
+        problem: &Problem<'_>,
+        sentence: usize,
+        noisy_epoch: Option<u64>,
+        [gradient, squares]: [&mut [f64]; 2],
+    ) {
+        let quadratic = self.noise.quadratic.as_ref().filter(|_| noisy_epoch.is_some());
+        let rows = rows(&self.dropped, problem, sentence);
+        rows.add_gradient(problem, &self.scores, gradient);
+        let sums = &mut self.kernels[usize::from(quadratic.is_some())].sums;
+        if let Some(dropped) = &self.dropped {
+            dropped.unmask_labels(&self.scores.edges, sums);
+        } else if let Target::Gold(labels) = problem.data.target(sentence) {
+            let stride = problem.space.stride();
+            for pair in labels.windows(2) {
+                let weight = problem.data.weight(sentence);
+                sums.pairs[pair[0].index() * stride + pair[1].index()] -= weight;
+            }
+        }
+        if let Some(Quadratic { noise, rates, .. }) = quadratic {
+            sums.add_variances(noise.rates()[1], self.transitions.label_scores());
+            rows.add_square_gradient(problem, &self.variance_derivatives, rates, squares);
+        }
+        let labels = [&sums.pairs[..], &sums.first, &sums.last];
+        problem.space.add_label_gradient(labels, gradient);
+    }
+}
+
+/// Returns the rows of a sentence, of which some entries may be dropped.
+fn rows<'a>(
+    dropped: &'a Option<DroppedSentence>,
+    problem: &Problem<'a>,
+    sentence: usize,
+) -> Rows<'a> {
+    dropped.as_ref().map_or_else(|| problem.rows(sentence), DroppedSentence::rows)
+}
+
+/// Multiplies the numbers by a factor.
+fn scale(arrays: &mut BlockArrays, factor: f64) {
+    if factor != 1.0 {
+        let numbers = arrays.nodes.iter_mut().chain(&mut arrays.edges);
+        numbers.for_each(|x| *x *= factor);
+    }
+}
