@@ -85,16 +85,6 @@ impl Penalty {
         self.centers.as_ref().map_or(0.0, |centers| centers[i])
     }
 
-    /// Returns the strength of all parameters; `None` if they differ.
-    pub fn uniform_strength(&self) -> Option<f64> {
-        self.strengths.is_none().then_some(self.strength)
-    }
-
-    /// Returns whether some centers are not 0.
-    pub fn has_centers(&self) -> bool {
-        self.centers.is_some()
-    }
-
     /// Returns the penalty at θ.
     pub fn value(&self, theta: &[f64]) -> f64 {
         if self.strengths.is_none() && self.centers.is_none() {
@@ -264,8 +254,6 @@ mod tests {
                 assert_eq!((penalty.strength(i), penalty.center(i)), (c2, center));
             }
             assert_close(value, expected, 1e-12);
-            let uniform = (case % 2 == 0).then_some(0.3);
-            assert_eq!(penalty.uniform_strength(), uniform);
         }
     }
 

@@ -47,21 +47,23 @@ impl Decay {
         has_own_rates: bool,
     ) -> Self {
         let parameters = 0..problem.space.dimension();
-        let factor = 2.0 / sentences.max(1) as f64;
-        let strengths = parameters.clone().map(|i| penalty.strength(i));
-        let mean = || strengths.clone().sum::<f64>() / parameters.len().max(1) as f64;
-        let strength = factor * penalty.uniform_strength().unwrap_or_else(mean);
-        let (mut own, mut centers) = (Vec::new(), Vec::new());
-        if penalty.uniform_strength().is_none() {
-            own = strengths.clone().map(|strength| factor * strength).collect();
+        let scale = 2.0 / sentences.max(1) as f64;
+        let mut strengths: Vec<f64> = parameters.clone().map(|i| penalty.strength(i)).collect();
+        let mut strength = strengths.first().copied().unwrap_or_default();
+        if strengths.iter().all(|own| *own == strength) {
+            strengths.clear();
+        } else {
+            strength = strengths.iter().sum::<f64>() / strengths.len() as f64;
         }
-        if penalty.has_centers() {
-            centers = problem.weights(parameters.map(|i| penalty.center(i)).collect());
+        strengths.iter_mut().for_each(|own| *own *= scale);
+        let mut centers = problem.weights(parameters.map(|i| penalty.center(i)).collect());
+        if centers.iter().all(|center| *center == 0.0) {
+            centers.clear();
         }
-        let is_lazy = has_own_rates || !own.is_empty() || !centers.is_empty();
+        let is_lazy = has_own_rates || !strengths.is_empty() || !centers.is_empty();
         Self {
-            strength,
-            strengths: own,
+            strength: scale * strength,
+            strengths,
             centers,
             factor: 1.0,
             elapsed: 0.0,
