@@ -12,6 +12,7 @@ use std::hint::black_box;
 use std::ops::BitOr;
 
 use super::bundle_sums::BundleSums;
+use super::distribution::SentenceScores;
 use super::keyed_sentence::KeyedSentence;
 use crate::error::Result;
 use crate::extract::TokenSink;
@@ -225,14 +226,25 @@ fn memo(found: Option<WeightLocation>, table: Option<&WeightRows<'_>>) -> Result
 
 /// Collects the attributes of a sentence and sums their weights.
 pub(super) struct Scorer<'a> {
-    pub model: &'a Model,
-    pub buffers: &'a mut ScoringBuffers,
-    pub stride: usize,
-    /// Length of a token's edge scores, 0 without edge attributes.
-    pub width: usize,
+    model: &'a Model,
+    buffers: &'a mut ScoringBuffers,
+    stride: usize,
+    width: usize, // length of a token's edge scores, 0 without edge attributes
 }
 
-impl Scorer<'_> {
+impl<'a> Scorer<'a> {
+    /// Creates a scorer of a sentence, whose tokens have `stride` node scores and `width` edge
+    /// scores.
+    pub fn new(
+        model: &'a Model,
+        buffers: &'a mut ScoringBuffers,
+        stride: usize,
+        width: usize,
+    ) -> Self {
+        buffers.clear();
+        Self { model, buffers, stride, width }
+    }
+
     /// Returns whether a sentence of `tokens` tokens is passed in bundles. The order of summation,
     /// and so the bits, depend on it.
     pub fn takes_bundles(&self, tokens: usize) -> bool {
@@ -294,8 +306,9 @@ impl Scorer<'_> {
     }
 
     /// Adds the weights of all attributes, in the order in which they were added, to the scores of
-    /// their tokens: nodes `[T][stride]`, edges `[T][width]`.
-    pub fn finish(self, nodes: &mut [f64], edges: &mut [f64]) -> Result<()> {
+    /// their tokens.
+    pub fn finish(self, scores: &mut SentenceScores) -> Result<()> {
+        let SentenceScores { nodes, edges, .. } = scores;
         let ScoringBuffers { batches, rows, bundled, sums, .. } = self.buffers;
         let table = self.model.node_rows();
         bundled.resolve(AttributeKind::Node, self.model, Some(&table))?;
