@@ -41,20 +41,18 @@
 //! | `labels` | names of the K labels; a label is its index in this list |
 //! | `labeling`, `corpus_labeling` | the scheme and notation of the labels of the model, and those
 //! of the training corpus |
-//! | `columns`, `label_column` | column names of the training corpus, index of the label column |
+//! | `columns` | of the training corpus: names, where the labels were, whether lines with `#` are
+//! comments, and whether files begin with a header row |
 //! | `template` | the template with its resources (lexica, clusters, …), if there is one |
 //! | `order` | 0 or 1 |
 //! | `label_weights` | transition weights `[K][K]` (none if all 0), start and end weights `[K]` |
 //! | `precision` | how the weights in the tables are stored: `f32`, `f64`, `f16` or `i8` |
 //! | `provenance` | version, files, sizes; options, [`TrainingRecord`], configuration as JSON |
 //! | `tables` | for each table: attributes A, seed, slots, stored weights, whether it is dense |
-//! | `joined` | name, positions in `columns` and names of the columns that the labels join, if any
-//! |
-//! | `label_key` | the key in the column `misc` of CoNLL-U whose values the labels are, if any |
-//! | `lines` | whether lines with `#` are comments, and whether files begin with a header row |
 //!
-//! Labels that join columns consist of a value of each with `+` in between; a label is split at the
-//! first ones. `label_column` is none then.
+//! Labels are in a column, join columns, or are the values of a key in the column `misc` of CoNLL-U.
+//! Those that join columns consist of a value of each with `+` in between; a label is split at the
+//! first ones.
 //!
 //! ## Sums
 //!
@@ -110,10 +108,11 @@
 //! proportion to the file. A file that another program writes to while it is opened is an error, or
 //! becomes one when a block of the new contents is first accessed.
 
-mod bytes;
+mod columns;
 mod constraint;
+mod container;
+mod container_file;
 mod file;
-mod file_contents;
 mod fingerprint;
 mod format;
 mod header;
@@ -127,7 +126,9 @@ pub mod tests;
 mod training_record;
 mod weights;
 
+pub use columns::{CorpusColumns, LabelSource};
 pub use constraint::decoding_constraint;
+pub use container::Container;
 pub use file::Model;
 #[cfg(feature = "train")]
 pub use format::MAX_LABELS;
@@ -139,7 +140,7 @@ pub use row_file::RowFile;
 pub use sizes::{ModelSizes, TableSizes};
 #[cfg(any(feature = "train", test))]
 pub use table::TableBuilder;
-pub use table::{AttributeWeights, WeightLocation, WeightRows};
+pub use table::{AttributeTable, AttributeWeights, WeightLocation, WeightRows};
 #[cfg(feature = "train")]
 pub use training_record::APPLIED_RECALL_BIAS;
 pub use training_record::TrainingRecord;

@@ -8,15 +8,11 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::bytes::Bytes;
-use super::file_contents::{self, assemble, check, sections};
-use super::format::{AttributeKind, Magic, Precision, SECTIONS, TableInfo};
-use super::table::{AttributeWeights, Table, TableBuilder, TableFormat};
-#[cfg(feature = "train")]
-use crate::atomic_file;
+use super::container::Container;
+use super::format::{AttributeKind, Magic, Precision, TableInfo};
+use super::table::{AttributeTable, TableBuilder, TableFormat, TableLayout, WeightLocation};
 use crate::error::{Error, Result};
 use crate::fingerprint::key;
-use crate::input_file::InputFile;
 
 /// The largest number of columns: a position has 15 bits.
 const MAX_COLUMNS: usize = 0x7fff;
@@ -24,10 +20,10 @@ const MAX_COLUMNS: usize = 0x7fff;
 /// Named rows of weights, with a header: immutable, shared by any number of threads.
 #[derive(Debug)]
 pub struct RowFile {
-    bytes: Bytes,
+    file: Container,
     columns: usize,
     precision: Precision,
-    table: Table,
+    table: TableLayout,
 }
 
 /// The header of a file: the shape of the rows, and what a kind of models adds.
@@ -70,9 +66,7 @@ impl RowFile {
         let table = builder.info(seed)?;
         let header = serde_json::to_vec(&RowHeader { columns, precision, table, content: header });
         let header = header.map_err(|e| Error::parameter(format!("cannot write a header: {e}")))?;
-        let mut sections = Vec::from(builder.into_sections(slots));
-        sections.resize(SECTIONS - 2, Vec::new());
-        Ok(assemble(magic, &header, sections))
+        Ok(Container::encode(magic, &header, builder.into_sections(slots).into()))
     }
 
     /// Reads a file with this magic into memory; also returns its header.
@@ -82,8 +76,7 @@ impl RowFile {
     /// [`Error::Io`] if it cannot be read; [`Error::Model`] if it is of another kind, is damaged,
     /// or memory does not suffice.
     pub fn open<H: DeserializeOwned>(path: impl AsRef<Path>, magic: &Magic) -> Result<(Self, H)> {
-        let file = InputFile::open(path.as_ref(), file_contents::EXPECTED)?;
-        Self::decode(file_contents::read(file, magic)?, magic)
+        Self::decode(Container::open(path, magic)?)
     }
 
     /// Reads the contents of a file with this magic; also returns its header.
@@ -92,39 +85,35 @@ impl RowFile {
     ///
     /// Same as [`open`](Self::open).
     pub fn from_bytes<H: DeserializeOwned>(bytes: Vec<u8>, magic: &Magic) -> Result<(Self, H)> {
-        Self::decode(Bytes::new(bytes, Path::new("model in memory")), magic)
+        Self::decode(Container::from_bytes(bytes, magic)?)
     }
 
-    fn decode<H: DeserializeOwned>(mut bytes: Bytes, magic: &Magic) -> Result<(Self, H)> {
-        let sections = sections(bytes.path(), bytes.all(), magic)?;
-        check(bytes.path(), bytes.all(), &sections)?;
-        let [header, sums, sections @ ..] = sections;
-        let header: RowHeader<H> = serde_json::from_slice(&bytes.all()[header])
-            .map_err(|e| bytes.damaged(&format!("the header cannot be read: {e}")))?;
+    fn decode<H: DeserializeOwned>(file: Container) -> Result<(Self, H)> {
+        let header: RowHeader<H> = serde_json::from_slice(file.header())
+            .map_err(|e| file.damaged(&format!("the header cannot be read: {e}")))?;
         if header.columns > MAX_COLUMNS {
-            return Err(bytes.damaged("there are too many columns"));
+            return Err(file.damaged("there are too many columns"));
         }
         let format = TableFormat {
             precision: header.precision,
             kind: AttributeKind::Node,
             labels: header.columns,
         };
-        let sections = std::array::from_fn(|i| sections[i].clone());
-        let table = Table::new(&header.table, format, sections);
-        let table = table.map_err(|what| bytes.damaged(&what))?;
-        bytes.set_blocks(sums)?;
-        let file = Self { bytes, columns: header.columns, precision: header.precision, table };
+        let sections = std::array::from_fn(|i| file.sections()[2 + i].clone());
+        let table = TableLayout::new(&header.table, format, sections);
+        let table = table.map_err(|what| file.damaged(&what))?;
+        let file = Self { file, columns: header.columns, precision: header.precision, table };
         Ok((file, header.content))
     }
 
     /// Returns the path that the file was opened from.
     pub fn path(&self) -> &Path {
-        self.bytes.path()
+        self.file.path()
     }
 
     /// Returns the contents of the file.
     pub fn as_bytes(&self) -> &[u8] {
-        self.bytes.all()
+        self.file.as_bytes()
     }
 
     /// Writes the file, atomically.
@@ -134,7 +123,7 @@ impl RowFile {
     /// [`Error::Io`] if it cannot be written.
     #[cfg(feature = "train")]
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        atomic_file::write(path, self.as_bytes())
+        self.file.save(path)
     }
 
     /// Verifies the checksums of the whole file.
@@ -143,7 +132,7 @@ impl RowFile {
     ///
     /// [`Error::Model`] if a block does not match its checksum.
     pub fn verify(&self) -> Result<()> {
-        self.bytes.get(self.table.slots_and_weights().start..self.bytes.len()).map(drop)
+        self.file.verify()
     }
 
     /// Returns the number of columns.
@@ -167,13 +156,12 @@ impl RowFile {
     /// If `scores` has another length.
     pub fn add_row(&self, name: &[u8], value: f64, scores: &mut [f64]) -> Result<bool> {
         assert_eq!(scores.len(), self.columns, "scores are [columns]");
-        let Some(weights) = self.row(name)? else {
+        let Some(location) = self.find(name)? else {
             return Ok(false);
         };
-        match weights.add_to(value, self.columns, scores) {
-            true => Ok(true),
-            false => Err(self.bytes.weight_without_label()),
-        }
+        let rows = self.table().rows();
+        rows.add(&[(rows.locate(location)?, value)], self.columns, scores)?;
+        Ok(true)
     }
 
     /// Iterates over the names, in the order in which they were encoded, with their rows.
@@ -182,25 +170,25 @@ impl RowFile {
     ///
     /// An item is [`Error::Model`] if the file is damaged there.
     pub fn rows(&self) -> impl Iterator<Item = Result<NamedRow<&[u8]>>> {
-        (0..self.table.len()).map(|i| {
-            let name = self.table.names().get(&self.bytes, i)?;
-            let weights = self.row(name)?;
-            let weights = weights.ok_or_else(|| self.bytes.damaged("a name has no weights"))?;
+        (0..self.table().len()).map(|i| {
+            let name = self.table().name(i)?;
+            let location = self.find(name)?;
+            let location = location.ok_or_else(|| self.table().name_without_weights())?;
             let mut row = Vec::new();
-            weights.for_each(|column, weight| row.push((column as u32, weight)));
+            self.table()
+                .weights_at(location)?
+                .for_each(|column, weight| row.push((column as u32, weight)))?;
             row.retain(|&(_, weight)| weight != 0.0);
-            match row.iter().all(|&(column, _)| (column as usize) < self.columns) {
-                true => Ok((name, row)),
-                false => Err(self.bytes.weight_without_label()),
-            }
+            Ok((name, row))
         })
     }
 
-    fn row(&self, name: &[u8]) -> Result<Option<AttributeWeights<'_>>> {
-        let location =
-            (self.table).find(&self.bytes, key(self.table.fingerprinter().fingerprint(name)))?;
-        let at = |location| self.table.weights_at(&self.bytes, location);
-        location.map(at).transpose()
+    fn table(&self) -> AttributeTable<'_> {
+        AttributeTable { layout: &self.table, file: &self.file }
+    }
+
+    fn find(&self, name: &[u8]) -> Result<Option<WeightLocation>> {
+        self.table().find(key(self.table.fingerprinter().fingerprint(name)))
     }
 }
 

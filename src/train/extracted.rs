@@ -17,34 +17,23 @@ use super::origin::column_groups;
 use crate::error::{Error, Result};
 use crate::extract::{Alphabet, Alphabets, Dataset, SparseRows, numbered};
 use crate::ids::LabelId;
-use crate::sentence::{JoinedColumns, LineRules, Sentence};
+use crate::model::CorpusColumns;
+use crate::sentence::Sentence;
 use crate::template::Template;
 
 /// Files and columns of the training corpus, for the header of the model.
 #[derive(Debug, Default)]
 pub(super) struct CorpusInfo {
     pub files: Vec<String>,
-    pub columns: Vec<String>,
-    pub label_column: Option<u32>,
-    pub joined: Option<JoinedColumns>,
-    pub label_key: Option<String>,
-    pub lines: LineRules,
+    pub columns: CorpusColumns,
 }
 
 impl CorpusInfo {
     pub fn new(sentences: &[Sentence]) -> Self {
         let schema = sentences.first().map(Sentence::schema);
-        let joined = schema.and_then(|s| s.joined());
-        let label_key = schema.and_then(|s| s.label_key());
-        let in_column = joined.is_none() && label_key.is_none();
-        let label = schema.and_then(|s| s.label()).filter(|_| in_column);
         let mut info = Self {
             files: Vec::new(),
-            columns: schema.map_or_else(Vec::new, |s| s.input_names().to_vec()),
-            label_column: label.map(|c| c as u32),
-            joined: joined.cloned(),
-            label_key: label_key.map(str::to_owned),
-            lines: schema.map(|s| s.line_rules()).unwrap_or_default(),
+            columns: schema.map(|schema| CorpusColumns::of(schema)).unwrap_or_default(),
         };
         for file in sentences.iter().map(Sentence::file) {
             if info.files.last().is_none_or(|last| **last != **file) {
@@ -211,7 +200,7 @@ impl ExtractedCorpora {
     pub fn reading(&self) -> Vec<String> {
         let mut reading = self.labels.reading.clone();
         let columns = &self.source.columns;
-        let word = columns.iter().position(|name| name == "word" || name == "form");
+        let word = columns.names.iter().position(|name| name == "word" || name == "form");
         if let (Some(line), Some(word)) = (reading.first_mut(), word) {
             line.push_str(&format!(", words in column {}", word + 1));
         }

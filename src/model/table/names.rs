@@ -9,7 +9,7 @@ use flate2::bufread::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 
 use crate::error::{Error, Result};
-use crate::model::bytes::Bytes;
+use crate::model::container::Container;
 use crate::name_list::NameList;
 
 /// How many times as long as their encoding names may be. Without a limit, a small file could
@@ -54,14 +54,14 @@ impl Names {
     /// # Errors
     ///
     /// [`Error::Parameter`] if there is none; [`Error::Model`] if the file is damaged there.
-    pub fn get<'a>(&'a self, bytes: &'a Bytes, i: usize) -> Result<&'a [u8]> {
+    pub fn get<'a>(&'a self, file: &'a Container, i: usize) -> Result<&'a [u8]> {
         if i >= self.count {
             return Err(Error::parameter(format!(
                 "attribute {i} does not exist: there are {}",
                 self.count
             )));
         }
-        let names = self.decoded(bytes)?;
+        let names = self.decoded(file)?;
         let start = if i == 0 { 0 } else { names.ends[i - 1] };
         Ok(&names.bytes[start..names.ends[i]])
     }
@@ -71,20 +71,20 @@ impl Names {
     /// # Errors
     ///
     /// [`Error::Model`] if the file is damaged there.
-    pub fn total(&self, bytes: &Bytes) -> Result<usize> {
-        Ok(self.decoded(bytes)?.bytes.len())
+    pub fn total(&self, file: &Container) -> Result<usize> {
+        Ok(self.decoded(file)?.bytes.len())
     }
 
-    fn decoded(&self, bytes: &Bytes) -> Result<&DecodedNames> {
+    fn decoded(&self, file: &Container) -> Result<&DecodedNames> {
         let decoded = match self.decoded.get() {
             Some(decoded) => decoded,
             None => {
-                let [lengths, names] = [&self.lengths, &self.bytes].map(|s| bytes.get(s.clone()));
+                let [lengths, names] = [&self.lengths, &self.bytes].map(|s| file.get(s.clone()));
                 let encoded = [lengths?, names?];
                 (self.decoded).get_or_init(|| DecodedNames::decode(self.count, encoded))
             }
         };
-        decoded.as_ref().map_err(|what| bytes.damaged(what))
+        decoded.as_ref().map_err(|what| file.damaged(what))
     }
 }
 

@@ -100,7 +100,7 @@ impl<'a> Collector<'a> {
         let start = list.names.len();
         attribute.write(&mut list.names);
         let key = self.model.key(&list.names[start..]);
-        match self.model.find(kind, key)? {
+        match self.model.table(kind).find(key)? {
             Some(location) => list.attributes.push(KnownAttribute {
                 name: [start, list.names.len()],
                 value,

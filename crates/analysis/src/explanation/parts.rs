@@ -217,7 +217,7 @@ impl<'e> Alternative<'e> {
         let explanation = self.explanation;
         let model = explanation.tagger.model();
         for (name, attribute) in explanation.attributes.of(kind, t) {
-            let weights = model.weights_at(kind, attribute.location)?;
+            let weights = model.table(kind).weights_at(attribute.location)?;
             let weight = |position| weights.get(position);
             let name = String::from_utf8_lossy(name);
             parts.push(part(name, attribute.value, &weight));
