@@ -86,7 +86,7 @@
 //! fewer than 2³² weights.
 //!
 //! *Names* are concatenated in training order and compressed as a raw DEFLATE stream; their
-//! *lengths* (LEB128), as another. Names that would be more than 64 times as long as their stream
+//! *lengths* (4 bytes each), as another. Names that would be more than 64 times as long as their stream
 //! are not compressed. `inspect` prints them; tagging does not access them.
 //!
 //! Both tables use the same seed, the first under which no attribute matches the slot of another,

@@ -25,9 +25,10 @@ mod text;
 
 use std::ops::Range;
 
-use attributes::{Collector, SentenceAttributes};
+use attributes::Collector;
 use dropchain::chain::{Detour, MaxMarginals};
 use dropchain::ids::LabelId;
+use dropchain::sentence::Attributes;
 use dropchain::tag::{Condition, SentenceScores, TagInput, TagOptions, Tagger};
 use dropchain::{Error, Result};
 pub use explained::{
@@ -60,7 +61,7 @@ pub struct Explanation<'t> {
     scores: SentenceScores,
     marginals: Vec<f64>, // [T] p(label of the token)
     best: MaxMarginals,
-    attributes: SentenceAttributes,
+    attributes: Attributes,
     recall_bias: f64,
 }
 

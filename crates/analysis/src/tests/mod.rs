@@ -7,7 +7,7 @@ mod explanation;
 use dropchain::chain::{Order, score};
 use dropchain::ids::LabelId;
 use dropchain::label::{LabelSet, Scheme};
-use dropchain::model::{EdgeWeights, Header, NodeWeights, Precision};
+use dropchain::model::{EdgeWeights, Header, LabelSource, NodeWeights, Precision};
 use dropchain::tag::{Condition, TagOptions, Tagging, Workspace};
 use dropchain::{Model, Sentence, Tagger, Template};
 
