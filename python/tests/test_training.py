@@ -522,7 +522,7 @@ def test_a_model_without_the_noise_that_was_asked_for_is_warned_of(sample, dev):
     with pytest.warns(UserWarning, match="before the noise began: dropout has no part"):
         result = train(sample, dev, dropout=0.99, **options)
     assert (result.noise_iterations, result.regularization) == (0, "L2 0.1")
-    assert "`dropout 0` with the same penalties" in result.messages[-1]
+    assert "`dropout` 0 with the same penalties" in result.messages[-1]
     assert result.tagger.info["training"]["noise"]["iterations"] == 0
     result = train(sample, template="minimal", warm_up=2, max_iterations=5)
     assert result.noise_iterations == 3

@@ -108,7 +108,7 @@ impl Decoder {
     ) -> Error {
         let t = self.first_unreachable(sentence.len(), scores, constraint).unwrap_or(0);
         let (legal, or_off) = match constraint {
-            Some(_) => ("legal ", ", or --constrain off"),
+            Some(_) => ("legal ", ", or `constrain` off"),
             None => ("", ""),
         };
         Error::input(

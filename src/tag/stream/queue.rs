@@ -99,7 +99,7 @@ impl Queue {
                     sentence.place(0),
                     "the part of the document that a token sees needs",
                     limit,
-                    "a smaller --document-window, or other --document",
+                    "a smaller `document_window`, or other `document`",
                 ));
             }
             waiting.push(sentence, bytes);
