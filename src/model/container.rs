@@ -1,4 +1,4 @@
-//! The container of models of all kinds: a header and sections, with checksums.
+//! The container of a model: a header and sections, with checksums.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use memmap2::Mmap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::container_file::{self, EXPECTED};
-use super::format::{BLOCK, Magic, SECTIONS};
-#[cfg(feature = "train")]
-use crate::atomic_file;
+use super::container_file;
+use super::format::{BLOCK, SECTIONS};
 use crate::error::{Error, Result};
 use crate::input_file::InputFile;
 
@@ -21,12 +19,12 @@ const CACHE_LINE: usize = 64;
 /// The byte ranges of the header, of the checksums and of the sections. They are contiguous.
 pub(super) type Sections = [Range<usize>; SECTIONS];
 
-/// A file of a magic number, a header and up to nine sections, in memory: the container of models.
+/// A model file in memory: a magic number, a header and sections.
 ///
-/// What is in header and sections is up to the kind of the file, which is its magic number. The
-/// header is verified when the file is opened, a section block by block when it is first accessed.
+/// The header is verified when the file is opened, a section block by block when it is first
+/// accessed.
 #[derive(Debug)]
-pub struct Container {
+pub(super) struct Container {
     contents: Contents,
     path: PathBuf,
     sections: Sections,
@@ -58,62 +56,34 @@ impl std::ops::Deref for Contents {
 }
 
 impl Container {
-    /// Encodes a file with this magic number, of a header and up to nine sections. A section is
-    /// freed once it is in the file.
-    ///
-    /// # Panics
-    ///
-    /// If there are more sections.
-    pub fn encode<S: AsRef<[u8]>>(magic: &Magic, header: &[u8], sections: Vec<S>) -> Vec<u8> {
-        container_file::assemble(magic, header, sections)
-    }
-
-    /// Reads a file with this magic number into memory, where later changes to it have no effect.
+    /// Reads a file into memory, where later changes to it have no effect.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] if it cannot be read; [`Error::Model`] if it is of another kind or version, is
     /// damaged or changes while it is read, or if memory does not suffice.
-    pub fn open(path: impl AsRef<Path>, magic: &Magic) -> Result<Self> {
-        Self::read(InputFile::open(path.as_ref(), EXPECTED)?, magic)
-    }
-
-    /// Reads an open file; otherwise like [`open`](Self::open).
-    ///
-    /// # Errors
-    ///
-    /// Same as [`open`](Self::open).
-    pub fn read(mut file: InputFile, magic: &Magic) -> Result<Self> {
-        let contents = container_file::read(&mut file, magic)?;
-        Self::new(contents, file.path(), magic)
-    }
-
-    /// Takes the contents of a file; otherwise like [`open`](Self::open).
-    ///
-    /// # Errors
-    ///
-    /// Same as [`open`](Self::open).
-    pub fn from_bytes(bytes: Vec<u8>, magic: &Magic) -> Result<Self> {
-        Self::new(Contents::Vector(bytes), Path::new("model in memory"), magic)
+    pub fn read(mut file: InputFile) -> Result<Self> {
+        let contents = container_file::read(&mut file)?;
+        Self::new(contents, file.path())
     }
 
     /// Takes the contents of a file, of which the header is verified.
-    pub(super) fn new(contents: Contents, path: &Path, magic: &Magic) -> Result<Self> {
-        let sections = container_file::checked_sections(path, &contents, magic)?;
+    pub fn new(contents: Contents, path: &Path) -> Result<Self> {
+        let sections = container_file::checked_sections(path, &contents)?;
         let blocks = (contents.len() - sections[1].end).div_ceil(BLOCK);
         let verified = (0..blocks).map(|_| AtomicBool::new(false)).collect();
         Ok(Self { contents, path: path.to_owned(), sections, verified })
     }
 
     /// Returns a section as a file of its own. Both share the memory.
-    pub(super) fn nested(&mut self, section: usize, magic: &Magic) -> Result<Self> {
+    pub fn nested(&mut self, section: usize) -> Result<Self> {
         let range = self.sections[section].clone();
         let whole = Arc::new(std::mem::replace(&mut self.contents, Contents::Vector(Vec::new())));
         self.contents = Contents::Part(Arc::clone(&whole), 0..whole.len());
-        Self::new(Contents::Part(whole, range), &self.path, magic)
+        Self::new(Contents::Part(whole, range), &self.path)
     }
 
-    pub(super) fn set_path(&mut self, path: &Path) {
+    pub fn set_path(&mut self, path: &Path) {
         self.path = path.to_owned();
     }
 
@@ -128,38 +98,13 @@ impl Container {
         &self.contents
     }
 
-    /// Writes the file, atomically: after a crash, the path holds either the old file or the
-    /// complete new one.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] if it cannot be written; [`Error::Parameter`] if `path` exists and is not a
-    /// regular file, which renaming would destroy.
-    #[cfg(feature = "train")]
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        atomic_file::write(path, self.as_bytes())
-    }
-
     /// Returns the header.
     pub fn header(&self) -> &[u8] {
         &self.contents[self.sections[0].clone()]
     }
 
-    /// Returns section `i`, after verifying it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Model`] if a block does not match its checksum.
-    ///
-    /// # Panics
-    ///
-    /// If `i` is 9 or more.
-    pub fn section(&self, i: usize) -> Result<&[u8]> {
-        self.get(self.sections[2 + i].clone())
-    }
-
     /// Returns the byte ranges of header, checksums and sections.
-    pub(super) fn sections(&self) -> &Sections {
+    pub fn sections(&self) -> &Sections {
         &self.sections
     }
 
@@ -179,7 +124,7 @@ impl Container {
     /// [`Error::Model`] if the range lies outside of the sections, or if one of its blocks does not
     /// match its checksum.
     #[inline(always)]
-    pub(super) fn get(&self, range: Range<usize>) -> Result<&[u8]> {
+    pub fn get(&self, range: Range<usize>) -> Result<&[u8]> {
         let data = self.sections[1].end;
         let bytes = match self.contents.get(range.clone()) {
             Some(bytes) if range.start >= data => bytes,
@@ -212,7 +157,7 @@ impl Container {
     /// Prefetches the cache line of a byte by loading it. Returns the byte, so that the caller can
     /// keep the load from being optimized away.
     #[inline(always)]
-    pub(super) fn prefetch(&self, at: usize) -> u8 {
+    pub fn prefetch(&self, at: usize) -> u8 {
         self.contents.get(at).copied().unwrap_or(0)
     }
 
@@ -223,13 +168,13 @@ impl Container {
 
     /// Returns the error for a location that is out of bounds, or a row without a last entry.
     #[cold]
-    pub(super) fn missing_weights(&self) -> Error {
+    pub fn missing_weights(&self) -> Error {
         self.damaged("the weights of an attribute are out of bounds")
     }
 
     /// Returns the error for a weight whose label does not exist.
     #[cold]
-    pub(super) fn weight_without_label(&self) -> Error {
+    pub fn weight_without_label(&self) -> Error {
         self.damaged("a weight is for a label that does not exist")
     }
 

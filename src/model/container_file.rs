@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::container::{Contents, Sections};
 use super::format::{
-    BLOCK, FORMAT_VERSION, LENGTHS_AT, Magic, PREAMBLE, SECTIONS, SUM_AT, VERSION_AT,
+    BLOCK, FORMAT_VERSION, LENGTHS_AT, MAGIC, PREAMBLE, SECTIONS, SUM_AT, VERSION_AT,
 };
 use crate::error::{Error, Result};
 use crate::input_file::InputFile;
@@ -20,11 +20,11 @@ pub(super) const EXPECTED: &str = "a dropchain model";
 /// Size in bytes up to which memory is allocated without looking at what is available.
 const SMALL: u64 = 64 << 20;
 
-/// Reads a whole file with this magic into memory.
+/// Reads a whole file into memory.
 ///
 /// If the file changes during the call, it may read parts of two files. Their blocks do not
 /// match the checksums.
-pub(super) fn read(file: &mut InputFile, magic: &Magic) -> Result<Contents> {
+pub(super) fn read(file: &mut InputFile) -> Result<Contents> {
     let path = &file.path().to_owned();
     let preamble = file.peek(PREAMBLE)?;
     if preamble.is_empty() {
@@ -34,7 +34,7 @@ pub(super) fn read(file: &mut InputFile, magic: &Magic) -> Result<Contents> {
         };
         return Err(Error::model(path, format!("{what}; expected {EXPECTED}")));
     }
-    let declared = sections(path, preamble, magic)?[SECTIONS - 1].end;
+    let declared = sections(path, preamble)?[SECTIONS - 1].end;
     let length = file.length();
     if let Some(length) = length.filter(|&length| length != declared as u64) {
         return Err(wrong_length(path, length, declared as u64));
@@ -85,14 +85,14 @@ pub(super) fn check_memory(path: &Path, bytes: u64, what: impl Fn() -> String) -
     limit.map_err(|over| Error::model(path, format!("{}: {over}", what())))
 }
 
-/// Returns the sections of a file with this magic, given at least its preamble.
+/// Returns the sections of a file, given at least its preamble.
 ///
 /// # Errors
 ///
 /// [`Error::Model`] if the file is of another kind, has another version or is damaged.
-pub(super) fn sections(path: &Path, bytes: &[u8], magic: &Magic) -> Result<Sections> {
-    if !bytes.starts_with(magic) {
-        return Err(Error::model(path, another_kind(bytes, magic)));
+pub(super) fn sections(path: &Path, bytes: &[u8]) -> Result<Sections> {
+    if !bytes.starts_with(MAGIC) {
+        return Err(Error::model(path, another_kind(bytes)));
     }
     let Some(preamble) = bytes.get(..PREAMBLE) else {
         let what = format!("it ends within its first {PREAMBLE} bytes");
@@ -119,12 +119,12 @@ pub(super) fn sections(path: &Path, bytes: &[u8], magic: &Magic) -> Result<Secti
     Ok(sections)
 }
 
-/// Says that a file does not begin with this magic.
-fn another_kind(bytes: &[u8], magic: &Magic) -> String {
+/// Says that a file does not begin with the magic of taggers.
+fn another_kind(bytes: &[u8]) -> String {
     let name = |magic: &[u8]| String::from_utf8_lossy(magic).trim_end().to_owned();
-    let expected = name(magic);
-    let found = bytes.get(..magic.len());
-    match found.filter(|found| found[..4] == magic[..4] && found[7] == b'\n') {
+    let expected = name(MAGIC);
+    let found = bytes.get(..MAGIC.len());
+    match found.filter(|found| found[..4] == MAGIC[..4] && found[7] == b'\n') {
         Some(found) => {
             let found = name(found);
             format!("this is a file of another kind (it begins with {found}, not {expected})")
@@ -133,14 +133,14 @@ fn another_kind(bytes: &[u8], magic: &Magic) -> String {
     }
 }
 
-/// Returns the sections of a whole file with this magic, after verifying its preamble, its header and
-/// the block checksums.
+/// Returns the sections of a whole file, after verifying its preamble, its header and the block
+/// checksums.
 ///
 /// # Errors
 ///
 /// [`Error::Model`] if the file is of another kind, has another version or is damaged.
-pub(super) fn checked_sections(path: &Path, bytes: &[u8], magic: &Magic) -> Result<Sections> {
-    let sections = sections(path, bytes, magic)?;
+pub(super) fn checked_sections(path: &Path, bytes: &[u8]) -> Result<Sections> {
+    let sections = sections(path, bytes)?;
     let declared = sections[SECTIONS - 1].end;
     if declared != bytes.len() {
         return Err(wrong_length(path, bytes.len() as u64, declared as u64));
@@ -171,16 +171,15 @@ pub(super) fn preamble_sum(preamble: &[u8], header: &[u8], sums: &[u8]) -> u64 {
     hasher.digest()
 }
 
-/// Assembles a file with this magic from an encoded header and the sections after the checksums,
-/// each of which is freed once it is in the file.
-pub(super) fn assemble<S: AsRef<[u8]>>(magic: &Magic, header: &[u8], sections: Vec<S>) -> Vec<u8> {
-    assert!(sections.len() <= SECTIONS - 2, "{} sections", sections.len());
+/// Assembles a file from an encoded header and the sections after the checksums, each of which is
+/// freed once it is in the file.
+pub(super) fn assemble<S: AsRef<[u8]>>(header: &[u8], sections: Vec<S>) -> Vec<u8> {
     let lengths: Vec<usize> = sections.iter().map(|s| s.as_ref().len()).collect();
     let length = lengths.iter().sum::<usize>();
     let sums_at = PREAMBLE + header.len();
     let data_at = sums_at + sums_length(length);
     let mut file = Vec::with_capacity(data_at + length);
-    file.extend_from_slice(magic);
+    file.extend_from_slice(MAGIC);
     let numbers = [FORMAT_VERSION as usize, header.len(), sums_length(length)];
     for number in numbers.into_iter().chain(lengths) {
         file.extend_from_slice(&(number as u64).to_le_bytes());

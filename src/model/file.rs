@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::container::{Container, Sections};
-use super::container_file::check_memory;
-use super::format::{AttributeKind, FIRST_PASS, MAGIC};
+use super::container::{Container, Contents, Sections};
+use super::container_file::{EXPECTED, assemble, check_memory};
+use super::format::{AttributeKind, FIRST_PASS};
 use super::header::Header;
 use super::table::{AttributeTable, TableBuilder, TableFormat, TableLayout};
+#[cfg(feature = "train")]
+use crate::atomic_file;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprinter, key};
 use crate::input_file::InputFile;
@@ -39,7 +41,7 @@ impl Model {
     /// [`Error::Io`] if the file cannot be read; [`Error::Model`] if it is not a model, has another
     /// format version, is damaged or changes while it is read, or if memory does not suffice.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::of(Container::open(path, MAGIC)?)
+        Self::read(InputFile::open(path.as_ref(), EXPECTED)?)
     }
 
     /// Reads a model from an open file; otherwise like [`Model::open`].
@@ -48,7 +50,7 @@ impl Model {
     ///
     /// Same as [`Model::open`].
     pub fn read(file: InputFile) -> Result<Self> {
-        Self::of(Container::read(file, MAGIC)?)
+        Self::of(Container::read(file)?)
     }
 
     /// Reads a model from the contents of a model file, as returned by [`Model::as_bytes`].
@@ -57,7 +59,7 @@ impl Model {
     ///
     /// Same as [`Model::open`].
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
-        Self::of(Container::from_bytes(bytes, MAGIC)?)
+        Self::of(Container::new(Contents::Vector(bytes), Path::new("model in memory"))?)
     }
 
     fn of(mut file: Container) -> Result<Self> {
@@ -77,7 +79,7 @@ impl Model {
         }
         let mut first_pass = None;
         if !file.sections()[FIRST_PASS].is_empty() {
-            let first = Self::of(file.nested(FIRST_PASS, MAGIC)?)?;
+            let first = Self::of(file.nested(FIRST_PASS)?)?;
             if first.first_pass.is_some() {
                 return Err(file.damaged("its first pass has two passes"));
             }
@@ -100,12 +102,12 @@ impl Model {
         }
         let mut sections = second.contents();
         sections[FIRST_PASS - 2] = first.as_bytes();
-        Self::from_bytes(Container::encode(MAGIC, second.file.header(), sections))
+        Self::from_bytes(assemble(second.file.header(), sections))
     }
 
     /// Returns a copy with another header. The tables do not depend on it.
     pub(super) fn with_header(&self, header: &Header) -> Result<Self> {
-        Self::from_bytes(Container::encode(MAGIC, &header.encode()?, self.contents()))
+        Self::from_bytes(assemble(&header.encode()?, self.contents()))
     }
 
     /// Returns the contents of all sections after the checksums.
@@ -138,7 +140,7 @@ impl Model {
     /// not a regular file, which renaming would destroy.
     #[cfg(feature = "train")]
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.file.save(path)
+        atomic_file::write(path, self.as_bytes())
     }
 
     /// Returns the header: labels, template, label weights, provenance; everything but the weights
@@ -247,7 +249,7 @@ fn encode(mut header: Header, [nodes, edges]: [TableBuilder; 2]) -> Result<Vec<u
     let nodes = nodes.into_sections(node_slots);
     let edges = edges.into_sections(edge_slots);
     let sections = [nodes, edges].into_iter().flatten().chain([Vec::new()]);
-    Ok(Container::encode(MAGIC, &header, sections.collect()))
+    Ok(assemble(&header, sections.collect()))
 }
 
 /// Checks that there is memory for the transitions of `label_pairs` pairs of labels, which a small

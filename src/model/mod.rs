@@ -118,7 +118,6 @@ mod format;
 mod header;
 mod noise_exposure;
 mod recall_bias;
-mod row_file;
 mod sizes;
 mod table;
 #[cfg(test)]
@@ -128,7 +127,6 @@ mod weights;
 
 pub use columns::{CorpusColumns, LabelSource};
 pub use constraint::decoding_constraint;
-pub use container::Container;
 pub use file::Model;
 #[cfg(feature = "train")]
 pub use format::MAX_LABELS;
@@ -136,7 +134,6 @@ pub use format::{AttributeKind, FORMAT_VERSION, MAGIC, Magic, Precision};
 pub use header::{Header, Provenance};
 pub use noise_exposure::NoiseExposure;
 pub use recall_bias::add_recall_bias;
-pub use row_file::RowFile;
 pub use sizes::{ModelSizes, TableSizes};
 #[cfg(any(feature = "train", test))]
 pub use table::TableBuilder;

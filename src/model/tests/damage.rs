@@ -4,8 +4,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::*;
 use crate::error::{Error, Result};
-use crate::model::container_file::{preamble_sum, sections};
-use crate::model::format::{BLOCK, FIRST_PASS, LENGTHS_AT, MAGIC, PREAMBLE, SUM_AT};
+use crate::model::container_file::{assemble, preamble_sum, sections};
+use crate::model::format::{BLOCK, FIRST_PASS, LENGTHS_AT, PREAMBLE, SUM_AT};
 use crate::sentence::JoinedColumns;
 
 /// Opens a model and verifies every block.
@@ -31,7 +31,7 @@ fn damage(bytes: Vec<u8>) -> String {
 
 /// Recomputes all checksums; `None` if the sections are too broken to have any.
 fn reseal(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
-    let sections = sections("".as_ref(), &bytes, MAGIC).ok()?;
+    let sections = sections("".as_ref(), &bytes).ok()?;
     let [header, sums] = [0, 1].map(|i| sections[i].clone());
     let blocks = bytes.get(sums.end..)?.chunks(BLOCK);
     let fresh: Vec<u8> = blocks.flat_map(|block| xxh3_64(block).to_le_bytes()).collect();
@@ -391,9 +391,9 @@ fn a_first_pass_of_two_passes_is_damage() {
     let header = two.as_bytes()[section(&two, 0)].to_vec();
     let mut nested = sections(&model);
     nested[FIRST_PASS - 2] = two.as_bytes().to_vec();
-    assert_eq!(damage(Container::encode(MAGIC, &header, nested)), "its first pass has two passes");
+    assert_eq!(damage(assemble(&header, nested)), "its first pass has two passes");
     let mut text = sections(&model);
     text[FIRST_PASS - 2] = b"text".to_vec();
-    let error = error_message(Container::encode(MAGIC, &header, text));
+    let error = error_message(assemble(&header, text));
     assert!(error.contains("this is not a dropchain model"), "{error}");
 }
