@@ -277,11 +277,7 @@ def test_every_option_has_a_name():
     trained = train(words, template="minimal", plain_labels="tags")
     assert trained.options["plain_labels"] == "tags"
     assert train(words, template="minimal", outside="O").options["outside"] == "O"
-    shared = train((X, y), masks="inputs", max_iterations=2)
-    assert shared.options["masks"] == "inputs"
-    with pytest.raises(ValueError, match="masks 'inputs' with gradient 'local'"):
-        train((X, y), masks="inputs", gradient="local")
-    assert given | {"caseless", "plain_labels", "outside", "masks"} == set(_options.NAMES)
+    assert given | {"caseless", "plain_labels", "outside"} == set(_options.NAMES)
 
 
 def test_options_of_a_result_train_the_same_model():

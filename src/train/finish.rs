@@ -83,8 +83,6 @@ impl TrainingSet {
         let ExtractedCorpora { data, labels, development, .. } = &self.corpora;
         let per_token = |entries: usize| entries as f64 / data.tokens().max(1) as f64;
         let [active_per_token, collapsed_active_per_token] = self.entries.map(per_token);
-        let mut reading = self.corpora.reading();
-        reading.extend(settings.regularization().noise.warning(labels.set.len()));
         Start {
             options: fields(settings).into(),
             sentences: data.labeled(),
@@ -94,7 +92,7 @@ impl TrainingSet {
             unlabeled_sentences: data.unlabeled(),
             dev_sentences: development.as_ref().map_or(0, DevelopmentSet::len),
             labels: labels.set.len(),
-            reading,
+            reading: self.corpora.reading(),
             attributes: self.attributes(),
             collapsed_attributes: self.classes.iter().map(Classes::len).sum(),
             parameters: self.parameters(settings),

@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 use super::course::Course;
 use super::defaults::Defaults;
 use super::learner::{AnyLearner, Learner, fields};
-use super::noise_options::{FeatureNoise, Regularization, check_not_negative};
+use super::noise_options::{NoiseKind, Regularization, check_not_negative};
 use super::options::{CommonOptions, Lbfgs};
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
-use crate::objective::{PenalizedLikelihood, Sampler, Terms};
+use crate::objective::Terms;
 use crate::optim::{
     LbfgsOptions, LbfgsSettings, Objective, OptimizerState, Outcome, Start, StopReason,
     minimize_from,
@@ -44,30 +44,6 @@ impl Lbfgs {
         self.l2.unwrap_or(match self.noise.is_on() {
             true => Defaults::L2_WITH_NOISE,
             false => Defaults::L2,
-        })
-    }
-
-    /// Adds the noise term to an objective on `set`.
-    fn add_noise(
-        &self,
-        objective: PenalizedLikelihood,
-        set: &TrainingSet,
-        noise: FeatureNoise,
-    ) -> Result<PenalizedLikelihood> {
-        let amounts = set.attribute_noise(&noise);
-        Ok(match noise {
-            FeatureNoise::Analytic(noise) => objective.with_attribute_noise(noise, amounts),
-            FeatureNoise::MonteCarlo(noise) => {
-                objective.with_attribute_sampling(self.sampler()?, noise, amounts)
-            }
-        })
-    }
-
-    fn sampler(&self) -> Result<Sampler> {
-        self.noise.sampler.ok_or_else(|| {
-            Error::parameter(
-                "monte-carlo noise without a sampler; expected noise that the library computes",
-            )
         })
     }
 
@@ -133,13 +109,10 @@ impl Learner for Lbfgs {
         fields(&Self { l2: Some(self.strength()), ..self.clone() })
     }
 
-    fn check(&self, options: &CommonOptions) -> Result<()> {
+    fn check(&self, _options: &CommonOptions) -> Result<()> {
         check_not_negative("L2 strength", self.l2.unwrap_or(0.0))?;
         check_not_negative("L1 strength", self.l1)?;
-        self.noise.check(options.order)?;
-        if let Some(FeatureNoise::MonteCarlo(_)) = self.noise.feature_noise(0) {
-            self.sampler()?;
-        }
+        self.noise.check()?;
         if let Some(limit) = self.optimizer.max_iterations {
             return Err(Error::parameter(format!(
                 "{limit} iterations among the options of L-BFGS; expected none, since the maximum \
@@ -162,13 +135,13 @@ impl Learner for Lbfgs {
     }
 
     fn check_ranks(&self) -> Result<()> {
-        match self.noise.feature_noise(0) {
-            Some(FeatureNoise::MonteCarlo(_)) => Err(Error::parameter(
-                "--noise monte-carlo is for comparison only, and runs in one process; expected one \
+        if self.noise.is_on() && self.noise.kind == NoiseKind::MonteCarlo {
+            return Err(Error::parameter(
+                "`noise` monte-carlo is for comparison only, and runs in one process; expected one \
                  rank, or `dropchain train`",
-            )),
-            _ => Ok(()),
+            ));
         }
+        Ok(())
     }
 
     fn memory(&self, set: &TrainingSet) -> usize {
@@ -181,9 +154,6 @@ impl Learner for Lbfgs {
     fn learn(&self, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
         let set = course.set();
         let noise = self.noise.feature_noise(course.seed());
-        if let Some(noise) = &noise {
-            noise.check_labels(set.space().labels())?;
-        }
         let mut objective = course.objective(set.penalty(self.strength()));
         let mut start = Self::start(course)?;
         let warm_up = course.warm_up(self.default_warm_up());
@@ -207,7 +177,7 @@ impl Learner for Lbfgs {
             start = Start::Point(outcome.x);
         }
         if let Some(noise) = noise {
-            objective = self.add_noise(objective, set, noise)?;
+            objective = objective.with_attribute_noise(noise, set.attribute_noise(&noise));
         }
         if course.is_segment() {
             objective = objective.resume_at(course.earlier_iterations() as u64);

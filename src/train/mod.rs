@@ -59,8 +59,7 @@ mod two_passes;
 pub use crate::chain::Order;
 pub use crate::extract::{AttributeCorpus, IntoAttribute};
 pub use crate::model::Precision;
-pub use crate::noise::{Engine, Expectation};
-pub use crate::objective::NoiseMasks;
+pub use crate::noise::Engine;
 pub use crate::ranks::{Ranks, Reduce};
 pub use crate::score::{Boundary, States};
 pub use base_models::{BaseModels, BaseRole};
@@ -83,9 +82,7 @@ pub use hold_out::{HeldOut, HoldOut};
 pub use label_scores::{LabelCounts, LabelScores};
 pub use learner::{AnyLearner, AnyOptions, Learner, fields, unfit};
 pub use model_match::{MatchCounts, ModelMatch};
-pub use noise_options::{
-    FeatureNoise, NoiseKind, NoiseOptions, Regularization, check_not_negative,
-};
+pub use noise_options::{NoiseKind, NoiseOptions, Regularization, check_not_negative};
 pub use options::{DevUse, Lbfgs, TrainOptions};
 pub use predictor::Predictor;
 #[doc(hidden)]

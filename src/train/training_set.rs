@@ -10,7 +10,6 @@ use super::development::DevelopmentSet;
 use super::expand::ClassWeights;
 use super::extracted::ExtractedCorpora;
 use super::line_options::ClassOptions;
-use super::noise_options::FeatureNoise;
 use super::options::CommonOptions;
 use super::origin::{Origin, extra_weights};
 use crate::chain::padded;
@@ -156,7 +155,7 @@ impl TrainingSet {
 
     /// Creates the objective with a noise term.
     pub fn noisy_likelihood(&self, l2: f64, noise: Noise) -> PenalizedLikelihood {
-        let amounts = self.attribute_noise(&FeatureNoise::Analytic(noise));
+        let amounts = self.attribute_noise(&noise);
         self.likelihood(l2).with_attribute_noise(noise, amounts)
     }
 
@@ -268,7 +267,7 @@ impl TrainingSet {
     /// Returns the amounts of noise on single attributes, where they differ. Additive noise has
     /// effect without any occurrence of an attribute, so those that are to keep the weights of a
     /// model have none.
-    pub fn attribute_noise(&self, noise: &FeatureNoise) -> AttributeNoise {
+    pub fn attribute_noise(&self, noise: &Noise) -> AttributeNoise {
         let options = self.line_options.as_ref().filter(|o| o.have_dropout());
         let origin = self.origin.as_ref().filter(|_| noise.is_additive());
         if options.is_none() && origin.is_none() {

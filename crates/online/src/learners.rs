@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use dropchain::error::{Error, Result};
-use dropchain::objective::{MonteCarlo, Terms};
+use dropchain::objective::{NoiseTerm, Terms};
 use dropchain::optim::Outcome;
 use dropchain::template::LineOptions;
 use dropchain::train::{
-    AnyLearner, Course, Defaults, Engine, FeatureNoise, Learner, NoiseKind, NoiseMasks,
-    NoiseOptions, Regularization, TrainOptions, TrainingSet, check_not_negative, fields, unfit,
+    AnyLearner, Course, Defaults, Engine, Learner, NoiseKind, NoiseOptions, Regularization,
+    TrainOptions, TrainingSet, check_not_negative, fields, unfit,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -55,12 +55,11 @@ impl Sgd {
     fn settings(&self, set: &TrainingSet, seed: u64, warm_up: usize) -> LearnerSettings {
         let noise = self.noise.feature_noise(seed).map(|noise| OnlineNoise {
             amounts: set.attribute_noise(&noise),
-            kind: match noise {
-                FeatureNoise::Analytic(noise) => OnlineNoiseKind::Analytic(noise),
-                FeatureNoise::MonteCarlo(MonteCarlo { node, edge, .. }) => {
-                    let rates = [node, edge];
-                    OnlineNoiseKind::Sampled { rates, seed }
+            kind: match noise.term {
+                NoiseTerm::MonteCarlo { seed, .. } => {
+                    OnlineNoiseKind::Sampled { rates: noise.amounts(), seed }
                 }
+                _ => OnlineNoiseKind::Analytic(noise),
             },
         });
         LearnerSettings {
@@ -92,9 +91,6 @@ impl Sgd {
         } else if is_on && is_sampled && self.steps.step == StepRule::Curvature {
             let found = "step curvature and sampled noise".to_owned();
             (found, "--noise dropout, or --step adagrad")
-        } else if is_on && noise.masks == NoiseMasks::Inputs {
-            let found = "masks 'inputs'".to_owned();
-            (found, "--algorithm lbfgs, or --masks weights")
         } else {
             return Ok(());
         };
@@ -111,9 +107,9 @@ impl Learner for Sgd {
         fields(&Self { l2: Some(self.strength()), ..self.clone() })
     }
 
-    fn check(&self, options: &TrainOptions<()>) -> Result<()> {
+    fn check(&self, _options: &TrainOptions<()>) -> Result<()> {
         check_not_negative("L2 strength", self.l2.unwrap_or(0.0))?;
-        self.noise.check(options.order)?;
+        self.noise.check()?;
         self.check_noise()?;
         Algorithm::Sgd(self.steps).check()
     }

@@ -1,4 +1,4 @@
-//! Online learners for dropchain, whose weights change after each sentence, and Monte-Carlo noise.
+//! Online learners for dropchain, whose weights change after each sentence.
 //!
 //! | learner | file |
 //! |---|---|
@@ -13,8 +13,6 @@
 //! out for access at random (`layout.rs`), the design matrix sentence by sentence (`columns.rs`).
 //!
 //! Training is sequential: the bits do not depend on the number of threads.
-//!
-//! [`SAMPLER`] gives L-BFGS Monte-Carlo noise, for comparison (`monte_carlo/`).
 //!
 //! ```
 //! use dropchain::train::{TrainOptions, Trainer};
@@ -34,7 +32,6 @@ mod learners;
 mod masks;
 mod method;
 mod mistakes;
-mod monte_carlo;
 mod order;
 mod problem;
 mod run;
@@ -49,5 +46,4 @@ pub use algorithm::{
 pub use epochs::Calibration;
 pub use learners::Sgd;
 pub use method::Method;
-pub use monte_carlo::SAMPLER;
 pub use warm_start::WarmStarted;

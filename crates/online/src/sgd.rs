@@ -69,8 +69,8 @@ use dropchain::chain::{LANES, Order, Transitions};
 use dropchain::extract::Target;
 use dropchain::math::add;
 use dropchain::objective::{
-    AttributeNoise, BlockArrays, ChainParameters, LabelVariances, Noise, Penalty, SentenceArrays,
-    SentenceAttributes, SentenceKernel, SentenceTask, SentenceTerms,
+    AttributeNoise, BlockArrays, ChainParameters, LabelVariances, Noise, NoiseTerm, Penalty,
+    SentenceArrays, SentenceAttributes, SentenceKernel, SentenceTask, SentenceTerms,
 };
 use dropchain::score::NoiseRates;
 use dropchain::simd;
@@ -266,7 +266,9 @@ impl SgdStepper {
             None => [0.0; 2],
             Some(OnlineNoiseKind::Sampled { rates, .. }) => rates,
             Some(OnlineNoiseKind::Analytic(noise)) => {
-                engine = Some(noise.term);
+                if let NoiseTerm::Quadratic(exact) = noise.term {
+                    engine = Some(exact);
+                }
                 noise_factors = noise.factors(problem.data.total_weights());
                 [noise.node, noise.edge]
             }
@@ -648,7 +650,6 @@ fn task<'a>(problem: &'a Problem<'_>, sentence: usize, noise_factor: f64) -> Sen
         weight,
         noise_weight: weight * noise_factor,
         attributes: SentenceAttributes::default(),
-        shared: None,
     }
 }
 

@@ -1,8 +1,8 @@
 //! Stochastic gradient descent against dense steps along gradients of the batch objective.
 
-use dropchain::noise::{Engine, NoiseTerm};
+use dropchain::noise::Engine;
 use dropchain::objective::{
-    AttributeNoise, Noise, NoiseDistribution, NoiseMasks, PenalizedLikelihood,
+    AttributeNoise, Noise, NoiseDistribution, NoiseTerm, PenalizedLikelihood,
 };
 use dropchain::optim::Objective;
 
@@ -127,7 +127,6 @@ const NOISE: Noise = Noise {
     node: 0.3,
     edge: 0.5,
     term: NoiseTerm::Quadratic(Engine::Exact),
-    masks: NoiseMasks::Weights,
     unlabeled_weight: 0.2,
 };
 
