@@ -9,9 +9,9 @@ use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
 use dropchain::ids::LabelId;
 use dropchain::label::LabelSet;
-use dropchain::noise::{Engine, NoiseTerm};
+use dropchain::noise::Engine;
 use dropchain::objective::{
-    AttributeNoise, Noise, NoiseDistribution, NoiseMasks, PenalizedLikelihood,
+    AttributeNoise, Noise, NoiseDistribution, NoiseTerm, PenalizedLikelihood,
 };
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
 use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
@@ -144,7 +144,6 @@ pub const NOISE: Noise = Noise {
     node: 0.3,
     edge: 0.3,
     term: NoiseTerm::Quadratic(Engine::Exact),
-    masks: NoiseMasks::Weights,
     unlabeled_weight: 0.0,
 };
 

@@ -14,9 +14,9 @@ use dropchain::chain::Order;
 use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
 use dropchain::label::LabelSet;
-use dropchain::noise::{Engine, NoiseTerm};
+use dropchain::noise::Engine;
 use dropchain::objective::{
-    AttributeNoise, Noise, NoiseDistribution, NoiseMasks, PenalizedLikelihood,
+    AttributeNoise, Noise, NoiseDistribution, NoiseTerm, PenalizedLikelihood,
 };
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
 use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
@@ -113,7 +113,6 @@ fn main() {
         node: 0.5,
         edge: 0.5,
         term: engine,
-        masks: NoiseMasks::Weights,
         unlabeled_weight: 0.0,
     };
     let mut objective = PenalizedLikelihood::new(&data, &space, 0.0).with_attribute_noise(

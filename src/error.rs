@@ -131,7 +131,7 @@ impl Error {
     /// Creates the [`Error::Parameter`] for threads that the system does not start.
     pub fn threads(reason: impl fmt::Display) -> Self {
         Self::Parameter(format!(
-            "cannot start threads: {reason}; expected fewer of them (--threads)"
+            "cannot start threads: {reason}; expected fewer of them (`threads`)"
         ))
     }
 }

@@ -204,7 +204,7 @@ impl AttributeSink for Counts<'_> {
             self.misses += f64::from(u8::from(*cached != key));
             *cached = key;
         }
-        let found = self.tagger.model().find(AttributeKind::Node, key);
+        let found = self.tagger.model().table(AttributeKind::Node).find(key);
         if found.unwrap().is_some() {
             *self.rows.entry(key).or_default() += 1;
         }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use dropchain::chain::{EdgeSums, LabelWeights, Lattice, ScoreArrays, Scores, Transitions};
 use dropchain::extract::{Dataset, Target};
 use dropchain::noise::{
-    ChainContext, ChainDerivatives, Derivatives, Features, Regularizer, SentenceInput,
+    ChainContext, ChainDerivatives, Derivatives, Engine, Features, Regularizer, SentenceInput,
 };
 use dropchain::objective::{AttributeNoise, LabelVariances};
 use dropchain::score::{
@@ -116,7 +116,7 @@ impl<'a> Thread<'a> {
         let pairs = shared.transitions.pair_numbers();
         Self {
             shared,
-            regularizer: is_noisy.then(|| NOISE.term.regularizer()),
+            regularizer: is_noisy.then(|| Engine::Exact.regularizer()),
             lattice: Lattice::default(),
             sums: EdgeSums::new(&shared.transitions),
             pairs: [(); 2].map(|()| vec![0.0; pairs]),
@@ -218,7 +218,6 @@ impl<'a> Thread<'a> {
         let input = SentenceInput {
             lattice: &self.lattice,
             node_variance: &self.variances,
-            linear_variance: None,
             edge_variance: None,
             weight: 1.0,
             features: Features::default(),

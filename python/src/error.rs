@@ -57,9 +57,10 @@ pub fn warn(py: Python<'_>, message: &str, level: i32) -> PyResult<()> {
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, level)
 }
 
-/// Rewrites the flags of the command line in a message as Python names: `--edge-dropout 0` as
-/// `edge_dropout 0`.
+/// Names the options in a message as in Python: `edge_dropout 0` for a field in backticks or the
+/// flag `--edge-dropout 0`.
 pub fn in_python(message: &str) -> String {
+    let message = without_backticks(message);
     let mut parts = message.split("--");
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -73,6 +74,20 @@ pub fn in_python(message: &str) -> String {
             text += name;
         }
         text += rest;
+    }
+    text
+}
+
+/// Removes the backticks around single words.
+fn without_backticks(message: &str) -> String {
+    let mut parts = message.split('`').peekable();
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    while let Some(part) = parts.next() {
+        let is_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
+        match parts.next_if(|_| !part.is_empty() && part.chars().all(is_name)) {
+            Some(after) => text.extend([part, after]),
+            None => text.extend(["`", part]),
+        }
     }
     text
 }

@@ -277,11 +277,7 @@ def test_every_option_has_a_name():
     trained = train(words, template="minimal", plain_labels="tags")
     assert trained.options["plain_labels"] == "tags"
     assert train(words, template="minimal", outside="O").options["outside"] == "O"
-    shared = train((X, y), masks="inputs", max_iterations=2)
-    assert shared.options["masks"] == "inputs"
-    with pytest.raises(ValueError, match="masks 'inputs' with gradient 'local'"):
-        train((X, y), masks="inputs", gradient="local")
-    assert given | {"caseless", "plain_labels", "outside", "masks"} == set(_options.NAMES)
+    assert given | {"caseless", "plain_labels", "outside"} == set(_options.NAMES)
 
 
 def test_options_of_a_result_train_the_same_model():
@@ -522,7 +518,7 @@ def test_a_model_without_the_noise_that_was_asked_for_is_warned_of(sample, dev):
     with pytest.warns(UserWarning, match="before the noise began: dropout has no part"):
         result = train(sample, dev, dropout=0.99, **options)
     assert (result.noise_iterations, result.regularization) == (0, "L2 0.1")
-    assert "`dropout 0` with the same penalties" in result.messages[-1]
+    assert "`dropout` 0 with the same penalties" in result.messages[-1]
     assert result.tagger.info["training"]["noise"]["iterations"] == 0
     result = train(sample, template="minimal", warm_up=2, max_iterations=5)
     assert result.noise_iterations == 3

@@ -150,7 +150,7 @@ impl Lattice {
 ///
 /// The largest ψ of a token is 1, so the error of an underflow is at most the smallest double.
 fn independent(lattice: &mut Lattice) {
-    let (labels, stride) = (lattice.labels, lattice.stride);
+    let (labels, stride) = (lattice.shape.labels, lattice.shape.stride);
     lattice.mode = Mode::Scaled;
     exponentiate_rows(&mut lattice.psi, labels);
     let rows = lattice.psi.chunks_exact(stride);
@@ -187,7 +187,7 @@ impl Kernel for ScaledPasses<'_> {
     #[inline(always)]
     fn run(self) -> bool {
         let (lattice, transitions) = (self.lattice, self.transitions);
-        let (labels, stride) = (lattice.labels, lattice.stride);
+        let (labels, stride) = (lattice.shape.labels, lattice.shape.stride);
         lattice.mode = Mode::Scaled;
         exponentiate_rows(&mut lattice.psi, labels);
         let edges = lattice.edge.get_mut(labels * stride..).unwrap_or_default();
@@ -264,7 +264,7 @@ fn passes<const B: usize, P: SharedPotentials>(
     floor: &[f64],
     potentials: P,
 ) -> bool {
-    let stride = if B == 0 { lattice.stride } else { B * LANES };
+    let stride = if B == 0 { lattice.shape.stride } else { B * LANES };
     let floor = &floor[..stride];
     let lowest = forward::<B, P>(floor, lattice, potentials);
     let highest = backward(floor, lattice, potentials);
@@ -279,16 +279,16 @@ fn forward<const B: usize, P: SharedPotentials>(
     potentials: P,
 ) -> f64 {
     let stride = floor.len();
-    let size = lattice.labels * stride;
+    let size = lattice.shape.labels * stride;
     let mut lowest = f64::INFINITY;
-    for t in 0..lattice.tokens {
+    for t in 0..lattice.shape.tokens {
         let psi = &lattice.psi[t * stride..][..stride];
         let (done, rest) = lattice.alpha.split_at_mut(t * stride);
         let alpha = &mut rest[..stride];
         if t == 0 {
             alpha.copy_from_slice(psi);
         } else {
-            let before = &done[(t - 1) * stride..][..lattice.labels];
+            let before = &done[(t - 1) * stride..][..lattice.shape.labels];
             match lattice.edge.get(t * size..(t + 1) * size) {
                 Some(edge) => row_times_matrix::<B>(before, edge, floor, alpha),
                 None => potentials.forward(before, floor, alpha),
@@ -311,13 +311,13 @@ fn forward<const B: usize, P: SharedPotentials>(
 #[inline(always)]
 fn backward<P: SharedPotentials>(floor: &[f64], lattice: &mut Lattice, potentials: P) -> f64 {
     let stride = floor.len();
-    let (labels, size) = (lattice.labels, lattice.labels * stride);
+    let (labels, size) = (lattice.shape.labels, lattice.shape.labels * stride);
     let mut highest = [0.0; LANES];
-    for t in (0..lattice.tokens).rev() {
+    for t in (0..lattice.shape.tokens).rev() {
         let row = t * stride;
         let (before, beta) = lattice.beta.split_at_mut(row);
         let beta = &mut beta[..stride];
-        if t + 1 == lattice.tokens {
+        if t + 1 == lattice.shape.tokens {
             beta[..labels].fill(1.0);
             beta[labels..].fill(0.0);
         }
@@ -365,24 +365,23 @@ fn matrix_times_column(stride: usize, matrix: &[f64], x: &[f64], out: &mut [f64]
 /// Runs forward-backward at order 1, O(TK²). Expects log ψ and log e in the lattice.
 fn forward_backward_in_log_space(lattice: &mut Lattice, transitions: &Transitions) {
     lattice.mode = Mode::Log;
-    let mut scratch = std::mem::take(&mut lattice.scratch);
-    scratch.resize(lattice.labels, 0.0);
-    forward_in_log_space(lattice, transitions, &mut scratch);
-    backward_in_log_space(lattice, transitions, &mut scratch);
-    lattice.scratch = scratch;
+    forward_in_log_space(lattice, transitions);
+    backward_in_log_space(lattice, transitions);
 }
 
-/// Fills log α and log c.
-fn forward_in_log_space(lattice: &mut Lattice, transitions: &Transitions, scratch: &mut [f64]) {
-    let (labels, stride) = (lattice.labels, lattice.stride);
+/// Fills log α and log c. The rows of v, which are filled later, serve as a buffer.
+fn forward_in_log_space(lattice: &mut Lattice, transitions: &Transitions) {
+    let (labels, stride) = (lattice.shape.labels, lattice.shape.stride);
     let mut alpha = std::mem::take(&mut lattice.alpha);
-    for t in 0..lattice.tokens {
+    let mut suffix = std::mem::take(&mut lattice.suffix);
+    for t in 0..lattice.shape.tokens {
         let (done, rest) = alpha.split_at_mut(t * stride);
         let row = &mut rest[..stride];
         row.copy_from_slice(&lattice.psi[t * stride..][..stride]);
         if t > 0 {
             let before = &done[(t - 1) * stride..];
             let (matrix, shift) = lattice.edge_matrix(transitions, t);
+            let scratch = &mut suffix[..labels];
             for (b, x) in row[..labels].iter_mut().enumerate() {
                 let column = matrix.iter().skip(b).step_by(stride);
                 for ((out, alpha), weight) in scratch.iter_mut().zip(before).zip(column) {
@@ -396,22 +395,24 @@ fn forward_in_log_space(lattice: &mut Lattice, transitions: &Transitions, scratc
         lattice.scale[t] = scale;
     }
     lattice.alpha = alpha;
+    lattice.suffix = suffix;
 }
 
 /// Fills log β, log v and the node marginals.
-fn backward_in_log_space(lattice: &mut Lattice, transitions: &Transitions, scratch: &mut [f64]) {
-    let (labels, stride) = (lattice.labels, lattice.stride);
+fn backward_in_log_space(lattice: &mut Lattice, transitions: &Transitions) {
+    let (labels, stride) = (lattice.shape.labels, lattice.shape.stride);
     let mut beta = std::mem::take(&mut lattice.beta);
     let mut suffix = std::mem::take(&mut lattice.suffix);
-    for t in (0..lattice.tokens).rev() {
+    for t in (0..lattice.shape.tokens).rev() {
         let row = t * stride..(t + 1) * stride;
         let (done, rest) = suffix.split_at_mut(row.end);
         let (beta, suffix) = (&mut beta[row.clone()], &mut done[row.start..]);
         beta[labels..].fill(f64::NEG_INFINITY);
-        if t + 1 == lattice.tokens {
+        if t + 1 == lattice.shape.tokens {
             beta[..labels].fill(0.0);
         } else {
             let (matrix, shift) = lattice.edge_matrix(transitions, t + 1);
+            let scratch = &mut suffix[..labels];
             for (x, weights) in beta.iter_mut().zip(matrix.chunks_exact(stride)) {
                 for ((out, weight), suffix) in scratch.iter_mut().zip(weights).zip(&*rest) {
                     *out = (weight - shift) + suffix;

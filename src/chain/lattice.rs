@@ -18,6 +18,14 @@ pub enum Mode {
     Log,
 }
 
+/// The size of a sentence.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shape {
+    pub labels: usize, // K
+    pub stride: usize, // S
+    pub tokens: usize, // T
+}
+
 /// Forward and backward messages of one sentence; a reusable workspace.
 ///
 /// Let `n[t][b]` be the node score including boundary weights and
@@ -43,9 +51,7 @@ pub enum Mode {
 /// the scaling; Lafferty, McCallum and Pereira, "Conditional random fields", ICML 2001, section 3.
 #[derive(Clone, Debug, Default)]
 pub struct Lattice {
-    pub(super) labels: usize,
-    pub(super) stride: usize,
-    pub(super) tokens: usize,
+    pub(super) shape: Shape,
     pub(crate) mode: Mode,
     pub(crate) psi: Vec<f64>,       // [T][S]
     pub(crate) alpha: Vec<f64>,     // [T][S]
@@ -55,7 +61,6 @@ pub struct Lattice {
     pub(crate) scale: Vec<f64>,     // [T] c
     pub(super) shift: Vec<f64>,     // [T] n̄[t] + w̄[t]; n̄[0] at t = 0
     pub(crate) edge: Vec<f64>,      // [T][K][S] e; empty without edge scores
-    pub(super) scratch: Vec<f64>,   // [S]
 }
 
 impl Lattice {
@@ -67,27 +72,28 @@ impl Lattice {
         scores: Scores,
         mask: Option<&LabelMask>,
     ) -> bool {
-        self.labels = transitions.labels();
-        self.stride = transitions.stride();
-        self.tokens = scores.tokens(transitions);
-        let rows = self.tokens * self.stride;
+        self.shape = Shape {
+            labels: transitions.labels(),
+            stride: transitions.stride(),
+            tokens: scores.tokens(transitions),
+        };
+        let rows = self.shape.tokens * self.shape.stride;
         for array in
             [&mut self.psi, &mut self.alpha, &mut self.beta, &mut self.suffix, &mut self.marginals]
         {
             array.resize(rows, 0.0);
         }
-        self.scale.resize(self.tokens, 0.0);
-        self.scratch.resize(self.stride, 0.0);
-        self.shift.resize(self.tokens, 0.0);
+        self.scale.resize(self.shape.tokens, 0.0);
+        self.shift.resize(self.shape.tokens, 0.0);
         let mut poison = 0.0;
-        let rows = self.psi.chunks_exact_mut(self.stride).zip(&mut self.shift);
+        let rows = self.psi.chunks_exact_mut(self.shape.stride).zip(&mut self.shift);
         for (t, (row, shift)) in rows.enumerate() {
-            let (row, padding) = row.split_at_mut(self.labels);
+            let (row, padding) = row.split_at_mut(self.shape.labels);
             scores.copy_node(transitions, t, row);
             padding.fill(f64::NEG_INFINITY);
             *shift = max_finite(row, &mut poison);
             if let Some(mask) = mask {
-                add(row, &mask.rows()[t * self.stride..]);
+                add(row, &mask.rows()[t * self.shape.stride..]);
                 *shift = max(row);
             }
             row.iter_mut().for_each(|x| *x -= *shift);
@@ -110,15 +116,15 @@ impl Lattice {
         is_masked: bool,
         poison: &mut f64,
     ) {
-        let size = self.labels * self.stride;
+        let size = self.shape.labels * self.shape.stride;
         self.edge.resize(edge.len(), 0.0);
         let matrices = self.edge.chunks_exact_mut(size).zip(edge.chunks_exact(size));
         for ((matrix, edge), shift) in matrices.zip(&mut self.shift).skip(1) {
             let mut highest = f64::NEG_INFINITY;
-            let from = edge.chunks_exact(self.stride);
-            let from = from.zip(transitions.scores().chunks_exact(self.stride));
-            for (row, (edge, trans)) in matrix.chunks_exact_mut(self.stride).zip(from) {
-                let (row, padding) = row.split_at_mut(self.labels);
+            let from = edge.chunks_exact(self.shape.stride);
+            let from = from.zip(transitions.scores().chunks_exact(self.shape.stride));
+            for (row, (edge, trans)) in matrix.chunks_exact_mut(self.shape.stride).zip(from) {
+                let (row, padding) = row.split_at_mut(self.shape.labels);
                 for ((x, edge), trans) in row.iter_mut().zip(edge).zip(trans) {
                     *x = trans + edge;
                 }
@@ -155,7 +161,7 @@ impl Lattice {
 
     /// Returns the number of tokens T of the last sentence.
     pub fn tokens(&self) -> usize {
-        self.tokens
+        self.shape.tokens
     }
 
     /// Returns `p(y_t = b)`, of shape `[T][S]`.
@@ -173,14 +179,14 @@ impl Lattice {
     /// If `t` is 0 or not below T, if `out` has the wrong shape, or if `transitions`, which must be
     /// those passed to [`Lattice::forward_backward`], have another number of labels.
     pub fn edge_marginals(&self, transitions: &Transitions, t: usize, out: &mut [f64]) {
-        assert!(1 <= t && t < self.tokens, "no edge leads to token {t}");
-        assert_eq!(transitions.labels(), self.labels, "other transitions");
-        assert_eq!(out.len(), self.labels * self.stride, "marginals are [K][S]");
-        let before = &self.alpha[(t - 1) * self.stride..][..self.labels];
-        let suffix = &self.suffix[t * self.stride..][..self.stride];
+        assert!(1 <= t && t < self.shape.tokens, "no edge leads to token {t}");
+        assert_eq!(transitions.labels(), self.shape.labels, "other transitions");
+        assert_eq!(out.len(), self.shape.labels * self.shape.stride, "marginals are [K][S]");
+        let before = &self.alpha[(t - 1) * self.shape.stride..][..self.shape.labels];
+        let suffix = &self.suffix[t * self.shape.stride..][..self.shape.stride];
         let (matrix, shift) = self.edge_matrix(transitions, t);
-        let rows = out.chunks_exact_mut(self.stride);
-        let rows = rows.zip(matrix.chunks_exact(self.stride)).zip(before);
+        let rows = out.chunks_exact_mut(self.shape.stride);
+        let rows = rows.zip(matrix.chunks_exact(self.shape.stride)).zip(before);
         for ((row, weights), before) in rows {
             let columns = row.iter_mut().zip(weights).zip(suffix);
             match self.mode {
@@ -196,7 +202,7 @@ impl Lattice {
         transitions: &'a Transitions,
         t: usize,
     ) -> (&'a [f64], f64) {
-        let size = self.labels * self.stride;
+        let size = self.shape.labels * self.shape.stride;
         if !self.edge.is_empty() {
             return (&self.edge[t * size..][..size], 0.0);
         }
@@ -316,12 +322,12 @@ impl Lattice {
     ///
     /// If `sums` or `transitions` are for another number of labels.
     pub fn add_edge_expectations(&self, transitions: &Transitions, sums: &mut EdgeSums) {
-        assert_eq!(transitions.labels(), self.labels, "other transitions");
+        assert_eq!(transitions.labels(), self.shape.labels, "other transitions");
         let numbers = transitions.pair_numbers();
         assert_eq!(sums.products.len(), numbers, "labels differ");
         if self.mode == Mode::Log || !self.edge.is_empty() {
-            sums.scratch.resize(self.labels * self.stride, 0.0);
-            for t in 1..self.tokens {
+            sums.scratch.resize(self.shape.labels * self.shape.stride, 0.0);
+            for t in 1..self.shape.tokens {
                 self.edge_marginals(transitions, t, &mut sums.scratch);
                 match transitions.pairs() {
                     None => add(&mut sums.marginals, &sums.scratch),
@@ -331,8 +337,8 @@ impl Lattice {
             return;
         }
         if transitions.pairs().is_some() {
-            let rows = self.alpha.chunks_exact(self.stride);
-            for (alpha, v) in rows.zip(self.suffix.chunks_exact(self.stride).skip(1)) {
+            let rows = self.alpha.chunks_exact(self.shape.stride);
+            for (alpha, v) in rows.zip(self.suffix.chunks_exact(self.shape.stride).skip(1)) {
                 sums.groups[0].set(sums.tokens, 1.0, alpha);
                 sums.groups[1].set(sums.tokens, 1.0, v);
                 sums.tokens += 1;
@@ -340,7 +346,7 @@ impl Lattice {
                     sums.add_pending(transitions);
                 }
             }
-        } else if self.tokens > 1 {
+        } else if self.shape.tokens > 1 {
             simd::dispatch(AddEdgeProducts { lattice: self, sums: &mut sums.products });
         }
     }
@@ -357,9 +363,9 @@ impl Kernel for AddEdgeProducts<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let Lattice { alpha, stride, .. } = self.lattice;
+        let Lattice { alpha, suffix, shape, .. } = self.lattice;
+        let stride = shape.stride;
         let before = &alpha[..alpha.len() - stride];
-        let after = &self.lattice.suffix[*stride..];
-        add_outer_products(*stride, before, after, self.sums);
+        add_outer_products(stride, before, &suffix[stride..], self.sums);
     }
 }

@@ -32,6 +32,12 @@ impl ScoreArrays<'_> {
         ScoreArrays { nodes: self.nodes, edges: self.edges }
     }
 
+    /// Sets all numbers to this one.
+    pub fn fill(&mut self, number: f64) {
+        self.nodes.fill(number);
+        self.edges.fill(number);
+    }
+
     /// Returns the numbers as scores.
     pub fn as_scores(&self) -> Scores<'_> {
         Scores::new(self.nodes, self.edges)

@@ -67,6 +67,15 @@ impl Viterbi {
 
     /// Writes the best path to `path` and returns its score, given δ and the edge scores.
     pub(super) fn trace(&self, edge: Option<&[f64]>, path: &mut Vec<LabelId>) -> f64 {
+        self.trace_by(path, |t, b| argmax(self.predecessor_scores(edge, t, b)).0)
+    }
+
+    /// Like [`trace`](Self::trace), given the best label before label b at t.
+    fn trace_by(
+        &self,
+        path: &mut Vec<LabelId>,
+        predecessor: impl Fn(usize, usize) -> usize,
+    ) -> f64 {
         path.clear();
         if self.tokens == 0 {
             return 0.0;
@@ -77,7 +86,7 @@ impl Viterbi {
         }
         path.push(LabelId(b as u16));
         for t in (1..self.tokens).rev() {
-            b = argmax(self.predecessor_scores(edge, t, b)).0;
+            b = predecessor(t, b);
             path.push(LabelId(b as u16));
         }
         path.reverse();
@@ -302,10 +311,6 @@ impl Viterbi {
         path: &mut Vec<LabelId>,
     ) -> f64 {
         self.set_nodes(transitions, scores, mask);
-        path.clear();
-        if self.tokens == 0 {
-            return 0.0;
-        }
         let mut leaders = Vec::with_capacity(LEADERS + 1);
         for t in 1..self.tokens {
             let (done, rest) = self.delta.split_at_mut(t * self.stride);
@@ -316,20 +321,12 @@ impl Viterbi {
                 *score += best_before(pairs, before, &leaders, b);
             }
         }
-        let (mut b, best) = argmax(self.last().iter().copied());
-        if best == f64::NEG_INFINITY {
-            return best;
-        }
-        path.push(LabelId(b as u16));
-        for t in (1..self.tokens).rev() {
+        let lists = &pairs.predecessors;
+        self.trace_by(path, |t, b| {
             let before = &self.delta[(t - 1) * self.stride..][..self.labels];
-            let lists = &pairs.predecessors;
             let steps = lists.row(b, &lists.scores, 0.0);
-            b = argmax(before.iter().zip(steps).map(|(before, step)| before + step)).0;
-            path.push(LabelId(b as u16));
-        }
-        path.reverse();
-        best
+            argmax(before.iter().zip(steps).map(|(before, step)| before + step)).0
+        })
     }
 }
 

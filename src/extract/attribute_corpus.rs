@@ -65,23 +65,12 @@ struct Zero {
 }
 
 /// The sentence that is being pushed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct UnfinishedSentence {
     entries: [Vec<(u32, f64)>; 2], // nodes, edges
     ends: [Vec<usize>; 2],         // [T] end of each token in `entries`
     labels: Vec<Vec<LabelId>>,     // [T] labels that each token may have; none for any
-    weight: f64,
-}
-
-impl Default for UnfinishedSentence {
-    fn default() -> Self {
-        Self {
-            entries: Default::default(),
-            ends: Default::default(),
-            labels: Vec::new(),
-            weight: 1.0,
-        }
-    }
+    weight: Option<f64>,           // 1 if it has none
 }
 
 /// An attribute as [`AttributeCorpus::push_sentence`] takes it: a name, whose value is 1, or a name
@@ -181,7 +170,7 @@ impl AttributeCorpus {
     /// drops the unfinished sentence.
     pub fn weight(&mut self, weight: f64) -> Result<()> {
         let checked = check_weight(weight).map_err(Error::parameter);
-        self.sentence.weight = checked.inspect_err(|_| self.sentence.clear())?;
+        self.sentence.weight = Some(checked.inspect_err(|_| self.sentence.clear())?);
         Ok(())
     }
 
@@ -266,7 +255,7 @@ impl AttributeCorpus {
             let message = "found columns; expected ready-made attributes";
             return Err(Error::input(sentence.place(0), message));
         };
-        self.sentence.weight = sentence.weight();
+        self.sentence.weight = Some(sentence.weight());
         for t in 0..sentence.len() {
             let pushed = (|| {
                 for (name, value) in attributes.token(t) {
@@ -507,7 +496,7 @@ impl AttributeCorpus {
                 start = end;
             }
         }
-        part.end_sentence(part.nodes.len(), sentence.weight);
+        part.end_sentence(part.nodes.len(), sentence.weight.unwrap_or(1.0));
         Ok(())
     }
 }
@@ -534,7 +523,7 @@ impl UnfinishedSentence {
         self.entries.iter_mut().for_each(Vec::clear);
         self.ends.iter_mut().for_each(Vec::clear);
         self.labels.clear();
-        self.weight = 1.0;
+        self.weight = None;
     }
 }
 

@@ -329,8 +329,7 @@ impl<'a> AllowedLabels<'a> {
 pub(super) struct PartialLabels {
     tokens: Vec<u64>,                     // ascending
     sets: Vec<u32>,                       // the set of each token
-    ends: Vec<u32>,                       // [sets] end of each set in `members`
-    members: Vec<LabelId>,                // distinct and ascending
+    members: Vec<Vec<LabelId>>,           // [sets] distinct and ascending
     numbers: BTreeMap<Vec<LabelId>, u32>, // of the sets
 }
 
@@ -360,9 +359,8 @@ impl PartialLabels {
             _ => match self.numbers.get(&labels) {
                 Some(&number) => number,
                 None => {
-                    let number = self.ends.len() as u32;
-                    self.members.extend_from_slice(&labels);
-                    self.ends.push(self.members.len() as u32);
+                    let number = self.members.len() as u32;
+                    self.members.push(labels.clone());
                     self.numbers.insert(labels, number);
                     number
                 }
@@ -395,12 +393,10 @@ impl PartialLabels {
     }
 
     fn set(&self, number: u32) -> Allowed<'_> {
-        if number == ANY {
-            return Allowed::Any;
+        match number {
+            ANY => Allowed::Any,
+            _ => Allowed::Some(&self.members[number as usize]),
         }
-        let number = number as usize;
-        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        Allowed::Some(&self.members[start as usize..self.ends[number] as usize])
     }
 
     pub fn shrink_to_fit(&mut self) {
@@ -411,9 +407,8 @@ impl PartialLabels {
     /// Returns the memory usage in bytes.
     pub fn memory(&self) -> usize {
         // Each set is stored twice, once in a map.
-        8 * self.tokens.capacity()
-            + 4 * (self.sets.capacity() + self.members.capacity())
-            + 64 * self.numbers.len()
+        let members: usize = self.members.iter().map(|set| 4 * set.len() + 96).sum();
+        8 * self.tokens.capacity() + 4 * self.sets.capacity() + members
     }
 }
 

@@ -3,13 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::bytes::Bytes;
-use super::file_contents::{self, Sections, assemble, check, check_memory, sections};
-use super::format::{AttributeKind, FIRST_PASS, MAGIC};
+use super::container::{Container, Contents, Sections};
+use super::container_file::{EXPECTED, assemble, check_memory};
+use super::format::{AttributeKind, FIRST_PASS};
 use super::header::Header;
-use super::table::{
-    AttributeWeights, Table, TableBuilder, TableFormat, WeightLocation, WeightRows,
-};
+use super::table::{AttributeTable, TableBuilder, TableFormat, TableLayout};
 #[cfg(feature = "train")]
 use crate::atomic_file;
 use crate::error::{Error, Result};
@@ -19,10 +17,9 @@ use crate::input_file::InputFile;
 /// A trained model: immutable, shared by any number of threads.
 #[derive(Debug)]
 pub struct Model {
-    bytes: Bytes,
-    sections: Sections,
+    file: Container,
     header: Header,
-    tables: [Table; 2], // nodes, edges
+    tables: [TableLayout; 2], // nodes, edges
     first_pass: Option<Arc<Model>>,
 }
 
@@ -44,7 +41,7 @@ impl Model {
     /// [`Error::Io`] if the file cannot be read; [`Error::Model`] if it is not a model, has another
     /// format version, is damaged or changes while it is read, or if memory does not suffice.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::read(InputFile::open(path.as_ref(), file_contents::EXPECTED)?)
+        Self::read(InputFile::open(path.as_ref(), EXPECTED)?)
     }
 
     /// Reads a model from an open file; otherwise like [`Model::open`].
@@ -53,7 +50,7 @@ impl Model {
     ///
     /// Same as [`Model::open`].
     pub fn read(file: InputFile) -> Result<Self> {
-        Self::from_storage(file_contents::read(file, MAGIC)?)
+        Self::of(Container::read(file)?)
     }
 
     /// Reads a model from the contents of a model file, as returned by [`Model::as_bytes`].
@@ -62,38 +59,35 @@ impl Model {
     ///
     /// Same as [`Model::open`].
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
-        Self::from_storage(Bytes::new(bytes, Path::new("model in memory")))
+        Self::of(Container::new(Contents::Vector(bytes), Path::new("model in memory"))?)
     }
 
-    fn from_storage(mut bytes: Bytes) -> Result<Self> {
-        let sections = sections(bytes.path(), bytes.all(), MAGIC)?;
-        check(bytes.path(), bytes.all(), &sections)?;
-        let header = &bytes.all()[sections[0].clone()];
-        let header = Header::decode(header).map_err(|what| bytes.damaged(&what))?;
-        check_label_memory(header.labels.len().pow(2), bytes.path())?;
+    fn of(mut file: Container) -> Result<Self> {
+        let header = Header::decode(file.header()).map_err(|what| file.damaged(&what))?;
+        let labels = header.labels.len();
+        check_label_memory(labels.pow(2), file.path())?;
         let table = |kind: AttributeKind| {
-            let format =
-                TableFormat { precision: header.precision, kind, labels: header.labels.len() };
-            let of_table = std::array::from_fn(|i| sections[2 + 4 * kind as usize + i].clone());
-            let table = Table::new(&header.tables[kind as usize], format, of_table);
-            table.map_err(|what| bytes.damaged(&what))
+            let format = TableFormat { precision: header.precision, kind, labels };
+            let sections = &file.sections()[2 + 4 * kind as usize..];
+            let of_table = std::array::from_fn(|i| sections[i].clone());
+            let table = TableLayout::new(&header.tables[kind as usize], format, of_table);
+            table.map_err(|what| file.damaged(&what))
         };
         let tables = [table(AttributeKind::Node)?, table(AttributeKind::Edge)?];
         if header.tables[0].seed != header.tables[1].seed {
-            return Err(bytes.damaged("its tables have different seeds"));
+            return Err(file.damaged("its tables have different seeds"));
         }
-        bytes.set_blocks(sections[1].clone())?;
         let mut first_pass = None;
-        if !sections[FIRST_PASS].is_empty() {
-            let first = Self::from_storage(bytes.part(sections[FIRST_PASS].clone()))?;
+        if !file.sections()[FIRST_PASS].is_empty() {
+            let first = Self::of(file.nested(FIRST_PASS)?)?;
             if first.first_pass.is_some() {
-                return Err(bytes.damaged("its first pass has two passes"));
+                return Err(file.damaged("its first pass has two passes"));
             }
             let label_pairs = [&header, &first.header].map(|header| header.labels.len().pow(2));
-            check_label_memory(label_pairs.iter().sum(), bytes.path())?;
+            check_label_memory(label_pairs.iter().sum(), file.path())?;
             first_pass = Some(Arc::new(first));
         }
-        Ok(Self { bytes, sections, header, tables, first_pass })
+        Ok(Self { file, header, tables, first_pass })
     }
 
     /// Combines the models of two passes in one file, whose header is that of the second.
@@ -107,23 +101,19 @@ impl Model {
             return Err(Error::parameter(message));
         }
         let mut sections = second.contents();
-        let header = sections.remove(0);
         sections[FIRST_PASS - 2] = first.as_bytes();
-        Self::from_bytes(assemble(MAGIC, header, sections))
+        Self::from_bytes(assemble(second.file.header(), sections))
     }
 
     /// Returns a copy with another header. The tables do not depend on it.
     pub(super) fn with_header(&self, header: &Header) -> Result<Self> {
-        let sections = self.contents().split_off(1);
-        Self::from_bytes(assemble(MAGIC, &header.encode()?, sections))
+        Self::from_bytes(assemble(&header.encode()?, self.contents()))
     }
 
-    /// Returns the contents of all sections but the checksums.
+    /// Returns the contents of all sections after the checksums.
     fn contents(&self) -> Vec<&[u8]> {
-        let sections = self.sections.iter().enumerate();
-        let sections = sections.filter(|(i, _)| *i != 1);
-        let bytes = self.bytes.all();
-        sections.map(|(_, section)| &bytes[section.clone()]).collect()
+        let sections = self.file.sections()[2..].iter();
+        sections.map(|section| &self.as_bytes()[section.clone()]).collect()
     }
 
     /// Returns the model of the first pass, whose predictions the template of this one reads.
@@ -133,12 +123,12 @@ impl Model {
 
     /// Returns the contents of the model file.
     pub fn as_bytes(&self) -> &[u8] {
-        self.bytes.all()
+        self.file.as_bytes()
     }
 
     /// Returns the byte ranges of the sections of the file.
     pub(super) fn sections(&self) -> &Sections {
-        &self.sections
+        self.file.sections()
     }
 
     /// Writes the model to a file, atomically: after a crash, the path holds either the old file
@@ -162,13 +152,13 @@ impl Model {
     /// Sets the path that errors name.
     #[must_use]
     pub fn with_path(mut self, path: &Path) -> Self {
-        self.bytes.set_path(path);
+        self.file.set_path(path);
         self
     }
 
     /// Returns the path that the model was opened from.
     pub fn path(&self) -> &Path {
-        self.bytes.path()
+        self.file.path()
     }
 
     /// Returns the number of attributes with weights.
@@ -188,25 +178,13 @@ impl Model {
     /// [`Error::Parameter`] unless `i` < [`Model::attributes`]; [`Error::Model`] if the file is
     /// damaged there.
     pub fn attribute_name(&self, kind: AttributeKind, i: usize) -> Result<&[u8]> {
-        self.table(kind).names().get(&self.bytes, i)
+        self.table(kind).name(i)
     }
 
-    /// Returns the number of bytes of the names of all attributes.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Model`] if the file is damaged there.
-    pub fn length_of_names(&self, kind: AttributeKind) -> Result<usize> {
-        self.table(kind).names().total(&self.bytes)
-    }
-
-    /// Returns the slots and weights of a table, as stored.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Model`] if the file is damaged there.
-    pub(super) fn slots_and_weights(&self, kind: AttributeKind) -> Result<&[u8]> {
-        self.bytes.get(self.table(kind).slots_and_weights())
+    /// Returns the table of a kind of attributes.
+    #[inline(always)]
+    pub fn table(&self, kind: AttributeKind) -> AttributeTable<'_> {
+        AttributeTable { layout: &self.tables[kind as usize], file: &self.file }
     }
 
     /// Adds the weights of the attribute `name`, times `value`, to scores: `[stride]` for a node,
@@ -227,18 +205,17 @@ impl Model {
         stride: usize,
         scores: &mut [f64],
     ) -> Result<bool> {
-        let table = self.table(kind);
-        assert!(
-            stride >= self.header.labels.len() && scores.len() == table.scores(stride),
-            "scores are [1 or K][stride]"
-        );
-        let Some(location) = self.find(kind, self.key(name))? else {
+        let (table, k) = (self.table(kind), self.header.labels.len());
+        let lines = match kind {
+            AttributeKind::Node => 1,
+            AttributeKind::Edge => k,
+        };
+        assert!(stride >= k && scores.len() == lines * stride, "scores are [1 or K][stride]");
+        let Some(location) = table.find(self.key(name))? else {
             return Ok(false);
         };
-        let weights = self.weights_at(kind, location)?;
-        if !weights.add_to(value, stride, scores) {
-            return Err(self.weight_without_label());
-        }
+        let rows = table.rows();
+        rows.add(&[(rows.locate(location)?, value)], stride, scores)?;
         Ok(true)
     }
 
@@ -247,57 +224,9 @@ impl Model {
         self.tables[0].fingerprinter()
     }
 
-    /// Computes the key of an attribute, for [`Model::find`], from its name.
+    /// Computes the key of an attribute, for [`AttributeTable::find`], from its name.
     pub fn key(&self, name: &[u8]) -> u64 {
         key(self.fingerprinter().fingerprint(name))
-    }
-
-    /// Prefetches the slot where [`Model::find`] starts. Call it for many keys before looking them
-    /// up, so that their cache misses overlap.
-    #[inline(always)]
-    pub fn prefetch_slot(&self, kind: AttributeKind, key: u64) -> u8 {
-        self.table(kind).prefetch_slot(&self.bytes, key)
-    }
-
-    /// Prefetches the bytes that [`Model::weights_at`] reads. Call it for many locations before
-    /// reading them, likewise.
-    #[inline(always)]
-    pub fn prefetch_weights(&self, kind: AttributeKind, location: WeightLocation) -> u8 {
-        self.table(kind).prefetch_weights(&self.bytes, location)
-    }
-
-    /// Looks up an attribute by its key.
-    #[inline]
-    pub fn find(&self, kind: AttributeKind, key: u64) -> Result<Option<WeightLocation>> {
-        self.table(kind).find(&self.bytes, key)
-    }
-
-    /// Returns the weights of node attributes for fast summation.
-    pub fn node_rows(&self) -> WeightRows<'_> {
-        self.table(AttributeKind::Node).rows(&self.bytes)
-    }
-
-    /// Returns the weights at a location.
-    #[inline(always)]
-    pub fn weights_at(
-        &self,
-        kind: AttributeKind,
-        location: WeightLocation,
-    ) -> Result<AttributeWeights<'_>> {
-        self.table(kind).weights_at(&self.bytes, location)
-    }
-
-    /// Returns the error for a weight whose label does not exist, which
-    /// [`AttributeWeights::add_to`] detects.
-    #[cold]
-    pub fn weight_without_label(&self) -> Error {
-        self.bytes.weight_without_label()
-    }
-
-    /// Returns the error for a name that its table does not find.
-    #[cold]
-    pub(super) fn name_without_weights(&self) -> Error {
-        self.bytes.damaged("a name has no weights")
     }
 
     /// Verifies the checksums of the whole file.
@@ -306,13 +235,7 @@ impl Model {
     ///
     /// [`Error::Model`] if a block does not match its checksum.
     pub fn verify(&self) -> Result<()> {
-        let data = self.sections[1].end;
-        self.bytes.get(data..self.bytes.len()).map(|_| ())
-    }
-
-    #[inline(always)]
-    fn table(&self, kind: AttributeKind) -> &Table {
-        &self.tables[kind as usize]
+        self.file.verify()
     }
 }
 
@@ -326,7 +249,7 @@ fn encode(mut header: Header, [nodes, edges]: [TableBuilder; 2]) -> Result<Vec<u
     let nodes = nodes.into_sections(node_slots);
     let edges = edges.into_sections(edge_slots);
     let sections = [nodes, edges].into_iter().flatten().chain([Vec::new()]);
-    Ok(assemble(MAGIC, &header, sections.collect()))
+    Ok(assemble(&header, sections.collect()))
 }
 
 /// Checks that there is memory for the transitions of `label_pairs` pairs of labels, which a small

@@ -40,9 +40,10 @@ impl Model {
     /// encode them otherwise.
     fn add_tables(&self, hasher: &mut Xxh3) -> Result<()> {
         for kind in [AttributeKind::Node, AttributeKind::Edge] {
-            hasher.update(self.slots_and_weights(kind)?);
-            for i in 0..self.attributes(kind) {
-                let name = self.attribute_name(kind, i)?;
+            let table = self.table(kind);
+            hasher.update(table.slots_and_weights()?);
+            for i in 0..table.len() {
+                let name = table.name(i)?;
                 hasher.update(&(name.len() as u64).to_le_bytes());
                 hasher.update(name);
             }

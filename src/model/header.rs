@@ -1,15 +1,13 @@
 //! The header of a model file: everything but the weights of attributes.
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 
+use super::columns::CorpusColumns;
 use super::format::{MAX_LABELS, Precision, TableInfo};
 use crate::chain::{LabelWeights, Order};
 use crate::corpus::{CONLLU_COLUMNS, Format, ReadOptions};
 use crate::error::{Error, Result};
 use crate::label::{LabelSet, Labeling, PlainLabels, Scheme};
-use crate::sentence::{JoinedColumns, LineRules};
 use crate::template::Template;
 
 /// Maximum length of an encoded header. With [`MAX_LABELS`] labels, transitions take half of it.
@@ -41,10 +39,8 @@ pub struct Header {
     pub labeling: Labeling,
     /// The labeling of the training corpus, to which predictions are converted back.
     pub corpus_labeling: Labeling,
-    /// Column names of the training corpus, in file order.
-    pub columns: Vec<String>,
-    /// Index in `columns` of the column that held the labels.
-    pub label_column: Option<u32>,
+    /// The columns of the training corpus.
+    pub columns: CorpusColumns,
     /// The template; `None` if sentences come with their own attributes.
     pub template: Option<Template>,
     /// Order of the chain.
@@ -57,13 +53,6 @@ pub struct Header {
     pub provenance: Provenance,
     /// Node and edge table; set when the model is built.
     pub tables: [TableInfo; 2],
-    /// The columns that the labels join, if they join several; then there is no `label_column`.
-    pub joined: Option<JoinedColumns>,
-    /// The key in the column `misc` of CoNLL-U whose values the labels are; then there is no
-    /// `label_column`.
-    pub label_key: Option<String>,
-    /// How lines of the training corpus were read that are not tokens.
-    pub lines: LineRules,
 }
 
 impl Header {
@@ -81,8 +70,7 @@ impl Header {
             labels,
             labeling: Labeling::default(),
             corpus_labeling: Labeling::default(),
-            columns: Vec::new(),
-            label_column: None,
+            columns: CorpusColumns::default(),
             template: None,
             order: Order::One,
             precision: Precision::default(),
@@ -92,32 +80,31 @@ impl Header {
                 ..Provenance::default()
             },
             tables: Default::default(),
-            joined: None,
-            label_key: None,
-            lines: LineRules::default(),
         }
     }
 
     /// Returns whether the training corpus had columns with names of its own, other than those of
     /// CoNLL-U.
     pub fn has_own_columns(&self) -> bool {
-        let columns = self.columns.iter().map(String::as_str);
-        self.template.is_some() && !self.columns.is_empty() && columns.ne(CONLLU_COLUMNS)
+        let names = &self.columns.names;
+        let are_other = names.iter().map(String::as_str).ne(CONLLU_COLUMNS);
+        self.template.is_some() && !names.is_empty() && are_other
     }
 
     /// Returns the options for reading files of this format like the training corpus, as far as
     /// they leave it open: in its columns if it had names for them, with its labels, and with its
     /// comments and header rows.
     pub fn read_options(&self, format: Format, mut options: ReadOptions) -> ReadOptions {
-        let label = self.label_name().map(str::to_owned);
+        let joined = self.columns.joined();
+        let label = self.columns.label_name().map(str::to_owned);
         let takes_label = match format {
             Format::Conllu => !self.has_own_columns() && self.template.is_some(),
-            Format::Jsonl => self.joined.is_some(),
+            Format::Jsonl => joined.is_some(),
             _ => false,
         };
         if format == Format::Conll && self.has_own_columns() {
-            let columns = options.columns.get_or_insert_with(|| self.columns.clone());
-            let label = label.filter(|label| match &self.joined {
+            let columns = options.columns.get_or_insert_with(|| self.columns.names.clone());
+            let label = label.filter(|label| match joined {
                 Some(joined) => joined.names().iter().all(|name| columns.contains(name)),
                 None => columns.contains(label),
             });
@@ -125,8 +112,8 @@ impl Header {
         } else if takes_label {
             options.label = options.label.or(label);
         }
-        options.lines.comments |= self.lines.comments;
-        options.lines.header |= self.lines.header;
+        options.lines.comments |= self.columns.lines.comments;
+        options.lines.header |= self.columns.lines.header;
         options
     }
 
@@ -143,45 +130,6 @@ impl Header {
             PlainLabels::Auto if !self.encodes_spans() => PlainLabels::Tags,
             choice => choice,
         }
-    }
-
-    /// Returns the name of the column, or the key, that held the labels of the training corpus; if
-    /// they join several columns, such as `upos+feats`.
-    pub fn label_name(&self) -> Option<&str> {
-        if let Some(joined) = &self.joined {
-            return Some(joined.name());
-        }
-        if let Some(key) = &self.label_key {
-            return Some(key);
-        }
-        let column = self.label_column? as usize;
-        self.columns.get(column).map(String::as_str)
-    }
-
-    /// Returns the names of the columns that the labels join; none if they are of a single column.
-    pub fn joined_names(&self) -> &[String] {
-        self.joined.as_ref().map_or(&[], JoinedColumns::names)
-    }
-
-    /// Returns the number of the first columns that a file without labels has, if the labels were
-    /// in the last ones.
-    pub fn columns_before_label(&self) -> Option<usize> {
-        let (first, count) = match &self.joined {
-            Some(joined) => (*joined.positions().iter().min()?, joined.names().len()),
-            None => (self.label_column? as usize, 1),
-        };
-        (first + count == self.columns.len()).then_some(first)
-    }
-
-    /// Returns the label of a token with these cells of the training corpus, if there are enough.
-    pub fn label_of<'a>(&self, cells: &[&'a str]) -> Option<Cow<'a, str>> {
-        let Some(joined) = &self.joined else {
-            let column = self.label_column? as usize;
-            return cells.get(column).map(|&cell| Cow::Borrowed(cell));
-        };
-        let parts = joined.positions().iter();
-        let parts: Option<Vec<&str>> = parts.map(|&part| cells.get(part).copied()).collect();
-        joined.join(parts?).ok().map(Cow::Owned)
     }
 
     /// Encodes the header.
@@ -260,36 +208,11 @@ impl Header {
         if values.iter().any(|v| v.iter().any(|w| !w.is_finite())) {
             return Err("a transition or boundary weight is not a number".to_owned());
         }
-        if self.label_column.is_some_and(|c| c as usize >= self.columns.len()) {
-            return Err("the label column does not exist".to_owned());
-        }
-        if self.label_key.is_some() && (self.label_column.is_some() || self.joined.is_some()) {
-            return Err("the labels are in a column and in a key".to_owned());
-        }
-        self.validate_joined()
-    }
-
-    /// Checks that the labels are those of the columns that they join.
-    fn validate_joined(&self) -> Result<(), String> {
-        let Some(joined) = &self.joined else {
-            return Ok(());
-        };
-        let again = JoinedColumns::new(&self.columns, joined.positions().to_vec());
-        if again.map_err(|e| e.to_string())? != *joined || self.label_column.is_some() {
-            return Err("the columns that the labels join do not exist".to_owned());
-        }
-        if [&self.labeling, &self.corpus_labeling] != [Labeling::RAW; 2] {
+        if self.columns.joined().is_some()
+            && [&self.labeling, &self.corpus_labeling] != [Labeling::RAW; 2]
+        {
             return Err("the labels join columns, but encode spans".to_owned());
         }
-        let labels = self.labels.names();
-        match labels.iter().find(|label| joined.split(label).is_none()) {
-            Some(label) => Err(format!(
-                "the label '{}' does not consist of values of {} columns ({})",
-                label.escape_debug(),
-                joined.names().len(),
-                joined.name()
-            )),
-            None => Ok(()),
-        }
+        self.columns.validate(&self.labels)
     }
 }

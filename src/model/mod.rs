@@ -41,20 +41,18 @@
 //! | `labels` | names of the K labels; a label is its index in this list |
 //! | `labeling`, `corpus_labeling` | the scheme and notation of the labels of the model, and those
 //! of the training corpus |
-//! | `columns`, `label_column` | column names of the training corpus, index of the label column |
+//! | `columns` | of the training corpus: names, where the labels were, whether lines with `#` are
+//! comments, and whether files begin with a header row |
 //! | `template` | the template with its resources (lexica, clusters, …), if there is one |
 //! | `order` | 0 or 1 |
 //! | `label_weights` | transition weights `[K][K]` (none if all 0), start and end weights `[K]` |
 //! | `precision` | how the weights in the tables are stored: `f32`, `f64`, `f16` or `i8` |
 //! | `provenance` | version, files, sizes; options, [`TrainingRecord`], configuration as JSON |
 //! | `tables` | for each table: attributes A, seed, slots, stored weights, whether it is dense |
-//! | `joined` | name, positions in `columns` and names of the columns that the labels join, if any
-//! |
-//! | `label_key` | the key in the column `misc` of CoNLL-U whose values the labels are, if any |
-//! | `lines` | whether lines with `#` are comments, and whether files begin with a header row |
 //!
-//! Labels that join columns consist of a value of each with `+` in between; a label is split at the
-//! first ones. `label_column` is none then.
+//! Labels are in a column, join columns, or are the values of a key in the column `misc` of CoNLL-U.
+//! Those that join columns consist of a value of each with `+` in between; a label is split at the
+//! first ones.
 //!
 //! ## Sums
 //!
@@ -88,7 +86,7 @@
 //! fewer than 2³² weights.
 //!
 //! *Names* are concatenated in training order and compressed as a raw DEFLATE stream; their
-//! *lengths* (LEB128), as another. Names that would be more than 64 times as long as their stream
+//! *lengths* (4 bytes each), as another. Names that would be more than 64 times as long as their stream
 //! are not compressed. `inspect` prints them; tagging does not access them.
 //!
 //! Both tables use the same seed, the first under which no attribute matches the slot of another,
@@ -110,16 +108,16 @@
 //! proportion to the file. A file that another program writes to while it is opened is an error, or
 //! becomes one when a block of the new contents is first accessed.
 
-mod bytes;
+mod columns;
 mod constraint;
+mod container;
+mod container_file;
 mod file;
-mod file_contents;
 mod fingerprint;
 mod format;
 mod header;
 mod noise_exposure;
 mod recall_bias;
-mod row_file;
 mod sizes;
 mod table;
 #[cfg(test)]
@@ -127,6 +125,7 @@ pub mod tests;
 mod training_record;
 mod weights;
 
+pub use columns::{CorpusColumns, LabelSource};
 pub use constraint::decoding_constraint;
 pub use file::Model;
 #[cfg(feature = "train")]
@@ -135,11 +134,10 @@ pub use format::{AttributeKind, FORMAT_VERSION, MAGIC, Magic, Precision};
 pub use header::{Header, Provenance};
 pub use noise_exposure::NoiseExposure;
 pub use recall_bias::add_recall_bias;
-pub use row_file::RowFile;
 pub use sizes::{ModelSizes, TableSizes};
 #[cfg(any(feature = "train", test))]
 pub use table::TableBuilder;
-pub use table::{AttributeWeights, WeightLocation, WeightRows};
+pub use table::{AttributeTable, AttributeWeights, WeightLocation, WeightRows};
 #[cfg(feature = "train")]
 pub use training_record::APPLIED_RECALL_BIAS;
 pub use training_record::TrainingRecord;

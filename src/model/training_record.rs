@@ -72,7 +72,7 @@ impl TrainingRecord {
         });
         Some(format!(
             "kept iteration {}{score}, before the noise began: {} has no part in this model, only \
-             {}; `--dropout 0` with the same penalties does the same",
+             {}; `dropout` 0 with the same penalties does the same",
             self.best_iteration, noise.kind, self.regularization
         ))
     }
@@ -163,7 +163,7 @@ mod tests {
             ..TrainingRecord::default()
         };
         let warning = "kept iteration 14 (F1 37.25 on development data), before the noise began: \
-                       dropout has no part in this model, only L2 0.1; `--dropout 0` with the \
+                       dropout has no part in this model, only L2 0.1; `dropout` 0 with the \
                        same penalties does the same";
         assert_eq!(record.warning_of_noise().unwrap(), warning);
         assert_eq!(record.noisy_iterations(), Some(0));

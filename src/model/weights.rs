@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::container_file::check_memory;
 use super::file::Model;
-use super::file_contents::check_memory;
 use super::format::{AttributeKind, Precision};
 use super::header::Header;
 use super::table::TableBuilder;
@@ -89,25 +89,16 @@ impl Model {
         i: usize,
         target: impl Fn(usize) -> T,
     ) -> Result<NamedWeights<'_, T>> {
-        let name = self.attribute_name(kind, i)?;
-        let location = self.find(kind, self.key(name))?;
-        let location = location.ok_or_else(|| self.name_without_weights())?;
-        let k = self.header().labels.len();
-        let scores = match kind {
-            AttributeKind::Node => k,
-            AttributeKind::Edge => k * k,
-        };
+        let table = self.table(kind);
+        let name = table.name(i)?;
+        let location = table.find(self.key(name))?;
+        let location = location.ok_or_else(|| table.name_without_weights())?;
         let mut weights = Vec::new();
-        let mut exists = true;
-        self.weights_at(kind, location)?.for_each(|position, weight| {
-            exists &= position < scores;
+        table.weights_at(location)?.for_each(|position, weight| {
             if weight != 0.0 {
                 weights.push((target(position), weight));
             }
-        });
-        if !exists {
-            return Err(self.weight_without_label());
-        }
+        })?;
         Ok((name, weights))
     }
 
@@ -185,7 +176,8 @@ impl Model {
         let kinds = [AttributeKind::Node, AttributeKind::Edge];
         let mut bytes = COPIES * self.as_bytes().len();
         for kind in kinds {
-            bytes += self.weights(kind) * COPIED_WEIGHT + COPIES * self.length_of_names(kind)?;
+            bytes +=
+                self.weights(kind) * COPIED_WEIGHT + COPIES * self.table(kind).length_of_names()?;
         }
         check_memory(self.path(), bytes as u64, || "copying the model".to_owned())
     }

@@ -6,13 +6,12 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::adjoint::Adjoint;
-use super::gaussian::{Expectation, Gaussian};
 use super::message::Message;
 use super::regularizer::Regularizer;
 use super::window::Window;
 use crate::error::Error;
 
-/// The algorithm for the gradient of the quadratic regularizer: `--gradient` on the command line.
+/// The algorithm for the gradient of the quadratic regularizer: the option `gradient`.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -32,22 +31,6 @@ pub enum Engine {
     Local,
 }
 
-/// The noise term of a sentence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum NoiseTerm {
-    /// The quadratic regularizer, with the gradient of an engine.
-    Quadratic(Engine),
-    /// The quadratic regularizer with marginals that are held fixed for this number of iterations,
-    /// at least 1: a weighted L2 penalty meanwhile, whose strengths come from [`Adjoint::direct`].
-    Reweighted(usize),
-    /// The expectation over Gaussian scores, which the quadratic regularizer approximates, at
-    /// order 0: [`Gaussian`].
-    GaussianScores(Expectation),
-}
-
-/// The default number of iterations for which [`NoiseTerm::Reweighted`] holds the marginals fixed.
-pub const ROUND: usize = 20;
-
 impl Engine {
     /// Returns whether the gradient is exactly that of the function being minimized.
     pub fn is_exact(self) -> bool {
@@ -56,45 +39,19 @@ impl Engine {
             Self::Window(_) | Self::Local => false,
         }
     }
-}
 
-impl From<Engine> for NoiseTerm {
-    fn from(engine: Engine) -> Self {
-        Self::Quadratic(engine)
-    }
-}
-
-impl NoiseTerm {
-    /// Creates what computes the term and its gradient.
+    /// Creates what computes R and its gradient.
     pub fn regularizer(self) -> Box<dyn Regularizer> {
         match self {
-            Self::Quadratic(Engine::Exact) => Box::new(Adjoint::default()),
-            Self::Quadratic(Engine::Message { collapse }) => Box::new(Message::new(collapse)),
-            Self::Quadratic(Engine::Window(radius)) => Box::new(Window::new(radius)),
-            Self::Quadratic(Engine::Local) => Box::new(Window::new(0)),
-            Self::Reweighted(_) => Box::new(Adjoint::direct()),
-            Self::GaussianScores(expectation) => Box::new(Gaussian::new(expectation)),
-        }
-    }
-
-    /// Returns the number of iterations for which the marginals are held fixed, if they are.
-    pub fn round(self) -> Option<usize> {
-        match self {
-            Self::Reweighted(iterations) => Some(iterations),
-            _ => None,
-        }
-    }
-
-    /// Returns how the expectation over Gaussian scores is computed, if the term is that.
-    pub fn expectation(self) -> Option<Expectation> {
-        match self {
-            Self::GaussianScores(expectation) => Some(expectation),
-            _ => None,
+            Self::Exact => Box::new(Adjoint::default()),
+            Self::Message { collapse } => Box::new(Message::new(collapse)),
+            Self::Window(radius) => Box::new(Window::new(radius)),
+            Self::Local => Box::new(Window::new(0)),
         }
     }
 }
 
-/// The command-line name. Collapsing is a separate option.
+/// The name as an option. Collapsing is a separate option.
 impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -106,7 +63,7 @@ impl fmt::Display for Engine {
     }
 }
 
-/// Parses the command-line name; `message` means with collapsing.
+/// Parses the name as an option; `message` means with collapsing.
 impl FromStr for Engine {
     type Err = Error;
 

@@ -47,27 +47,41 @@ impl<'a> AttributeRows<'a> {
 /// [`ChainDerivatives::scores`](super::ChainDerivatives::scores).
 #[derive(Clone, Debug, Default)]
 pub struct FeatureGradient {
-    pub(super) stride: usize,
-    pub(super) labels: usize,
-    pub(super) node_columns: Vec<u32>, // [J]
-    pub(super) node: Vec<f64>,         // [J][S]
-    pub(super) edge_columns: Vec<u32>, // [E]
-    pub(super) edge: Vec<f64>,         // [E][K][S]
+    /// Of node attributes, each with a row `[S]`.
+    pub nodes: FeatureRows,
+    /// Of edge attributes, each with a matrix `[K][S]`.
+    pub edges: FeatureRows,
+}
+
+/// Derivatives with respect to the weights of some attributes, as many of each.
+#[derive(Clone, Debug, Default)]
+pub struct FeatureRows {
+    pub(super) columns: Vec<u32>,
+    /// The derivatives, row by row.
+    pub rows: Vec<f64>,
 }
 
 impl FeatureGradient {
-    /// Iterates over the node attributes of the sentence in ascending order, each with a row
-    /// `[S]`.
-    pub fn node(&self) -> impl Iterator<Item = (u32, &[f64])> {
-        let rows = self.node.chunks_exact(self.stride.max(1));
-        self.node_columns.iter().copied().zip(rows)
+    /// Removes all rows.
+    pub fn clear(&mut self) {
+        for derivatives in [&mut self.nodes, &mut self.edges] {
+            derivatives.columns.clear();
+            derivatives.rows.clear();
+        }
+    }
+}
+
+impl FeatureRows {
+    /// Appends the derivatives of an attribute.
+    pub fn push(&mut self, column: u32, row: &[f64]) {
+        self.columns.push(column);
+        self.rows.extend_from_slice(row);
     }
 
-    /// Iterates over the edge attributes of the sentence in ascending order, each with a matrix
-    /// `[K][S]`.
-    pub fn edge(&self) -> impl Iterator<Item = (u32, &[f64])> {
-        let matrices = self.edge.chunks_exact((self.labels * self.stride).max(1));
-        self.edge_columns.iter().copied().zip(matrices)
+    /// Iterates over the attributes and their derivatives.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &[f64])> {
+        let width = self.rows.len() / self.columns.len().max(1);
+        self.columns.iter().copied().zip(self.rows.chunks_exact(width.max(1)))
     }
 }
 

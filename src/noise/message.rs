@@ -23,7 +23,7 @@
 //! memory; storing all messages, as in the paper, takes O(TKq). The features and their collapsing
 //! are in `features.rs`.
 
-use super::features::{ActiveFeatures, FeatureGradient};
+use super::features::{ActiveFeatures, FeatureGradient, FeatureRows};
 use super::quadratic::{EdgeMatrices, add_node_value, node_weights};
 use super::regularizer::{
     ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput, checked_tokens,
@@ -38,12 +38,11 @@ pub struct Message {
     edges: EdgeMatrices,
     node: ActiveFeatures,
     edge: ActiveFeatures,
-    messages: Vec<f64>,     // [K][q] F[t] or B[t]
-    next: Vec<f64>,         // [K][q] F[t+1] or B[t−1]
-    gradient: Vec<f64>,     // [q]
-    expectations: Vec<f64>, // [q] E[f]
-    conditional: Vec<f64>,  // [K][S]
-    row: Vec<f64>,          // [S]
+    messages: [Vec<f64>; 2], // [K][q] F[t] or B[t], and the next one: F[t+1] or B[t−1]
+    gradient: Vec<f64>,      // [q]
+    expectations: Vec<f64>,  // [q] E[f]
+    conditional: Vec<f64>,   // [K][S]
+    row: Vec<f64>,           // [S]
     output: FeatureGradient,
 }
 
@@ -57,8 +56,6 @@ impl Message {
 impl Regularizer for Message {
     fn begin(&mut self, context: ChainContext<'_>) {
         self.edges.begin(context);
-        (self.output.labels, self.output.stride) =
-            (context.transitions.labels(), context.transitions.stride());
         set_zeros(&mut self.row, context.transitions.stride());
     }
 
@@ -109,9 +106,10 @@ impl Message {
             self.edge.set(features.edge, 1, tokens, self.collapse);
             size += (1 + self.edge.count) * labels * self.row.len();
         }
+        let [messages, next] = &mut self.messages;
         for (array, length) in [
-            (&mut self.messages, labels * size),
-            (&mut self.next, labels * size),
+            (messages, labels * size),
+            (next, labels * size),
             (&mut self.gradient, size),
             (&mut self.expectations, size),
         ] {
@@ -158,7 +156,7 @@ impl Message {
         let mut total = self.row.iter().sum();
         add_feature_rows(&mut self.gradient, &self.node, 0, &self.row);
         add_feature_rows(&mut self.expectations, &self.node, 0, &marginals[..stride]);
-        for (b, message) in self.messages.chunks_exact_mut(size).enumerate() {
+        for (b, message) in self.messages[0].chunks_exact_mut(size).enumerate() {
             add_label(message, &self.node, 0, stride, b, 1.0);
         }
         for t in 1..sentence.lattice.tokens() {
@@ -166,7 +164,7 @@ impl Message {
             value += self.edges.add_edge_value(sentence.weight, t, out);
             total += self.edges.weighted.iter().sum::<f64>();
             let rows = self.edges.weighted.chunks_exact(stride);
-            for (message, row) in self.messages.chunks_exact(size).zip(rows) {
+            for (message, row) in self.messages[0].chunks_exact(size).zip(rows) {
                 add_scaled(&mut self.gradient, row.iter().sum(), message);
             }
             self.add_edges(t);
@@ -194,10 +192,11 @@ impl Message {
     /// Computes F[t] from F[t−1].
     fn step_forward(&mut self, t: usize) {
         let (stride, size, nodes) = (self.row.len(), self.gradient.len(), self.node_size());
-        for (b, next) in self.next.chunks_exact_mut(size).enumerate() {
+        let [messages, next] = &mut self.messages;
+        for (b, next) in next.chunks_exact_mut(size).enumerate() {
             next.fill(0.0);
             let before = self.conditional.chunks_exact(stride).map(|row| row[b]);
-            for ((a, message), p) in self.messages.chunks_exact(size).enumerate().zip(before) {
+            for ((a, message), p) in messages.chunks_exact(size).enumerate().zip(before) {
                 if p != 0.0 {
                     add_scaled(next, p, message);
                     let edge = &mut next[nodes..];
@@ -206,17 +205,17 @@ impl Message {
             }
             add_label(next, &self.node, t, stride, b, 1.0);
         }
-        std::mem::swap(&mut self.messages, &mut self.next);
+        self.messages.swap(0, 1);
     }
 
     /// Computes the messages B; adds the terms with B to the gradient.
     fn backward(&mut self, context: ChainContext<'_>, sentence: SentenceInput<'_>) {
         let (stride, size) = (self.row.len(), self.gradient.len());
-        self.messages.fill(0.0);
+        self.messages[0].fill(0.0);
         for t in (1..sentence.lattice.tokens()).rev() {
             self.edges.set_quadratic(context, sentence, t);
             column_sums(&self.edges.weighted, &mut self.row);
-            for (message, m) in self.messages.chunks_exact(size).zip(&self.row) {
+            for (message, m) in self.messages[0].chunks_exact(size).zip(&self.row) {
                 add_scaled(&mut self.gradient, *m, message);
             }
             self.edges.conditionals_given_previous(&mut self.conditional);
@@ -224,7 +223,7 @@ impl Message {
         }
         node_weights(sentence, 0, &mut self.row);
         let first = self.row.iter().zip(&sentence.lattice.node_marginals()[..stride]);
-        for (message, (w, p)) in self.messages.chunks_exact(size).zip(first) {
+        for (message, (w, p)) in self.messages[0].chunks_exact(size).zip(first) {
             add_scaled(&mut self.gradient, p * w, message);
         }
     }
@@ -233,9 +232,10 @@ impl Message {
     fn step_backward(&mut self, t: usize) {
         let (stride, size, nodes) = (self.row.len(), self.gradient.len(), self.node_size());
         let rows = self.conditional.chunks_exact(stride);
-        for ((a, next), row) in self.next.chunks_exact_mut(size).enumerate().zip(rows) {
+        let [messages, next] = &mut self.messages;
+        for ((a, next), row) in next.chunks_exact_mut(size).enumerate().zip(rows) {
             next.fill(0.0);
-            for ((b, message), &p) in self.messages.chunks_exact(size).enumerate().zip(row) {
+            for ((b, message), &p) in messages.chunks_exact(size).enumerate().zip(row) {
                 if p != 0.0 {
                     add_scaled(next, p, message);
                     add_label(next, &self.node, t, stride, b, p);
@@ -244,7 +244,7 @@ impl Message {
                 }
             }
         }
-        std::mem::swap(&mut self.messages, &mut self.next);
+        self.messages.swap(0, 1);
     }
 
     /// Writes the gradient with respect to attribute weights and accumulates that of the
@@ -254,13 +254,11 @@ impl Message {
         let stride = self.row.len();
         let size = context.transitions.labels() * stride;
         let output = &mut self.output;
-        expand(&self.node, node, stride, weight, &mut output.node);
-        output.node_columns.clone_from(&self.node.columns);
-        output.edge_columns.clone_from(&self.edge.columns);
+        expand(&self.node, node, stride, weight, &mut output.nodes);
         if context.transitions.order() == Order::One {
             let (transitions, edge) = edge.split_at(size);
             add_scaled(&mut self.edges.score_sums, weight, transitions);
-            expand(&self.edge, edge, size, weight, &mut output.edge);
+            expand(&self.edge, edge, size, weight, &mut output.edges);
         }
     }
 }
@@ -292,11 +290,18 @@ fn column_sums(matrix: &[f64], sums: &mut [f64]) {
     }
 }
 
-/// Writes the derivatives of each attribute, from those of its feature, to `out` `[J][size]`.
-fn expand(active: &ActiveFeatures, gradient: &[f64], size: usize, weight: f64, out: &mut Vec<f64>) {
-    out.clear();
+/// Writes the derivatives of each attribute, `size` of them, from those of its feature.
+fn expand(
+    active: &ActiveFeatures,
+    gradient: &[f64],
+    size: usize,
+    weight: f64,
+    out: &mut FeatureRows,
+) {
+    out.columns.clone_from(&active.columns);
+    out.rows.clear();
     for &(feature, value) in &active.members {
         let row = &gradient[feature * size..][..size];
-        out.extend(row.iter().map(|x| weight * value * x));
+        out.rows.extend(row.iter().map(|x| weight * value * x));
     }
 }

@@ -35,9 +35,6 @@
 //! | the paper's dynamic program (eqs. 15–18), exact, O(TK²q) | `message.rs` |
 //! | co-occurrence collapsing (section 4.1) | `features.rs` |
 //! | the gradient within a window (eqs. 20 and 21) | `window.rs` |
-//! | the direct part alone, for fixed μ | `direct.rs` |
-//! | ∇²A·w for any w | `hessian.rs` |
-//! | the expectation over Gaussian scores instead of R, at order 0 | `gaussian/` |
 //!
 //! # The gradient
 //!
@@ -61,12 +58,8 @@
 //! | [`Message`] | eqs. 15–18, vector messages over q features: exact | O(TK²q) | O(Kq) |
 //! | [`Window`] | only the t with \|t − i\| ≤ r (eq. 20) | O(TK²r) | O(TK) |
 //! | [`Window`] of radius 0 | only t = i (eq. 21) | O(TK²) | O(TK) |
-//! | [`Adjoint::direct`] | none: μ is held fixed, and R is a weighted L2 penalty | O(TK²) | O(K²) |
 //!
 //! At order 0 tokens are independent: V is that of the node, and only t = i contributes.
-//!
-//! [`Gaussian`] is not one of these: it has R itself, of Gaussian scores, not its quadratic
-//! approximation, and order 0 alone.
 //!
 //! Arrays have the layout of [`chain`](crate::chain): rows are padded to the stride S.
 
@@ -74,8 +67,6 @@ mod adjoint;
 mod adjoint_kernel;
 mod engine;
 mod features;
-mod gaussian;
-mod hessian;
 mod message;
 mod pair_kernel;
 mod quadratic;
@@ -85,10 +76,8 @@ mod tests;
 mod window;
 
 pub use adjoint::Adjoint;
-pub use engine::{Engine, NoiseTerm, ROUND};
-pub use features::{ActiveCounts, AttributeRows, FeatureGradient, Features};
-pub use gaussian::{Expectation, Gaussian, LogisticMoments, logistic_moments};
-pub use hessian::HessianProduct;
+pub use engine::Engine;
+pub use features::{ActiveCounts, AttributeRows, FeatureGradient, FeatureRows, Features};
 pub use message::Message;
 pub use regularizer::{ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput};
 pub use window::Window;

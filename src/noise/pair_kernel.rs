@@ -19,11 +19,10 @@
 //!
 //! Only pairs with weights have derivatives, so P₀ to P₃ are `[P]`.
 //!
-//! [`PairKernel`] serves [`Adjoint`](super::Adjoint), and without the messages Φ and ω
-//! [`Adjoint::direct`](super::Adjoint::direct), for the sentences that `adjoint_kernel` supports.
+//! [`PairKernel`] serves [`Adjoint`](super::Adjoint) for the sentences that `adjoint_kernel`
+//! supports.
 
-use std::ops::Range;
-
+use super::adjoint_kernel::add_transitions;
 use super::regularizer::{ChainContext, ChainDerivatives, Derivatives, SentenceInput};
 use crate::chain::products::lane_sum;
 use crate::chain::{GROUP, LabelPairs, PairLists, TokenGroup};
@@ -45,16 +44,6 @@ pub(super) struct PairKernel {
     factors: Vec<Quad>,     // [S] of one token
     row: Vec<f64>,          // [S] one of the factors
     omega: Vec<f64>,        // [S] ω
-}
-
-/// What is computed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Part {
-    /// R and all derivatives.
-    #[default]
-    Whole,
-    /// R and ∂R/∂V.
-    Direct,
 }
 
 impl PairKernel {
@@ -92,10 +81,9 @@ impl PairKernel {
         context: ChainContext<'_>,
         pairs: &LabelPairs,
         sentence: SentenceInput<'_>,
-        part: Part,
         out: &mut Derivatives<'_>,
     ) -> f64 {
-        simd::dispatch(Passes { kernel: self, context, pairs, sentence, part, out })
+        simd::dispatch(Passes { kernel: self, context, pairs, sentence, out })
     }
 
     /// Adds the derivatives with respect to transitions, `[P]`.
@@ -103,24 +91,14 @@ impl PairKernel {
         &mut self,
         context: ChainContext<'_>,
         pairs: &LabelPairs,
-        part: Part,
         out: &mut ChainDerivatives<'_>,
     ) {
-        self.add_pending(pairs, part);
-        let derivatives = out.scores.iter_mut().zip(&mut *out.variance);
-        let chain = pairs.potentials().iter().zip(context.variance);
-        let [p0, p1, p2, p3] = &self.sums;
-        for (i, ((&e, &tau), (score, variance))) in chain.zip(derivatives).enumerate() {
-            let square = e * e;
-            if part == Part::Whole {
-                *score += e * (p1[i] + 0.5 * tau * p0[i]) - square * (p3[i] + tau * p2[i]);
-            }
-            *variance += 0.5 * (e * p0[i] - square * p2[i]);
-        }
+        self.add_pending(pairs);
+        add_transitions(pairs.potentials(), context.variance, &self.sums, out);
     }
 
     /// Adds the products of the pending tokens to the sums.
-    fn add_pending(&mut self, pairs: &LabelPairs, part: Part) {
+    fn add_pending(&mut self, pairs: &LabelPairs) {
         if self.pending == 0 {
             return;
         }
@@ -129,11 +107,9 @@ impl PairKernel {
         let [p0, p1, p2, p3] = &mut self.sums;
         pairs.add_group(alpha, v, p0);
         pairs.add_group(alpha_squared, v_squared, p2);
-        if part == Part::Whole {
-            pairs.add_group(phi, v, p1);
-            pairs.add_group(alpha, g, p1);
-            pairs.add_group(alpha_squared, n_v_squared, p3);
-        }
+        pairs.add_group(phi, v, p1);
+        pairs.add_group(alpha, g, p1);
+        pairs.add_group(alpha_squared, n_v_squared, p3);
         for group in [alpha, phi, alpha_squared] {
             group.zero();
         }
@@ -147,7 +123,6 @@ struct Passes<'a, 'b> {
     context: ChainContext<'a>,
     pairs: &'a LabelPairs,
     sentence: SentenceInput<'a>,
-    part: Part,
     out: &'a mut Derivatives<'b>,
 }
 
@@ -160,22 +135,10 @@ impl Kernel for Passes<'_, '_> {
         let numbers = self.sentence.node_variance.len();
         let phi = &mut self.kernel.phi;
         phi.resize(phi.len().max(numbers), 0.0);
-        let squares = match self.part {
-            Part::Whole => self.forward::<true>(),
-            Part::Direct => self.forward::<false>(),
-        };
-        let value = match self.part {
-            Part::Whole => {
-                let mean = lane_sum(&self.kernel.phi[numbers - stride..numbers]);
-                self.backward(mean);
-                mean + 0.5 * squares
-            }
-            Part::Direct => {
-                self.push_direct_factors();
-                squares
-            }
-        };
-        self.sentence.weight * value
+        let squares = self.forward();
+        let mean = lane_sum(&self.kernel.phi[numbers - stride..numbers]);
+        self.backward(mean);
+        self.sentence.weight * (mean + 0.5 * squares)
     }
 }
 
@@ -244,9 +207,9 @@ impl Totals {
 }
 
 impl Passes<'_, '_> {
-    /// Fills Φ and adds ∂R/∂n; returns Σ μ²V. Without messages (`WHOLE` is false) returns R.
+    /// Fills Φ and adds ∂R/∂n; returns Σ μ²V.
     #[inline(always)]
-    fn forward<const WHOLE: bool>(&mut self) -> f64 {
+    fn forward(&mut self) -> f64 {
         let (lattice, weight) = (self.sentence.lattice, self.sentence.weight);
         let transitions = self.context.transitions;
         let (labels, stride) = (transitions.labels(), transitions.stride());
@@ -256,13 +219,12 @@ impl Passes<'_, '_> {
         for t in 0..lattice.tokens() {
             let row = t * stride..(t + 1) * stride;
             let factor = 1.0 / lattice.scale[t];
-            let [alpha, psi, v, p, n, linear] = [
+            let [alpha, psi, v, p, n] = [
                 &lattice.alpha[..],
                 &lattice.psi[..],
                 &lattice.suffix[..],
                 lattice.node_marginals(),
                 self.sentence.node_variance,
-                self.sentence.linear(),
             ]
             .map(|array| &array[row.clone()][..labels]);
             let derivatives = &mut self.out.variances.nodes[row.clone()];
@@ -285,14 +247,9 @@ impl Passes<'_, '_> {
                 });
                 let variance = v[b] * (n[b] * c + d);
                 derivatives[b] += weight * 0.5 * (p[b] - v[b] * v[b] * c);
-                if WHOLE {
-                    total += v[b] * variance;
-                    let sum = halves - variance + messages;
-                    phi[b] = psi[b] * factor * sum + 0.5 * linear[b] * alpha[b];
-                } else {
-                    // ½ Σ_a (μ − μ²)·V
-                    total += 0.5 * (n[b] * p[b] + v[b] * (2.0 * halves - variance));
-                }
+                total += v[b] * variance;
+                let sum = halves - variance + messages;
+                phi[b] = psi[b] * factor * sum + 0.5 * n[b] * alpha[b];
             }
             phi[labels..].fill(0.0);
         }
@@ -311,13 +268,12 @@ impl Passes<'_, '_> {
         for t in (0..lattice.tokens()).rev() {
             let row = t * stride..(t + 1) * stride;
             let factor = 1.0 / lattice.scale[t];
-            let [alpha, beta, psi, v, n, linear, phi] = [
+            let [alpha, beta, psi, v, n, phi] = [
                 &lattice.alpha[..],
                 &lattice.beta[..],
                 &lattice.psi[..],
                 &lattice.suffix[..],
                 self.sentence.node_variance,
-                self.sentence.linear(),
                 &kernel.phi,
             ]
             .map(|array| &array[row.clone()][..labels]);
@@ -325,7 +281,7 @@ impl Passes<'_, '_> {
             for b in 0..labels {
                 let omega = kernel.omega[b];
                 derivatives[b] += weight * (phi[b] * beta[b] + alpha[b] * omega);
-                let gain = psi[b] * (omega * factor) + 0.5 * linear[b] * v[b];
+                let gain = psi[b] * (omega * factor) + 0.5 * n[b] * v[b];
                 let square = v[b] * v[b];
                 kernel.factors[b] = [gain, v[b], n[b] * square, square];
             }
@@ -341,21 +297,7 @@ impl Passes<'_, '_> {
                     totals.sums(lists, &kernel.values[1], &kernel.factors, kappa, a);
                 *omega = messages + halves - alpha * (squares + tau);
             }
-            kernel.push_factors(self.pairs, weight, alpha, Some(before));
-        }
-    }
-
-    /// Collects the factors of P₀ and P₂.
-    #[inline(always)]
-    fn push_direct_factors(&mut self) {
-        let (lattice, weight) = (self.sentence.lattice, self.sentence.weight);
-        let stride = self.context.transitions.stride();
-        let rows = lattice.alpha.chunks_exact(stride);
-        for (alpha, v) in rows.zip(lattice.suffix.chunks_exact(stride).skip(1)) {
-            for (factors, &v) in self.kernel.factors.iter_mut().zip(v) {
-                *factors = [0.0, v, 0.0, v * v];
-            }
-            self.kernel.push_factors(self.pairs, weight, alpha, None);
+            kernel.push_factors(self.pairs, weight, before, alpha);
         }
     }
 }
@@ -368,28 +310,23 @@ impl PairKernel {
         &mut self,
         pairs: &LabelPairs,
         weight: f64,
+        before: std::ops::Range<usize>,
         alpha: &[f64],
-        phi: Option<Range<usize>>,
     ) {
         let m = self.pending;
         for (square, x) in self.row.iter_mut().zip(alpha) {
             *square = x * x;
         }
-        self.before[0].set(m, weight, alpha);
-        self.before[2].set(m, weight, &self.row);
-        let has_messages = phi.is_some();
-        if let Some(phi) = phi {
-            self.before[1].set(m, weight, &self.phi[phi]);
+        let rows = [alpha, &self.phi[before], &self.row];
+        for (group, row) in self.before.iter_mut().zip(rows) {
+            group.set(m, weight, row);
         }
         for (i, group) in [1, 0, 3, 2].into_iter().zip(&mut self.after) {
-            if has_messages || i % 2 == 1 {
-                group.set_each(m, self.factors.iter().map(|factors| factors[i]));
-            }
+            group.set_each(m, self.factors.iter().map(|factors| factors[i]));
         }
         self.pending += 1;
         if self.pending == GROUP {
-            let part = if has_messages { Part::Whole } else { Part::Direct };
-            self.add_pending(pairs, part);
+            self.add_pending(pairs);
         }
     }
 }

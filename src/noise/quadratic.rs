@@ -26,22 +26,6 @@
 //!
 //! At order 0 tokens are independent and R is eq. 8 summed over tokens, ½ Σ_{t,b} p·(1 − p)·V.
 //!
-//! # Noise that labels share
-//!
-//! If one mask drops a node attribute j for all labels, not one per weight, the second-order term
-//! of its noise is not ½ρg² Σ_b p·(1 − p)·θ² but ½ρg² times the variance of θ\[j\]\[y_t\]:
-//!
-//! ```text
-//! R = ½ Σ_{t,b} p[t][b]·U[t][b]
-//! U[t][b] = Σ_j ρ·g²·(θ[j][b] − u_j)²        u_j = Σ_c p[t][c]·θ[j][c]
-//! ∂R/∂p[t][b] = ½ U[t][b]                    ∂R/∂θ[j][b] = Σ_t ρ·g²·p[t][b]·(θ[j][b] − u_j)
-//! ```
-//!
-//! (up to a constant per token in ∂R/∂p, which changes no covariance: u_j is where Σ p·(θ − u)² is
-//! least). The caller computes U from the marginals. Such attributes are left out of V, and
-//! together w[t][a][b] = ½ L − μ·V, where L = V + U is [`SentenceInput::linear_variance`]. The
-//! value is E[W] + ½ Σ μ²·V with and without U.
-//!
 //! # The edges into one token, as K × K matrices
 //!
 //! This form covers every sentence: both modes of the lattice, with or without edge scores. It
@@ -79,7 +63,7 @@
 
 use super::regularizer::{ChainContext, ChainDerivatives, Derivatives, SentenceInput};
 use crate::chain::{Lattice, Order, ScoreArrays, Transitions};
-use crate::math::{add, dot, set_zeros};
+use crate::math::{add, dot};
 
 impl EdgeMatrices {
     /// Starts a batch of sentences: checks the shapes and clears the sums. If few label pairs have
@@ -127,15 +111,6 @@ impl EdgeMatrices {
         for (x, (mu, v)) in self.weighted.iter_mut().zip(from) {
             *x = mu * (0.5 - mu) * v;
         }
-        if let Some(linear) = sentence.linear_variance {
-            let linear = &linear[t * stride..][..stride];
-            let rows = self.weighted.chunks_exact_mut(stride);
-            for (row, mu) in rows.zip(self.marginals.chunks_exact(stride)) {
-                for (((x, mu), l), v) in row.iter_mut().zip(mu).zip(linear).zip(node) {
-                    *x += mu * (0.5 * (l - v));
-                }
-            }
-        }
     }
 
     /// Returns the contribution of the edges into t to weight·R, and adds that to ∂R/∂V.
@@ -163,8 +138,7 @@ impl EdgeMatrices {
     }
 }
 
-/// Writes w[t][b] = ½ L − p·V of a token without incoming edges to `w` `[S]`; if L is V, that is
-/// ½ (1 − 2p)·V.
+/// Writes w[t][b] = ½ (1 − 2p)·V of a token without incoming edges to `w` `[S]`.
 pub(super) fn node_weights(sentence: SentenceInput<'_>, t: usize, w: &mut [f64]) {
     let row = t * w.len()..(t + 1) * w.len();
     let marginals = &sentence.lattice.node_marginals()[row.clone()];
@@ -172,23 +146,6 @@ pub(super) fn node_weights(sentence: SentenceInput<'_>, t: usize, w: &mut [f64])
     for ((w, p), v) in w.iter_mut().zip(marginals).zip(variance) {
         *w = (0.5 - p) * v;
     }
-    if let Some(linear) = sentence.linear_variance {
-        let linear = linear[t * w.len()..].iter();
-        for (w, (l, v)) in w.iter_mut().zip(linear.zip(variance)) {
-            *w += 0.5 * (l - v);
-        }
-    }
-}
-
-/// Returns weight·½ Σ p·U, the contribution of noise that labels share, over all tokens.
-pub(super) fn shared_value(sentence: SentenceInput<'_>) -> f64 {
-    let Some(linear) = sentence.linear_variance else {
-        return 0.0;
-    };
-    let marginals = sentence.lattice.node_marginals().iter();
-    let shared = linear.iter().zip(sentence.node_variance);
-    let terms = marginals.zip(shared).map(|(p, (l, v))| p * (l - v));
-    sentence.weight * (0.5 * terms.sum::<f64>())
 }
 
 /// Returns the contribution ½ weight·Σ_b p·(1 − p)·V of a token without incoming edges to weight·R,
@@ -225,7 +182,7 @@ pub(super) fn independent_tokens(
         add_node_covariance(sentence.lattice, t, row, sentence.weight, nodes);
         value
     });
-    values.sum::<f64>() + shared_value(sentence)
+    values.sum()
 }
 
 /// The matrices of one token, and sums of derivatives with respect to transitions over all tokens.
@@ -402,68 +359,4 @@ pub(super) fn add_node_covariance(
 /// probability and thus does not contribute to anything.
 fn conditional(numerator: f64, probability: f64) -> f64 {
     if probability < f64::MIN_POSITIVE { 0.0 } else { numerator / probability }
-}
-
-/// The messages F and B of one sentence; a reusable workspace.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ScalarMessages {
-    forward: Vec<f64>,  // [T][S] F
-    backward: Vec<f64>, // [S] B[t]
-    next: Vec<f64>,     // [S] B[t−1]
-    mean: f64,          // E[W]
-}
-
-impl ScalarMessages {
-    /// Sizes the rows for `transitions`.
-    pub fn reset(&mut self, transitions: &Transitions) {
-        for row in [&mut self.next, &mut self.backward] {
-            set_zeros(row, transitions.stride());
-        }
-    }
-
-    /// Sizes F for a sentence; returns F[0], to be set to w[0].
-    pub fn first(&mut self, tokens: usize) -> &mut [f64] {
-        let stride = self.next.len();
-        self.forward.resize(tokens * stride, 0.0);
-        &mut self.forward[..stride]
-    }
-
-    /// Computes F[t] from F[t−1], given the matrices of the edges into t.
-    pub fn forward(&mut self, edges: &mut EdgeMatrices, t: usize) {
-        let stride = self.next.len();
-        let (done, rest) = self.forward.split_at_mut(t * stride);
-        let before = &done[(t - 1) * stride..];
-        edges.expect_given_label(before, 1.0, &mut rest[..stride]);
-    }
-
-    /// Computes E[W] and sets B[T−1].
-    pub fn start_backward(&mut self, lattice: &Lattice) {
-        let last = self.forward.len() - self.next.len();
-        self.mean = dot(&lattice.node_marginals()[last..], &self.forward[last..]);
-        self.backward.fill(0.0);
-    }
-
-    /// Adds weight·Cov(W; ·) of the edges into t to `out`, given their matrices, and computes
-    /// B[t−1] from B[t].
-    pub fn backward(
-        &mut self,
-        edges: &mut EdgeMatrices,
-        weight: f64,
-        t: usize,
-        out: &mut ScoreArrays<'_>,
-    ) {
-        let stride = self.next.len();
-        let before = &mut self.forward[(t - 1) * stride..][..stride];
-        edges.expect_given_previous(&self.backward, 1.0, &mut self.next);
-        before.iter_mut().for_each(|x| *x -= self.mean);
-        edges.add_edge_covariance(before, &self.backward, weight, t, out);
-        std::mem::swap(&mut self.backward, &mut self.next);
-    }
-
-    /// Adds weight·Cov(W; y_0 = ·) to `node` `[T][S]`.
-    pub fn finish_backward(&mut self, lattice: &Lattice, weight: f64, node: &mut [f64]) {
-        let stride = self.next.len();
-        add(&mut self.backward, &self.forward[..stride]);
-        add_node_covariance(lattice, 0, &self.backward, weight, node);
-    }
 }

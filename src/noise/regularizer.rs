@@ -20,11 +20,6 @@ pub struct SentenceInput<'a> {
     pub lattice: &'a Lattice,
     /// The node (and boundary) part of V\[t\]\[·\]\[b\], `[T][S]`.
     pub node_variance: &'a [f64],
-    /// What takes the place of the node part where V is not multiplied by μ², `[T][S]`: L = V + U,
-    /// if some features have noise that all labels share, where the term of these in R is
-    /// ½ Σ p·U. Only [`Adjoint`](super::Adjoint) can have it, and for two labels
-    /// [`Gaussian`](super::Gaussian). See `quadratic.rs`.
-    pub linear_variance: Option<&'a [f64]>,
     /// The edge-attribute part of V\[t\]\[a\]\[b\], `[T][K][S]`, if there is one. The matrix of
     /// t = 0 is ignored, and at order 0 all of them are.
     pub edge_variance: Option<&'a [f64]>,
@@ -32,14 +27,6 @@ pub struct SentenceInput<'a> {
     pub weight: f64,
     /// The features of the sentence, used only by [`Message`](super::Message).
     pub features: Features<'a>,
-}
-
-impl<'a> SentenceInput<'a> {
-    /// Returns L, which is V unless there is noise that labels share.
-    #[inline(always)]
-    pub(super) fn linear(&self) -> &'a [f64] {
-        self.linear_variance.unwrap_or(self.node_variance)
-    }
 }
 
 /// Accumulators for the derivatives of weight·R with respect to the scores and variances of a
@@ -102,8 +89,7 @@ pub(super) fn checked_tokens(
 ) -> usize {
     let tokens = sentence.lattice.tokens();
     let rows = tokens * context.transitions.stride();
-    for array in [sentence.node_variance, sentence.linear(), out.scores.nodes, out.variances.nodes]
-    {
+    for array in [sentence.node_variance, out.scores.nodes, out.variances.nodes] {
         assert_eq!(array.len(), rows, "node arrays are [T][S]");
     }
     if context.transitions.order() == Order::One {

@@ -2,11 +2,10 @@
 //! attributes (transitions, start and end weights): their variances under noise, and sums of their
 //! derivatives over sentences.
 
-use super::noise::{Noise, NoiseDistribution};
+use super::noise::Noise;
 use crate::chain::{ScoreArrays, Transitions};
 use crate::exact_sum::add_untied;
 use crate::math::{add, largest_magnitude, set_zeros};
-use crate::noise::{Engine, NoiseTerm};
 use crate::score::{NoiseRates, ParameterSpace};
 
 /// One number per score of the tokens of a block or a sentence.
@@ -35,11 +34,6 @@ impl BlockArrays {
     /// Returns the arrays as those of one sentence.
     pub fn arrays(&mut self) -> ScoreArrays<'_> {
         ScoreArrays { nodes: &mut self.nodes, edges: &mut self.edges }
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.nodes.fill(0.0);
-        self.edges.fill(0.0);
     }
 
     /// Splits the arrays into consecutive slices, one for each element of `tokens`, its number of
@@ -103,7 +97,7 @@ impl LabelVariances {
             out.extend(weights.iter().map(|w| edge * w * w));
         }
         self.node.clear();
-        if noise.distribution == NoiseDistribution::Additive {
+        if noise.is_additive() {
             let squares = |i: usize| {
                 let (block, own) = (space.blocks()[i], rates[i].columns());
                 let rate = |column: usize| own.map_or(1.0, |own| own[column]);
@@ -152,6 +146,13 @@ impl LabelSums {
             &mut self.last_variances,
             &mut self.node_variances,
         ]
+    }
+
+    /// Sets the derivatives with respect to scores to 0.
+    pub(super) fn clear_scores(&mut self) {
+        for sums in [&mut self.pairs, &mut self.first, &mut self.last] {
+            sums.fill(0.0);
+        }
     }
 
     /// Sets all sums to 0, with `pairs` numbers for label pairs.
@@ -209,14 +210,4 @@ fn add_scaled(derivatives: &mut [f64], factor: f64, weights: &[f64], variances: 
     for ((d, &w), &q) in derivatives.iter_mut().zip(weights).zip(variances) {
         *d += factor * w * q;
     }
-}
-
-/// Returns whether the noise term can be computed by label pairs.
-pub(super) fn works_by_pairs(noise: Noise) -> bool {
-    matches!(
-        noise.term,
-        NoiseTerm::Quadratic(Engine::Exact)
-            | NoiseTerm::Reweighted(_)
-            | NoiseTerm::GaussianScores(_)
-    )
 }

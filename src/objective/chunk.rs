@@ -3,35 +3,36 @@
 use std::ops::Range;
 
 use super::features::AttributeBuffer;
-use super::noise::{Noise, NoiseDistribution};
+use super::noise::SentenceNoise;
+use super::pass::{PassInput, SentencePass};
+use super::problem::Problem;
 use super::sentence::{
-    ChainParameters, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms,
+    SentenceArrays, SentenceAttributes, SentenceKernel, SentenceTask, SentenceTerms,
 };
-use super::shared::SharedNoise;
 use crate::chain::{ScoreArrays, Transitions};
-use crate::extract::{Dataset, Target};
-use crate::math::{add, set_zeros};
-use crate::noise::NoiseTerm;
-use crate::score::{ForwardProduct, NoiseRates, ParameterSpace, SharedMasks, Variances};
+use crate::extract::Target;
+use crate::math::add;
+use crate::noise::Engine;
+use crate::score::Variances;
 
-/// The inputs that all chunks of an evaluation share.
+/// The inputs that all chunks of a pass share.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
-    pub data: &'a Dataset,
-    pub space: &'a ParameterSpace,
-    /// The products of node and edge attributes, with the weights of θ set.
-    pub products: &'a [ForwardProduct; 2],
-    pub theta: &'a [f64],
-    pub chain: ChainParameters<'a>,
-    pub noise: Option<&'a Noise>,
-    /// ρ of node and edge attributes.
-    pub rates: &'a [NoiseRates; 2],
-    /// The masks of node attributes, if labels share them.
-    pub masks: Option<&'a SharedMasks>,
+    input: PassInput<'a>,
+    /// The weights of θ are set.
+    pass: &'a SentencePass,
     /// The factors of the noise terms of a labeled and of an unlabeled sentence of weight 1.
-    pub noise_factors: [f64; 2],
-    /// Whether the likelihood is left out: all derivatives are those of the noise term.
-    pub is_noise_alone: bool,
+    noise_factors: [f64; 2],
+}
+
+impl<'a> Context<'a> {
+    /// Creates the inputs from the state of a pass.
+    pub fn new(input: PassInput<'a>, pass: &'a SentencePass) -> Self {
+        let noise = pass.noise.as_ref();
+        let weights = input.problem.total_weights();
+        let noise_factors = noise.map_or([0.0; 2], |own| own.noise.factors(weights));
+        Self { input, pass, noise_factors }
+    }
 }
 
 /// Evaluates chunks, one at a time.
@@ -43,32 +44,17 @@ pub(super) struct ChunkWorker {
     /// Under noise: the largest derivative with respect to a score or a variance, in magnitude.
     pub largest_derivative: f64,
     variances: [Vec<f64>; 2], // [T][stride] and [T][K][stride] of a sentence
-    node_variance_derivatives: Vec<f64>, // [T][stride] of a sentence, under additive noise
     attributes: AttributeBuffer,
-}
-
-impl Context<'_> {
-    /// Returns whether there is noise with the same variance at every token.
-    fn is_additive(&self) -> bool {
-        let is_additive = |noise: &Noise| noise.distribution == NoiseDistribution::Additive;
-        self.noise.is_some_and(is_additive)
-    }
-
-    /// Returns whether there is noise with variances that depend on the attributes of a token.
-    fn is_proportional(&self) -> bool {
-        self.noise.is_some() && !self.is_additive()
-    }
 }
 
 impl ChunkWorker {
     /// Creates a worker with buffers for the number of labels of `transitions`.
-    pub fn new(transitions: &Transitions, term: Option<NoiseTerm>) -> Self {
+    pub fn new(transitions: &Transitions, engine: Option<Engine>) -> Self {
         Self {
-            kernel: SentenceKernel::new(transitions, term),
+            kernel: SentenceKernel::new(transitions, engine),
             terms: SentenceTerms::default(),
             largest_derivative: 0.0,
             variances: Default::default(),
-            node_variance_derivatives: Vec::new(),
             attributes: AttributeBuffer::default(),
         }
     }
@@ -82,108 +68,93 @@ impl ChunkWorker {
         chunk: Range<usize>,
         mut derivatives: [ScoreArrays<'_>; 2],
     ) {
+        let Problem { data, space, .. } = context.input.problem;
+        let chain = context.pass.chain();
         self.terms = SentenceTerms::default();
         self.largest_derivative = 0.0;
-        self.kernel.begin(context.chain);
+        self.kernel.begin(chain);
         for i in chunk {
-            let tokens = context.data.sentence(i);
-            let derivatives =
-                (derivatives.each_mut()).map(|arrays| arrays.take(tokens.len(), context.space));
-            if !tokens.is_empty() {
+            let tokens = data.sentence(i).len();
+            let derivatives = derivatives.each_mut().map(|arrays| arrays.take(tokens, space));
+            if tokens > 0 {
                 self.run_sentence(context, i, derivatives);
             }
         }
-        self.kernel.finish(context.chain);
+        self.kernel.finish(chain);
+        if context.input.is_noise_alone {
+            self.kernel.sums.clear_scores();
+        }
     }
 
     fn run_sentence(
         &mut self,
         context: Context<'_>,
         sentence: usize,
-        [mut score_derivatives, mut variance_derivatives]: [ScoreArrays<'_>; 2],
+        [mut scores, mut variances]: [ScoreArrays<'_>; 2],
     ) {
-        let Context { data, space, .. } = context;
-        let tokens = data.sentence(sentence);
-        self.compute_scores(context, &tokens, &mut score_derivatives);
-        if context.is_additive() {
-            self.fill_additive_variances(context, tokens.len());
-            variance_derivatives.nodes = &mut self.node_variance_derivatives;
-        }
-        let (target, weight) = (data.target(sentence), data.weight(sentence));
+        let Context { input, pass, noise_factors } = context;
+        let Problem { data, space, .. } = input.problem;
+        let (tokens, weight) = (data.sentence(sentence), data.weight(sentence));
+        self.compute_scores(context, tokens.clone(), &mut scores);
+        let target = data.target(sentence);
         let is_unlabeled = matches!(target, Target::Unlabeled);
-        let term = context.noise.map(|noise| noise.term);
-        let noise_weight = weight * context.noise_factors[usize::from(is_unlabeled)];
+        let engine = pass.noise.as_ref().map(|noise| noise.engine);
         let task = SentenceTask {
-            target: if context.is_noise_alone { Target::Unlabeled } else { target },
+            target: if input.is_noise_alone { Target::Unlabeled } else { target },
             weight,
-            noise_weight,
-            attributes: self.attributes.fill_for(term, data, space, tokens.clone()),
-            shared: context.masks.map(|masks| SharedNoise {
-                product: &context.products[0],
-                masks,
-                theta: context.theta,
-                first: tokens.start,
-                is_gaussian: term.and_then(NoiseTerm::expectation).is_some(),
-            }),
+            noise_weight: weight * noise_factors[usize::from(is_unlabeled)],
+            attributes: match engine {
+                Some(Engine::Message { .. }) => self.attributes.fill(data, space, tokens),
+                _ => SentenceAttributes::default(),
+            },
         };
         let [nodes, edges] = &mut self.variances;
         let arrays = SentenceArrays {
-            scores: score_derivatives.reborrow(),
+            scores: scores.reborrow(),
             variances: ScoreArrays { nodes, edges },
-            variance_derivatives: variance_derivatives.reborrow(),
+            variance_derivatives: variances.reborrow(),
         };
-        let terms = self.kernel.evaluate(context.chain, task, arrays);
+        let terms = self.kernel.evaluate(pass.chain(), task, arrays);
         self.terms.loss += terms.loss;
         self.terms.noise += terms.noise;
-        if context.masks.is_some() {
-            // Instead of ∂J/∂V there are marginals, or the factors of ½; see `totals.rs`.
-            variance_derivatives.nodes = &mut [];
-            let derivative = 0.5 * noise_weight;
-            self.largest_derivative = self.largest_derivative.max(derivative);
+        let Some(noise) = &pass.noise else {
+            return;
+        };
+        if input.is_noise_alone {
+            scores.fill(0.0);
         }
-        if context.noise.is_some() {
-            for derivatives in [score_derivatives, variance_derivatives] {
-                let largest = derivatives.largest_magnitude();
-                self.largest_derivative = self.largest_derivative.max(largest);
-            }
-        }
-        if context.is_additive() {
-            for row in self.node_variance_derivatives.chunks_exact(space.stride()) {
+        if noise.is_additive() {
+            for row in variances.nodes.chunks_exact(space.stride()) {
                 add(&mut self.kernel.sums.node_variances, row);
             }
         }
+        for derivatives in [scores, variances] {
+            self.largest_derivative = self.largest_derivative.max(derivatives.largest_magnitude());
+        }
     }
 
-    /// Computes the scores of a sentence, and under proportional noise their variances.
+    /// Computes the scores of a sentence, and under noise their variances: under additive noise
+    /// those that all tokens share.
     fn compute_scores(
         &mut self,
-        context: Context<'_>,
-        tokens: &Range<usize>,
+        Context { input, pass, .. }: Context<'_>,
+        tokens: Range<usize>,
         scores: &mut ScoreArrays<'_>,
     ) {
+        let noise = pass.noise.as_ref();
         let scores = [&mut *scores.nodes, &mut *scores.edges];
-        for (i, scores) in scores.into_iter().enumerate() {
-            let is_shared = i == 0 && context.masks.is_some();
-            if is_shared {
-                set_zeros(&mut self.variances[i], scores.len());
-            }
-            let has_variances = context.is_proportional() && !is_shared;
-            let variances = has_variances.then(|| {
-                self.variances[i].resize(scores.len(), 0.0);
-                Variances { values: &mut self.variances[i], rates: &context.rates[i] }
+        for (i, (scores, values)) in scores.into_iter().zip(&mut self.variances).enumerate() {
+            let variances = noise.filter(|noise| !noise.is_additive()).map(|noise| {
+                values.resize(scores.len(), 0.0);
+                Variances { values, rates: &noise.rates[i] }
             });
-            context.products[i].write(context.theta, tokens.clone(), scores, variances);
+            pass.products[i].write(input.theta, tokens.clone(), scores, variances);
         }
-    }
-
-    /// Fills in the variances of `tokens` tokens under additive noise, which are the same for all.
-    fn fill_additive_variances(&mut self, context: Context<'_>, tokens: usize) {
-        let [nodes, edges] = &mut self.variances;
-        nodes.clear();
-        for _ in 0..tokens {
-            nodes.extend_from_slice(&context.chain.variances.node);
+        if noise.is_some_and(SentenceNoise::is_additive) {
+            let [nodes, edges] = &mut self.variances;
+            nodes.clear();
+            tokens.for_each(|_| nodes.extend_from_slice(&pass.chain().variances.node));
+            edges.clear();
         }
-        edges.clear();
-        set_zeros(&mut self.node_variance_derivatives, nodes.len());
     }
 }

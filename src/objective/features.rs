@@ -2,80 +2,28 @@
 
 use std::ops::Range;
 
-use super::LabelSums;
+use super::sentence::SentenceAttributes;
 use crate::exact_sum::untied;
 use crate::extract::Dataset;
-use crate::math::{add, largest_magnitude};
-use crate::noise::{self, ActiveCounts, AttributeRows, Engine, FeatureGradient, NoiseTerm};
-use crate::score::{FeatureBlock, ParameterSpace};
+use crate::math::largest_magnitude;
+use crate::noise::{self, ActiveCounts, AttributeRows, FeatureGradient};
+use crate::score::ParameterSpace;
 
-/// The attributes of a sentence.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SentenceAttributes<'a> {
-    /// Empty for engines that do not read them.
-    pub features: noise::Features<'a>,
-    /// The column of the attribute "start of the sentence"; the next column is its end.
-    pub boundary: u32,
-}
-
-/// Derivatives with respect to attribute weights, in the order in which they were added.
-#[derive(Debug, Default)]
-pub(super) struct AttributeGradient {
-    nodes: AttributeSums,
-    edges: AttributeSums,
-}
-
-#[derive(Debug, Default)]
-struct AttributeSums {
-    columns: Vec<u32>,
-    rows: Vec<f64>, // [columns][width]
-}
-
-impl AttributeGradient {
-    pub fn clear(&mut self) {
-        for sums in [&mut self.nodes, &mut self.edges] {
-            sums.columns.clear();
-            sums.rows.clear();
-        }
-    }
-
-    /// Appends the derivatives of a sentence; those of its start and end go to `sums`.
-    pub fn add(&mut self, gradient: &FeatureGradient, boundary: u32, sums: &mut LabelSums) {
-        for (column, row) in gradient.node() {
-            match column.checked_sub(boundary) {
-                None => self.nodes.push(column, row),
-                Some(0) => add(&mut sums.first, row),
-                Some(_) => add(&mut sums.last, row),
-            }
-        }
-        for (column, matrix) in gradient.edge() {
-            self.edges.push(column, matrix);
-        }
-    }
-
+impl FeatureGradient {
     /// Adds all derivatives to the anchored gradient with respect to θ, and returns the largest
     /// magnitude among them.
-    pub fn add_to(&self, space: &ParameterSpace, gradient: &mut [f64]) -> f64 {
-        self.nodes.add_to(&space.nodes, gradient);
-        self.edges.add_to(&space.edges, gradient);
-        largest_magnitude(&self.nodes.rows).max(largest_magnitude(&self.edges.rows))
-    }
-}
-
-impl AttributeSums {
-    fn push(&mut self, column: u32, row: &[f64]) {
-        self.columns.push(column);
-        self.rows.extend_from_slice(row);
-    }
-
-    fn add_to(&self, block: &FeatureBlock, gradient: &mut [f64]) {
-        let gradient = block.weights_mut(gradient);
-        let rows = self.rows.chunks_exact(block.width());
-        for (&column, row) in self.columns.iter().zip(rows) {
-            block.targets.for_each(column as usize, |position, index| {
-                gradient[index] += untied(row[position]);
-            });
-        }
+    pub(super) fn add_to(&self, space: &ParameterSpace, gradient: &mut [f64]) -> f64 {
+        let blocks = [(&self.nodes, &space.nodes), (&self.edges, &space.edges)];
+        let largest = blocks.map(|(derivatives, block)| {
+            let gradient = block.weights_mut(gradient);
+            for (column, row) in derivatives.iter() {
+                block.targets.for_each(column as usize, |position, index| {
+                    gradient[index] += untied(row[position]);
+                });
+            }
+            largest_magnitude(&derivatives.rows)
+        });
+        largest[0].max(largest[1])
     }
 }
 
@@ -87,25 +35,10 @@ pub(super) struct AttributeBuffer {
 }
 
 impl AttributeBuffer {
-    /// Fills the buffers with the attributes of the sentence `tokens` and returns them if the
-    /// noise `term` needs them.
-    pub fn fill_for(
-        &mut self,
-        term: Option<NoiseTerm>,
-        data: &Dataset,
-        space: &ParameterSpace,
-        tokens: Range<usize>,
-    ) -> SentenceAttributes<'_> {
-        if !matches!(term, Some(NoiseTerm::Quadratic(Engine::Message { .. }))) {
-            return SentenceAttributes::default();
-        }
-        self.fill(data, space, tokens)
-    }
-
     /// Fills the buffers with the attributes of the sentence `tokens`, their values multiplied by
     /// √m, and returns them. The start and the end of the sentence are two more attributes, after
     /// all others.
-    fn fill(
+    pub fn fill(
         &mut self,
         data: &Dataset,
         space: &ParameterSpace,

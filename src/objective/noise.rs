@@ -1,8 +1,8 @@
-//! The noise term of the objective: its distribution, its rates, and the weights of sentences.
+//! The noise of the objective: its distribution, its rates, its term, and the weights of sentences.
 
 use serde::{Deserialize, Serialize};
 
-use crate::noise::NoiseTerm;
+use crate::noise::Engine;
 use crate::score::{NoiseRates, ParameterSpace};
 
 /// The distribution of feature noise (Wang et al. 2013, section 2).
@@ -18,27 +18,31 @@ pub enum NoiseDistribution {
     Additive,
 }
 
-/// What shares a noise mask.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum NoiseMasks {
-    /// Every weight: the noise of an attribute at a token is independent between labels, as in
-    /// eqs. 8 and 14 of Wang et al. 2013.
-    #[default]
-    Weights,
-    /// Every input: a node attribute at a token is dropped or scaled for all labels at once, as in
-    /// eq. 12 of Wager et al. 2013, which for two labels with opposite weights is twice eq. 8. The
-    /// noise of edge attributes, transitions and boundary weights remains that of each weight.
-    Inputs,
+/// The term that stands for the noise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NoiseTerm {
+    /// The quadratic regularizer R of eq. 14, with the gradient of an engine.
+    Quadratic(Engine),
+    /// The quadratic regularizer with marginals that are held fixed for this number of iterations,
+    /// at least 1: a weighted L2 penalty meanwhile.
+    Reweighted(usize),
+    /// Dropout by sampling, in the quantity that R approximates.
+    MonteCarlo {
+        /// Samples per sentence and iteration, at least 1.
+        samples: u32,
+        /// Seed of the random numbers.
+        seed: u64,
+    },
 }
 
-crate::named!(NoiseMasks, "masks": Weights = "weights", Inputs = "inputs");
+/// The default number of iterations for which [`NoiseTerm::Reweighted`] holds the marginals fixed.
+pub const ROUND: usize = 20;
 
 /// The noise term λ·( Σ_labeled R(x) + α Σ_unlabeled R(u) ), λ = n/(n + αm) (eq. 11), with the
 /// quadratic approximation R of eq. 14, or another term.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
-    /// The distribution.
+    /// The distribution; dropout if the term is sampled.
     pub distribution: NoiseDistribution,
     /// δ or σ² of node attributes.
     pub node: f64,
@@ -46,26 +50,6 @@ pub struct Noise {
     pub edge: f64,
     /// The term of a sentence, and the algorithm for its gradient.
     pub term: NoiseTerm,
-    /// What has a mask of its own; other than weights only with noise that is proportional to the
-    /// values and [`Engine::Exact`](crate::noise::Engine), or of two labels
-    /// [`Expectation::Best`](crate::noise::Expectation).
-    pub masks: NoiseMasks,
-    /// The weight α of an unlabeled sentence.
-    pub unlabeled_weight: f64,
-}
-
-/// The Monte-Carlo noise term λ·( Σ_labeled D(x) + α Σ_unlabeled D(u) ), λ as in eq. 11, where D is
-/// an estimate by sampling of what R approximates. A [`Sampler`](super::Sampler) computes it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MonteCarlo {
-    /// Rate δ < 1 at which node attributes are dropped.
-    pub node: f64,
-    /// The rate of transitions, boundary weights and edge attributes.
-    pub edge: f64,
-    /// Samples per sentence and iteration, at least 1.
-    pub samples: u32,
-    /// Seed of the random numbers.
-    pub seed: u64,
     /// The weight α of an unlabeled sentence.
     pub unlabeled_weight: f64,
 }
@@ -77,6 +61,15 @@ pub struct AttributeNoise {
     pub nodes: Option<Vec<f64>>,
     /// δ or σ² of each class of edge attributes; `None`: that of [`Noise::edge`].
     pub edges: Option<Vec<f64>>,
+}
+
+/// The noise of a pass over sentences.
+#[derive(Clone, Debug)]
+pub(super) struct SentenceNoise {
+    pub noise: Noise,
+    pub engine: Engine,
+    /// ρ of node and edge attributes.
+    pub rates: [NoiseRates; 2],
 }
 
 impl NoiseDistribution {
@@ -113,24 +106,57 @@ impl AttributeNoise {
 }
 
 impl Noise {
-    /// Returns ρ (σ² for additive noise) of node attributes, and of all other features.
-    pub fn rates(&self) -> [f64; 2] {
-        [self.node, self.edge].map(|amount| self.distribution.rate(amount))
+    /// Returns whether every attribute has noise at every token, active or not.
+    pub fn is_additive(&self) -> bool {
+        self.distribution == NoiseDistribution::Additive
     }
 
-    /// Returns the factors of the terms of a labeled and of an unlabeled sentence, given the total
-    /// weights of each kind.
-    pub fn factors(&self, total_weights: [f64; 2]) -> [f64; 2] {
-        noise_factors(self.unlabeled_weight, total_weights)
+    /// Returns whether amounts are dropout rates, not variances.
+    pub fn is_dropout(&self) -> bool {
+        self.distribution == NoiseDistribution::Dropout
+    }
+
+    /// Returns whether the term is computed, not sampled.
+    pub fn is_analytic(&self) -> bool {
+        !matches!(self.term, NoiseTerm::MonteCarlo { .. })
+    }
+
+    /// Returns the amounts of noise on node attributes and on all other features.
+    pub fn amounts(&self) -> [f64; 2] {
+        [self.node, self.edge]
+    }
+
+    /// Returns ρ (σ² for additive noise) of node attributes, and of all other features.
+    pub fn rates(&self) -> [f64; 2] {
+        self.amounts().map(|amount| self.distribution.rate(amount))
+    }
+
+    /// Returns the factors λ = n/(n + αm) and αλ of the terms of a labeled and of an unlabeled
+    /// sentence (eq. 11), given the total weights n of labeled and m of unlabeled sentences: their
+    /// numbers, if all weigh 1. If n is 0, so is λ.
+    pub fn factors(&self, [n, m]: [f64; 2]) -> [f64; 2] {
+        let alpha = self.unlabeled_weight;
+        let labeled = if n > 0.0 { n / (n + alpha * m) } else { 0.0 };
+        [labeled, alpha * labeled]
     }
 }
 
-/// Returns the factors λ = n/(n + αm) and αλ of the terms of a labeled and of an unlabeled sentence
-/// (eq. 11), given the total weights n of labeled and m of unlabeled sentences: their numbers, if
-/// all weigh 1. If n is 0, so is λ.
-pub fn noise_factors(alpha: f64, [n, m]: [f64; 2]) -> [f64; 2] {
-    let labeled = if n > 0.0 { n / (n + alpha * m) } else { 0.0 };
-    [labeled, alpha * labeled]
+impl SentenceNoise {
+    /// Creates the noise on the attributes of `space` with these amounts.
+    pub fn new(
+        noise: Noise,
+        engine: Engine,
+        amounts: AttributeNoise,
+        space: &ParameterSpace,
+    ) -> Self {
+        let rate = |amount| noise.distribution.rate(amount);
+        Self { noise, engine, rates: amounts.rates(noise.amounts(), rate, space) }
+    }
+
+    /// Returns whether the noise has the same variance at every token.
+    pub fn is_additive(&self) -> bool {
+        self.noise.is_additive()
+    }
 }
 
 #[cfg(test)]
@@ -139,9 +165,16 @@ mod tests {
 
     #[test]
     fn unlabeled_sentences_dilute_the_noise_term_as_in_eq_11() {
+        let noise = Noise {
+            distribution: NoiseDistribution::Dropout,
+            node: 0.5,
+            edge: 0.5,
+            term: NoiseTerm::Quadratic(Engine::Exact),
+            unlabeled_weight: 0.5,
+        };
         // n = 3, m = 2, α = ½: λ = 3/(3 + ½·2)
-        assert_eq!(noise_factors(0.5, [3.0, 2.0]), [0.75, 0.375]);
-        assert_eq!(noise_factors(0.5, [3.0, 0.0])[0], 1.0);
-        assert_eq!(noise_factors(0.5, [0.0, 0.0]), [0.0, 0.0]);
+        assert_eq!(noise.factors([3.0, 2.0]), [0.75, 0.375]);
+        assert_eq!(noise.factors([3.0, 0.0])[0], 1.0);
+        assert_eq!(noise.factors([0.0, 0.0]), [0.0, 0.0]);
     }
 }

@@ -36,13 +36,11 @@
 
 use super::LabelSums;
 use super::buffers::LabelVariances;
-use super::features::{AttributeGradient, SentenceAttributes};
-use super::shared::{SharedNoise, halves};
 use crate::chain::{EdgeSums, LabelMask, Lattice, Order, ScoreArrays, Transitions};
 use crate::extract::{Allowed, AllowedLabels, Target};
 use crate::ids::LabelId;
 use crate::math::add;
-use crate::noise::{self, NoiseTerm, Regularizer};
+use crate::noise::{self, Engine, FeatureGradient, Regularizer};
 
 /// The chain that all sentences of an evaluation share.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +49,15 @@ pub struct ChainParameters<'a> {
     pub transitions: &'a Transitions,
     /// Empty without noise.
     pub variances: &'a LabelVariances,
+}
+
+/// The attributes of a sentence.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SentenceAttributes<'a> {
+    /// Empty for engines that do not read them.
+    pub features: noise::Features<'a>,
+    /// The column of the attribute "start of the sentence"; the next column is its end.
+    pub boundary: u32,
 }
 
 /// A sentence to be evaluated.
@@ -64,8 +71,6 @@ pub struct SentenceTask<'a> {
     pub noise_weight: f64,
     /// Its attributes, for engines that work on them.
     pub attributes: SentenceAttributes<'a>,
-    /// The noise of node attributes, if labels share its masks.
-    pub shared: Option<SharedNoise<'a>>,
 }
 
 /// The arrays of a sentence, T > 0 tokens. There is no edge into the first token: its edge scores
@@ -76,9 +81,7 @@ pub struct SentenceArrays<'a> {
     pub scores: ScoreArrays<'a>,
     /// Input, under noise: V, without those of transitions and boundary weights. Overwritten.
     pub variances: ScoreArrays<'a>,
-    /// Output, under noise: ∂J/∂V; for edges only if their array is not empty. If labels share the
-    /// masks of node attributes, the output for nodes are the marginals, unless scores are
-    /// Gaussian.
+    /// Output, under noise: ∂J/∂V; for edges only if their array is not empty.
     pub variance_derivatives: ScoreArrays<'a>,
 }
 
@@ -99,14 +102,12 @@ pub struct SentenceKernel {
     expected: EdgeSums,
     partial: Option<PartialWorkspace>, // created when it is first needed
     regularizer: Option<Box<dyn Regularizer>>,
-    linear_variance: Vec<f64>, // [T][stride] L = V + U, if labels share masks
-    halves: Vec<f64>,          // [T][stride] marginals of ½, for Gaussian scores
     /// Derivatives with respect to label weights since [`begin`](Self::begin). For the likelihood
     /// of label pairs these are the expected counts alone.
     pub sums: LabelSums,
     /// Derivatives with respect to attribute weights since `begin`, if the engine computes these
     /// instead of derivatives with respect to scores.
-    pub(super) attribute_gradient: AttributeGradient,
+    pub(super) attribute_gradient: FeatureGradient,
 }
 
 /// What sentences with partial labels or weights need.
@@ -126,18 +127,16 @@ impl ChainParameters<'_> {
 }
 
 impl SentenceKernel {
-    /// Creates a kernel for the number of labels of `transitions`, and for the noise term, if there
-    /// is one.
-    pub fn new(transitions: &Transitions, term: Option<NoiseTerm>) -> Self {
+    /// Creates a kernel for the number of labels of `transitions`, and for the noise term of an
+    /// engine, if there is one.
+    pub fn new(transitions: &Transitions, engine: Option<Engine>) -> Self {
         Self {
             lattice: Lattice::default(),
             expected: EdgeSums::new(transitions),
             partial: None,
-            regularizer: term.map(NoiseTerm::regularizer),
-            linear_variance: Vec::new(),
-            halves: Vec::new(),
+            regularizer: engine.map(Engine::regularizer),
             sums: LabelSums::default(),
-            attribute_gradient: AttributeGradient::default(),
+            attribute_gradient: FeatureGradient::default(),
         }
     }
 
@@ -172,8 +171,7 @@ impl SentenceKernel {
                 self.differentiate_partial(chain, task.weight, &mut scores);
             }
             Target::Allowed(_) | Target::Unlabeled => {
-                scores.nodes.fill(0.0);
-                scores.edges.fill(0.0);
+                scores.fill(0.0);
             }
         }
         if task.weight != 1.0 {
@@ -294,25 +292,10 @@ impl SentenceKernel {
         };
         let (stride, length) = (chain.transitions.stride(), variances.nodes.len());
         add_boundary(chain.variances, variances.nodes);
-        if let Some(shared) = task.shared {
-            self.linear_variance.resize(length, 0.0);
-            let marginals = match shared.is_gaussian {
-                false => self.lattice.node_marginals(),
-                true => {
-                    self.halves.clear();
-                    self.halves.extend(halves(length, stride));
-                    &self.halves
-                }
-            };
-            shared.write(marginals, &mut self.linear_variance);
-            add_boundary(chain.variances, &mut self.linear_variance);
-        }
-        derivatives.variances.nodes.fill(0.0);
-        derivatives.variances.edges.fill(0.0);
+        derivatives.variances.fill(0.0);
         let input = noise::SentenceInput {
             lattice: &self.lattice,
             node_variance: variances.nodes,
-            linear_variance: task.shared.map(|_| &self.linear_variance[..]),
             edge_variance: (!variances.edges.is_empty()).then_some(&*variances.edges),
             weight: task.noise_weight,
             features: task.attributes.features,
@@ -320,14 +303,21 @@ impl SentenceKernel {
         let value = regularizer.regularize(chain.context(), input, &mut derivatives);
         let sums = &mut self.sums;
         if let Some(gradient) = regularizer.feature_gradient() {
-            self.attribute_gradient.add(gradient, task.attributes.boundary, sums);
+            let [start, end] = [0, 1].map(|end| task.attributes.boundary + end);
+            for (column, row) in gradient.nodes.iter() {
+                match column {
+                    _ if column == start => add(&mut sums.first, row),
+                    _ if column == end => add(&mut sums.last, row),
+                    _ => self.attribute_gradient.nodes.push(column, row),
+                }
+            }
+            for (column, matrix) in gradient.edges.iter() {
+                self.attribute_gradient.edges.push(column, matrix);
+            }
         }
         let by_variance = derivatives.variances.nodes;
         add(&mut sums.first_variances, &by_variance[..stride]);
         add(&mut sums.last_variances, &by_variance[length - stride..]);
-        if task.shared.is_some_and(|shared| !shared.is_gaussian) {
-            by_variance.copy_from_slice(self.lattice.node_marginals());
-        }
         value
     }
 }

@@ -13,14 +13,6 @@
 //! √m·Σ|x|·D + 2ρ·|φ|·Σx²·D
 //! ```
 //!
-//! If labels share the masks of node attributes, the derivative of the noise term is
-//! λ·ρ·Σ x²·p·(φ − u), where λ is the factor of a sentence and u is a mean of the weights of the
-//! column. With ½λ ≤ D it is at most
-//!
-//! ```text
-//! 2ρ·(|φ| + max |φ|)·Σx²·D
-//! ```
-//!
 //! The likelihood has D = w, the largest weight of a sentence, since marginals are at most 1. The
 //! noise term has no such limit: one is tried after another ([`LIMITS`]), and the evaluation
 //! begins again as soon as a derivative exceeds it. That depends on θ alone, so results do, too. In
@@ -44,10 +36,10 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::penalty::Penalty;
+use super::problem::Problem;
 use crate::chain::Transitions;
 use crate::exact_sum::{FixedPointSum, anchor, untied};
 use crate::extract::{Dataset, SparseRows, Target};
-use crate::math::largest_magnitude;
 use crate::score::{FeatureBlock, NoiseRates, ParameterSpace, split_by_owner};
 
 /// Counts over all sentences. All of them have the same bits for any number of ranks.
@@ -62,6 +54,8 @@ pub(super) struct Totals {
     pub weighted_tokens: f64,
     /// Of node and edge attributes.
     pub columns: [ColumnTotals; 2],
+    /// The columns of node and of edge attributes, divided into tasks.
+    tasks: [Vec<Task>; 2],
     /// Pairs of adjacent gold labels, each with the weight of its sentence. Sentences in which some
     /// token has no single label are left out.
     label_pairs: LabelPairs,
@@ -104,20 +98,19 @@ impl Totals {
             tokens: tokens.value(),
             weighted_tokens: weighted_tokens.value(),
             columns,
+            tasks: space.blocks().map(tasks),
             label_pairs: label_pairs(data),
         }
     }
 
-    /// Returns the counts of label pairs in the shape of [`Transitions::pair_scores`]. Pairs
-    /// without a weight are left out.
-    pub fn observed_pairs(&self, transitions: &Transitions) -> Vec<f64> {
-        let mut counts = vec![0.0; transitions.pair_numbers()];
+    /// Turns expected counts of label pairs, in the shape of [`Transitions::pair_scores`], into
+    /// derivatives of the likelihood. Pairs without a weight are left out.
+    pub fn subtract_observed(&self, transitions: &Transitions, counts: &mut [f64]) {
         for (&(first, second), count) in &self.label_pairs {
             if let Some(index) = transitions.pair_index(first as usize, second as usize) {
-                counts[index] += count.value();
+                counts[index] -= count.value();
             }
         }
-        counts
     }
 }
 
@@ -200,17 +193,14 @@ pub(super) const LIMITS: [f64; 3] = [8.0, (1u64 << 32) as f64, (1u128 << 96) as 
 const TASK_WEIGHTS: usize = 1 << 14;
 
 /// The first and the last of the columns that are a unit of work.
-pub(super) type Task = [usize; 2];
+type Task = [usize; 2];
 
 /// The anchors of the sums of one evaluation.
 #[derive(Clone, Copy)]
 pub(super) struct Anchors<'a> {
-    pub space: &'a ParameterSpace,
-    pub totals: &'a Totals,
+    pub problem: &'a Problem,
     /// No derivative with respect to a score or a variance exceeds it.
     pub limit: f64,
-    /// Of node and of edge attributes.
-    pub tasks: &'a [Vec<Task>; 2],
     /// Under noise proportional to the values: what 2ρ·∂R/∂V is multiplied by.
     pub variances: Option<VarianceFactors<'a>>,
 }
@@ -222,20 +212,18 @@ pub(super) struct VarianceFactors<'a> {
     pub factors: &'a [f64],
     /// ρ of node and of edge attributes.
     pub rates: &'a [NoiseRates; 2],
-    /// Whether labels share the masks of node attributes.
-    pub is_shared: bool,
 }
 
 impl Anchors<'_> {
     /// Returns the anchor of sums of the derivatives with respect to the score of a label pair, of
     /// a first or of a last label, or their variances.
     pub fn of_labels(&self) -> f64 {
-        anchor(self.totals.tokens * self.limit)
+        anchor(self.problem.totals.tokens * self.limit)
     }
 
     /// Overwrites the gradient with the anchors of attribute weights, and 0 for others.
     pub fn start(&self, gradient: &mut [f64]) {
-        gradient[self.space.edges.range.end..].fill(0.0);
+        gradient[self.problem.space.edges.range.end..].fill(0.0);
         self.for_each(gradient, |sum, anchor| *sum = anchor);
     }
 
@@ -246,8 +234,9 @@ impl Anchors<'_> {
 
     /// Calls `visit(entry of the gradient, anchor)` for all attribute weights.
     fn for_each(&self, gradient: &mut [f64], visit: impl Fn(&mut f64, f64) + Sync) {
-        for (kind, block) in self.space.blocks().into_iter().enumerate() {
-            let tasks = &self.tasks[kind];
+        let Problem { space, totals, .. } = self.problem;
+        for (kind, block) in space.blocks().into_iter().enumerate() {
+            let (tasks, totals) = (&totals.tasks[kind], &totals.columns[kind]);
             let weights = |columns: &Task| {
                 let [first, last] = columns.map(|column| block.targets.range(column));
                 first.start..last.end
@@ -259,7 +248,6 @@ impl Anchors<'_> {
                     let weights = block.targets.range(column);
                     let (sums, after) = rest.split_at_mut(weights.len());
                     rest = after;
-                    let totals = &self.totals.columns[kind];
                     let bound = block.scale[column] * totals.magnitudes[column] * self.limit;
                     let Some(variances) = &self.variances else {
                         let anchor = anchor(bound);
@@ -269,12 +257,8 @@ impl Anchors<'_> {
                     let rate = variances.rates[kind].column(column);
                     let slope = 2.0 * rate * totals.square_magnitudes[column] * self.limit;
                     let factors = &block.weights(variances.factors)[weights];
-                    let mean = match variances.is_shared && kind == 0 {
-                        true => largest_magnitude(factors),
-                        false => 0.0,
-                    };
                     for (sum, factor) in sums.iter_mut().zip(factors) {
-                        visit(sum, anchor(bound + slope * (factor.abs() + mean)));
+                        visit(sum, anchor(bound + slope * factor.abs()));
                     }
                 }
             });
@@ -283,7 +267,7 @@ impl Anchors<'_> {
 }
 
 /// Divides the columns of a block into tasks.
-pub(super) fn anchor_tasks(block: &FeatureBlock) -> Vec<Task> {
+fn tasks(block: &FeatureBlock) -> Vec<Task> {
     let mut tasks: Vec<Task> = Vec::new();
     let mut end = 0; // of the weights of the task
     for column in 0..block.columns() {

@@ -15,13 +15,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::targets::{BLOCKS, ColumnForm, FeatureBlock, NoiseRates, Targets};
+use super::targets::{ColumnForm, FeatureBlock, NoiseRates, Pieces, Targets};
 use crate::chain::LANES;
 use crate::extract::SparseRows;
 use crate::simd::{self, Kernel};
 
 /// The weights or scores of eight consecutive labels.
-pub(super) type Lanes = [f64; LANES];
+type Lanes = [f64; LANES];
 
 /// The product of one design matrix with its weights. It shares the matrix.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ pub struct Variances<'a> {
 
 /// The weights of dense, of listed and of sparse columns.
 #[derive(Clone, Debug)]
-pub(super) struct SplitWeights {
+struct SplitWeights {
     dense_columns: Vec<u32>, // [dense columns] their numbers in the whole matrix
     coefficients: Vec<f64>,  // √m of each dense column
     table: Vec<f64>,         // [dense columns][width] their weights, with zeros in the gaps
@@ -58,13 +58,13 @@ pub(super) struct SplitWeights {
 
 /// The entries of dense, of listed and of sparse columns.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SplitRows {
-    dense: SparseRows,              // columns are rows of `SplitWeights::table`
-    pub(super) listed: SparseRows,  // of listed columns
-    ends: Vec<u64>,                 // [tokens] end of each token in `weights`
-    pub(super) weights: Vec<u32>,   // weight index, one per weight of each entry of a sparse column
-    pub(super) positions: Vec<u32>, // position of the score that it adds to
-    pub(super) values: Option<Vec<f64>>,
+struct SplitRows {
+    dense: SparseRows,   // columns are rows of `SplitWeights::table`
+    listed: SparseRows,  // of listed columns
+    ends: Vec<u64>,      // [tokens] end of each token in `weights`
+    weights: Vec<u32>,   // weight index, one per weight of each entry of a sparse column
+    positions: Vec<u32>, // position of the score that it adds to
+    values: Option<Vec<f64>>,
 }
 
 impl ForwardProduct {
@@ -117,7 +117,7 @@ impl ForwardProduct {
     }
 
     /// Returns the rows with whole rows of weights, and all others.
-    pub(super) fn rows<'a>(&'a self, theta: &'a [f64]) -> (DenseRows<'a>, Option<Split<'a>>) {
+    fn rows<'a>(&'a self, theta: &'a [f64]) -> (DenseRows<'a>, Option<Split<'a>>) {
         let targets = &self.block.targets;
         match &self.columns {
             Columns::Dense(matrix) => {
@@ -163,7 +163,7 @@ fn dense_index(targets: &Targets) -> Option<Vec<Option<u32>>> {
 impl SplitRows {
     /// Returns the range of a token in `weights`.
     #[inline(always)]
-    pub(super) fn range(&self, token: usize) -> Range<usize> {
+    fn range(&self, token: usize) -> Range<usize> {
         let start = token.checked_sub(1).map_or(0, |last| self.ends[last]);
         start as usize..self.ends[token] as usize
     }
@@ -233,9 +233,9 @@ impl SplitWeights {
 
 /// The terms of sparse and listed columns.
 #[derive(Clone, Copy)]
-pub(super) struct Split<'a> {
+struct Split<'a> {
     weights: &'a SplitWeights,
-    pub(super) rows: &'a SplitRows,
+    rows: &'a SplitRows,
 }
 
 impl Split<'_> {
@@ -296,20 +296,7 @@ impl Kernel for Write<'_> {
 
     #[inline(always)]
     fn run(mut self) {
-        let stride = self.targets.stride;
-        for line in 0..self.targets.height {
-            for at in (0..stride).step_by(BLOCKS * LANES) {
-                match ((stride - at) / LANES).min(BLOCKS) {
-                    1 => self.lines::<1>(line, at),
-                    2 => self.lines::<2>(line, at),
-                    3 => self.lines::<3>(line, at),
-                    4 => self.lines::<4>(line, at),
-                    5 => self.lines::<5>(line, at),
-                    6 => self.lines::<6>(line, at),
-                    _ => self.lines::<BLOCKS>(line, at),
-                }
-            }
-        }
+        self.targets.for_each_piece(&mut self);
         if let Some(split) = self.split {
             let width = self.targets.width();
             for (i, token) in self.tokens.clone().enumerate() {
@@ -324,10 +311,10 @@ impl Kernel for Write<'_> {
     }
 }
 
-impl Write<'_> {
+impl Pieces for Write<'_> {
     /// Writes `B` blocks of lanes of one line of every token, from label `at` on.
     #[inline(always)]
-    fn lines<const B: usize>(&mut self, line: usize, at: usize) {
+    fn run_piece<const B: usize>(&mut self, line: usize, at: usize) {
         let (width, stride) = (self.targets.width(), self.targets.stride);
         let offset = line * self.rows.line_pitch + at;
         for (i, token) in self.tokens.clone().enumerate() {
@@ -362,8 +349,8 @@ impl Write<'_> {
 }
 
 /// A design matrix whose columns have whole rows of weights.
-pub(super) struct DenseRows<'a> {
-    pub(super) matrix: &'a SparseRows,
+struct DenseRows<'a> {
+    matrix: &'a SparseRows,
     coefficients: &'a [f64],
     columns: Option<&'a [u32]>, // numbers of the columns in the whole matrix, if not the same
     table: &'a [f64],
@@ -398,14 +385,8 @@ impl<'a> DenseRows<'a> {
 
     /// Returns the number of a column in the whole matrix.
     #[inline(always)]
-    pub(super) fn number(&self, column: u32) -> usize {
+    fn number(&self, column: u32) -> usize {
         self.columns.map_or(column, |columns| columns[column as usize]) as usize
-    }
-
-    /// Returns the weights of a column of node attributes.
-    #[inline(always)]
-    pub(super) fn weights_of(&self, column: u32, labels: usize) -> &'a [f64] {
-        &self.table[column as usize * self.row_pitch..][..labels]
     }
 
     /// Returns [`scores`](Self::scores) and `Σ_j ρ_j·x_j²·w_j²`, where `rate(j)` is ρ_j.
@@ -455,7 +436,7 @@ impl<'a> DenseRows<'a> {
     /// blocks. Past the end of a line these are weights of the next one, which end up only in
     /// padding.
     #[inline(always)]
-    pub(super) fn row<const B: usize>(&self, column: u32, offset: usize) -> Option<&'a [Lanes; B]> {
+    fn row<const B: usize>(&self, column: u32, offset: usize) -> Option<&'a [Lanes; B]> {
         let start = column as usize * self.row_pitch + offset;
         let weights = self.table.get(start..start + B * LANES)?;
         weights.as_chunks::<LANES>().0.as_chunks::<B>().0.first()
@@ -464,7 +445,7 @@ impl<'a> DenseRows<'a> {
     /// Like [`row`](Self::row) at the end of the table, but padded with zeros.
     #[cold]
     #[inline(never)]
-    pub(super) fn last_row<const B: usize>(&self, column: u32, offset: usize) -> [Lanes; B] {
+    fn last_row<const B: usize>(&self, column: u32, offset: usize) -> [Lanes; B] {
         let start = column as usize * self.row_pitch + offset;
         let rest = self.table.get(start..).unwrap_or_default();
         let mut row = [[0.0; LANES]; B];

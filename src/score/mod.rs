@@ -13,7 +13,6 @@
 //! |---|---|---|
 //! | S = X·Θ, V = ρ·X∘²·Θ∘² | [`ForwardProduct`] | by rows (CSR) |
 //! | G += Xᵀ·∂S + 2ρ·Θ∘(X∘²ᵀ·∂V) | [`TransposeProduct`] | by columns (CSC), block by block |
-//! | U and its transpose, of noise that labels share | [`SharedMasks`] | both |
 //!
 //! A row of S and a row of G are each written by one thread: no atomics, no per-thread copies of
 //! the gradient, and the same bits for any number of threads. [`BlockPartition`] fixes the units of
@@ -23,7 +22,6 @@ mod forward;
 mod observed;
 mod parameters;
 mod partition;
-mod shared;
 mod targets;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -34,6 +32,5 @@ pub use parameters::{Boundary, ExtraWeights, ParameterSpace, SpaceOptions, State
 pub use partition::{
     Block, BlockPartition, ColumnBlock, Entry, TASK_ENTRIES, sorted_entries, split_by_owner,
 };
-pub use shared::{SharedDerivatives, SharedMasks};
 pub use targets::{ColumnForm, FeatureBlock, NoiseRates, Targets};
 pub use transpose::{TransposeProduct, VarianceDerivatives};

@@ -16,16 +16,10 @@ use crate::extract::{Allowed, Dataset, SparseRows, Target};
 /// Of a token that may have several labels, each of them occurs; of one that may have any, none
 /// does.
 pub(super) struct ObservedLabels {
-    /// Labels of each token; empty unless requested.
-    pub labels_at: TokenPositions,
-    /// Pairs of the previous label and the label of each token; empty unless requested.
-    pub pairs_at: TokenPositions,
-    /// Ascending.
-    pub pairs: Vec<u32>,
-    /// Ascending.
-    pub first: Vec<u32>,
-    /// Ascending.
-    pub last: Vec<u32>,
+    /// Labels of each token, and pairs of the previous label and its own; empty unless requested.
+    pub at: [TokenPositions; 2],
+    /// Pairs, first labels and last labels, ascending.
+    pub labels: [Vec<u32>; 3],
 }
 
 /// Any number of positions for each token.
@@ -87,13 +81,12 @@ impl ObservedLabels {
                 Target::Unlabeled => {}
             }
         }
-        Self {
-            labels_at,
-            pairs_at,
-            pairs: positions(&occurring.pairs),
-            first: positions(&occurring.first),
-            last: positions(&occurring.last),
-        }
+        let Occurring { pairs, first, last, .. } = occurring;
+        let labels = [pairs, first, last].map(|seen| {
+            let positions = 0..seen.len() as u32;
+            positions.filter(|&i| seen[i as usize]).collect()
+        });
+        Self { at: [labels_at, pairs_at], labels }
     }
 }
 
@@ -124,12 +117,6 @@ impl Occurring {
         }
         pairs.iter().for_each(|&pair| self.pairs[pair as usize] = true);
     }
-}
-
-/// Returns the positions of the flags that are set.
-fn positions(seen: &[bool]) -> Vec<u32> {
-    let positions = 0..seen.len() as u32;
-    positions.filter(|&i| seen[i as usize]).collect()
 }
 
 /// Frequencies in training data, of which some may be too low.
@@ -178,9 +165,9 @@ impl<'a> Frequencies<'a> {
     }
 
     /// Returns the positions of the label pairs, first labels and last labels that are frequent
-    /// enough, among all of them or only those that
-    /// occur.
+    /// enough, among all of them or only those that occur.
     pub fn label_positions(&self, observed: &ObservedLabels, all: bool) -> [Vec<u32>; 3] {
+        let [labels_at, pairs_at] = &observed.at;
         let mut frequencies =
             [self.labels * self.stride, self.stride, self.stride].map(|length| vec![0.0; length]);
         let [pairs, first, last] = &mut frequencies;
@@ -191,24 +178,24 @@ impl<'a> Frequencies<'a> {
                 positions.for_each(|&position| frequencies[position as usize] += weight);
             };
             for token in tokens.clone() {
-                add(pairs, observed.pairs_at.of(token));
+                add(pairs, pairs_at.of(token));
             }
             if !tokens.is_empty() {
-                add(first, observed.labels_at.of(tokens.start));
-                add(last, observed.labels_at.of(tokens.end - 1));
+                add(first, labels_at.of(tokens.start));
+                add(last, labels_at.of(tokens.end - 1));
             }
         }
-        let observed = [&observed.pairs, &observed.first, &observed.last];
-        let mut observed = observed.into_iter();
+        let mut occurring = observed.labels.iter();
         frequencies.map(|frequencies| {
-            let occurring = observed.next().into_iter().flatten().copied();
+            let occurring = occurring.next().into_iter().flatten().copied();
             let is_frequent = |&position: &u32| frequencies[position as usize] >= self.min;
+            let is_label = |&position: &u32| (position as usize) % self.stride < self.labels;
             match all {
                 false => occurring.filter(is_frequent).collect(),
-                true => (0..frequencies.len() as u32)
-                    .filter(|position| (*position as usize) % self.stride < self.labels)
-                    .filter(is_frequent)
-                    .collect(),
+                true => {
+                    let positions = (0..frequencies.len() as u32).filter(is_label);
+                    positions.filter(is_frequent).collect()
+                }
             }
         })
     }

@@ -77,7 +77,7 @@ pub struct ParameterSpace {
     pub nodes: Arc<FeatureBlock>,
     /// Edge attributes: one column per class.
     pub edges: Arc<FeatureBlock>,
-    label_blocks: [LabelBlock; 3], // transitions, start, end
+    label_blocks: Vec<LabelBlock>, // transitions, start, end
     dimension: usize,
 }
 
@@ -106,7 +106,7 @@ impl ParameterSpace {
     pub fn including(
         labels: usize,
         data: &Dataset,
-        [node_classes, edge_classes]: [&Classes; 2],
+        classes: [&Classes; 2],
         options: SpaceOptions,
         extra: ExtraWeights,
     ) -> Self {
@@ -115,79 +115,72 @@ impl ParameterSpace {
             options.min_frequency.and_then(|min| Frequencies::new(data, [labels, stride], min));
         let by_token = options.states == States::Observed || frequencies.is_some();
         let observed = ObservedLabels::new(data, labels, stride, by_token);
-        let (nodes, edges) = (node_classes.len(), edge_classes.len());
-        let (nodes, edges) = match options.states {
-            States::All => (
-                Targets::all(nodes, labels, stride, 1),
-                Targets::all(edges, labels, stride, labels),
-            ),
-            States::Observed => (
-                Targets::observed(nodes, labels, stride, 1, &data.nodes, |token| {
-                    observed.labels_at.of(token)
-                }),
-                Targets::observed(edges, labels, stride, labels, &data.edges, |token| {
-                    observed.pairs_at.of(token)
-                }),
-            ),
-        };
-        let nodes = nodes.including(extra.occurring);
-        let [nodes, edges] = match &frequencies {
-            None => [nodes, edges],
-            Some(frequencies) => [
-                frequencies.retain(nodes, &data.nodes, &observed.labels_at),
-                frequencies.retain(edges, &data.edges, &observed.pairs_at),
-            ],
-        };
-        let [nodes, edges] = [(nodes, extra.nodes), (edges, extra.edges)]
-            .map(|(targets, extra)| targets.including(extra));
-        let [pairs, first, last] = match &frequencies {
-            None => [observed.pairs, observed.first, observed.last],
-            Some(frequencies) => {
-                frequencies.label_positions(&observed, options.label_pairs == States::All)
-            }
-        };
-        let label_pairs = match frequencies {
-            None => options.label_pairs,
-            Some(_) => States::Observed,
-        };
-        let [more_pairs, more_first, more_last] = extra
-            .labels
-            .map(|positions| positions.into_iter().map(|position| (0, position)).collect());
-        let label_targets =
-            |exists: bool, height: usize, positions: Vec<u32>, more| match label_pairs {
-                _ if !exists => Targets::all(0, labels, stride, height),
-                States::All => Targets::all(1, labels, stride, height),
+        let frequencies = frequencies.as_ref();
+        let matrices = [(&*data.nodes, 1), (&*data.edges, labels)];
+        let mut extra_weights = [(extra.occurring, extra.nodes), (Vec::new(), extra.edges)];
+        let attributes = [0, 1].map(|i| {
+            let ((rows, height), positions) = (matrices[i], &observed.at[i]);
+            let (occurring, more) = std::mem::take(&mut extra_weights[i]);
+            let columns = classes[i].len();
+            let all = match options.states {
+                States::All => Targets::all(columns, labels, stride, height),
                 States::Observed => {
-                    Targets::single(labels, stride, height, positions).including(more)
+                    let of = |token| positions.of(token);
+                    Targets::observed(columns, labels, stride, height, rows, of)
                 }
             };
-        let boundary = options.boundary == Boundary::On;
-        let transitions = options.order == Order::One && options.transitions;
+            let all = all.including(occurring);
+            let frequent = match frequencies {
+                None => all,
+                Some(frequencies) => frequencies.retain(all, rows, positions),
+            };
+            frequent.including(more)
+        });
+        let has_pairs = options.order == Order::One && options.transitions;
+        let has_boundary = options.boundary == Boundary::On;
+        let exist = [(has_pairs, labels), (has_boundary, 1), (has_boundary, 1)];
+        let all_pairs = options.label_pairs == States::All;
+        let positions = match frequencies {
+            None => observed.labels,
+            Some(frequencies) => frequencies.label_positions(&observed, all_pairs),
+        };
+        let positions = positions.into_iter().zip(extra.labels).zip(exist);
+        let label_targets = positions.map(|((positions, more), (exists, height))| {
+            if !exists || (all_pairs && frequencies.is_none()) {
+                return Targets::all(usize::from(exists), labels, stride, height);
+            }
+            let more = more.into_iter().map(|position| (0, position)).collect();
+            Targets::single(labels, stride, height, positions).including(more)
+        });
+        Self::of_targets(options.order, attributes, classes, label_targets.collect())
+    }
+
+    /// Lays out the weights of node and edge attributes, and of transitions, start and end.
+    fn of_targets(
+        order: Order,
+        [nodes, edges]: [Targets; 2],
+        [node_classes, edge_classes]: [&Classes; 2],
+        labels: Vec<Targets>,
+    ) -> Self {
         let mut end = 0;
         let mut allocate = |targets: &Targets| {
-            let start = end;
             end += targets.weights();
-            start..end
+            end - targets.weights()..end
         };
-        let mut block = |targets: Targets, classes: &Classes| FeatureBlock {
-            range: allocate(&targets),
-            targets,
-            scale: classes.scales(),
+        let mut block = |targets: Targets, classes: &Classes| {
+            let range = allocate(&targets);
+            Arc::new(FeatureBlock { range, targets, scale: classes.scales() })
         };
         let (nodes, edges) = (block(nodes, node_classes), block(edges, edge_classes));
-        let label_blocks = [
-            label_targets(transitions, labels, pairs, more_pairs),
-            label_targets(boundary, 1, first, more_first),
-            label_targets(boundary, 1, last, more_last),
-        ]
-        .map(|targets| LabelBlock { range: allocate(&targets), targets });
+        let labels = labels.into_iter();
+        let label_blocks = labels.map(|targets| LabelBlock { range: allocate(&targets), targets });
         Self {
-            labels,
-            stride,
-            order: options.order,
-            nodes: Arc::new(nodes),
-            edges: Arc::new(edges),
-            label_blocks,
+            labels: nodes.targets.labels,
+            stride: nodes.targets.stride,
+            order,
+            label_blocks: label_blocks.collect(),
+            nodes,
+            edges,
             dimension: end,
         }
     }
@@ -287,9 +280,10 @@ impl ParameterSpace {
     }
 
     fn boundary_weights(&self, theta: &[f64], weights: &mut LabelWeights) {
-        let [_, start, end] = &self.label_blocks;
-        start.spread(theta, [1, self.labels], &mut weights.start);
-        end.spread(theta, [1, self.labels], &mut weights.end);
+        let boundaries = [&mut weights.start, &mut weights.end];
+        for (block, weights) in self.label_blocks[1..].iter().zip(boundaries) {
+            block.spread(theta, [1, self.labels], weights);
+        }
     }
 
     /// Writes transition and boundary weights into θ. Those that θ does not have are left out.

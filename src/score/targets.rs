@@ -4,10 +4,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::chain::LANES;
 use crate::extract::SparseRows;
 
 /// Number of blocks of lanes whose sums fit in registers.
-pub(super) const BLOCKS: usize = 7;
+const BLOCKS: usize = 7;
 
 /// A column is dense if at least one score in this many has a weight.
 const DENSE: usize = 8;
@@ -32,6 +33,12 @@ pub struct Targets {
     observed: Option<Observed>,
 }
 
+/// A product that is computed piece by piece of a token's row of scores.
+pub(super) trait Pieces {
+    /// Computes `B` blocks of lanes of one line, from label `at` on.
+    fn run_piece<const B: usize>(&mut self, line: usize, at: usize);
+}
+
 /// How the entries of a column are stored and multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnForm {
@@ -50,6 +57,24 @@ struct Observed {
 }
 
 impl Targets {
+    /// Runs a product for all pieces of a row.
+    #[inline(always)]
+    pub(super) fn for_each_piece(&self, product: &mut impl Pieces) {
+        for line in 0..self.height {
+            for at in (0..self.stride).step_by(BLOCKS * LANES) {
+                match ((self.stride - at) / LANES).min(BLOCKS) {
+                    1 => product.run_piece::<1>(line, at),
+                    2 => product.run_piece::<2>(line, at),
+                    3 => product.run_piece::<3>(line, at),
+                    4 => product.run_piece::<4>(line, at),
+                    5 => product.run_piece::<5>(line, at),
+                    6 => product.run_piece::<6>(line, at),
+                    _ => product.run_piece::<BLOCKS>(line, at),
+                }
+            }
+        }
+    }
+
     /// Creates targets in which every column has a weight for every score.
     pub fn all(columns: usize, labels: usize, stride: usize, height: usize) -> Self {
         Self { columns, labels, stride, height, observed: None }

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::partition::{
     BlockPartition, ColumnBlock, Entry, TASK_ENTRIES, sorted_entries, split_by_owner,
 };
-use super::targets::{BLOCKS, ColumnForm, FeatureBlock, NoiseRates, Targets};
+use super::targets::{ColumnForm, FeatureBlock, NoiseRates, Pieces, Targets};
 use crate::chain::LANES;
 use crate::exact_sum::untied;
 use crate::extract::SparseRows;
@@ -33,7 +33,7 @@ pub struct VarianceDerivatives<'a> {
 /// The transpose of one design matrix.
 #[derive(Clone, Debug)]
 pub struct TransposeProduct {
-    pub(super) block: Arc<FeatureBlock>,
+    block: Arc<FeatureBlock>,
     slices: Vec<Slice>,     // of each block of tokens
     coefficients: Vec<f64>, // √m of each weight, if there are sparse columns
 }
@@ -44,25 +44,25 @@ pub struct TransposeProduct {
 /// each weight of each entry, its index and the position of the derivative to add. Listed columns
 /// are stored like dense ones.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Slice {
-    pub(super) dense: ColumnBlock,
-    pub(super) listed: ColumnBlock,
-    pub(super) sparse: Vec<SparseWeight>, // by column
-    pub(super) sparse_values: Option<Vec<f64>>,
-    pub(super) tasks: Vec<Task>, // about TASK_ENTRIES entries each
+struct Slice {
+    dense: ColumnBlock,
+    listed: ColumnBlock,
+    sparse: Vec<SparseWeight>, // by column
+    sparse_values: Option<Vec<f64>>,
+    tasks: Vec<Task>, // about TASK_ENTRIES entries each
 }
 
 /// A weight of an entry of a sparse column: its index, and the derivative to add, which is that of
 /// token of the block · width + position.
-pub(super) type SparseWeight = [u32; 2];
+type SparseWeight = [u32; 2];
 
 /// A unit of work.
 #[derive(Clone, Debug)]
-pub(super) struct Task {
-    pub(super) dense: Range<usize>,   // columns of `Slice::dense`
-    pub(super) listed: Range<usize>,  // columns of `Slice::listed`
-    pub(super) sparse: Range<usize>,  // of `Slice::sparse`
-    pub(super) weights: Range<usize>, // the weights of these columns, owned by this task
+struct Task {
+    dense: Range<usize>,   // columns of `Slice::dense`
+    listed: Range<usize>,  // columns of `Slice::listed`
+    sparse: Range<usize>,  // of `Slice::sparse`
+    weights: Range<usize>, // the weights of these columns, owned by this task
 }
 
 impl TransposeProduct {
@@ -82,23 +82,6 @@ impl TransposeProduct {
         Self { block: Arc::clone(block), slices, coefficients }
     }
 
-    /// Calls `run` with the tasks of block `index`, each with the gradient of its weights, in
-    /// parallel.
-    pub(super) fn for_each_task(
-        &self,
-        index: usize,
-        gradient: &mut [f64],
-        run: impl Fn(&Slice, &Task, &mut [f64]) + Sync,
-    ) {
-        let slice = &self.slices[index];
-        // Columns ascend and weights are in column order, so each task owns a slice of the
-        // gradient.
-        let owners = slice.tasks.iter().map(|task| task.weights.clone());
-        let pieces = split_by_owner(owners, self.block.weights_mut(gradient));
-        let work: Vec<_> = slice.tasks.iter().zip(pieces).collect();
-        work.into_par_iter().for_each(|(task, gradient)| run(slice, task, gradient));
-    }
-
     /// Adds the contribution of block `index` to the gradient with respect to θ, given the
     /// derivatives with respect to its scores, `[tokens of the block][width]`, and under noise
     /// those with respect to their variances. The gradient may be anchored
@@ -110,19 +93,23 @@ impl TransposeProduct {
         variance_derivatives: Option<VarianceDerivatives<'_>>,
         gradient: &mut [f64],
     ) {
-        self.for_each_task(index, gradient, |slice, task, gradient| {
+        let slice = &self.slices[index];
+        let variance_derivatives = variance_derivatives.map(|derivatives| VarianceDerivatives {
+            theta: self.block.weights(derivatives.theta),
+            ..derivatives
+        });
+        // Columns ascend and weights are in column order, so each task owns a slice of the
+        // gradient.
+        let owners = slice.tasks.iter().map(|task| task.weights.clone());
+        let pieces = split_by_owner(owners, self.block.weights_mut(gradient));
+        slice.tasks.par_iter().zip(pieces).for_each(|(task, gradient)| {
             simd::dispatch(Gather {
                 slice,
                 task,
                 block: &self.block,
                 coefficients: &self.coefficients,
                 score_derivatives,
-                variance_derivatives: variance_derivatives.map(|variance_derivatives| {
-                    VarianceDerivatives {
-                        theta: self.block.weights(variance_derivatives.theta),
-                        ..variance_derivatives
-                    }
-                }),
+                variance_derivatives,
                 gradient,
             });
         });
@@ -208,30 +195,17 @@ impl Kernel for Gather<'_> {
 
     #[inline(always)]
     fn run(mut self) {
-        let stride = self.block.targets.stride;
-        for line in 0..self.block.targets.height {
-            for at in (0..stride).step_by(BLOCKS * LANES) {
-                match ((stride - at) / LANES).min(BLOCKS) {
-                    1 => self.gather_dense::<1>(line, at),
-                    2 => self.gather_dense::<2>(line, at),
-                    3 => self.gather_dense::<3>(line, at),
-                    4 => self.gather_dense::<4>(line, at),
-                    5 => self.gather_dense::<5>(line, at),
-                    6 => self.gather_dense::<6>(line, at),
-                    _ => self.gather_dense::<BLOCKS>(line, at),
-                }
-            }
-        }
+        self.block.targets.for_each_piece(&mut self);
         self.gather_listed();
         self.gather_sparse();
     }
 }
 
-impl Gather<'_> {
+impl Pieces for Gather<'_> {
     /// Gathers the derivatives of dense columns for `B` blocks of lanes of one line, from label
     /// `at` on.
     #[inline(always)]
-    fn gather_dense<const B: usize>(&mut self, line: usize, at: usize) {
+    fn run_piece<const B: usize>(&mut self, line: usize, at: usize) {
         let (targets, columns) = (&self.block.targets, &self.slice.dense);
         let (width, position) = (targets.width(), line * targets.stride + at);
         for i in self.task.dense.clone() {
@@ -275,7 +249,9 @@ impl Gather<'_> {
             });
         }
     }
+}
 
+impl Gather<'_> {
     /// Gathers the derivatives of listed columns.
     #[inline(always)]
     fn gather_listed(&mut self) {

@@ -4,8 +4,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::input::TagInput;
+use crate::chain::padded;
 use crate::error::{Error, Result};
+use crate::ids::LabelId;
 use crate::label::Span;
+use crate::model::Header;
 use crate::sentence::{Sentence, TokenLabel};
 
 /// Labels and spans of a sentence that are known before it is tagged. Tagging keeps them and
@@ -78,6 +81,31 @@ impl Condition {
             && (self.labels.iter()).all(|(_, label)| *label == TokenLabel::Unknown)
     }
 
+    /// Returns whether it may forbid pairs of labels: spans do, and labels of another scheme than
+    /// the model's.
+    pub(super) fn has_pairs(&self, header: &Header) -> bool {
+        !self.spans.is_empty()
+            || (!self.labels.is_empty() && header.labeling != header.corpus_labeling)
+    }
+
+    /// Returns the memory in bytes that resolving it on a sentence takes at most: the labels that
+    /// are allowed, here and in the mask, and pairs of all labels around a token.
+    pub(super) fn memory(&self, tokens: usize, header: &Header) -> u64 {
+        // Vectors double when they grow.
+        const PAIR: u64 = 2 * size_of::<(usize, LabelId, LabelId)>() as u64;
+        const ALLOWED: u64 = 1 + 2 * size_of::<f64>() as u64;
+        if self.is_empty() {
+            return 0;
+        }
+        let labels = header.labels.len();
+        let inside = |span: &KnownSpan| span.end.min(tokens).saturating_sub(span.start) + 1;
+        let inside: usize = self.spans.iter().map(inside).sum();
+        let around = if self.has_pairs(header) { 2 * self.labels.len() + inside } else { 0 };
+        let pairs = (labels as u64).pow(2).saturating_mul(around as u64);
+        let row = size_of::<Vec<bool>>() as u64 + padded(labels) as u64 * ALLOWED;
+        (tokens as u64 * row).saturating_add(pairs.saturating_mul(PAIR))
+    }
+
     /// Checks that labels and spans are inside the sentence and spans do not overlap.
     pub(super) fn check(&self, sentence: TagInput<'_>) -> Result<()> {
         let tokens = sentence.len();
@@ -117,9 +145,7 @@ impl Condition {
         }
         Ok(())
     }
-}
 
-impl Condition {
     /// Creates a condition from `keys` of the JSON object that a sentence was read from. The value
     /// of a key is an array of labels, one per token, each a string (`_` is unknown, `A|B` one of
     /// two), an array of labels or null; or an array of spans as in JSON output. A key that is

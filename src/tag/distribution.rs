@@ -11,13 +11,13 @@ use crate::label::{ChunkLabel, Span};
 
 /// The scores of a sentence: sums of the weights of its attributes, times their values. Those of
 /// label pairs, first and last labels are in [`Tagger::transitions`].
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct SentenceScores {
     /// Scores of labels, `[T][stride]`.
     pub nodes: Vec<f64>,
-    /// Scores of label pairs, `[T][K][stride]`, if there are any; −∞ for pairs that a condition
-    /// forbids.
-    pub edges: Option<Vec<f64>>,
+    /// Scores of label pairs, `[T][K][stride]`, empty if there are none; −∞ for pairs that a
+    /// condition forbids.
+    pub edges: Vec<f64>,
     /// The labels that a condition allows, if there is one.
     pub mask: Option<LabelMask>,
 }
@@ -25,7 +25,21 @@ pub struct SentenceScores {
 impl SentenceScores {
     /// Returns the scores for inference.
     pub fn scores(&self) -> Scores<'_> {
-        Scores { node: &self.nodes, edge: self.edges.as_deref() }
+        Scores { node: &self.nodes, edge: (!self.edges.is_empty()).then_some(&self.edges) }
+    }
+
+    /// Sets all to 0, and their numbers.
+    pub(super) fn reset(&mut self, nodes: usize, edges: usize) {
+        for (scores, length) in [(&mut self.nodes, nodes), (&mut self.edges, edges)] {
+            scores.clear();
+            scores.resize(length, 0.0);
+        }
+        self.mask = None;
+    }
+
+    /// Returns whether token `t` may have label `b`.
+    pub(super) fn allows(&self, t: usize, b: usize) -> bool {
+        self.mask.as_ref().is_none_or(|mask| mask.allows(t, LabelId(b as u16)))
     }
 }
 
@@ -43,17 +57,10 @@ impl Tagger {
         options: TagOptions,
     ) -> Result<SentenceScores> {
         let sentence = sentence.into();
-        let restriction = self.restriction(condition, sentence)?;
-        let restriction = restriction.as_ref();
-        self.check_memory(sentence, options, restriction)?;
+        self.check_memory(sentence, condition, options)?;
         self.with_workspace(|workspace| {
-            let has_edges = self.score_within(sentence, restriction, workspace)?;
-            let [nodes, edges] = [&mut workspace.nodes, &mut workspace.edges].map(std::mem::take);
-            Ok(SentenceScores {
-                nodes,
-                edges: has_edges.then_some(edges),
-                mask: restriction.map(|restriction| restriction.mask.clone()),
-            })
+            self.scorer.score(sentence, condition, workspace)?;
+            Ok(std::mem::take(&mut workspace.scores))
         })
     }
 }
@@ -112,11 +119,10 @@ impl Tagger {
         let sentence = sentence.into();
         let scores = self.scores_given(sentence, condition, TagOptions::with_marginals())?;
         let mut lattice = Lattice::default();
-        let mask = scores.mask.as_ref();
-        let log_partition = self.forward_backward(sentence, scores.scores(), mask, &mut lattice)?;
+        let log_partition = self.decoder.forward_backward(sentence, &scores, &mut lattice)?;
         Ok(Distribution {
             tagger: self,
-            marginals: self.node_marginals(sentence.len(), &lattice, mask),
+            marginals: self.decoder.marginals(sentence.len(), &scores, &lattice),
             scores,
             lattice,
             log_partition,
@@ -169,7 +175,7 @@ impl Distribution<'_> {
             return Ok(0.0);
         }
         let mut tokens = labels.iter().enumerate();
-        if !tokens.all(|(t, label)| self.is_possible(t, *label)) {
+        if !tokens.all(|(t, label)| self.scores.allows(t, label.index())) {
             return Ok(f64::NEG_INFINITY);
         }
         let score = score(self.tagger.transitions(), self.scores.scores(), &labels);
@@ -292,13 +298,6 @@ impl Distribution<'_> {
         next
     }
 
-    /// Returns whether a token may have a label. In the lattice, the probabilities of others are
-    /// rounded up.
-    fn is_possible(&self, t: usize, label: LabelId) -> bool {
-        let mask = self.scores.mask.as_ref();
-        mask.is_none_or(|mask| mask.allows(t, label))
-    }
-
     /// Returns the marginals of the labels of tokens t − 1 and t, `[K][K]`; `None` for the first
     /// token, and if labels are independent (order 0).
     fn pair_marginals(&self, t: usize) -> Option<Vec<Vec<f64>>> {
@@ -309,8 +308,9 @@ impl Distribution<'_> {
         let (k, stride) = (transitions.labels(), transitions.stride());
         let mut pairs = vec![0.0; k * stride];
         self.lattice.edge_marginals(transitions, t, &mut pairs);
-        let possible = |t: usize, label: usize| self.is_possible(t, LabelId(label as u16));
-        let probability = |a: usize, b: usize| match possible(t - 1, a) && possible(t, b) {
+        // In the lattice, the probabilities of labels that are not allowed are rounded up.
+        let are_allowed = |a, b| self.scores.allows(t - 1, a) && self.scores.allows(t, b);
+        let probability = |a: usize, b: usize| match are_allowed(a, b) {
             true => pairs[a * stride + b],
             false => 0.0,
         };

@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 
 use super::keyed_sentence::KeyedSentence;
 use crate::error::Place;
-use crate::sentence::{Document, DocumentRule, Sentence};
+use crate::sentence::{Document, DocumentRule, Sentence, SentenceRef};
 
 /// What a tagger tags. References to both kinds of sentences convert to it.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub enum TagInput<'a> {
     Keyed(&'a KeyedSentence),
 }
 
-impl TagInput<'_> {
+impl<'a> TagInput<'a> {
     /// Returns the number of tokens T; 0 if the document has no such sentence.
     pub fn len(self) -> usize {
         match self {
@@ -30,6 +30,16 @@ impl TagInput<'_> {
     /// Returns whether there are no tokens.
     pub fn is_empty(self) -> bool {
         self.len() == 0
+    }
+
+    /// Returns the sentence with its context; `None` if the document has no such sentence, or if
+    /// there are only keys.
+    pub(super) fn in_context(self) -> Option<SentenceRef<'a>> {
+        match self {
+            Self::Sentence(sentence) => Some(sentence.into()),
+            Self::InDocument(document, i) => document.in_context(i),
+            Self::Keyed(_) => None,
+        }
     }
 
     /// Returns the place of a token, for errors: where it was read, or its number, from 0.

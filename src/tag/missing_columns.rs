@@ -21,14 +21,13 @@ const CONTENTS: [(&str, &str); 7] = [
 /// Explains an error of binding the template of a model to the columns of a sentence, if it is that
 /// the sentence lacks columns of the training data.
 pub(super) fn explain(error: Error, header: &Header, sentence: &Sentence) -> Error {
-    let schema = sentence.schema();
-    let lacking: Vec<usize> = (0..header.columns.len())
-        .filter(|&i| Some(i as u32) != header.label_column)
-        .filter(|&i| schema.position(&header.columns[i]).is_none())
+    let (schema, names) = (sentence.schema(), &header.columns.names);
+    let lacking: Vec<usize> = (0..names.len())
+        .filter(|&i| !header.columns.is_label(i) && schema.position(&names[i]).is_none())
         .collect();
     let binds_with = |columns: &[usize]| {
-        let names: Vec<&str> = columns.iter().map(|&i| &*header.columns[i]).collect();
-        let schema = schema.with_derived(&names).map(Arc::new);
+        let columns: Vec<&str> = columns.iter().map(|&i| &*names[i]).collect();
+        let schema = schema.with_derived(&columns).map(Arc::new);
         schema.is_ok_and(|schema| AttributeSource::bind(header.template.as_ref(), &schema).is_ok())
     };
     if !binds_with(&lacking) {
@@ -39,14 +38,14 @@ pub(super) fn explain(error: Error, header: &Header, sentence: &Sentence) -> Err
         !binds_with(&others.collect::<Vec<_>>())
     };
     let needed = lacking.iter().copied().filter(is_needed);
-    let needed: Vec<String> = needed.map(|i| describe(i, &header.columns[i])).collect();
+    let needed: Vec<String> = needed.map(|i| describe(i, &names[i])).collect();
     Error::input(
         sentence.place(0),
         format!(
             "this model needs {}; the input has only {} (the training data had {})",
             needed.join(" and "),
             schema.list(),
-            header.columns.join(" ")
+            names.join(" ")
         ),
     )
 }

@@ -8,8 +8,9 @@
 //! it restricts the pairs before and after its token.
 
 use super::condition::{Condition, KnownSpan};
+use super::distribution::SentenceScores;
 use super::input::TagInput;
-use crate::chain::{Constraint, LabelMask, padded};
+use crate::chain::{LabelMask, Order, padded};
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
 use crate::label::{ChunkLabel, Labeling, SpanPosition};
@@ -20,9 +21,9 @@ use crate::sentence::{TokenLabel, list_names};
 #[derive(Debug)]
 pub(super) struct Restriction {
     /// The labels that each token may have.
-    pub mask: LabelMask,
+    mask: LabelMask,
     /// Pairs that are forbidden: token t > 0, the label before it, and its label.
-    pub forbidden: Vec<(usize, LabelId, LabelId)>,
+    forbidden: Vec<(usize, LabelId, LabelId)>,
 }
 
 /// Builds a restriction.
@@ -35,13 +36,21 @@ struct Builder<'a> {
 }
 
 impl Restriction {
-    /// Resolves a condition on a sentence.
+    /// Resolves a condition on a sentence; `None` if it says nothing.
     ///
     /// # Errors
     ///
-    /// Labels or spans are outside of the sentence, spans overlap, or the model has no such labels.
-    pub fn new(condition: &Condition, sentence: TagInput<'_>, header: &Header) -> Result<Self> {
+    /// Labels or spans are outside of the sentence, spans overlap, the model has no such labels, or
+    /// it has order 0 and the condition restricts pairs of labels.
+    pub fn new(
+        condition: &Condition,
+        sentence: TagInput<'_>,
+        header: &Header,
+    ) -> Result<Option<Self>> {
         condition.check(sentence)?;
+        if condition.is_empty() {
+            return Ok(None);
+        }
         let names = header.labels.names().iter();
         let mut builder = Builder {
             header,
@@ -56,60 +65,29 @@ impl Restriction {
         for span in &condition.spans {
             builder.span(span)?;
         }
-        Ok(builder.finish())
-    }
-}
-
-impl Restriction {
-    /// Returns the memory in bytes that resolving a condition on a sentence takes at most: the
-    /// labels that are allowed, here and in the mask, and pairs of all labels around a token.
-    pub fn memory(condition: &Condition, tokens: usize, header: &Header) -> u64 {
-        // Vectors double when they grow.
-        const PAIR: u64 = 2 * size_of::<(usize, LabelId, LabelId)>() as u64;
-        const ALLOWED: u64 = 1 + 2 * size_of::<f64>() as u64;
-        let labels = header.labels.len();
-        let known = match header.labeling == header.corpus_labeling {
-            true => 0,
-            false => 2 * condition.labels.len() as u64,
-        };
-        let inside = |span: &KnownSpan| span.end.min(tokens).saturating_sub(span.start) as u64;
-        let inside: u64 = condition.spans.iter().map(|span| inside(span) + 1).sum();
-        let pairs = (labels as u64).pow(2).saturating_mul(known + inside);
-        let row = size_of::<Vec<bool>>() as u64 + padded(labels) as u64 * ALLOWED;
-        (tokens as u64 * row).saturating_add(pairs.saturating_mul(PAIR))
-    }
-
-    /// Returns whether some label pairs are forbidden.
-    pub fn has_pairs(&self) -> bool {
-        !self.forbidden.is_empty()
-    }
-
-    /// Returns the first token that no sequence within the constraint reaches, if there is one.
-    pub fn first_unreachable(&self, constraint: Option<&Constraint>) -> Option<usize> {
-        let labels = self.mask.labels();
-        let tokens = self.mask.tokens();
-        let mut before: Vec<usize> = Vec::new();
-        for t in 0..tokens {
-            let follows = |b: usize| {
-                let may_follow = |a: usize| {
-                    let pair = (t, LabelId(a as u16), LabelId(b as u16));
-                    constraint.is_none_or(|c| c.allows(a, b))
-                        && self.forbidden.binary_search(&pair).is_err()
-                };
-                match t {
-                    0 => constraint.is_none_or(|c| c.allows_start(b)),
-                    _ => before.iter().any(|&a| may_follow(a)),
-                }
-            };
-            let ends = |b: usize| t + 1 < tokens || constraint.is_none_or(|c| c.allows_end(b));
-            let reached = (0..labels)
-                .filter(|&b| self.mask.allows(t, LabelId(b as u16)) && follows(b) && ends(b));
-            before = reached.collect();
-            if before.is_empty() {
-                return Some(t);
-            }
+        let restriction = builder.finish();
+        match (header.order, restriction.forbidden.first()) {
+            (Order::Zero, Some(&(t, ..))) => Err(Error::input(
+                sentence.place(t),
+                "a known span needs a model of order 1, since a model of order 0 knows no pairs of \
+                 labels; expected known labels only",
+            )),
+            _ => Ok(Some(restriction)),
         }
-        None
+    }
+
+    /// Restricts scores: pairs that are forbidden get the score −∞, in edge scores that are created
+    /// if there are none.
+    pub fn apply(self, scores: &mut SentenceScores) {
+        let k = self.mask.labels();
+        let stride = padded(k);
+        if !self.forbidden.is_empty() {
+            scores.edges.resize(self.mask.tokens() * k * stride, 0.0);
+        }
+        for (t, a, b) in self.forbidden {
+            scores.edges[(t * k + a.index()) * stride + b.index()] = f64::NEG_INFINITY;
+        }
+        scores.mask = Some(self.mask);
     }
 }
 

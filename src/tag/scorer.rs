@@ -12,19 +12,17 @@ use std::hint::black_box;
 use std::ops::BitOr;
 
 use super::bundle_sums::BundleSums;
+use super::distribution::SentenceScores;
 use super::keyed_sentence::KeyedSentence;
 use crate::error::Result;
 use crate::extract::TokenSink;
-use crate::model::{AttributeKind, Model, WeightLocation, WeightRows};
-use crate::simd::{self, Kernel};
+use crate::model::{AttributeKind, AttributeTable, Model, WeightRows};
 use crate::template::{Attribute, AttributeSink, BundleKey, BundleSink};
 
 /// The memo of an attribute that the model does not have. 0 means not looked up yet.
 const ABSENT: u64 = 1;
 
-/// Added to the byte offset of a node attribute's row, or to the location of an edge attribute, to
-/// encode its memo. The sum overflows only if the model file is damaged, which
-/// is detected when the weights are read.
+/// Added to the byte offset of an attribute's row to encode its memo.
 const PRESENT: u64 = 2;
 
 /// Number of attributes whose weights are prefetched together.
@@ -99,12 +97,7 @@ impl AttributeBatch {
     }
 
     /// Looks up the attributes that were added by key: in the cache, then in the model.
-    fn resolve(
-        &mut self,
-        kind: AttributeKind,
-        model: &Model,
-        table: Option<&WeightRows<'_>>,
-    ) -> Result<()> {
+    fn resolve(&mut self, table: AttributeTable<'_>, weights: &WeightRows<'_>) -> Result<()> {
         if self.unresolved.is_empty() {
             return Ok(());
         }
@@ -124,23 +117,29 @@ impl AttributeBatch {
         let mut prefetched = 0;
         for (i, &(attribute, key)) in unresolved.iter().enumerate() {
             prefetch_through(&mut prefetched, i + 1, unresolved, |&(_, key)| {
-                model.prefetch_slot(kind, key)
+                table.prefetch_slot(key)
             });
-            let memo = memo(model.find(kind, key)?, table)?;
+            let memo = match table.find(key)? {
+                None => ABSENT,
+                Some(location) => weights.locate(location)? as u64 + PRESENT,
+            };
             attributes[attribute].0 = memo;
             cache[key as usize % CACHED_MEMOS] = (key, memo);
         }
         Ok(())
     }
 
-    /// Adds the weights of all attributes to `scores`, `[T][stride]`, from a table of rows.
-    fn add_rows(
+    /// Adds the weights of all attributes to `scores`, `[T][width]` in lines of `stride`.
+    fn add_weights(
         &mut self,
-        table: &WeightRows<'_>,
+        weights: &WeightRows<'_>,
         rows: &mut Vec<(usize, f64)>,
-        stride: usize,
+        [stride, width]: [usize; 2],
         scores: &mut [f64],
     ) -> Result<()> {
+        if self.attributes.is_empty() {
+            return Ok(());
+        }
         rows.clear();
         let mut start = 0;
         for end in &mut self.ends {
@@ -150,33 +149,11 @@ impl AttributeBatch {
             start = std::mem::replace(end, rows.len());
         }
         let (mut start, mut prefetched) = (0, 0);
-        for (&end, scores) in self.ends.iter().zip(scores.chunks_exact_mut(stride)) {
-            prefetch_through(&mut prefetched, end, rows, |&(row, _)| table.prefetch(row));
-            table.add(&rows[start..end], scores)?;
-            start = end;
-        }
-        Ok(())
-    }
-
-    /// Adds the weights of all edge attributes to `scores`, `[T][width]` in lines of `stride`.
-    fn add_edges(
-        &self,
-        model: &Model,
-        stride: usize,
-        width: usize,
-        scores: &mut [f64],
-    ) -> Result<()> {
-        let (mut start, mut prefetched) = (0, 0);
         for (&end, scores) in self.ends.iter().zip(scores.chunks_exact_mut(width)) {
-            prefetch_through(&mut prefetched, end, &self.attributes, |&(memo, _)| {
-                location(memo).map_or(0, |at| model.prefetch_weights(AttributeKind::Edge, at))
-            });
-            simd::dispatch(AddEdgeWeights {
-                model,
-                attributes: &self.attributes[start..end],
-                stride,
-                scores,
-            })?;
+            prefetch_through(&mut prefetched, end, rows, |&(row, _)| weights.prefetch(row));
+            if start < end {
+                weights.add(&rows[start..end], stride, scores)?;
+            }
             start = end;
         }
         Ok(())
@@ -207,32 +184,27 @@ fn prefetch_through<T>(
     }
 }
 
-/// Returns the location that the memo of an edge attribute encodes.
-#[inline(always)]
-fn location(memo: u64) -> Option<WeightLocation> {
-    (memo >= PRESENT).then(|| WeightLocation(memo - PRESENT))
-}
-
-/// Returns the memo for the result of a look-up.
-#[inline(always)]
-fn memo(found: Option<WeightLocation>, table: Option<&WeightRows<'_>>) -> Result<u64> {
-    Ok(match (found, table) {
-        (None, _) => ABSENT,
-        (Some(location), Some(table)) => table.locate(location)? as u64 + PRESENT,
-        (Some(location), None) => location.0.wrapping_add(PRESENT),
-    })
-}
-
 /// Collects the attributes of a sentence and sums their weights.
 pub(super) struct Scorer<'a> {
-    pub model: &'a Model,
-    pub buffers: &'a mut ScoringBuffers,
-    pub stride: usize,
-    /// Length of a token's edge scores, 0 without edge attributes.
-    pub width: usize,
+    model: &'a Model,
+    buffers: &'a mut ScoringBuffers,
+    stride: usize,
+    width: usize, // length of a token's edge scores, 0 without edge attributes
 }
 
-impl Scorer<'_> {
+impl<'a> Scorer<'a> {
+    /// Creates a scorer of a sentence, whose tokens have `stride` node scores and `width` edge
+    /// scores.
+    pub fn new(
+        model: &'a Model,
+        buffers: &'a mut ScoringBuffers,
+        stride: usize,
+        width: usize,
+    ) -> Self {
+        buffers.clear();
+        Self { model, buffers, stride, width }
+    }
+
     /// Returns whether a sentence of `tokens` tokens is passed in bundles. The order of summation,
     /// and so the bits, depend on it.
     pub fn takes_bundles(&self, tokens: usize) -> bool {
@@ -294,23 +266,23 @@ impl Scorer<'_> {
     }
 
     /// Adds the weights of all attributes, in the order in which they were added, to the scores of
-    /// their tokens: nodes `[T][stride]`, edges `[T][width]`.
-    pub fn finish(self, nodes: &mut [f64], edges: &mut [f64]) -> Result<()> {
+    /// their tokens.
+    pub fn finish(self, scores: &mut SentenceScores) -> Result<()> {
+        let SentenceScores { nodes, edges, .. } = scores;
         let ScoringBuffers { batches, rows, bundled, sums, .. } = self.buffers;
-        let table = self.model.node_rows();
-        bundled.resolve(AttributeKind::Node, self.model, Some(&table))?;
-        bundled.add_rows(&table, rows, self.stride, sums.new_scores())?;
+        let node = [self.stride; 2];
+        let table = self.model.table(AttributeKind::Node);
+        let weights = table.rows();
+        bundled.resolve(table, &weights)?;
+        bundled.add_weights(&weights, rows, node, sums.new_scores())?;
         sums.add_to(nodes);
         let [of_nodes, of_edges] = batches;
-        of_nodes.resolve(AttributeKind::Node, self.model, Some(&table))?;
-        if !of_nodes.attributes.is_empty() {
-            of_nodes.add_rows(&table, rows, self.stride, nodes)?;
-        }
-        of_edges.resolve(AttributeKind::Edge, self.model, None)?;
-        if !of_edges.attributes.is_empty() {
-            of_edges.add_edges(self.model, self.stride, self.width, edges)?;
-        }
-        Ok(())
+        of_nodes.resolve(table, &weights)?;
+        of_nodes.add_weights(&weights, rows, node, nodes)?;
+        let table = self.model.table(AttributeKind::Edge);
+        let weights = table.rows();
+        of_edges.resolve(table, &weights)?;
+        of_edges.add_weights(&weights, rows, [self.stride, self.width], edges)
     }
 }
 
@@ -352,33 +324,6 @@ impl TokenSink for Scorer<'_> {
     fn end_token(&mut self, _t: usize) -> Result<()> {
         for batch in &mut self.buffers.batches {
             batch.ends.push(batch.attributes.len());
-        }
-        Ok(())
-    }
-}
-
-/// Sums the weights of a token's edge attributes, in their order.
-struct AddEdgeWeights<'a> {
-    model: &'a Model,
-    attributes: &'a [(u64, f64)],
-    stride: usize,
-    scores: &'a mut [f64],
-}
-
-impl Kernel for AddEdgeWeights<'_> {
-    type Output = Result<()>;
-
-    #[inline(always)]
-    fn run(self) -> Result<()> {
-        // A loop and not an iterator chain: closures do not inherit the target features.
-        for &(memo, value) in self.attributes {
-            let Some(location) = location(memo) else {
-                continue;
-            };
-            let weights = self.model.weights_at(AttributeKind::Edge, location)?;
-            if !weights.add_to(value, self.stride, self.scores) {
-                return Err(self.model.weight_without_label());
-            }
         }
         Ok(())
     }

@@ -1,7 +1,9 @@
 //! The options and the result of tagging a sentence, and the memory that it takes.
 
 use crate::chain::{Marginals, padded};
+use crate::error::{Error, Place, Result};
 use crate::ids::LabelId;
+use crate::memory::MemoryLimit;
 
 /// What to compute for a sentence besides its best label sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +23,11 @@ impl TagOptions {
     /// Returns the default options with marginals.
     pub(super) fn with_marginals() -> Self {
         Self { marginals: true, ..Self::default() }
+    }
+
+    /// Returns whether they take forward-backward.
+    pub(super) fn has_probabilities(self) -> bool {
+        self.marginals || self.probability || self.nbest > 1
     }
 }
 
@@ -57,7 +64,7 @@ pub struct Tagging {
 }
 
 /// Size in bytes up to which a sentence is tagged without looking at the available memory.
-pub(super) const SMALL: u64 = 256 << 20;
+const SMALL: u64 = 256 << 20;
 
 /// What determines the sizes of the arrays.
 #[derive(Clone, Copy, Debug)]
@@ -68,25 +75,55 @@ pub(super) struct SentenceMemory {
     pub labels: usize,
     /// Whether label pairs have scores of their own at each token.
     pub has_edges: bool,
+    /// Memory in bytes of known labels and spans.
+    pub known: u64,
 }
 
 impl SentenceMemory {
+    /// Checks that tagging the sentence at `place` stays within a limit. Returns whether it is
+    /// large: too large to be tagged together with others.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] if it takes more memory.
+    pub fn check(
+        self,
+        options: TagOptions,
+        limit: MemoryLimit,
+        place: impl FnOnce() -> Place,
+    ) -> Result<bool> {
+        let needed = self.bytes(options);
+        let is_large = needed > SMALL;
+        if !is_large && limit == MemoryLimit::Available {
+            return Ok(false);
+        }
+        limit.check(needed, 0).map_err(|over| {
+            let edges = if self.has_edges { " and edge attributes" } else { "" };
+            let message = format!(
+                "tagging a sentence of {} tokens with {} labels{edges}: {over}; expected a shorter \
+                 sentence, or a smaller number of best sequences",
+                self.tokens, self.labels
+            );
+            Error::input(place(), message)
+        })?;
+        Ok(is_large)
+    }
+
     /// Returns the size in bytes of all arrays, and of the result.
     pub fn bytes(self, options: TagOptions) -> u64 {
         let [tokens, labels] = [self.tokens, self.labels].map(|n| n as u64);
         let row = padded(self.labels) as u64;
         let edges = if self.has_edges { labels.saturating_mul(row) } else { 0 };
-        let has_lattice = options.marginals || options.probability || options.nbest > 1;
         // Node scores and Viterbi scores; in the lattice, potentials, messages and marginals.
         let mut numbers = edges + 2 * row;
-        if has_lattice {
+        if options.has_probabilities() {
             numbers += edges + 5 * row + 2;
         }
         if options.marginals {
             numbers += labels;
         }
         let arrays = numbers.saturating_mul(8).saturating_mul(tokens);
-        arrays.saturating_add(self.paths(options.nbest as u64))
+        arrays.saturating_add(self.paths(options.nbest as u64)).saturating_add(self.known)
     }
 
     /// Returns the size in bytes of the n best paths and of the search for them, at most.
@@ -109,7 +146,7 @@ mod tests {
     use super::*;
 
     fn bytes(tokens: usize, labels: usize, has_edges: bool, options: TagOptions) -> u64 {
-        let memory = SentenceMemory { tokens, labels, has_edges };
+        let memory = SentenceMemory { tokens, labels, has_edges, known: 0 };
         memory.bytes(options)
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::distribution::SentenceScores;
 use super::scorer::ScoringBuffers;
 use crate::chain::{Lattice, Viterbi};
 use crate::extract::AttributeSource;
@@ -19,8 +20,7 @@ pub struct Workspace {
     pub(super) bound: Option<BoundTemplate>,
     pub(super) template: template::Workspace,
     pub(super) buffers: ScoringBuffers,
-    pub(super) nodes: Vec<f64>, // [T][stride]
-    pub(super) edges: Vec<f64>, // [T][K][stride]
+    pub(super) scores: SentenceScores,
     pub(super) viterbi: Viterbi,
     pub(super) lattice: Lattice,
 }
@@ -38,8 +38,7 @@ impl Workspace {
 
     /// Frees the arrays whose sizes grow with the sentence.
     pub(super) fn free_arrays(&mut self) {
-        self.nodes = Vec::new();
-        self.edges = Vec::new();
+        self.scores = SentenceScores::default();
         self.viterbi = Viterbi::default();
         self.lattice = Lattice::default();
     }

@@ -104,7 +104,7 @@ impl<'a> BaseModels<'a> {
             None => "are of a single column".to_owned(),
         };
         for (role, model) in self.iter() {
-            let own = model.header().joined.as_ref();
+            let own = model.header().columns.joined();
             if own.map(JoinedColumns::names) != joined.map(JoinedColumns::names) {
                 return Err(Error::parameter(format!(
                     "{role} {}: its labels {}, those of the training data {}; expected the same \

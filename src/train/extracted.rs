@@ -17,18 +17,15 @@ use super::origin::column_groups;
 use crate::error::{Error, Result};
 use crate::extract::{Alphabet, Alphabets, Dataset, SparseRows, numbered};
 use crate::ids::LabelId;
-use crate::sentence::{JoinedColumns, LineRules, Sentence};
+use crate::model::CorpusColumns;
+use crate::sentence::Sentence;
 use crate::template::Template;
 
 /// Where the attributes are from, for the header of the model.
 #[derive(Debug, Default)]
 pub(super) struct DataSource {
     pub files: Vec<String>,
-    pub columns: Vec<String>,
-    pub label_column: Option<u32>,
-    pub joined: Option<JoinedColumns>,
-    pub label_key: Option<String>,
-    pub lines: LineRules,
+    pub columns: CorpusColumns,
     pub template: Option<Template>,
     /// What the development data are, if they were held out of the training data.
     pub held_out: Option<HeldOut>,
@@ -42,10 +39,6 @@ impl DataSource {
         held_out: Option<HeldOut>,
     ) -> Self {
         let schema = sentences.first().map(Sentence::schema);
-        let joined = schema.and_then(|s| s.joined());
-        let label_key = schema.and_then(|s| s.label_key());
-        let in_column = joined.is_none() && label_key.is_none();
-        let label = schema.and_then(|s| s.label()).filter(|_| in_column);
         let mut files: Vec<String> = Vec::new();
         for file in sentences.iter().map(Sentence::file) {
             if files.last().is_none_or(|last| **last != **file) {
@@ -54,11 +47,7 @@ impl DataSource {
         }
         Self {
             files,
-            columns: schema.map_or_else(Vec::new, |s| s.input_names().to_vec()),
-            label_column: label.map(|c| c as u32),
-            joined: joined.cloned(),
-            label_key: label_key.map(str::to_owned),
-            lines: schema.map(|s| s.line_rules()).unwrap_or_default(),
+            columns: schema.map(|schema| CorpusColumns::of(schema)).unwrap_or_default(),
             template,
             held_out,
         }
@@ -164,7 +153,7 @@ impl Extracted {
     pub fn reading(&self) -> Vec<String> {
         let mut reading = self.labels.reading.clone();
         let columns = &self.source.columns;
-        let word = columns.iter().position(|name| name == "word" || name == "form");
+        let word = columns.names.iter().position(|name| name == "word" || name == "form");
         if let (Some(line), Some(word)) = (reading.first_mut(), word) {
             line.push_str(&format!(", words in column {}", word + 1));
         }

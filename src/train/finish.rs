@@ -77,17 +77,12 @@ impl TrainingSet {
         let recorded = self.recorded_options(settings, end)?;
         let Extracted { labels, source, .. } = self.extracted;
         add_recall_bias(end.recall_bias, &labels.set, &labels.labeling, &mut label_weights);
-        let DataSource { files, columns, label_column, joined, label_key, lines, template, .. } =
-            source;
+        let DataSource { files, columns, template, .. } = source;
         let header = Header {
             labels: labels.set,
             labeling: labels.labeling,
             corpus_labeling: labels.corpus,
             columns,
-            label_column,
-            joined,
-            label_key,
-            lines,
             template,
             order: options.order,
             label_weights,

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::course::Course;
 use super::defaults::Defaults;
 use super::learner::{AnyLearner, Learner, LearnerOptions, Request, fields};
-use super::noise_options::{FeatureNoise, Regularization, check_not_negative};
-use super::options::{CommonOptions, Lbfgs};
+use super::noise_options::{NoiseKind, Regularization, check_not_negative};
+use super::options::Lbfgs;
 use super::schedule::{Schedule, Stage, StageObjective};
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
-use crate::objective::{PenalizedLikelihood, Sampler, Terms};
+use crate::objective::Terms;
 use crate::optim::{
     LbfgsOptions, LbfgsSettings, Objective, Outcome, SavedState, Start, StopReason, minimize_from,
 };
@@ -45,13 +45,10 @@ impl Lbfgs {
         })
     }
 
-    fn check_options(&self, options: &CommonOptions) -> Result<()> {
+    fn check_options(&self) -> Result<()> {
         check_not_negative("L2 strength", self.l2.unwrap_or(0.0))?;
         check_not_negative("L1 strength", self.l1)?;
-        self.noise.check(options.order)?;
-        if let Some(FeatureNoise::MonteCarlo(_)) = self.noise.feature_noise(0) {
-            self.sampler()?;
-        }
+        self.noise.check()?;
         if let Some(limit) = self.optimizer.max_iterations {
             return Err(Error::parameter(format!(
                 "{limit} iterations among the options of L-BFGS; expected none, since the maximum \
@@ -59,30 +56,6 @@ impl Lbfgs {
             )));
         }
         LbfgsSettings::new(self.optimizer.clone()).map(|_| ())
-    }
-
-    /// Adds the noise term to an objective on `set`.
-    fn add_noise(
-        &self,
-        objective: PenalizedLikelihood,
-        set: &TrainingSet,
-        noise: FeatureNoise,
-    ) -> Result<PenalizedLikelihood> {
-        let amounts = set.attribute_noise(&noise);
-        Ok(match noise {
-            FeatureNoise::Analytic(noise) => objective.with_attribute_noise(noise, amounts),
-            FeatureNoise::MonteCarlo(noise) => {
-                objective.with_attribute_sampling(self.sampler()?, noise, amounts)
-            }
-        })
-    }
-
-    fn sampler(&self) -> Result<Sampler> {
-        self.noise.sampler.ok_or_else(|| {
-            Error::parameter(
-                "monte-carlo noise without a sampler; expected noise that the library computes",
-            )
-        })
     }
 
     /// Minimizes an objective in a stage, from where it starts or resumes.
@@ -144,15 +117,14 @@ impl Learner for Lbfgs {
 
     fn check(&self, request: Request<'_>) -> Result<()> {
         match request {
-            Request::Options(options) => self.check_options(options),
-            Request::Ranks => match self.noise.feature_noise(0) {
-                Some(FeatureNoise::MonteCarlo(_)) => Err(Error::parameter(
+            Request::Options(_) => self.check_options(),
+            Request::Ranks if self.noise.is_on() && self.noise.kind == NoiseKind::MonteCarlo => {
+                Err(Error::parameter(
                     "`noise` monte-carlo is for comparison only, and runs in one process; expected \
                      one rank, or `dropchain train`",
-                )),
-                _ => Ok(()),
-            },
-            Request::Start(..) | Request::Line(_) => Ok(()),
+                ))
+            }
+            Request::Ranks | Request::Start(..) | Request::Line(_) => Ok(()),
         }
     }
 
@@ -172,8 +144,7 @@ impl Learner for Lbfgs {
         let mut objective = course.objective(set.penalty(self.strength()));
         let noise = self.noise.feature_noise(course.seed());
         if let Some(noise) = noise.filter(|_| stage.objective == StageObjective::WithNoise) {
-            noise.check_labels(set.space().labels())?;
-            objective = self.add_noise(objective, set, noise)?;
+            objective = objective.with_attribute_noise(noise, set.attribute_noise(&noise));
         }
         self.minimize(&mut objective, stage, course)
     }

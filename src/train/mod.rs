@@ -66,8 +66,7 @@ mod two_passes;
 pub use crate::chain::Order;
 pub use crate::extract::{AttributeCorpus, IntoAttribute};
 pub use crate::model::Precision;
-pub use crate::noise::{Engine, Expectation};
-pub use crate::objective::NoiseMasks;
+pub use crate::noise::Engine;
 pub use crate::ranks::{Ranks, Reduce};
 pub use crate::score::{Boundary, States};
 pub use base_models::{BaseModels, BaseRole};
@@ -87,9 +86,7 @@ pub use learner::{
     AnyLearner, AnyOptions, Learner, LearnerOptions, Request, fields, unfit, unused_option,
 };
 pub use model_match::{MatchCounts, ModelMatch};
-pub use noise_options::{
-    FeatureNoise, NoiseKind, NoiseOptions, Regularization, check_not_negative,
-};
+pub use noise_options::{NoiseKind, NoiseOptions, Regularization, check_not_negative};
 pub use options::{DevUse, Lbfgs, TrainOptions};
 pub use schedule::{Schedule, Stage, StageObjective};
 pub use settings::TrainSettings;

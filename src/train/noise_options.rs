@@ -5,12 +5,11 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::defaults::{Defaults, is_default};
-use crate::chain::Order;
+use super::defaults::Defaults;
 use crate::error::{Error, Result};
 use crate::model::NoiseExposure;
-use crate::noise::{Engine, Expectation, NoiseTerm, ROUND};
-use crate::objective::{MonteCarlo, Noise, NoiseDistribution, NoiseMasks, Sampler};
+use crate::noise::Engine;
+use crate::objective::{Noise, NoiseDistribution, NoiseTerm, ROUND};
 
 /// Maximum number of samples per sentence. The error falls with the square root of the number while
 /// the time is proportional to it: more is a typo.
@@ -29,26 +28,20 @@ pub enum NoiseKind {
     Gaussian,
     /// Quadratic approximation of additive noise: [`NoiseDistribution::Additive`].
     Additive,
-    /// Dropout with scores that are Gaussian, at order 0: [`NoiseTerm::GaussianScores`].
-    GaussianScores(Expectation),
     /// Dropout as a weighted L2 penalty, whose strengths are recomputed every so many iterations:
     /// [`NoiseTerm::Reweighted`].
     Reweighted(usize),
-    /// Sampled dropout: [`MonteCarlo`].
+    /// Sampled dropout: [`NoiseTerm::MonteCarlo`].
     MonteCarlo,
 }
 
-/// The name on the command line.
+/// The name as an option.
 impl fmt::Display for NoiseKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Dropout => f.write_str("dropout"),
             Self::Gaussian => f.write_str("gaussian"),
             Self::Additive => f.write_str("additive"),
-            Self::GaussianScores(Expectation::Best) => f.write_str("gaussian-scores"),
-            Self::GaussianScores(Expectation::Unscented) => {
-                f.write_str("gaussian-scores=unscented")
-            }
             Self::Reweighted(ROUND) => f.write_str("reweighted"),
             Self::Reweighted(iterations) => write!(f, "reweighted={iterations}"),
             Self::MonteCarlo => f.write_str("monte-carlo"),
@@ -64,15 +57,13 @@ impl FromStr for NoiseKind {
             "dropout" => Self::Dropout,
             "gaussian" => Self::Gaussian,
             "additive" => Self::Additive,
-            "gaussian-scores" => Self::GaussianScores(Expectation::Best),
-            "gaussian-scores=unscented" => Self::GaussianScores(Expectation::Unscented),
             "reweighted" => Self::Reweighted(ROUND),
             "monte-carlo" => Self::MonteCarlo,
             _ => {
                 let Some(iterations) = name.strip_prefix("reweighted=") else {
                     return Err(Error::parameter(format!(
-                        "noise '{name}'; expected dropout, gaussian, additive, gaussian-scores, \
-                         reweighted or monte-carlo"
+                        "noise '{name}'; expected dropout, gaussian, additive, reweighted or \
+                         monte-carlo"
                     )));
                 };
                 let iterations = iterations.parse().ok().filter(|&n| n > 0);
@@ -101,10 +92,6 @@ impl From<NoiseKind> for String {
     }
 }
 
-/// Number of labels above which sigma points are further from dropout than its quadratic term
-/// (`docs/dropout.md`).
-const MOST_LABELS_OF_SIGMA_POINTS: usize = 20;
-
 /// The noise term of the objective.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NoiseOptions {
@@ -119,17 +106,10 @@ pub struct NoiseOptions {
     /// How the gradient of the quadratic regularizer is computed. Other kinds have one gradient and
     /// require the default.
     pub gradient: Engine,
-    /// What shares a noise mask. [`NoiseMasks::Inputs`] requires [`Engine::Exact`], and
-    /// noise that is proportional to the values.
-    #[serde(skip_serializing_if = "is_default", default)]
-    pub masks: NoiseMasks,
     /// Monte-Carlo noise: samples of each sentence per iteration, 1 to 1000.
     pub samples: u32,
     /// Weight α of an unlabeled sentence in the noise term.
     pub unlabeled_weight: f64,
-    /// What computes Monte-Carlo noise of [`Lbfgs`](super::Lbfgs), which requires it.
-    #[serde(skip)]
-    pub sampler: Option<Sampler>,
 }
 
 impl Default for NoiseOptions {
@@ -139,10 +119,8 @@ impl Default for NoiseOptions {
             dropout: Defaults::DROPOUT,
             edge_dropout: None,
             gradient: Engine::Exact,
-            masks: NoiseMasks::Weights,
             samples: Defaults::SAMPLES,
             unlabeled_weight: Defaults::UNLABELED_WEIGHT,
-            sampler: None,
         }
     }
 }
@@ -161,18 +139,6 @@ impl NoiseOptions {
     /// Returns whether there is any noise.
     pub fn is_on(&self) -> bool {
         self.dropout > 0.0 || self.edge_noise() > 0.0
-    }
-
-    /// A warning if the noise approximates dropout worse than the default, with so many labels.
-    pub(super) fn warning(&self, labels: usize) -> Option<String> {
-        let has_sigma_points = matches!(self.kind, NoiseKind::GaussianScores(_));
-        (self.is_on() && has_sigma_points && labels > MOST_LABELS_OF_SIGMA_POINTS).then(|| {
-            format!(
-                "warning: --noise {} with {labels} classes: above about \
-                 {MOST_LABELS_OF_SIGMA_POINTS} it is further from dropout than --noise dropout is",
-                self.kind
-            )
-        })
     }
 
     /// Returns whether amounts are rates below 1, not variances.
@@ -198,50 +164,34 @@ impl NoiseOptions {
     }
 
     /// Returns the noise term, if there is noise. Sampled noise is drawn from `seed`.
-    pub fn feature_noise(&self, seed: u64) -> Option<FeatureNoise> {
-        if !self.is_on() {
-            return None;
-        }
-        let (node, edge) = (self.dropout, self.edge_noise());
+    pub fn feature_noise(&self, seed: u64) -> Option<Noise> {
         let quadratic = NoiseTerm::Quadratic(self.gradient);
         let (distribution, term) = match self.kind {
             NoiseKind::Dropout => (NoiseDistribution::Dropout, quadratic),
             NoiseKind::Gaussian => (NoiseDistribution::Gaussian, quadratic),
             NoiseKind::Additive => (NoiseDistribution::Additive, quadratic),
-            NoiseKind::GaussianScores(expectation) => {
-                let term = NoiseTerm::GaussianScores(expectation);
-                (NoiseDistribution::Dropout, term)
-            }
             NoiseKind::Reweighted(iterations) => {
-                let term = NoiseTerm::Reweighted(iterations);
-                (NoiseDistribution::Dropout, term)
+                (NoiseDistribution::Dropout, NoiseTerm::Reweighted(iterations))
             }
             NoiseKind::MonteCarlo => {
-                return Some(FeatureNoise::MonteCarlo(MonteCarlo {
-                    node,
-                    edge,
-                    samples: self.samples,
-                    seed,
-                    unlabeled_weight: self.unlabeled_weight,
-                }));
+                (NoiseDistribution::Dropout, NoiseTerm::MonteCarlo { samples: self.samples, seed })
             }
         };
-        Some(FeatureNoise::Analytic(Noise {
+        self.is_on().then(|| Noise {
             distribution,
-            node,
-            edge,
+            node: self.dropout,
+            edge: self.edge_noise(),
             term,
-            masks: self.masks,
             unlabeled_weight: self.unlabeled_weight,
-        }))
+        })
     }
 
-    /// Checks that amounts are in their ranges, and that the noise is possible at this order.
+    /// Checks that amounts are in their ranges, and that the noise has such a gradient.
     ///
     /// # Errors
     ///
     /// [`Error::Parameter`] naming the option that does not fit.
-    pub fn check(&self, order: Order) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         let edge_dropout = self.edge_dropout.unwrap_or(0.0);
         for (name, amount) in [("dropout", self.dropout), ("edge dropout", edge_dropout)] {
             let (range, is_valid) = match self.has_rates() {
@@ -266,41 +216,12 @@ impl NoiseOptions {
             matches!(self.kind, NoiseKind::Dropout | NoiseKind::Gaussian | NoiseKind::Additive);
         if !is_quadratic && self.gradient != Engine::Exact {
             return Err(Error::parameter(format!(
-                "gradient '{}' with {} noise; expected --gradient exact, since this noise has only \
-                 one gradient",
+                "gradient '{}' with {} noise; expected `gradient` exact, since this noise has \
+                 only one gradient",
                 self.gradient, self.kind
             )));
         }
-        if matches!(self.kind, NoiseKind::GaussianScores(_)) && order == Order::One {
-            return Err(Error::parameter(format!(
-                "{} noise with order 1; expected --order 0, at which labels are independent, or \
-                 --noise dropout",
-                self.kind
-            )));
-        }
-        self.check_masks()
-    }
-
-    /// Checks that noise whose masks labels share is of a kind that has such masks.
-    fn check_masks(&self) -> Result<()> {
-        if self.masks == NoiseMasks::Weights {
-            return Ok(());
-        }
-        let has_masks = matches!(
-            self.kind,
-            NoiseKind::Dropout | NoiseKind::Gaussian | NoiseKind::GaussianScores(Expectation::Best)
-        );
-        let found = if !has_masks {
-            format!("{} noise", self.kind)
-        } else if self.gradient != Engine::Exact {
-            format!("gradient '{}'", self.gradient)
-        } else {
-            return Ok(());
-        };
-        Err(Error::parameter(format!(
-            "masks 'inputs' with {found}; expected --noise dropout, gaussian or, of two labels, \
-             gaussian-scores, with --gradient exact, or --masks weights"
-        )))
+        Ok(())
     }
 }
 
@@ -351,60 +272,6 @@ impl Regularization {
     }
 }
 
-/// Noise on features.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum FeatureNoise {
-    /// With a term that is computed, not sampled.
-    Analytic(Noise),
-    /// Sampled dropout.
-    MonteCarlo(MonteCarlo),
-}
-
-impl FeatureNoise {
-    /// Returns whether every attribute has noise at every token, active or not.
-    pub fn is_additive(&self) -> bool {
-        self.distribution() == NoiseDistribution::Additive
-    }
-
-    /// Returns whether amounts are dropout rates, not variances.
-    pub fn is_dropout(&self) -> bool {
-        self.distribution() == NoiseDistribution::Dropout
-    }
-
-    fn distribution(&self) -> NoiseDistribution {
-        match self {
-            Self::Analytic(noise) => noise.distribution,
-            Self::MonteCarlo(_) => NoiseDistribution::Dropout,
-        }
-    }
-
-    /// Returns the amounts of noise on node attributes and on all other features.
-    pub fn amounts(&self) -> [f64; 2] {
-        match self {
-            Self::Analytic(noise) => [noise.node, noise.edge],
-            Self::MonteCarlo(sampling) => [sampling.node, sampling.edge],
-        }
-    }
-
-    /// Checks that so many labels can share the masks of Gaussian scores.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Parameter`] with the number of labels, if there are more than two.
-    pub fn check_labels(&self, labels: usize) -> Result<()> {
-        let Self::Analytic(noise) = self else {
-            return Ok(());
-        };
-        if labels <= 2 || noise.masks == NoiseMasks::Weights || noise.term.expectation().is_none() {
-            return Ok(());
-        }
-        Err(Error::parameter(format!(
-            "gaussian-scores noise with masks 'inputs' and {labels} labels; expected two labels, \
-             --masks weights, or --noise dropout"
-        )))
-    }
-}
-
 /// Checks a number.
 ///
 /// # Errors
@@ -421,28 +288,16 @@ pub fn check_not_negative(name: &str, value: f64) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn check(order: Order, change: impl FnOnce(&mut NoiseOptions)) -> Result<()> {
+    fn error(change: impl FnOnce(&mut NoiseOptions)) -> String {
         let mut options = NoiseOptions::default();
         change(&mut options);
-        options.check(order)
-    }
-
-    fn error(change: impl FnOnce(&mut NoiseOptions)) -> String {
-        check(Order::One, change).unwrap_err().to_string()
+        options.check().unwrap_err().to_string()
     }
 
     #[test]
     fn names_round_trip() {
-        for name in [
-            "dropout",
-            "gaussian",
-            "additive",
-            "gaussian-scores",
-            "gaussian-scores=unscented",
-            "reweighted",
-            "reweighted=7",
-            "monte-carlo",
-        ] {
+        for name in ["dropout", "gaussian", "additive", "reweighted", "reweighted=7", "monte-carlo"]
+        {
             assert_eq!(name.parse::<NoiseKind>().unwrap().to_string(), name);
         }
         for name in ["reweighted=", "reweighted=0", "reweighted=-3"] {
@@ -451,8 +306,8 @@ mod tests {
         }
         assert_eq!(
             "reweighted7".parse::<NoiseKind>().unwrap_err().to_string(),
-            "noise 'reweighted7'; expected dropout, gaussian, additive, gaussian-scores, \
-             reweighted or monte-carlo"
+            "noise 'reweighted7'; expected dropout, gaussian, additive, reweighted or \
+             monte-carlo"
         );
     }
 
@@ -489,75 +344,12 @@ mod tests {
     fn noise_that_is_not_quadratic_has_one_gradient() {
         assert_eq!(error(|o| o.samples = 0), "0 samples; expected 1 to 1000");
         assert_eq!(error(|o| o.samples = 1001), "1001 samples; expected 1 to 1000");
-        for kind in [
-            NoiseKind::MonteCarlo,
-            NoiseKind::Reweighted(3),
-            NoiseKind::GaussianScores(Expectation::Best),
-        ] {
+        for kind in [NoiseKind::MonteCarlo, NoiseKind::Reweighted(3)] {
             let expected = format!(
-                "gradient 'local' with {kind} noise; expected --gradient exact, since this noise \
+                "gradient 'local' with {kind} noise; expected `gradient` exact, since this noise \
                  has only one gradient"
             );
             assert_eq!(error(|o| (o.kind, o.gradient) = (kind, Engine::Local)), expected);
-        }
-    }
-
-    #[test]
-    fn gaussian_scores_are_those_of_order_0() {
-        let gaussian = |o: &mut NoiseOptions| o.kind = NoiseKind::GaussianScores(Expectation::Best);
-        assert!(check(Order::Zero, gaussian).is_ok());
-        assert_eq!(
-            error(gaussian),
-            "gaussian-scores noise with order 1; expected --order 0, at which labels are \
-             independent, or --noise dropout"
-        );
-    }
-
-    #[test]
-    fn masks_of_gaussian_scores_are_shared_by_two_labels_alone() {
-        let noise = NoiseOptions {
-            kind: NoiseKind::GaussianScores(Expectation::Best),
-            masks: NoiseMasks::Inputs,
-            ..NoiseOptions::default()
-        };
-        assert!(noise.check(Order::Zero).is_ok());
-        let noise = noise.feature_noise(1).unwrap();
-        assert!(noise.check_labels(2).is_ok());
-        assert_eq!(
-            noise.check_labels(3).unwrap_err().to_string(),
-            "gaussian-scores noise with masks 'inputs' and 3 labels; expected two labels, --masks \
-             weights, or --noise dropout"
-        );
-    }
-
-    #[test]
-    fn labels_share_masks_of_proportional_noise_with_the_exact_gradient_alone() {
-        let found = |kind, gradient| {
-            let noise = NoiseOptions {
-                kind,
-                gradient,
-                masks: NoiseMasks::Inputs,
-                ..NoiseOptions::default()
-            };
-            noise.check(Order::Zero).err().map(|e| e.to_string())
-        };
-        for kind in [NoiseKind::Dropout, NoiseKind::Gaussian] {
-            assert_eq!(found(kind, Engine::Exact), None);
-            let error = found(kind, Engine::Local).unwrap();
-            assert!(
-                error.starts_with("masks 'inputs' with gradient 'local'; expected --noise dropout"),
-                "{error}"
-            );
-        }
-        for kind in [
-            NoiseKind::Additive,
-            NoiseKind::MonteCarlo,
-            NoiseKind::Reweighted(20),
-            NoiseKind::GaussianScores(Expectation::Unscented),
-        ] {
-            let error = found(kind, Engine::Exact).unwrap();
-            let expected = format!("masks 'inputs' with {kind} noise; expected --noise dropout");
-            assert!(error.starts_with(&expected), "{error}");
         }
     }
 }

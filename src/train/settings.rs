@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use super::base_models::{BaseModels, stored_boundary};
 use super::learner::{AnyLearner, AnyOptions, Learner, Request};
-use super::noise_options::{FeatureNoise, Regularization, check_not_negative};
+use super::noise_options::{Regularization, check_not_negative};
 use super::options::{CommonOptions, TrainOptions};
 use super::schedule::Schedule;
 use crate::chain::Order;
@@ -123,8 +123,8 @@ impl TrainSettings {
     /// There is no noise, or it is Monte-Carlo noise.
     pub fn analytic_noise(&self) -> Result<Noise> {
         match self.feature_noise() {
-            Some(FeatureNoise::Analytic(noise)) => Ok(noise),
-            Some(FeatureNoise::MonteCarlo(_)) => Err(Error::parameter(
+            Some(noise) if noise.is_analytic() => Ok(noise),
+            Some(_) => Err(Error::parameter(
                 "the noise is monte-carlo; expected noise with a quadratic regularizer",
             )),
             None => Err(Error::parameter("there is no noise; expected a rate above 0")),
@@ -132,7 +132,7 @@ impl TrainSettings {
     }
 
     /// Returns the noise term, if there is noise.
-    pub fn feature_noise(&self) -> Option<FeatureNoise> {
+    pub fn feature_noise(&self) -> Option<Noise> {
         let noise = &self.regularization.noise;
         noise.feature_noise(self.options.seed)
     }

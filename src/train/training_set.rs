@@ -12,7 +12,6 @@ use super::extraction::Source;
 use super::learner::fields;
 use super::line_options::ClassOptions;
 use super::model_match::{ModelMatch, Occurrences};
-use super::noise_options::FeatureNoise;
 use super::options::CommonOptions;
 use super::origin::{Origin, extra_weights};
 use super::settings::{TrainSettings, check_line_options};
@@ -115,7 +114,7 @@ impl TrainingSet {
 
     /// Creates the objective with a noise term.
     pub fn noisy_likelihood(&self, l2: f64, noise: Noise) -> PenalizedLikelihood {
-        let amounts = self.attribute_noise(&FeatureNoise::Analytic(noise));
+        let amounts = self.attribute_noise(&noise);
         self.likelihood(l2).with_attribute_noise(noise, amounts)
     }
 
@@ -193,7 +192,7 @@ impl TrainingSet {
     /// Returns the amounts of noise on single attributes, where they differ. Additive noise has
     /// effect without any occurrence of an attribute, so those that are to keep the weights of a
     /// model have none.
-    pub fn attribute_noise(&self, noise: &FeatureNoise) -> AttributeNoise {
+    pub fn attribute_noise(&self, noise: &Noise) -> AttributeNoise {
         let options = self.line_options.as_ref().filter(|o| o.have_dropout());
         let origin = self.origin.as_ref().filter(|_| noise.is_additive());
         if options.is_none() && origin.is_none() {
@@ -237,8 +236,7 @@ impl TrainingSet {
         let Extracted { data, labels, development, .. } = &self.extracted;
         let per_token = |entries: usize| entries as f64 / data.tokens().max(1) as f64;
         let [active_per_token, collapsed_active_per_token] = self.entries.map(per_token);
-        let mut reading = self.extracted.reading();
-        reading.extend(settings.regularization().noise.warning(labels.set.len()));
+        let reading = self.extracted.reading();
         Start {
             options: fields(settings).into(),
             data: DataSizes {

@@ -83,7 +83,7 @@ impl Costs {
         Ok(Self {
             attribute: (table.slots + table.ends + weights_of_attribute) as f64 / attributes,
             weight: (table.weights - weights_of_attribute) as f64 / weights,
-            name_byte: table.names as f64 / model.length_of_names(kind)?.max(1) as f64,
+            name_byte: table.names as f64 / model.table(kind).length_of_names()?.max(1) as f64,
         })
     }
 }

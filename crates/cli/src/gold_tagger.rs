@@ -71,7 +71,7 @@ impl GoldTagger {
     /// several.
     pub fn joined(&self) -> Option<&JoinedColumns> {
         let header = self.tagger.model().header();
-        header.joined.as_ref().or_else(|| joined(&self.corpus))
+        header.columns.joined().or_else(|| joined(&self.corpus))
     }
 
     /// Tags the sentences and calls `visit` with the gold labels of each and its predictions, in

@@ -15,13 +15,13 @@ mod error_list;
 mod eval;
 mod exit;
 mod explain;
+mod flags;
 mod gold_tagger;
 mod help;
 mod inspect;
 mod interrupt;
 mod line_kinds;
 mod model_columns;
-mod option_names;
 mod outputs;
 mod predictions;
 mod progress;
@@ -198,6 +198,7 @@ fn parse_arguments(
 ) -> Result<(ArgMatches, Option<EffectiveConfig>), ParseError> {
     let parsed = config::parse(program, arguments.to_vec());
     let matches = parsed.map_err(|error| error.explain(program, arguments))?;
+    flags::keep(program, &matches);
     help::check_algorithm(program, &matches).map_err(ParseError::File)?;
     let effective = matches.subcommand().and_then(|(name, matches)| {
         let command = program.find_subcommand(name)?;

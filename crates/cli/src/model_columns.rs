@@ -76,7 +76,7 @@ impl ModelColumns<'_> {
         let what = match format {
             Format::Jsonl => "JSON lines".to_owned(),
             Format::Conllu => "CoNLL-U".to_owned(),
-            _ => format!("columns ({})", self.0.columns.join(" ")),
+            _ => format!("columns ({})", self.0.columns.names.join(" ")),
         };
         notice(&format!("{file}: read as {what}; --format text reads raw text"));
         Ok(format)
@@ -84,7 +84,7 @@ impl ModelColumns<'_> {
 
     /// Returns the name of the column of words.
     fn word_column(&self) -> String {
-        let columns = &self.0.columns;
+        let columns = &self.0.columns.names;
         let named = columns.iter().any(|name| name == "word" || name == "form");
         let first = columns.first().filter(|_| !named);
         first.map_or("word", String::as_str).to_owned()
@@ -106,8 +106,8 @@ impl ModelColumns<'_> {
         }
         if options.lines.header {
             let width = cells(line).len();
-            let without_labels = self.0.columns_before_label().filter(|&width| width > 1);
-            return Ok(width == self.0.columns.len() || Some(width) == without_labels);
+            let without_labels = self.0.columns.before_label().filter(|&width| width > 1);
+            return Ok(width == self.0.columns.names.len() || Some(width) == without_labels);
         }
         if !self.fits(line) {
             return Ok(false);
@@ -121,19 +121,19 @@ impl ModelColumns<'_> {
     /// Returns whether a line has the columns, the labels included, or without these and with tabs.
     fn fits(&self, line: &str) -> bool {
         let cells = cells(line);
-        if cells.len() == self.0.columns.len() {
-            let label = self.0.label_of(&cells);
+        if cells.len() == self.0.columns.names.len() {
+            let label = self.0.columns.label_of(&cells);
             return label.is_some_and(|label| self.is_label(&label));
         }
-        let without_labels = self.0.columns_before_label().filter(|&width| width > 1);
+        let without_labels = self.0.columns.before_label().filter(|&width| width > 1);
         line.contains('\t') && without_labels == Some(cells.len())
     }
 
     /// Returns whether a cell is a label of the model: written as in the training data, or of a
     /// span of one of its types in another scheme.
     fn is_label(&self, cell: &str) -> bool {
-        let Header { labels, labeling, corpus_labeling, joined, .. } = self.0;
-        let has_types = joined.is_none() && self.0.encodes_spans();
+        let Header { labels, labeling, corpus_labeling, columns, .. } = self.0;
+        let has_types = columns.joined().is_none() && self.0.encodes_spans();
         if labels.id(cell).is_some() || has_types && cell == corpus_labeling.outside() {
             return true;
         }
@@ -152,7 +152,7 @@ impl ModelColumns<'_> {
         if !self.0.has_own_columns() {
             return Ok(false);
         }
-        let (width, without_labels) = (self.0.columns.len(), self.0.columns_before_label());
+        let (width, without_labels) = (self.0.columns.names.len(), self.0.columns.before_label());
         let widths = first_lines(lines)?;
         let widths = widths.iter().skip(number).map(|line| cells(line).len());
         let widths: Vec<usize> = widths.filter(|&width| width > 0).collect();
@@ -177,7 +177,7 @@ impl ModelColumns<'_> {
         };
         let has = |label: &&str| match format {
             InputFormat::Core(Format::Conll) => {
-                let own = Some(&self.0.columns).filter(|_| self.0.has_own_columns());
+                let own = Some(&self.0.columns.names).filter(|_| self.0.has_own_columns());
                 let columns = options.columns.as_ref().or(own);
                 columns.is_some_and(|columns| {
                     columns.len() == cells(&line).len() && columns.iter().any(|c| c == label)
@@ -194,7 +194,7 @@ impl ModelColumns<'_> {
             }
             _ => false,
         };
-        let labels = [self.0.label_name(), Some("labels")];
+        let labels = [self.0.columns.label_name(), Some("labels")];
         Ok(labels.into_iter().flatten().find(has))
     }
 
@@ -216,7 +216,7 @@ impl ModelColumns<'_> {
     /// Returns the label of the model if it is no column of CoNLL-U, but a key in the first lines
     /// of a file, as in those that `tag` writes.
     pub fn key(&self, lines: &mut LineReader) -> Result<Option<String>> {
-        let Some(label) = self.0.label_name().filter(|_| self.0.has_own_columns()) else {
+        let Some(label) = self.0.columns.label_name().filter(|_| self.0.has_own_columns()) else {
             return Ok(None);
         };
         let has_key = |line: &str| {
@@ -236,8 +236,8 @@ impl ModelColumns<'_> {
         options: &ReadOptions,
         labeled: bool,
     ) -> Result<Option<Vec<String>>> {
-        let has_comments = self.0.lines.comments || options.lines.comments;
-        let Some(label) = self.0.columns_before_label() else {
+        let has_comments = self.0.columns.lines.comments || options.lines.comments;
+        let Some(label) = self.0.columns.before_label() else {
             return Ok(None);
         };
         let mut number = 0;
@@ -251,7 +251,7 @@ impl ModelColumns<'_> {
                 },
             }
         };
-        let columns = &self.0.columns;
+        let columns = &self.0.columns.names;
         let labels = if labeled { columns.len() - label } else { 0 };
         let known = found.saturating_sub(labels);
         if !self.0.has_own_columns() || known == 0 || known >= label {

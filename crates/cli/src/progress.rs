@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::option_names::as_typed;
-use crate::terminal;
+use crate::{flags, terminal};
 use dropchain_layout::{Paint, printable_lines, wrap};
 
 /// Whether nothing is printed to standard error, since another process of the run does so.
@@ -53,7 +52,7 @@ pub fn failure(program: &str, message: &str) {
 
 /// Returns a text for standard error. On a terminal, it breaks between words.
 fn formatted(text: &str) -> String {
-    let text = as_typed(text);
+    let text = flags::of_fields(text);
     let text = printable_lines(&text);
     match terminal::of_notices() {
         Some(columns) => wrap(&text, columns, INDENT),

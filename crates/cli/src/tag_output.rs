@@ -119,8 +119,8 @@ impl TagOutputArguments {
         WriteOptions {
             format: self.write_format(output, model),
             spans: header.encodes_spans(),
-            label: header.label_name().unwrap_or("label").to_owned(),
-            joined: header.joined_names().to_vec(),
+            label: header.columns.label_name().unwrap_or("label").to_owned(),
+            joined: header.columns.joined_names().to_vec(),
             offsets: self.offsets.unwrap_or(match output {
                 OutputName::Doccano => OffsetUnit::Utf16,
                 _ => OffsetUnit::Chars,

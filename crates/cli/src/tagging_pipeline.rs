@@ -8,7 +8,7 @@ use dropchain::corpus::{Reader, WriteOptions, Writer, with_notes};
 use dropchain::label::Labeling;
 use dropchain::tag::{
     Batch, BatchOutput, Condition, NamedTagging, TagInput, TagOptions, Tagger, Tagging, Workspace,
-    stream_documents, stream_in_order,
+    stream,
 };
 use dropchain::{Error, MemoryLimit, Result, Sentence};
 use dropchain_analysis::{Highest, UncertaintyMeasure};
@@ -63,7 +63,7 @@ impl TaggingPipeline<'_> {
         &self,
         reader: Reader,
         options: &WriteOptions,
-        streams: OutputStreams<W>,
+        mut streams: OutputStreams<W>,
     ) -> Result<()> {
         let name = &streams.name;
         let tag = |batch: &Batch, workspace: &mut Workspace, text: &mut Vec<u8>| {
@@ -83,9 +83,12 @@ impl TaggingPipeline<'_> {
             }
             Ok(())
         };
-        let documents = self.tagger.context();
-        let error = |error| Error::io(name, error);
-        stream_documents(reader, documents, self.threads, streams.out, tag, error)
+        let (documents, out) = (self.tagger.context(), &mut streams.out);
+        let write = |text: Vec<u8>| {
+            let written = out.write_all(&text).and_then(|()| out.flush());
+            written.map_err(|error| Error::io(name, error))
+        };
+        stream(reader, documents, self.threads, tag, write)
     }
 
     /// Writes texts: sentences are tagged in parallel, and written one after the other. Spans do
@@ -120,7 +123,7 @@ impl TaggingPipeline<'_> {
             }
             writer.flush()
         };
-        stream_in_order(reader, documents, self.threads, tag, write)?;
+        stream(reader, documents, self.threads, tag, write)?;
         writer.finish()
     }
 
@@ -323,7 +326,7 @@ impl UncertainSentences {
             Ok(())
         };
         let error = |error| Error::io(&name, error);
-        stream_in_order(reader, tagger.context(), pipeline.threads, tag, add)?;
+        stream(reader, tagger.context(), pipeline.threads, tag, add)?;
         let mut out = BufWriter::new(out);
         for (uncertainty, candidate) in highest.into_ranked() {
             let Candidate { sentence, tagging, separator } = candidate;

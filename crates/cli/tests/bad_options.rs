@@ -43,11 +43,6 @@ fn invalid_noise_options_are_reported() {
             "gradient 'adjoint'; expected exact, message, window=R or local",
         ),
         (
-            "--dropout 0.2 --noise gaussian-scores",
-            "gaussian-scores noise with order 1; expected --order 0, at which labels are \
-             independent, or --noise dropout",
-        ),
-        (
             "--dropout 0 --gradient local",
             "--gradient local: requires noise; expected --dropout above 0",
         ),

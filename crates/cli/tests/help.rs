@@ -42,7 +42,6 @@ const TRAINING: &[&str] = &[
     "--prune",
     "--recall-bias",
     "--noise",
-    "--masks",
     "--gradient",
     "--samples",
     "--warm-up",

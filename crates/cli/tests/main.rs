@@ -40,7 +40,6 @@ mod json_attributes;
 mod knowledge;
 mod label_notations;
 mod learners;
-mod masks;
 mod memory;
 mod model_files;
 mod model_fixture;

@@ -229,7 +229,7 @@ fn a_model_that_saw_no_noise_says_so() {
     let end = dir.json_lines("log").pop().unwrap();
     let expected = format!(
         "kept iteration {} (F1 {:.2} on development data), before the noise began: dropout has \
-         no part in this model, only L2 0.001; `--dropout 0` with the same penalties does the same",
+         no part in this model, only L2 0.001; --dropout 0 with the same penalties does the same",
         end["best_iteration"],
         100.0 * number(&end, "dev_f1"),
     );

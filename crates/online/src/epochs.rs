@@ -4,9 +4,9 @@ use std::sync::atomic::AtomicBool;
 
 use dropchain::error::{Error, Result};
 use dropchain::extract::Dataset;
-use dropchain::objective::{AttributeNoise, Penalty, Terms};
+use dropchain::objective::{AttributeNoise, Noise, Penalty, Terms};
 use dropchain::score::ParameterSpace;
-use dropchain::train::{Calibration, FeatureNoise};
+use dropchain::train::Calibration;
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::{Algorithm, StepRule};
@@ -25,7 +25,7 @@ pub(crate) struct LearnerSettings {
     /// The L2 penalty of stochastic gradient descent.
     pub penalty: Penalty,
     /// The noise of stochastic gradient descent, and its amounts on single attributes.
-    pub noise: Option<(FeatureNoise, AttributeNoise)>,
+    pub noise: Option<(Noise, AttributeNoise)>,
     /// Number of epochs without noise, before those with it.
     pub warm_up: usize,
     /// Whether the result is the epoch with the lowest objective, not the last one.

@@ -6,9 +6,9 @@ use dropchain::error::{Error, Result};
 use dropchain::objective::Terms;
 use dropchain::optim::Outcome;
 use dropchain::train::{
-    AnyLearner, Course, Defaults, Engine, Learner, LearnerOptions, NoiseKind, NoiseMasks,
-    NoiseOptions, Regularization, Request, Schedule, Stage, StageObjective, TrainOptions,
-    TrainingSet, check_not_negative, fields, unfit, unused_option,
+    AnyLearner, Course, Defaults, Engine, Learner, LearnerOptions, NoiseKind, NoiseOptions,
+    Regularization, Request, Schedule, Stage, StageObjective, TrainOptions, TrainingSet,
+    check_not_negative, fields, unfit, unused_option,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -70,9 +70,9 @@ impl Sgd {
         Regularization { l1: 0.0, l2: self.l2, noise: self.noise.clone(), warm_up: self.warm_up }
     }
 
-    fn check_options(&self, options: &TrainOptions<()>) -> Result<()> {
+    fn check_options(&self) -> Result<()> {
         check_not_negative("L2 strength", self.l2.unwrap_or(0.0))?;
-        self.noise.check(options.order)?;
+        self.noise.check()?;
         self.check_noise()?;
         Algorithm::Sgd(self.steps).check()
     }
@@ -93,9 +93,6 @@ impl Sgd {
         } else if is_on && !has_kind && !is_sampled {
             let expected = "another kind (`noise`), which changes a few weights at a time";
             (format!("{} noise", noise.kind), expected)
-        } else if is_on && noise.masks == NoiseMasks::Inputs {
-            let found = "masks 'inputs'".to_owned();
-            (found, "`algorithm` lbfgs, or `masks` weights")
         } else {
             return Ok(());
         };
@@ -125,7 +122,7 @@ impl Learner for Sgd {
 
     fn check(&self, request: Request<'_>) -> Result<()> {
         match request {
-            Request::Options(options) => self.check_options(options),
+            Request::Options(_) => self.check_options(),
             Request::Ranks => Err(undivided("`algorithm` sgd")),
             Request::Line(line) if line.options.l1.is_some() => {
                 Err(unused_option(self, line, "l1", "lbfgs"))

@@ -1,4 +1,4 @@
-//! Online learners for dropchain, whose weights change after each sentence, and Monte-Carlo noise.
+//! Online learners for dropchain, whose weights change after each sentence.
 //!
 //! | learner | file |
 //! |---|---|
@@ -14,8 +14,6 @@
 //! counters.
 //!
 //! Training is sequential: the bits do not depend on the number of threads.
-//!
-//! [`SAMPLER`] gives L-BFGS Monte-Carlo noise, for comparison (`monte_carlo/`).
 //!
 //! ```
 //! use dropchain::train::{TrainOptions, Trainer};
@@ -34,7 +32,6 @@ mod loss;
 mod masks;
 mod method;
 mod mistakes;
-mod monte_carlo;
 mod order;
 mod problem;
 mod rows;
@@ -50,5 +47,4 @@ pub use algorithm::{
 };
 pub use learners::Sgd;
 pub use method::Method;
-pub use monte_carlo::SAMPLER;
 pub use warm_start::WarmStarted;

@@ -4,10 +4,10 @@
 use dropchain::chain::{LabelWeights, Transitions};
 use dropchain::extract::Target;
 use dropchain::objective::{
-    AttributeNoise, BlockArrays, ChainParameters, LabelVariances, Noise, SentenceArrays,
+    AttributeNoise, BlockArrays, ChainParameters, LabelVariances, Noise, NoiseTerm, SentenceArrays,
     SentenceAttributes, SentenceKernel, SentenceTask, SentenceTerms,
 };
-use dropchain::train::FeatureNoise;
+use dropchain::train::Engine;
 
 use crate::masks::{Dropout, DroppedSentence};
 use crate::problem::Problem;
@@ -25,6 +25,7 @@ pub(crate) struct OnlineNoise {
 #[derive(Clone, Debug)]
 struct Quadratic {
     noise: Noise,
+    engine: Engine,
     rates: ColumnRates,
     factors: [f64; 2], // of a labeled and of an unlabeled sentence
 }
@@ -55,27 +56,25 @@ pub(crate) struct SentenceLoss {
 
 impl OnlineNoise {
     /// Prepares noise with amounts on single attributes.
-    pub fn new(problem: &Problem<'_>, noise: FeatureNoise, amounts: AttributeNoise) -> Self {
-        let rates = |uniform, convert: &dyn Fn(f64) -> f64| -> ColumnRates {
-            let rates = amounts.rates(uniform, convert, problem.space);
+    pub fn new(problem: &Problem<'_>, noise: Noise, amounts: AttributeNoise) -> Self {
+        let rates = |convert: &dyn Fn(f64) -> f64| -> ColumnRates {
+            let rates = amounts.rates([noise.node, noise.edge], convert, problem.space);
             let columns = problem.space.blocks().map(|block| 0..block.columns());
             [0, 1].map(|i: usize| columns[i].clone().map(|c| rates[i].column(c)).collect())
         };
-        match noise {
-            FeatureNoise::Analytic(noise) => {
-                let mut rates =
-                    rates([noise.node, noise.edge], &|amount| noise.distribution.rate(amount));
+        match noise.term {
+            NoiseTerm::MonteCarlo { seed, .. } => {
+                let rates = rates(&|rate| rate);
+                let dropout = Dropout { rates, label_rate: noise.edge, seed };
+                Self { quadratic: None, dropout: Some(dropout) }
+            }
+            term => {
+                let NoiseTerm::Quadratic(engine) = term else { return Self::default() };
+                let mut rates = rates(&|amount| noise.distribution.rate(amount));
                 rates.iter_mut().flatten().zip(&problem.members).for_each(|(r, m)| *r /= m);
                 let factors = noise.factors(problem.data.total_weights());
-                Self { quadratic: Some(Quadratic { noise, rates, factors }), dropout: None }
-            }
-            FeatureNoise::MonteCarlo(noise) => {
-                let dropout = Dropout {
-                    rates: rates([noise.node, noise.edge], &|rate| rate),
-                    label_rate: noise.edge,
-                    seed: noise.seed,
-                };
-                Self { quadratic: None, dropout: Some(dropout) }
+                let quadratic = Quadratic { noise, engine, rates, factors };
+                Self { quadratic: Some(quadratic), dropout: None }
             }
         }
     }
@@ -89,10 +88,10 @@ impl OnlineNoise {
 impl SentenceLoss {
     pub fn new(problem: &Problem<'_>, noise: OnlineNoise) -> Self {
         let transitions = Transitions::new(problem.space.labels(), problem.space.order());
-        let term = noise.quadratic.as_ref().map(|quadratic| quadratic.noise.term);
+        let engine = noise.quadratic.as_ref().map(|quadratic| quadratic.engine);
         Self {
             noise,
-            kernels: [None, term].map(|term| SentenceKernel::new(&transitions, term)),
+            kernels: [None, engine].map(|engine| SentenceKernel::new(&transitions, engine)),
             label_weights: LabelWeights::default(),
             transitions,
             variances: LabelVariances::default(),
@@ -128,7 +127,6 @@ impl SentenceLoss {
             weight,
             noise_weight: weight * noise_factor.unwrap_or(0.0),
             attributes: SentenceAttributes::default(),
-            shared: None,
         };
         let kernel = &mut self.kernels[usize::from(noise_factor.is_some())];
         let chain = ChainParameters { transitions: &self.transitions, variances: &self.variances };
@@ -175,7 +173,7 @@ impl SentenceLoss {
         weights: ScaledWeights<'_>,
         sentence: usize,
     ) -> Option<f64> {
-        let Quadratic { noise, rates, factors } = self.noise.quadratic.as_ref()?;
+        let Quadratic { noise, rates, factors, .. } = self.noise.quadratic.as_ref()?;
         let (rows, space) = (problem.rows(sentence), problem.space);
         self.variances.set(noise, &Default::default(), space, &[], &self.transitions);
         rows.variances(problem, weights.values, rates, &mut self.score_variances);

@@ -11,7 +11,7 @@ use dropchain::train::{
 };
 use dropchain::{Result, Template};
 use dropchain_online::{
-    Arow, Method, PassiveAggressive, Perceptron, SAMPLER, Sgd, SgdOptions, StepRule, WarmStarted,
+    Arow, Method, PassiveAggressive, Perceptron, Sgd, SgdOptions, StepRule, WarmStarted,
 };
 use tempfile::TempDir;
 
@@ -41,11 +41,7 @@ fn learners() -> Vec<AnyLearner> {
 
 /// Monte-Carlo noise of this rate.
 fn sampled(rate: f64) -> NoiseOptions {
-    NoiseOptions {
-        kind: NoiseKind::MonteCarlo,
-        sampler: Some(SAMPLER),
-        ..NoiseOptions::dropout(rate)
-    }
+    NoiseOptions { kind: NoiseKind::MonteCarlo, ..NoiseOptions::dropout(rate) }
 }
 
 fn options(learner: AnyLearner) -> AnyOptions {
@@ -109,13 +105,10 @@ fn samples_have_the_rates_of_template_lines() {
 }
 
 #[test]
-fn monte_carlo_noise_needs_a_sampler_and_one_process() {
-    let mut learner = Lbfgs { noise: sampled(0.3), ..Lbfgs::default() };
+fn monte_carlo_noise_needs_one_process() {
+    let learner = Lbfgs { noise: sampled(0.3), ..Lbfgs::default() };
     let error = learner.check(Request::Ranks).unwrap_err().to_string();
     assert!(error.starts_with("`noise` monte-carlo is for comparison only"));
-    learner.noise.sampler = None;
-    let error = Trainer::new(options(learner.into())).unwrap_err();
-    assert!(error.to_string().starts_with("monte-carlo noise without a sampler"));
 }
 
 #[test]

@@ -19,6 +19,6 @@ pub use algorithm::{AlgorithmOptions, Misplaced, ONLY, algorithms, misplaced};
 pub use keywords::{Kind, kind, names, parse};
 pub use labels::LabelOptions;
 pub use model::{ModelOptions, StorageOptions};
-pub use noise::{CourseOptions, GradientOption, MasksOption, NoiseLevels, NoiseOptions};
+pub use noise::{CourseOptions, GradientOption, NoiseLevels, NoiseOptions};
 pub use training::{FixedOptions, LengthOptions, SearchedOptions, TrainingOptions};
 pub use values::{named, switch};

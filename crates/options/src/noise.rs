@@ -2,9 +2,7 @@
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::train::{NoiseKind, NoiseMasks, TrainOptions};
-
-use super::values::named;
+use dropchain::train::{NoiseKind, TrainOptions};
 
 /// How much noise to train with, for one configuration.
 #[derive(Clone, Debug, Default, Args)]
@@ -63,7 +61,7 @@ pub struct GradientOption {
     /// [default: exact]
     ///
     /// `exact` and `message` are exact, `window=R` and `local` approximations; all but `exact` are
-    /// for comparison. Noise gaussian-scores, reweighted and monte-carlo has a gradient of its own.
+    /// for comparison. Noise reweighted and monte-carlo has a gradient of its own.
     #[arg(long, value_name = "ENGINE", hide_short_help = true, help_heading = "Regularization")]
     gradient: Option<String>,
 }
@@ -91,20 +89,15 @@ impl GradientOption {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Regularization")]
 pub struct NoiseOptions {
-    /// Noise whose effect is minimized: dropout, gaussian, additive, gaussian-scores,
-    /// reweighted[=N], monte-carlo [default: dropout]
+    /// Noise whose effect is minimized: dropout, gaussian, additive, reweighted[=N], monte-carlo
+    /// [default: dropout]
     ///
     /// dropout: by its deterministic second-order approximation. gaussian and additive:
-    /// multiplicative and additive Gaussian noise, by the same approximation. gaussian-scores: with
-    /// --order 0, the expectation of dropout over Gaussian scores instead (fast dropout), of two
-    /// labels exactly, of more, or always as gaussian-scores=unscented, by the unscented transform.
-    /// reweighted=N: dropout as a weighted L2 penalty that is renewed every N iterations (20 if
+    /// multiplicative and additive Gaussian noise, by the same approximation. reweighted=N: dropout as a weighted L2 penalty that is renewed every N iterations (20 if
     /// there is no N): faster, and slightly different. monte-carlo: dropout by random sampling:
     /// slower, for comparison.
     #[arg(long, value_name = "KIND", hide_short_help = true)]
     noise: Option<NoiseKind>,
-    #[command(flatten)]
-    masks: MasksOption,
     /// Samples per sentence and iteration of --noise monte-carlo, 1 to 1000 [default: 4]
     ///
     /// Time grows linearly with the number of samples; the sampling error falls with its square
@@ -118,17 +111,12 @@ impl NoiseOptions {
     pub fn apply(&self, options: &mut TrainOptions) {
         let noise = &mut options.method.noise;
         noise.kind = self.noise.unwrap_or(noise.kind);
-        noise.masks = self.masks.masks.unwrap_or(noise.masks);
         noise.samples = self.samples.unwrap_or(noise.samples);
-        noise.sampler = Some(dropchain_online::SAMPLER);
     }
 
     /// Returns the option that requires noise, if there is one.
     pub fn given(&self) -> Option<&'static str> {
-        match self.noise {
-            Some(_) => Some("--noise"),
-            None => self.masks.is_given().then_some("--masks"),
-        }
+        self.noise.map(|_| "--noise")
     }
 
     /// Returns the number of samples, if it is given.
@@ -139,30 +127,5 @@ impl NoiseOptions {
     /// Returns whether the noise is sampled.
     pub fn is_sampled(&self) -> bool {
         self.noise == Some(NoiseKind::MonteCarlo)
-    }
-}
-
-/// What shares a noise mask.
-#[derive(Clone, Debug, Default, Args)]
-pub struct MasksOption {
-    /// One dropout mask per weight, or one per input shared by all labels [default: weights]
-    ///
-    /// `inputs` is dropout of attributes as Wager et al. 2013 define it: with two labels and
-    /// --order 0 up to twice as strong at the same rate. Not supported with --noise additive,
-    /// reweighted or monte-carlo, gaussian-scores of more than two labels, gradients other than
-    /// exact, or online algorithms.
-    #[arg(long, value_parser = named::<NoiseMasks>(), value_name = "WHAT", hide_long_help = true)]
-    masks: Option<NoiseMasks>,
-}
-
-impl MasksOption {
-    /// Returns the training option.
-    pub fn masks(&self) -> NoiseMasks {
-        self.masks.unwrap_or_default()
-    }
-
-    /// Returns whether there is such an option.
-    pub fn is_given(&self) -> bool {
-        self.masks.is_some()
     }
 }

@@ -161,13 +161,13 @@ impl ServedModel {
             "default": is_default,
             "labels": header.labels.names(),
             "spans": header.encodes_spans(),
-            "columns": header.columns,
-            "label": header.label_name(),
+            "columns": header.columns.names,
+            "label": header.columns.label_name(),
             "documents": model.tagger.documents().is_some(),
             "loaded": model.loaded,
         });
-        if header.joined.is_some() {
-            description["joined_columns"] = json!(header.joined_names());
+        if header.columns.joined().is_some() {
+            description["joined_columns"] = json!(header.columns.joined_names());
         }
         description
     }

@@ -300,7 +300,7 @@ impl<'a> TagRequest<'a> {
             }
             lines.push('\n');
         }
-        let joined = header.label_name().filter(|_| header.joined.is_some());
+        let joined = header.columns.label_name().filter(|_| header.columns.joined().is_some());
         let options = ReadOptions {
             format: Some(Format::Jsonl),
             label: joined.map(str::to_owned),
@@ -448,8 +448,8 @@ fn value<T: DeserializeOwned>(
 /// Returns the schema of rows: of the columns with these names, or of the `width` columns of the
 /// training data, where the label may be missing, or of the first ones before it.
 fn schema(names: Option<Vec<String>>, width: usize, header: &Header) -> Result<Schema> {
-    let columns = &header.columns;
-    let before_label = header.columns_before_label().unwrap_or(0);
+    let columns = &header.columns.names;
+    let before_label = header.columns.before_label().unwrap_or(0);
     let names = match names {
         Some(names) => names,
         None if (1..=before_label).contains(&width) || width == columns.len() && width > 0 => {
@@ -463,7 +463,7 @@ fn schema(names: Option<Vec<String>>, width: usize, header: &Header) -> Result<S
             )));
         }
     };
-    let label = header.label_name();
+    let label = header.columns.label_name();
     let label = names.iter().position(|name| Some(name.as_str()) == label);
     Schema::new(names, label)
 }

@@ -147,7 +147,7 @@ pub fn answer(
     let scheme = options.output_scheme(header)?;
     let format = WriteOptions {
         spans: header.encodes_spans(),
-        joined: header.joined_names().to_vec(),
+        joined: header.columns.joined_names().to_vec(),
         offsets: options.offsets,
         ..WriteOptions::new(OutputFormat::Jsonl)
     };

@@ -28,10 +28,7 @@ class FixedOptions(TypedDict, total=False):
     [choose]."""
     noise: str
     """The noise whose effect is minimized: dropout, gaussian, additive, reweighted[=N],
-    monte-carlo; at order 0 also gaussian-scores, the expectation over Gaussian scores (fast
-    dropout) [dropout]."""
-    masks: Literal["weights", "inputs"]
-    """One dropout mask per weight, or one per input shared by all labels [weights]."""
+    monte-carlo [dropout]."""
     samples: int
     """Samples of monte-carlo noise for each sentence and iteration [4]."""
     discover: bool

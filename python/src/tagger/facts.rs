@@ -20,9 +20,9 @@ pub fn info<'py>(py: Python<'py>, model: &Model) -> PyResult<Bound<'py, PyDict>>
     info.set_item("labels_read_as", header.corpus_labeling.to_string())?;
     info.set_item("order", u8::from(header.order == Order::One))?;
     info.set_item("precision", header.precision.name())?;
-    info.set_item("columns", &header.columns)?;
-    info.set_item("label", header.label_name())?;
-    info.set_item("joined_columns", header.joined_names())?;
+    info.set_item("columns", &header.columns.names)?;
+    info.set_item("label", header.columns.label_name())?;
+    info.set_item("joined_columns", header.columns.joined_names())?;
     info.set_item("attributes", model.attributes(AttributeKind::Node))?;
     info.set_item("edge_attributes", model.attributes(AttributeKind::Edge))?;
     let kinds = [AttributeKind::Node, AttributeKind::Edge];

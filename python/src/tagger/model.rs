@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use dropchain::corpus::{JoinedColumns, Schema};
+use dropchain::corpus::Schema;
 use dropchain::label::LabelId;
 use dropchain::tag::{Header, LabelPath, TagInput, TagOptions, Tagging, Workspace};
 use dropchain::{Model, Result, Sentence, Tagger};
@@ -55,11 +55,8 @@ impl PyTagger {
     pub fn of(py: Python<'_>, model: Model) -> Self {
         let header = model.header();
         let names = header.labels.names().iter();
-        let columns = header.columns.iter().enumerate();
-        let joined = header.joined.as_ref().map(JoinedColumns::positions);
-        let columns = columns.filter(|(i, _)| {
-            Some(*i as u32) != header.label_column && !joined.is_some_and(|all| all.contains(i))
-        });
+        let columns = header.columns.names.iter().enumerate();
+        let columns = columns.filter(|(i, _)| !header.columns.is_label(*i));
         Self {
             names: names.map(|name| PyString::new(py, name).unbind()).collect(),
             columns: header.template.as_ref().map(|_| {

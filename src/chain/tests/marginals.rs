@@ -182,7 +182,7 @@ fn a_lattice_does_not_allocate_after_the_longest_sentence() {
     let mut lattice = Lattice::default();
     chain.scores(0.0, |scores| lattice.forward_backward(&transitions, scores));
     let buffers = |lattice: &Lattice| {
-        [&lattice.alpha, &lattice.beta, &lattice.edge, &lattice.scratch, &lattice.scale]
+        [&lattice.alpha, &lattice.beta, &lattice.edge, &lattice.suffix, &lattice.scale]
             .map(|array| (array.as_ptr(), array.capacity()))
     };
     assert_eq!(lattice.mode, Mode::Log);

@@ -140,8 +140,8 @@ impl TableBuilder {
         let info = self.shape(seed);
         if u32::try_from(info.weights).is_err() {
             return Err(Error::parameter(
-                "the model has more than 4294967295 weights; use --states observed, --l1, --prune \
-                 or --min-count",
+                "the model has more than 4294967295 weights; use `states` observed, `l1`, `prune` \
+                 or `min_count`",
             ));
         }
         Ok(info)

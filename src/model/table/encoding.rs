@@ -130,27 +130,9 @@ impl WeightEncoding {
             Precision::I8 => first::<[u8; 1]>(number),
         }
     }
-
-    /// Adds the entries of a dense row, times `factor`, to scores.
-    #[inline(always)]
-    pub fn add_row(self, entries: &[u8], factor: f64, scores: &mut [f64]) {
-        match self.precision {
-            Precision::F64 => add::<[u8; 8]>(entries, factor, scores),
-            Precision::F32 => add::<[u8; 4]>(entries, factor, scores),
-            Precision::F16 => add::<[u8; 2]>(entries, factor, scores),
-            Precision::I8 => add::<[u8; 1]>(entries, factor, scores),
-        }
-    }
 }
 
 #[inline(always)]
 fn first<W: StoredWeight>(bytes: &[u8]) -> f64 {
     W::weights(bytes).first().map_or(0.0, |weight| weight.number())
-}
-
-#[inline(always)]
-fn add<W: StoredWeight>(entries: &[u8], factor: f64, scores: &mut [f64]) {
-    for (score, entry) in scores.iter_mut().zip(W::weights(entries)) {
-        *score += factor * entry.number();
-    }
 }

@@ -1,6 +1,6 @@
 //! The names of the attributes of a table.
 
-use std::io::{BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ use flate2::bufread::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 
 use crate::error::{Error, Result};
-use crate::model::bytes::Bytes;
+use crate::model::container::Container;
 use crate::name_list::NameList;
 
 /// How many times as long as their encoding names may be. Without a limit, a small file could
@@ -19,10 +19,7 @@ const LARGEST_RATIO: usize = 64;
 /// How much longer names may be in any case.
 const SMALL: usize = 1 << 16;
 
-/// The largest number of bytes of a varint.
-const VARINT_BYTES: usize = 9;
-
-/// The names of a table in a file: their lengths as varints and their bytes, each as a DEFLATE
+/// The names of a table in a file: their lengths in 4 bytes each and their bytes, each as a DEFLATE
 /// stream, decoded when first accessed.
 #[derive(Clone, Debug)]
 pub(in crate::model) struct Names {
@@ -54,14 +51,14 @@ impl Names {
     /// # Errors
     ///
     /// [`Error::Parameter`] if there is none; [`Error::Model`] if the file is damaged there.
-    pub fn get<'a>(&'a self, bytes: &'a Bytes, i: usize) -> Result<&'a [u8]> {
+    pub fn get<'a>(&'a self, file: &'a Container, i: usize) -> Result<&'a [u8]> {
         if i >= self.count {
             return Err(Error::parameter(format!(
                 "attribute {i} does not exist: there are {}",
                 self.count
             )));
         }
-        let names = self.decoded(bytes)?;
+        let names = self.decoded(file)?;
         let start = if i == 0 { 0 } else { names.ends[i - 1] };
         Ok(&names.bytes[start..names.ends[i]])
     }
@@ -71,20 +68,20 @@ impl Names {
     /// # Errors
     ///
     /// [`Error::Model`] if the file is damaged there.
-    pub fn total(&self, bytes: &Bytes) -> Result<usize> {
-        Ok(self.decoded(bytes)?.bytes.len())
+    pub fn total(&self, file: &Container) -> Result<usize> {
+        Ok(self.decoded(file)?.bytes.len())
     }
 
-    fn decoded(&self, bytes: &Bytes) -> Result<&DecodedNames> {
+    fn decoded(&self, file: &Container) -> Result<&DecodedNames> {
         let decoded = match self.decoded.get() {
             Some(decoded) => decoded,
             None => {
-                let [lengths, names] = [&self.lengths, &self.bytes].map(|s| bytes.get(s.clone()));
+                let [lengths, names] = [&self.lengths, &self.bytes].map(|s| file.get(s.clone()));
                 let encoded = [lengths?, names?];
                 (self.decoded).get_or_init(|| DecodedNames::decode(self.count, encoded))
             }
         };
-        decoded.as_ref().map_err(|what| bytes.damaged(what))
+        decoded.as_ref().map_err(|what| file.damaged(what))
     }
 }
 
@@ -95,64 +92,45 @@ impl DecodedNames {
             let bytes = Vec::new();
             return Ok(Self { bytes, ends });
         }
-        let mut lengths_read = BufReader::new(DeflateDecoder::new(lengths)).bytes();
+        let lengths = decompress(lengths, 4 * count);
         let mut end = 0_usize;
-        for _ in 0..count {
-            let length = read_varint(&mut lengths_read);
-            let next = length.and_then(|length| end.checked_add(length));
-            end = next.ok_or("the lengths of its names cannot be read")?;
+        let unreadable = "the lengths of its names cannot be read";
+        for length in lengths.ok_or(unreadable)?.as_chunks().0 {
+            let length = u32::from_le_bytes(*length) as usize;
+            end = end.checked_add(length).ok_or(unreadable)?;
             ends.push(end);
-        }
-        if lengths_read.next().is_some() {
-            return Err("there are bytes after the lengths of its names".to_owned());
         }
         if end > names.len().saturating_mul(LARGEST_RATIO).saturating_add(SMALL) {
             return Err(format!("its names have {end} bytes, more than they can"));
         }
-        let mut bytes = Vec::new();
-        if end > 0 {
-            let mut names = DeflateDecoder::new(names).take(end as u64 + 1);
-            let read = names.read_to_end(&mut bytes);
-            if read.is_err() || bytes.len() != end {
-                return Err("its names cannot be read".to_owned());
-            }
-        }
+        let bytes = decompress(names, end).ok_or("its names cannot be read")?;
         Ok(Self { bytes, ends })
     }
 }
 
-/// Reads an integer in the LEB128 encoding.
-fn read_varint(bytes: &mut impl Iterator<Item = std::io::Result<u8>>) -> Option<usize> {
-    let mut number = 0_u64;
-    for i in 0..VARINT_BYTES {
-        let byte = bytes.next()?.ok()?;
-        number |= u64::from(byte & 0x7f) << (7 * i);
-        if byte & 0x80 == 0 {
-            return usize::try_from(number).ok();
-        }
-    }
-    None
-}
-
 /// Encodes names: returns the lengths and the names.
 pub(super) fn encode(names: &NameList) -> [Vec<u8>; 2] {
-    let mut lengths = Vec::with_capacity(names.len());
     let mut start = 0;
-    for &end in names.ends() {
-        let mut length = end - start;
-        while length >= 0x80 {
-            lengths.push(length as u8 | 0x80);
-            length >>= 7;
-        }
-        lengths.push(length as u8);
-        start = end;
-    }
+    let lengths = names.ends().iter().flat_map(|&end| {
+        let length = (end - std::mem::replace(&mut start, end)) as u32;
+        length.to_le_bytes()
+    });
+    let lengths: Vec<u8> = lengths.collect();
     let bytes = names.bytes();
     let mut compressed = compress(bytes, Compression::fast());
     if bytes.len() > compressed.len() * LARGEST_RATIO + SMALL {
         compressed = compress(bytes, Compression::none());
     }
     [compress(&lengths, Compression::fast()), compressed]
+}
+
+/// Returns the `length` bytes of a stream; `None` if it has others.
+fn decompress(stream: &[u8], length: usize) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if length > 0 {
+        DeflateDecoder::new(stream).take(length as u64 + 1).read_to_end(&mut bytes).ok()?;
+    }
+    (bytes.len() == length).then_some(bytes)
 }
 
 fn compress(bytes: &[u8], level: Compression) -> Vec<u8> {
@@ -213,15 +191,14 @@ mod tests {
             decode(count, &[lengths, names]).unwrap_err()
         };
         assert!(decode(2, &good).is_ok());
-        assert_eq!(decode(1, &good).unwrap_err(), "there are bytes after the lengths of its names");
         let [unreadable, unequal] =
             ["the lengths of its names cannot be read", "its names cannot be read"];
-        assert_eq!(decode(3, &good).unwrap_err(), unreadable);
+        for count in [1, 3] {
+            assert_eq!(decode(count, &good).unwrap_err(), unreadable);
+        }
         assert_eq!(decode(2, &[vec![0xff], vec![]]).unwrap_err(), unreadable);
-        assert_eq!(error(1, &[0xff; 10], b"a"), unreadable);
-        let overflow = [[0xff; 8].as_slice(), &[0x7f]].concat();
-        assert_eq!(error(3, &overflow.repeat(3), b"a"), unreadable);
-        assert_eq!(error(1, &[2], b"a"), unequal);
-        assert_eq!(error(1, &[2], b"abc"), unequal);
+        assert_eq!(error(1, &[1, 0, 0], b"a"), unreadable);
+        assert_eq!(error(1, &[2, 0, 0, 0], b"a"), unequal);
+        assert_eq!(error(1, &[2, 0, 0, 0], b"abc"), unequal);
     }
 }

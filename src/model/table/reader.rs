@@ -7,9 +7,9 @@ use super::names::Names;
 use super::rows::WeightRows;
 use super::slots::{MAX_PROBES, Slots, WeightLocation};
 use super::weights::AttributeWeights;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
-use crate::model::bytes::{Bytes, prefetch_range};
+use crate::model::container::Container;
 use crate::model::format::{AttributeKind, Precision, TableInfo};
 
 /// Size of a slot in bytes.
@@ -24,24 +24,29 @@ pub(in crate::model) struct TableFormat {
     pub labels: usize,
 }
 
-/// A table in a model file.
-///
-/// The bytes of the file are passed to each method, since the model owns them.
+/// How a table is stored in a model file.
 #[derive(Clone, Debug)]
-pub(in crate::model) struct Table {
+pub(in crate::model) struct TableLayout {
     info: TableInfo,
     slots: Slots,
     encoding: WeightEncoding,
     locations: u64, // exclusive upper bound of locations
     fingerprinter: Fingerprinter,
     labels: usize,
-    lines: usize,                // lines of K scores: 1 for nodes, K for edges
+    scores: usize,               // per attribute: K for nodes, K² for edges
     sections: [Range<usize>; 2], // slots, weights
     names: Names,
 }
 
-impl Table {
-    /// Creates a table from the byte ranges of its four sections.
+/// The table of one kind of attributes in a model ([`Model::table`](crate::Model::table)).
+#[derive(Clone, Copy, Debug)]
+pub struct AttributeTable<'m> {
+    pub(in crate::model) layout: &'m TableLayout,
+    pub(in crate::model) file: &'m Container,
+}
+
+impl TableLayout {
+    /// Returns the layout of a table from the byte ranges of its four sections.
     ///
     /// # Errors
     ///
@@ -52,9 +57,9 @@ impl Table {
         sections: [Range<usize>; 4],
     ) -> Result<Self, String> {
         let TableFormat { precision, kind, labels } = format;
-        let lines = match kind {
-            AttributeKind::Node => 1,
-            AttributeKind::Edge => labels,
+        let scores = match kind {
+            AttributeKind::Node => labels,
+            AttributeKind::Edge => labels * labels,
         };
         let encoding = match info.dense {
             true => WeightEncoding::dense(precision),
@@ -62,7 +67,7 @@ impl Table {
         };
         let locations = encoding.locations(info);
         let [slot_bytes, weight_bytes, lengths, name_bytes] = sections;
-        let dense_weights = info.attributes.checked_mul((labels * lines) as u64);
+        let dense_weights = info.attributes.checked_mul(scores as u64);
         let fits = info.slots.checked_mul(SLOT as u64) == Some(slot_bytes.len() as u64)
             && encoding.table_size(info) == Some(weight_bytes.len() as u64)
             && info.attributes <= info.slots
@@ -77,48 +82,69 @@ impl Table {
             locations,
             fingerprinter: Fingerprinter::from_seed(info.seed),
             labels,
-            lines,
+            scores,
             sections: [slot_bytes, weight_bytes],
             names: Names::new(info.attributes as usize, lengths, name_bytes),
         })
-    }
-
-    /// Returns the range of slots and weights in the file.
-    pub fn slots_and_weights(&self) -> Range<usize> {
-        self.sections[0].start..self.sections[1].end
-    }
-
-    /// Returns the number of attributes.
-    pub fn len(&self) -> usize {
-        self.names.len()
-    }
-
-    /// Returns the number of stored weights.
-    pub fn weights(&self) -> usize {
-        self.info.weights as usize
     }
 
     /// Returns the fingerprinter that keys are made with.
     pub fn fingerprinter(&self) -> Fingerprinter {
         self.fingerprinter
     }
+}
 
-    /// Prefetches the slot where probing for `key` starts.
-    #[inline(always)]
-    pub fn prefetch_slot(&self, bytes: &Bytes, key: u64) -> u8 {
-        bytes.prefetch(self.sections[0].start + self.slots.home(key) * SLOT)
+impl<'m> AttributeTable<'m> {
+    /// Returns the number of attributes.
+    pub fn len(self) -> usize {
+        self.layout.names.len()
     }
 
-    /// Prefetches the cache lines of the weights at a location. For a sparse row, whose length is
-    /// unknown, it prefetches the first line and leaves the others to the hardware prefetcher.
+    /// Returns whether there are no attributes.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the number of stored weights.
+    pub fn weights(self) -> usize {
+        self.layout.info.weights as usize
+    }
+
+    /// Returns the name of attribute `i`, numbered in training order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] unless `i` < [`len`](Self::len); [`Error::Model`] if the file is
+    /// damaged there.
+    pub fn name(self, i: usize) -> Result<&'m [u8]> {
+        self.layout.names.get(self.file, i)
+    }
+
+    /// Returns the number of bytes of the names of all attributes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] if the file is damaged there.
+    pub fn length_of_names(self) -> Result<usize> {
+        self.layout.names.total(self.file)
+    }
+
+    /// Returns the slots and weights, as stored.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] if the file is damaged there.
+    pub(in crate::model) fn slots_and_weights(self) -> Result<&'m [u8]> {
+        let [slots, weights] = &self.layout.sections;
+        self.file.get(slots.start..weights.end)
+    }
+
+    /// Prefetches the slot where [`find`](Self::find) starts. Call it for many keys before looking
+    /// them up, so that their cache misses overlap.
     #[inline(always)]
-    pub fn prefetch_weights(&self, bytes: &Bytes, location: WeightLocation) -> u8 {
-        let entries = self.labels * self.lines;
-        let start = self.sections[1].start + self.encoding.offset(location.0, entries);
-        match self.info.dense {
-            true => prefetch_range(bytes.all(), start, self.encoding.row_size(entries)),
-            false => bytes.prefetch(start),
-        }
+    pub fn prefetch_slot(self, key: u64) -> u8 {
+        let layout = self.layout;
+        self.file.prefetch(layout.sections[0].start + layout.slots.home(key) * SLOT)
     }
 
     /// Looks up a key by linear probing; `None` if no attribute has it.
@@ -127,94 +153,100 @@ impl Table {
     ///
     /// [`Error::Model`] if no empty slot ends the search.
     #[inline]
-    pub fn find(&self, bytes: &Bytes, key: u64) -> Result<Option<WeightLocation>> {
-        let mut at = self.slots.home(key);
-        for _ in 0..(self.info.slots as usize).min(MAX_PROBES) {
-            let start = self.sections[0].start + at * SLOT;
-            let slot = bytes.get(start..start + SLOT)?;
+    pub fn find(self, key: u64) -> Result<Option<WeightLocation>> {
+        let layout = self.layout;
+        let mut at = layout.slots.home(key);
+        for _ in 0..(layout.info.slots as usize).min(MAX_PROBES) {
+            let start = layout.sections[0].start + at * SLOT;
+            let slot = self.file.get(start..start + SLOT)?;
             let slot = u64::from_le_bytes(slot.as_chunks().0[0]);
             if slot == 0 {
                 return Ok(None);
             }
-            if let Some(location) = self.slots.matches(slot, key) {
+            if let Some(location) = layout.slots.matches(slot, key) {
                 return Ok(Some(location));
             }
-            at = self.slots.next(at);
+            at = layout.slots.next(at);
         }
-        match self.info.slots {
+        match layout.info.slots {
             0 => Ok(None),
-            _ => Err(bytes.damaged("a hash table has too few empty slots")),
+            _ => Err(self.file.damaged("a hash table has too few empty slots")),
         }
     }
 
-    /// Returns the weights of a table of nodes for fast summation.
-    pub fn rows<'a>(&self, bytes: &'a Bytes) -> WeightRows<'a> {
+    /// Returns the weights for summation.
+    pub fn rows(self) -> WeightRows<'m> {
+        let layout = self.layout;
         WeightRows {
-            bytes,
-            data: &bytes.all()[..self.sections[1].end],
-            start: self.sections[1].start,
-            locations: self.locations,
-            labels: self.labels,
-            encoding: self.encoding,
+            file: self.file,
+            data: &self.file.as_bytes()[..layout.sections[1].end],
+            start: layout.sections[1].start,
+            locations: layout.locations,
+            labels: layout.labels,
+            scores: layout.scores,
+            encoding: layout.encoding,
         }
     }
 
-    /// Returns the weights at a location that [`Table::find`] returned.
+    /// Returns the weights at a location that [`find`](Self::find) returned.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] if the file is damaged there.
     #[inline(always)]
-    pub fn weights_at<'a>(
-        &self,
-        bytes: &'a Bytes,
-        location: WeightLocation,
-    ) -> Result<AttributeWeights<'a>> {
-        let row = bytes.get(self.row(bytes, location)?)?;
+    pub fn weights_at(self, location: WeightLocation) -> Result<AttributeWeights<'m>> {
+        let TableLayout { encoding, scores, .. } = self.layout;
+        let row = self.file.get(self.row(location)?)?;
         let (scale, entries) =
-            (self.encoding.split_scale(row)).ok_or_else(|| bytes.missing_weights())?;
-        Ok(AttributeWeights { entries, scale, encoding: self.encoding, labels: self.labels })
+            encoding.split_scale(row).ok_or_else(|| self.file.missing_weights())?;
+        Ok(AttributeWeights {
+            file: self.file,
+            entries,
+            scale,
+            encoding: *encoding,
+            scores: *scores,
+        })
     }
 
     /// Returns the range of the row at a location.
     #[inline(always)]
-    fn row(&self, bytes: &Bytes, location: WeightLocation) -> Result<Range<usize>> {
-        let number = location.0;
-        if number >= self.locations {
-            return Err(bytes.missing_weights());
+    fn row(self, location: WeightLocation) -> Result<Range<usize>> {
+        let TableLayout { encoding, sections, info, scores, locations, .. } = self.layout;
+        if location.0 >= *locations {
+            return Err(self.file.missing_weights());
         }
-        let entries = self.labels * self.lines;
-        let start = self.encoding.offset(number, entries);
-        let length = match self.info.dense {
-            true => self.encoding.row_size(entries),
-            false => self.sparse_length(bytes, start)?,
+        let start = encoding.offset(location.0, *scores);
+        let length = match info.dense {
+            true => encoding.row_size(*scores),
+            false => self.sparse_length(start)?,
         };
-        let start = self.sections[1].start + start;
+        let start = sections[1].start + start;
         Ok(start..start + length)
     }
 
     /// Returns the length of the row that begins `start` bytes after the first, up to the entry
     /// flagged as its last.
-    fn sparse_length(&self, bytes: &Bytes, start: usize) -> Result<usize> {
-        let weights = &self.sections[1];
-        let size = self.encoding.entry_size();
-        let mut length = self.encoding.row_size(0);
-        for _ in 0..self.labels * self.lines {
+    fn sparse_length(self, start: usize) -> Result<usize> {
+        let TableLayout { encoding, sections, scores, .. } = self.layout;
+        let weights = &sections[1];
+        let size = encoding.entry_size();
+        let mut length = encoding.row_size(0);
+        for _ in 0..*scores {
             let entry = weights.start + start + length;
             length += size;
             if entry + size > weights.end {
                 break;
             }
-            if self.encoding.is_last(bytes.get(entry..entry + size)?) {
+            if encoding.is_last(self.file.get(entry..entry + size)?) {
                 return Ok(length);
             }
         }
-        Err(bytes.missing_weights())
+        Err(self.file.missing_weights())
     }
 
-    /// Returns the number of scores of a token, in lines of `stride`.
-    pub fn scores(&self, stride: usize) -> usize {
-        self.lines * stride
-    }
-
-    /// Returns the names of the attributes.
-    pub fn names(&self) -> &Names {
-        &self.names
+    /// Returns the error for a name that the table does not find.
+    #[cold]
+    pub(in crate::model) fn name_without_weights(self) -> Error {
+        self.file.damaged("a name has no weights")
     }
 }

@@ -1,4 +1,4 @@
-//! Fast summation of node weights, in the format of nearly all models.
+//! Summation of weights.
 //!
 //! This is where tagging spends most of its time. Dense rows are summed in SIMD registers, up to
 //! [`MAX_VECTORS`] vectors of [`LANES`] scores at a time, so that a score is loaded and stored once
@@ -11,7 +11,7 @@ use super::encoding::WeightEncoding;
 use super::slots::WeightLocation;
 use super::stored_weight::StoredWeight;
 use crate::error::Result;
-use crate::model::bytes::{Bytes, prefetch_range};
+use crate::model::container::{Container, prefetch_range};
 use crate::model::format::Precision;
 use crate::simd::{self, Kernel};
 
@@ -25,8 +25,15 @@ const MAX_VECTORS: usize = 8;
 trait StoredPosition {
     const SIZE: usize;
 
-    /// Returns the label and whether the entry is the last, given the bytes of the position.
+    /// Returns the label, or pair of labels, and whether the entry is the last, given the bytes of
+    /// the position.
     fn split(bytes: &[u8]) -> Option<(usize, bool)>;
+
+    /// Returns the score at a position, in lines of `stride` scores of which K are used.
+    #[inline(always)]
+    fn score(position: usize, _labels: usize, _stride: usize) -> usize {
+        position
+    }
 }
 
 impl StoredPosition for u8 {
@@ -50,10 +57,25 @@ impl StoredPosition for u16 {
     }
 }
 
-/// The weights of a node table.
+impl StoredPosition for u32 {
+    const SIZE: usize = 4;
+
+    #[inline(always)]
+    fn split(bytes: &[u8]) -> Option<(usize, bool)> {
+        let position = Self::from_le_bytes(*bytes.first_chunk()?);
+        Some(((position & 0x7fff_ffff) as usize, position >> 31 != 0))
+    }
+
+    #[inline(always)]
+    fn score(position: usize, labels: usize, stride: usize) -> usize {
+        position / labels * stride + position % labels
+    }
+}
+
+/// The weights of a table, for summation.
 #[derive(Clone, Copy, Debug)]
 pub struct WeightRows<'a> {
-    pub(super) bytes: &'a Bytes,
+    pub(super) file: &'a Container,
     /// The file up to the end of the weights.
     pub(super) data: &'a [u8],
     /// Offset of the weights.
@@ -62,6 +84,8 @@ pub struct WeightRows<'a> {
     pub(super) locations: u64,
     /// Number of labels K.
     pub(super) labels: usize,
+    /// Number of scores of an attribute, K or K².
+    pub(super) scores: usize,
     pub(super) encoding: WeightEncoding,
 }
 
@@ -69,7 +93,7 @@ impl WeightRows<'_> {
     /// Returns the size of a row in bytes; of a sparse row, the maximum.
     #[inline(always)]
     fn row_size(&self) -> usize {
-        self.encoding.row_size(self.labels)
+        self.encoding.row_size(self.scores)
     }
 
     /// Returns the offset of the row at a location, after verifying its bytes.
@@ -77,11 +101,11 @@ impl WeightRows<'_> {
     pub fn locate(&self, location: WeightLocation) -> Result<usize> {
         let number = location.0;
         if number >= self.locations {
-            return Err(self.bytes.missing_weights());
+            return Err(self.file.missing_weights());
         }
-        let start = self.start + self.encoding.offset(number, self.labels);
+        let start = self.start + self.encoding.offset(number, self.scores);
         let end = (start + self.row_size()).min(self.data.len());
-        self.bytes.get(start..end)?;
+        self.file.get(start..end)?;
         Ok(start)
     }
 
@@ -93,50 +117,102 @@ impl WeightRows<'_> {
         prefetch_range(self.data, offset, size)
     }
 
-    /// Adds rows to the first K `scores`, in order. A row is specified by the offset that
-    /// [`WeightRows::locate`] returned and the factor that its weights are multiplied by.
+    /// Adds rows to the scores of a token, `[1 or K][stride]`, in order. A row is specified by the
+    /// offset that [`WeightRows::locate`] returned and the factor that its weights are multiplied
+    /// by.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`](crate::Error::Model) if the file is damaged there.
     #[inline]
-    pub fn add(&self, rows: &[(usize, f64)], scores: &mut [f64]) -> Result<()> {
-        let scores = &mut scores[..self.labels];
+    pub fn add(&self, rows: &[(usize, f64)], stride: usize, scores: &mut [f64]) -> Result<()> {
         match self.encoding.precision {
-            Precision::F64 => self.add_stored::<[u8; 8]>(rows, scores),
-            Precision::F32 => self.add_stored::<[u8; 4]>(rows, scores),
-            Precision::F16 => self.add_stored::<[u8; 2]>(rows, scores),
-            Precision::I8 => self.add_stored::<[u8; 1]>(rows, scores),
+            Precision::F64 => self.add_stored::<[u8; 8]>(rows, stride, scores),
+            Precision::F32 => self.add_stored::<[u8; 4]>(rows, stride, scores),
+            Precision::F16 => self.add_stored::<[u8; 2]>(rows, stride, scores),
+            Precision::I8 => self.add_stored::<[u8; 1]>(rows, stride, scores),
         }
     }
 
     #[inline(always)]
-    fn add_stored<W: StoredWeight>(&self, rows: &[(usize, f64)], scores: &mut [f64]) -> Result<()> {
+    fn add_stored<W: StoredWeight>(
+        &self,
+        rows: &[(usize, f64)],
+        stride: usize,
+        scores: &mut [f64],
+    ) -> Result<()> {
         match self.encoding.position_size {
-            0 => add_dense::<W>(self.data, rows, scores),
-            1 => return self.add_sparse::<W, u8>(rows, scores),
-            _ => return self.add_sparse::<W, u16>(rows, scores),
+            0 => {
+                for (a, scores) in scores.chunks_exact_mut(stride).enumerate() {
+                    let scores = &mut scores[..self.labels];
+                    add_dense::<W>(self.data, a * self.labels, rows, scores);
+                }
+                Ok(())
+            }
+            1 => self.add_sparse::<W, u8>(rows, stride, scores),
+            2 => self.add_sparse::<W, u16>(rows, stride, scores),
+            _ => self.add_sparse::<W, u32>(rows, stride, scores),
         }
-        Ok(())
     }
 
     #[inline]
     fn add_sparse<W: StoredWeight, P: StoredPosition>(
         &self,
         rows: &[(usize, f64)],
+        stride: usize,
         scores: &mut [f64],
     ) -> Result<()> {
         for &(offset, value) in rows {
-            match add_sparse_row::<W, P>(&self.data[offset..], value, scores) {
+            match self.add_sparse_row::<W, P>(offset, value, stride, scores) {
                 Ok(()) => {}
-                Err(SparseRowError::UnknownLabel) => return Err(self.bytes.weight_without_label()),
-                Err(SparseRowError::Unterminated) => return Err(self.bytes.missing_weights()),
+                Err(SparseRowError::UnknownLabel) => return Err(self.file.weight_without_label()),
+                Err(SparseRowError::Unterminated) => return Err(self.file.missing_weights()),
             }
         }
         Ok(())
     }
+
+    /// Adds the sparse row at an offset, times `value`.
+    #[inline(always)]
+    fn add_sparse_row<W: StoredWeight, P: StoredPosition>(
+        &self,
+        offset: usize,
+        value: f64,
+        stride: usize,
+        scores: &mut [f64],
+    ) -> Result<(), SparseRowError> {
+        let row = W::split_scale(&self.data[offset..]);
+        let (scale, entries) = row.ok_or(SparseRowError::Unterminated)?;
+        let factor = value * scale;
+        // A row has at most K or K² entries; bytes after that have not been verified.
+        for entry in entries.chunks_exact(P::SIZE + W::SIZE).take(self.scores) {
+            let (position, weight) = entry.split_at(P::SIZE);
+            let (position, is_last) = P::split(position).ok_or(SparseRowError::Unterminated)?;
+            let score = scores.get_mut(P::score(position, self.labels, stride));
+            match (score, W::weights(weight)) {
+                (Some(score), [weight]) if position < self.scores => {
+                    *score += factor * weight.number();
+                }
+                _ => return Err(SparseRowError::UnknownLabel),
+            }
+            if is_last {
+                return Ok(());
+            }
+        }
+        Err(SparseRowError::Unterminated)
+    }
 }
 
+/// Adds the weights of dense rows from the one numbered `first` on.
 #[inline]
-fn add_dense<W: StoredWeight>(data: &[u8], rows: &[(usize, f64)], scores: &mut [f64]) {
+fn add_dense<W: StoredWeight>(
+    data: &[u8],
+    first: usize,
+    rows: &[(usize, f64)],
+    scores: &mut [f64],
+) {
     for (i, scores) in scores.chunks_mut(LANES * MAX_VECTORS).enumerate() {
-        let first = i * LANES * MAX_VECTORS;
+        let first = first + i * LANES * MAX_VECTORS;
         match scores.len().div_ceil(LANES) {
             1 => add_columns::<W, 1>(data, first, rows, scores),
             2 => add_columns::<W, 2>(data, first, rows, scores),
@@ -155,30 +231,6 @@ enum SparseRowError {
     UnknownLabel,
     /// No entry is marked as the last.
     Unterminated,
-}
-
-/// Adds the sparse row at the start of `data`, times `value`.
-#[inline(always)]
-fn add_sparse_row<W: StoredWeight, P: StoredPosition>(
-    data: &[u8],
-    value: f64,
-    scores: &mut [f64],
-) -> Result<(), SparseRowError> {
-    let (scale, entries) = W::split_scale(data).ok_or(SparseRowError::Unterminated)?;
-    let factor = value * scale;
-    // A row has at most K entries; bytes after that have not been verified.
-    for entry in entries.chunks_exact(P::SIZE + W::SIZE).take(scores.len()) {
-        let (position, weight) = entry.split_at(P::SIZE);
-        let (label, is_last) = P::split(position).ok_or(SparseRowError::Unterminated)?;
-        match (scores.get_mut(label), W::weights(weight)) {
-            (Some(score), [weight]) => *score += factor * weight.number(),
-            _ => return Err(SparseRowError::UnknownLabel),
-        }
-        if is_last {
-            return Ok(());
-        }
-    }
-    Err(SparseRowError::Unterminated)
 }
 
 #[inline(always)]
@@ -242,8 +294,6 @@ fn add_row<W: StoredWeight, const N: usize>(
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
     use crate::model::format::AttributeKind;
 
@@ -260,8 +310,9 @@ mod tests {
         row.into_iter().map(|(_, weight)| weight).collect()
     }
 
-    fn table(bytes: &Bytes, labels: usize, encoding: WeightEncoding) -> WeightRows<'_> {
-        WeightRows { bytes, data: bytes.all(), start: 7, locations: 3, labels, encoding }
+    fn table(file: &Container, labels: usize, encoding: WeightEncoding) -> WeightRows<'_> {
+        let data = file.as_bytes();
+        WeightRows { file, data, start: 7, locations: 3, labels, scores: labels, encoding }
     }
 
     #[test]
@@ -283,7 +334,7 @@ mod tests {
                 push(encoding, &row.collect::<Vec<_>>(), &mut data)
             })
             .collect();
-        let bytes = Bytes::new(data, Path::new("x"));
+        let bytes = Container::of_test(data);
         let rows = [(2, 1.0), (0, -0.5), (2, 0.125)];
         let positions = rows.map(|(row, value)| (7 + row * encoding.row_size(labels), value));
         let mut expected = vec![0.25; labels];
@@ -294,7 +345,7 @@ mod tests {
         }
         // The padding of a line of scores stays as it is.
         let mut scores = vec![0.25; labels + 3];
-        table(&bytes, labels, encoding).add(&positions, &mut scores).unwrap();
+        table(&bytes, labels, encoding).add(&positions, labels + 3, &mut scores).unwrap();
         assert_eq!(scores[..labels], expected);
         assert_eq!(scores[labels..], [0.25; 3]);
     }
@@ -316,29 +367,29 @@ mod tests {
         let second_row = data.len();
         let second = push(encoding, &[(0, -2.0), (3, 0.5)], &mut data);
         let third_row = data.len();
-        let rows = |bytes: &Bytes, positions: &[(usize, f64)]| {
+        let rows = |bytes: &Container, positions: &[(usize, f64)]| {
             let mut scores = vec![0.0; 8];
-            table(bytes, 5, encoding).add(positions, &mut scores).map(|()| scores)
+            table(bytes, 5, encoding).add(positions, 8, &mut scores).map(|()| scores)
         };
-        let bytes = Bytes::new(data.clone(), Path::new("x"));
+        let bytes = Container::of_test(data.clone());
         let scores = rows(&bytes, &[(second_row, 1.0), (7, 2.0), (second_row, 0.5)]).unwrap();
         let expected = [1.5 * second[0], 0.0, 0.0, 1.5 * second[1], 2.0 * first[0], 0.0, 0.0, 0.0];
         assert_eq!(scores, expected);
 
         // An unterminated row, and one of no bytes.
-        let bytes = Bytes::new(data[..third_row - 1].to_vec(), Path::new("x"));
+        let bytes = Container::of_test(data[..third_row - 1].to_vec());
         assert!(rows(&bytes, &[(second_row, 1.0)]).is_err());
         assert!(rows(&bytes, &[(third_row - 1, 1.0)]).is_err());
         // A weight without a label.
         push(encoding, &[(5, 1.0)], &mut data);
-        let bytes = Bytes::new(data, Path::new("x"));
+        let bytes = Container::of_test(data);
         assert!(rows(&bytes, &[(third_row, 1.0)]).is_err());
 
         // As many entries as labels, and more, though the last is marked.
         for (entries, is_read) in [(5, true), (6, false)] {
             let mut data = vec![0xff; 7];
             push(encoding, &vec![(0, 1.0); entries], &mut data);
-            let bytes = Bytes::new(data, Path::new("x"));
+            let bytes = Container::of_test(data);
             assert_eq!(rows(&bytes, &[(7, 1.0)]).is_ok(), is_read);
         }
     }

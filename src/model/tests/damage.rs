@@ -1,10 +1,11 @@
 //! Damaged and crafted files give an error, never a panic or an absurd allocation.
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::*;
 use crate::error::{Error, Result};
-use crate::model::bytes::block_sums;
-use crate::model::file_contents::{assemble, preamble_sum, sections};
-use crate::model::format::{BLOCK, FIRST_PASS, LENGTHS_AT, MAGIC, PREAMBLE, SUM_AT};
+use crate::model::container_file::{assemble, preamble_sum, sections};
+use crate::model::format::{BLOCK, FIRST_PASS, LENGTHS_AT, PREAMBLE, SUM_AT};
 use crate::sentence::JoinedColumns;
 
 /// Opens a model and verifies every block.
@@ -30,9 +31,10 @@ fn damage(bytes: Vec<u8>) -> String {
 
 /// Recomputes all checksums; `None` if the sections are too broken to have any.
 fn reseal(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
-    let sections = sections("".as_ref(), &bytes, MAGIC).ok()?;
+    let sections = sections("".as_ref(), &bytes).ok()?;
     let [header, sums] = [0, 1].map(|i| sections[i].clone());
-    let fresh = block_sums(bytes.get(sums.end..)?);
+    let blocks = bytes.get(sums.end..)?.chunks(BLOCK);
+    let fresh: Vec<u8> = blocks.flat_map(|block| xxh3_64(block).to_le_bytes()).collect();
     let old = bytes.get_mut(sums.clone())?;
     if old.len() != fresh.len() {
         return None;
@@ -212,7 +214,10 @@ fn a_header_that_contradicts_itself_is_damaged() {
         error(|header| header.label_weights.end[0] = f64::NAN),
         "a transition or boundary weight is not a number"
     );
-    assert_eq!(error(|header| header.label_column = Some(2)), "the label column does not exist");
+    assert_eq!(
+        error(|header| header.columns.label = LabelSource::Column(2)),
+        "the label column does not exist"
+    );
 }
 
 #[test]
@@ -224,9 +229,9 @@ fn joined_labels_that_do_not_fit_their_columns_are_damage() {
         header.label_weights.end.truncate(2);
         header.label_weights.transitions.truncate(4);
         (header.labeling, header.corpus_labeling) = Default::default();
-        header.label_column = None;
-        header.columns = ["word", "x", "y"].map(str::to_owned).to_vec();
-        header.joined = Some(JoinedColumns::new(&header.columns, vec![1, 2]).unwrap());
+        header.columns.names = ["word", "x", "y"].map(str::to_owned).to_vec();
+        let joined = JoinedColumns::new(&header.columns.names, vec![1, 2]);
+        header.columns.label = LabelSource::Joined(joined.unwrap());
     };
     let decode = |change: fn(&mut Header)| {
         let mut header = header(&LABELS, "word", Precision::F32);
@@ -235,8 +240,8 @@ fn joined_labels_that_do_not_fit_their_columns_are_damage() {
         Header::decode(&header.encode().unwrap())
     };
     let decoded = decode(|_| {}).unwrap();
-    assert_eq!(decoded.label_name(), Some("x+y"));
-    assert_eq!(decoded.columns_before_label(), Some(1));
+    assert_eq!(decoded.columns.label_name(), Some("x+y"));
+    assert_eq!(decoded.columns.before_label(), Some(1));
     let error = |change: fn(&mut Header)| decode(change).unwrap_err();
     assert_eq!(
         error(|header| {
@@ -246,11 +251,11 @@ fn joined_labels_that_do_not_fit_their_columns_are_damage() {
         "the label 'a+' does not consist of values of 2 columns (x+y)"
     );
     assert_eq!(
-        error(|header| header.columns.truncate(2)),
+        error(|header| header.columns.names.truncate(2)),
         "column 2 does not exist: there are 2 columns"
     );
     assert_eq!(
-        error(|header| header.columns[2] = "y+z".to_owned()),
+        error(|header| header.columns.names[2] = "y+z".to_owned()),
         "the column 'y+z' cannot be joined with others: expected a name without '+'"
     );
     assert_eq!(
@@ -258,11 +263,7 @@ fn joined_labels_that_do_not_fit_their_columns_are_damage() {
         "the labels join columns, but encode spans"
     );
     assert_eq!(
-        error(|header| header.label_column = Some(1)),
-        "the columns that the labels join do not exist"
-    );
-    assert_eq!(
-        error(|header| header.columns.swap(1, 2)),
+        error(|header| header.columns.names.swap(1, 2)),
         "the columns that the labels join do not exist"
     );
 }
@@ -390,9 +391,9 @@ fn a_first_pass_of_two_passes_is_damage() {
     let header = two.as_bytes()[section(&two, 0)].to_vec();
     let mut nested = sections(&model);
     nested[FIRST_PASS - 2] = two.as_bytes().to_vec();
-    assert_eq!(damage(assemble(MAGIC, &header, nested)), "its first pass has two passes");
+    assert_eq!(damage(assemble(&header, nested)), "its first pass has two passes");
     let mut text = sections(&model);
     text[FIRST_PASS - 2] = b"text".to_vec();
-    let error = error_message(assemble(MAGIC, &header, text));
+    let error = error_message(assemble(&header, text));
     assert!(error.contains("this is not a dropchain model"), "{error}");
 }

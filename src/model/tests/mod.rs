@@ -24,8 +24,11 @@ pub(crate) fn header(labels: &[&str], template: &str, precision: Precision) -> H
         labels: LabelSet::try_from(Vec::from_iter(labels.iter().map(|&l| l.to_owned()))).unwrap(),
         labeling: Scheme::Iob2.into(),
         corpus_labeling: Scheme::Iob2.into(),
-        columns: vec!["word".to_owned(), "ner".to_owned()],
-        label_column: Some(1),
+        columns: CorpusColumns {
+            names: vec!["word".to_owned(), "ner".to_owned()],
+            label: LabelSource::Column(1),
+            ..CorpusColumns::default()
+        },
         template: Some(template.unwrap()),
         order: Order::One,
         label_weights: LabelWeights {
@@ -42,9 +45,6 @@ pub(crate) fn header(labels: &[&str], template: &str, precision: Precision) -> H
             options: "{}".to_owned(),
         },
         tables: Default::default(),
-        joined: None,
-        label_key: None,
-        lines: Default::default(),
     }
 }
 
@@ -230,7 +230,7 @@ fn the_header_is_read_back() {
     assert_eq!(after.labeling, Scheme::Iob2);
     assert_eq!(after.corpus_labeling, Scheme::Iob2);
     assert_eq!(after.columns, before.columns);
-    assert_eq!(after.label_name(), Some("ner"));
+    assert_eq!(after.columns.label_name(), Some("ner"));
     let source = |header: &Header| header.template.as_ref().unwrap().source().to_owned();
     assert_eq!(source(after), source(&before));
     assert_eq!(after.order, Order::One);

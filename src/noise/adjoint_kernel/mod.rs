@@ -47,9 +47,6 @@
 //! several tokens or labels in registers (`chain/products.rs`), so that every number loaded is used
 //! several times.
 //!
-//! *Noise that labels share* (`quadratic.rs`) adds ½ μ·U to M, whose sums have the form of ½ μ·n: L
-//! takes the place of n in the last term of Φ and of g.
-//!
 //! *Range.* v may be large and α or e small although μ ≤ 1. With v ≤ 2⁴⁰⁰ all v² are finite, and
 //! where α·e or α is so small (below 2⁻⁵¹¹) that its square is not a normal number, μ is below
 //! 2⁻¹¹¹ and its square is negligible. `adjoint.rs` handles the other sentences.
@@ -64,40 +61,44 @@ use crate::chain::products::{
 use crate::chain::{LANES, Mode, Transitions};
 use crate::math::set_zeros;
 use crate::noise::quadratic::EdgeMatrices;
-use crate::noise::regularizer::{ChainContext, Derivatives, SentenceInput};
+use crate::noise::regularizer::{ChainContext, ChainDerivatives, Derivatives, SentenceInput};
 use crate::simd::{self, Kernel};
 
 /// The largest v whose square is used: 2⁴⁰⁰.
 const MAX_SUFFIX: f64 = f64::from_bits((1023 + 400) << 52);
 
 /// Matrices, messages and sums; a reusable workspace.
-///
-/// The factors of the sums are buffered over sentences until there are enough tokens
-/// ([`FLUSH_TOKENS`](super::FLUSH_TOKENS)).
 #[derive(Clone, Debug, Default)]
 pub(in crate::noise) struct AdjointKernel {
-    pub(super) panels: [Vec<LaneBlock>; 3], // [S/LANES][K] ½eτ, e², e²τ
-    pub(super) transposed_panels: [Vec<LaneBlock>; 3], // [S/LANES][K]
-    pub(super) sums: [Vec<f64>; 4],         // [K][S] P₀ to P₃
-    pub(super) pending: usize, // length of the arrays [P][S] in use by previous sentences
-    pub(super) alpha: Vec<f64>, // [P][S] weight·α
-    pub(super) phi: Vec<f64>,  // [P][S] Φ; weight·Φ once the sentence is done
-    pub(super) alpha_squared: Vec<f64>, // [P][S] α²; weight·α² once the sentence is done
-    pub(super) v: Vec<f64>,    // [P][S]
-    pub(super) g: Vec<f64>,    // [P][S]
-    pub(super) v_squared: Vec<f64>, // [P][S] v²
-    pub(super) n_v_squared: Vec<f64>, // [P][S] n·v²
-    pub(super) forward_products: [Vec<f64>; 3], // [T][S] Σ_a α·½eτ, C, D
-    pub(super) backward_products: [Vec<f64>; 2], // [T][S] Σ_b ½eτ·v, Σ_b (e²·n·v² + e²τ·v²)
-    pub(super) omega: Vec<f64>, // [S] ω[t]
-    pub(super) row: Vec<f64>,  // [S]
+    panels: [Vec<LaneBlock>; 3],            // [S/LANES][K] ½eτ, e², e²τ
+    transposed_panels: [Vec<LaneBlock>; 3], // [S/LANES][K]
+    sums: [Vec<f64>; 4],                    // [K][S] P₀ to P₃
+    factors: Factors,
+    forward_products: [Vec<f64>; 3],  // [T][S] Σ_a α·½eτ, C, D
+    backward_products: [Vec<f64>; 2], // [T][S] Σ_b ½eτ·v, Σ_b (e²·n·v² + e²τ·v²)
+    omega: Vec<f64>,                  // [S] ω[t]
+    row: Vec<f64>,                    // [S]
+}
+
+/// The factors of the sums, buffered over sentences until there are enough tokens
+/// ([`FLUSH_TOKENS`]).
+#[derive(Clone, Debug, Default)]
+struct Factors {
+    pending: usize,          // length of the arrays [P][S] in use by previous sentences
+    alpha: Vec<f64>,         // [P][S] weight·α
+    phi: Vec<f64>,           // [P][S] Φ; weight·Φ once the sentence is done
+    alpha_squared: Vec<f64>, // [P][S] α²; weight·α² once the sentence is done
+    v: Vec<f64>,             // [P][S]
+    g: Vec<f64>,             // [P][S]
+    v_squared: Vec<f64>,     // [P][S] v²
+    n_v_squared: Vec<f64>,   // [P][S] n·v²
 }
 
 impl AdjointKernel {
     /// Starts a batch of sentences: computes the matrices and clears the sums.
     pub fn begin(&mut self, context: ChainContext<'_>) {
         let (labels, stride) = (context.transitions.labels(), context.transitions.stride());
-        self.pending = 0;
+        self.factors.pending = 0;
         for panels in self.panels.iter_mut().chain(&mut self.transposed_panels) {
             panels.clear();
             panels.resize(stride / LANES * labels, [0.0; LANES]);
@@ -139,7 +140,75 @@ impl AdjointKernel {
     }
 
     /// Reserves space for a sentence with T·S = `numbers`.
-    pub(super) fn reserve(&mut self, numbers: usize) {
+    fn reserve(&mut self, numbers: usize) {
+        self.factors.reserve(numbers);
+        for array in self.forward_products.iter_mut().chain(&mut self.backward_products) {
+            array.resize(array.len().max(numbers), 0.0);
+        }
+    }
+}
+
+/// Number of buffered tokens that triggers the sums: with fewer, reading and writing the sums would
+/// cost more than the multiplications.
+const FLUSH_TOKENS: usize = 32;
+
+impl AdjointKernel {
+    /// Adds the derivatives with respect to transitions to the sums of `edges`.
+    pub fn finish(&mut self, context: ChainContext<'_>, edges: &mut EdgeMatrices) {
+        simd::dispatch(FlushSums(self));
+        let (scores, variance) = (&mut edges.score_sums[..], &mut edges.variance_sums[..]);
+        let mut out = ChainDerivatives { scores, variance };
+        add_transitions(context.transitions.potentials(), context.variance, &self.sums, &mut out);
+    }
+}
+
+/// Adds the derivatives with respect to transitions, given e, τ and the sums P₀ to P₃ of the same
+/// shape.
+pub(in crate::noise) fn add_transitions(
+    potentials: &[f64],
+    variances: &[f64],
+    [p0, p1, p2, p3]: &[Vec<f64>; 4],
+    out: &mut ChainDerivatives<'_>,
+) {
+    let derivatives = out.scores.iter_mut().zip(&mut *out.variance);
+    let pairs = potentials.iter().zip(variances).zip(derivatives);
+    for (i, ((e, tau), (score, variance))) in pairs.enumerate() {
+        let square = e * e;
+        *score += e * (p1[i] + 0.5 * tau * p0[i]) - square * (p3[i] + tau * p2[i]);
+        *variance += 0.5 * (e * p0[i] - square * p2[i]);
+    }
+}
+
+/// Adds the buffered products to the sums and empties the buffers.
+struct FlushSums<'a>(&'a mut AdjointKernel);
+
+impl Kernel for FlushSums<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let AdjointKernel { factors, sums, row, .. } = self.0;
+        let stride = row.len();
+        let pending = std::mem::take(&mut factors.pending);
+        let products = [
+            (&factors.alpha, &factors.v, 0),
+            (&factors.phi, &factors.v, 1),
+            (&factors.alpha, &factors.g, 1),
+            (&factors.alpha_squared, &factors.v_squared, 2),
+            (&factors.alpha_squared, &factors.n_v_squared, 3),
+        ];
+        if pending > 0 {
+            for (x, y, i) in products {
+                let (x, y) = (&x[..pending - stride], &y[stride..pending]);
+                add_outer_products(stride, x, y, &mut sums[i]);
+            }
+        }
+    }
+}
+
+impl Factors {
+    /// Reserves space for a sentence with T·S = `numbers`.
+    fn reserve(&mut self, numbers: usize) {
         let buffered = [
             &mut self.alpha,
             &mut self.phi,
@@ -152,55 +221,28 @@ impl AdjointKernel {
         for array in buffered {
             array.resize(array.len().max(self.pending + numbers), 0.0);
         }
-        for array in self.forward_products.iter_mut().chain(&mut self.backward_products) {
-            array.resize(array.len().max(numbers), 0.0);
-        }
     }
-}
 
-/// Number of buffered tokens that triggers the sums: with fewer, reading and writing the sums would
-/// cost more than the multiplications.
-pub(super) const FLUSH_TOKENS: usize = 32;
-
-impl AdjointKernel {
-    /// Adds the derivatives with respect to transitions to the sums of `edges`.
-    pub fn finish(&mut self, context: ChainContext<'_>, edges: &mut EdgeMatrices) {
-        simd::dispatch(FlushSums(self));
-        let matrices = context.transitions.potentials().iter().zip(context.variance);
-        let derivatives = edges.score_sums.iter_mut().zip(&mut edges.variance_sums);
-        let [p0, p1, p2, p3] = &self.sums;
-        for (i, ((e, tau), (score, variance))) in matrices.zip(derivatives).enumerate() {
-            let square = e * e;
-            *score += e * (p1[i] + 0.5 * tau * p0[i]) - square * (p3[i] + tau * p2[i]);
-            *variance += 0.5 * (e * p0[i] - square * p2[i]);
-        }
-    }
-}
-
-/// Adds the buffered products to the sums and empties the buffers.
-pub(super) struct FlushSums<'a>(pub(super) &'a mut AdjointKernel);
-
-impl Kernel for FlushSums<'_> {
-    type Output = ();
-
+    /// Keeps the factors of a sentence: multiplies those of t−1 by the weight, and clears those of
+    /// the last token, which is at the left end of no edge.
     #[inline(always)]
-    fn run(self) {
-        let kernel = self.0;
-        let stride = kernel.row.len();
-        let pending = std::mem::take(&mut kernel.pending);
-        let products = [
-            (&kernel.alpha, &kernel.v, 0),
-            (&kernel.phi, &kernel.v, 1),
-            (&kernel.alpha, &kernel.g, 1),
-            (&kernel.alpha_squared, &kernel.v_squared, 2),
-            (&kernel.alpha_squared, &kernel.n_v_squared, 3),
-        ];
-        if pending > 0 {
-            for (x, y, sums) in products {
-                let (x, y) = (&x[..pending - stride], &y[stride..pending]);
-                add_outer_products(stride, x, y, &mut kernel.sums[sums]);
+    fn keep(&mut self, sentence: SentenceInput<'_>, stride: usize) {
+        let (weight, alpha) = (sentence.weight, &sentence.lattice.alpha[..]);
+        let here = self.pending..self.pending + alpha.len();
+        let last = here.end - stride;
+        let to = blocks_mut(&mut self.alpha[here.clone()]).iter_mut();
+        for (to, alpha) in to.zip(blocks(alpha)) {
+            *to = lanewise(|j| weight * alpha[j]);
+        }
+        for array in [&mut self.phi, &mut self.alpha_squared] {
+            for x in blocks_mut(&mut array[here.clone()]) {
+                *x = lanewise(|j| weight * x[j]);
             }
         }
+        for array in [&mut self.alpha, &mut self.phi, &mut self.alpha_squared] {
+            array[last..here.end].fill(0.0);
+        }
+        self.pending = here.end;
     }
 }
 
@@ -214,7 +256,7 @@ impl AdjointKernel {
     ) -> f64 {
         self.reserve(sentence.node_variance.len());
         let value = simd::dispatch(SentencePasses { kernel: self, transitions, sentence, out });
-        if self.pending >= FLUSH_TOKENS * self.row.len() {
+        if self.factors.pending >= FLUSH_TOKENS * self.row.len() {
             simd::dispatch(FlushSums(self));
         }
         value
@@ -225,11 +267,12 @@ impl AdjointKernel {
     fn row_products(&mut self, sentence: SentenceInput<'_>) {
         let (alpha, v) = (&sentence.lattice.alpha[..], &sentence.lattice.suffix[..]);
         let (stride, numbers) = (self.row.len(), v.len());
-        let here = self.pending..self.pending + numbers;
-        let alpha_squared = &mut self.alpha_squared[here.clone()];
-        let v_squared = &mut self.v_squared[here.clone()];
-        let n_v_squared = &mut self.n_v_squared[here.clone()];
-        self.v[here].copy_from_slice(v);
+        let factors = &mut self.factors;
+        let here = factors.pending..factors.pending + numbers;
+        let alpha_squared = &mut factors.alpha_squared[here.clone()];
+        let v_squared = &mut factors.v_squared[here.clone()];
+        let n_v_squared = &mut factors.n_v_squared[here.clone()];
+        factors.v[here].copy_from_slice(v);
         let from = blocks(alpha).iter().zip(blocks(v));
         let from = from.zip(blocks(sentence.node_variance));
         let to = blocks_mut(v_squared).iter_mut();
@@ -274,14 +317,14 @@ impl AdjointKernel {
         let lattice = sentence.lattice;
         let stride = if B == 0 { self.row.len() } else { B * LANES };
         let labels = potentials.len() / stride;
-        let (weight, phi) = (sentence.weight, &mut self.phi[self.pending..]);
+        let (weight, phi) = (sentence.weight, &mut self.factors.phi[self.factors.pending..]);
         let mut squares = [0.0; LANES];
         // At t = 0 let C = 1, as if one edge with α·e = 1 led to the token.
         self.forward_products[1][..stride].fill(1.0);
         for t in 0..lattice.tokens() {
             let row = t * stride..(t + 1) * stride;
             let factor = 1.0 / lattice.scale[t];
-            let [tau, c, d, alpha, psi, v, p, n, linear] = [
+            let [tau, c, d, alpha, psi, v, p, n] = [
                 &self.forward_products[0],
                 &self.forward_products[1],
                 &self.forward_products[2],
@@ -290,7 +333,6 @@ impl AdjointKernel {
                 &lattice.suffix[..],
                 lattice.node_marginals(),
                 sentence.node_variance,
-                sentence.linear(),
             ]
             .map(|array| blocks(&array[row.clone()]));
             let first = blocks_mut(&mut self.row);
@@ -314,8 +356,8 @@ impl AdjointKernel {
             }
             let phi = blocks_mut(phi);
             for i in 0..phi.len() {
-                let [sum, alpha, psi, linear] = [phi[i], alpha[i], psi[i], linear[i]];
-                phi[i] = lanewise(|j| psi[j] * factor * sum[j] + 0.5 * linear[j] * alpha[j]);
+                let [sum, alpha, psi, n] = [phi[i], alpha[i], psi[i], n[i]];
+                phi[i] = lanewise(|j| psi[j] * factor * sum[j] + 0.5 * n[j] * alpha[j]);
             }
         }
         squares.iter().sum()
@@ -333,19 +375,20 @@ impl AdjointKernel {
         let lattice = sentence.lattice;
         let stride = if B == 0 { self.row.len() } else { B * LANES };
         let labels = transposed.len() / stride;
-        let (weight, g) = (sentence.weight, &mut self.g[self.pending..]);
+        let Factors { pending, phi, g, .. } = &mut self.factors;
+        let (weight, g) = (sentence.weight, &mut g[*pending..]);
         self.omega.fill(0.0);
         self.omega[..labels].fill(-mean);
         for t in (0..lattice.tokens()).rev() {
             let row = t * stride..(t + 1) * stride;
             let factor = 1.0 / lattice.scale[t];
-            let [alpha, beta, psi, v, linear, phi] = [
+            let [alpha, beta, psi, v, n, phi] = [
                 &lattice.alpha[..],
                 &lattice.beta[..],
                 &lattice.psi[..],
                 &lattice.suffix[..],
-                sentence.linear(),
-                &self.phi[self.pending..],
+                sentence.node_variance,
+                &phi[*pending..],
             ]
             .map(|array| blocks(&array[row.clone()]));
             let omega = blocks(&self.omega);
@@ -353,11 +396,11 @@ impl AdjointKernel {
             let gains = blocks_mut(&mut g[row.clone()]);
             for i in 0..gains.len() {
                 let [alpha, beta, psi, v] = [alpha[i], beta[i], psi[i], v[i]];
-                let [linear, phi, omega] = [linear[i], phi[i], omega[i]];
+                let [n, phi, omega] = [n[i], phi[i], omega[i]];
                 let derivative = derivatives[i];
                 let covariance = lanewise(|j| phi[j] * beta[j] + alpha[j] * omega[j]);
                 derivatives[i] = lanewise(|j| derivative[j] + weight * covariance[j]);
-                gains[i] = lanewise(|j| psi[j] * (omega[j] * factor) + 0.5 * linear[j] * v[j]);
+                gains[i] = lanewise(|j| psi[j] * (omega[j] * factor) + 0.5 * n[j] * v[j]);
             }
             if t > 0 {
                 let alpha = blocks(&lattice.alpha[row.start - stride..row.start]);
@@ -373,36 +416,14 @@ impl AdjointKernel {
             }
         }
     }
-
-    /// Buffers the factors of the sums: multiplies those of t−1 by the weight, and clears those of
-    /// the last token, which is at the left end of no edge.
-    #[inline(always)]
-    fn buffer_factors(&mut self, sentence: SentenceInput<'_>) {
-        let (weight, alpha) = (sentence.weight, &sentence.lattice.alpha[..]);
-        let here = self.pending..self.pending + alpha.len();
-        let last = here.end - self.row.len();
-        let to = blocks_mut(&mut self.alpha[here.clone()]).iter_mut();
-        for (to, alpha) in to.zip(blocks(alpha)) {
-            *to = lanewise(|j| weight * alpha[j]);
-        }
-        for array in [&mut self.phi, &mut self.alpha_squared] {
-            for x in blocks_mut(&mut array[here.clone()]) {
-                *x = lanewise(|j| weight * x[j]);
-            }
-        }
-        for array in [&mut self.alpha, &mut self.phi, &mut self.alpha_squared] {
-            array[last..here.end].fill(0.0);
-        }
-        self.pending = here.end;
-    }
 }
 
 /// Both passes over a sentence; returns weight·R.
-pub(super) struct SentencePasses<'a, 'b> {
-    pub(super) kernel: &'a mut AdjointKernel,
-    pub(super) transitions: &'a Transitions,
-    pub(super) sentence: SentenceInput<'a>,
-    pub(super) out: &'a mut Derivatives<'b>,
+struct SentencePasses<'a, 'b> {
+    kernel: &'a mut AdjointKernel,
+    transitions: &'a Transitions,
+    sentence: SentenceInput<'a>,
+    out: &'a mut Derivatives<'b>,
 }
 
 impl Kernel for SentencePasses<'_, '_> {
@@ -423,7 +444,8 @@ impl Kernel for SentencePasses<'_, '_> {
             // 0 stands for any number, one block at a time.
             _ => self.recurrences::<0>(),
         };
-        self.kernel.buffer_factors(self.sentence);
+        let kernel = self.kernel;
+        kernel.factors.keep(self.sentence, kernel.row.len());
         self.sentence.weight * value
     }
 }
@@ -435,8 +457,8 @@ impl SentencePasses<'_, '_> {
         let (kernel, sentence) = (&mut *self.kernel, self.sentence);
         let potentials = self.transitions.potentials();
         let squares = kernel.forward::<B>(potentials, sentence, self.out);
-        let end = kernel.pending + sentence.node_variance.len();
-        let last = &kernel.phi[end - kernel.row.len()..end];
+        let end = kernel.factors.pending + sentence.node_variance.len();
+        let last = &kernel.factors.phi[end - kernel.row.len()..end];
         let mean: f64 = last.iter().sum();
         let transposed = self.transitions.transposed_potentials();
         kernel.backward::<B>(transposed, sentence, mean, self.out);

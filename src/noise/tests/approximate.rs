@@ -7,11 +7,7 @@ fn a_window_keeps_covariances_within_its_radius() {
     for sentence in sentences() {
         for radius in 0..sentence.node.len() {
             let expected = Paths::new(&sentence).derivatives(radius);
-            assert_agrees(
-                &evaluate(&sentence, NoiseTerm::Quadratic(Engine::Window(radius))),
-                &expected,
-                1e-13,
-            );
+            assert_agrees(&evaluate(&sentence, Engine::Window(radius)), &expected, 1e-13);
         }
     }
 }
@@ -19,13 +15,9 @@ fn a_window_keeps_covariances_within_its_radius() {
 #[test]
 fn a_window_over_the_sentence_is_exact() {
     for sentence in sentences() {
-        let exact = evaluate(&sentence, NoiseTerm::Quadratic(Engine::Exact));
+        let exact = evaluate(&sentence, Engine::Exact);
         for radius in [sentence.node.len() - 1, sentence.node.len(), usize::MAX] {
-            assert_agrees(
-                &evaluate(&sentence, NoiseTerm::Quadratic(Engine::Window(radius))),
-                &exact,
-                1e-13,
-            );
+            assert_agrees(&evaluate(&sentence, Engine::Window(radius)), &exact, 1e-13);
         }
     }
 }
@@ -33,10 +25,8 @@ fn a_window_over_the_sentence_is_exact() {
 #[test]
 fn local_is_a_window_of_radius_0() {
     for sentence in sentences() {
-        let (local, window) = (
-            evaluate(&sentence, NoiseTerm::Quadratic(Engine::Local)),
-            evaluate(&sentence, NoiseTerm::Quadratic(Engine::Window(0))),
-        );
+        let (local, window) =
+            (evaluate(&sentence, Engine::Local), evaluate(&sentence, Engine::Window(0)));
         assert_eq!(local.gradient(), window.gradient());
         let expected = Paths::new(&sentence).derivatives(0);
         assert_agrees(&local, &expected, 1e-13);
@@ -46,8 +36,8 @@ fn local_is_a_window_of_radius_0() {
 #[test]
 fn the_value_of_an_approximate_engine_is_exact() {
     for sentence in sentences() {
-        let exact = evaluate(&sentence, NoiseTerm::Quadratic(Engine::Exact));
-        let local = evaluate(&sentence, NoiseTerm::Quadratic(Engine::Local));
+        let exact = evaluate(&sentence, Engine::Exact);
+        let local = evaluate(&sentence, Engine::Local);
         assert_all_close(&[local.value], &[exact.value], 1e-13);
         assert_all_close(&local.variances(), &exact.variances(), 1e-13);
     }
@@ -63,9 +53,8 @@ fn the_error_decreases_with_the_radius() {
     let error = |radius: usize| {
         let (mut error, mut size) = (0.0, 0.0);
         for sentence in &sentences {
-            let exact = evaluate(sentence, NoiseTerm::Quadratic(Engine::Exact)).gradient();
-            let actual =
-                evaluate(sentence, NoiseTerm::Quadratic(Engine::Window(radius))).gradient();
+            let exact = evaluate(sentence, Engine::Exact).gradient();
+            let actual = evaluate(sentence, Engine::Window(radius)).gradient();
             let errors = actual.iter().zip(&exact).map(|(x, y)| square(x - y));
             error += errors.sum::<f64>();
             size += exact.iter().map(|&x| square(x)).sum::<f64>();

@@ -22,14 +22,14 @@ fn extreme_sentences(magnitude: f64) -> Vec<TestSentence> {
 fn assert_exact(sentence: &TestSentence, tolerance: f64) {
     let expected = Paths::new(sentence).derivatives(usize::MAX);
     let size = sentence.error_scale();
-    for engine in [NoiseTerm::Quadratic(Engine::Exact), NoiseTerm::Quadratic(Engine::Window(7))] {
+    for engine in [Engine::Exact, Engine::Window(7)] {
         assert_agrees(&evaluate(sentence, engine), &expected, tolerance * size);
     }
     let mut engine = Message::new(true);
     let mut actual = ValueAndGradient::zeros(sentence);
     SentenceBuffers::new(sentence, false).run(&mut engine, sentence.weight, &mut actual);
     let (node, _) = feature_gradient(sentence, &expected);
-    for (column, row) in engine.feature_gradient().unwrap().node() {
+    for (column, row) in engine.feature_gradient().unwrap().nodes.iter() {
         assert_all_close(row, &node[column as usize], 8.0 * tolerance * size);
     }
     assert_all_close(&actual.trans, &expected.trans, tolerance * size);
@@ -81,8 +81,8 @@ fn long_sentences_agree_between_engines_and_modes() {
     let mut numbers = Lcg(10);
     for labels in [5, 8, 9, 17, 24, 33] {
         let sentence = TestSentence::new(40, labels, &mut numbers);
-        let kernel = evaluate(&sentence, NoiseTerm::Quadratic(Engine::Exact));
-        let window = evaluate(&sentence, NoiseTerm::Quadratic(Engine::Window(39)));
+        let kernel = evaluate(&sentence, Engine::Exact);
+        let window = evaluate(&sentence, Engine::Window(39));
         assert_agrees(&kernel, &window, 1e-12);
         let mut actual = ValueAndGradient::zeros(&sentence);
         SentenceBuffers::new(&sentence, true).run(&mut Adjoint::default(), 1.0, &mut actual);
@@ -94,11 +94,7 @@ fn long_sentences_agree_between_engines_and_modes() {
 fn one_label_leaves_nothing_to_regularize() {
     let mut numbers = Lcg(11);
     let sentence = TestSentence::new(30, 1, &mut numbers);
-    for engine in [
-        NoiseTerm::Quadratic(Engine::Exact),
-        NoiseTerm::Quadratic(Engine::Window(3)),
-        NoiseTerm::Quadratic(Engine::Local),
-    ] {
+    for engine in [Engine::Exact, Engine::Window(3), Engine::Local] {
         let actual = evaluate(&sentence, engine);
         assert_all_close(&[actual.value], &[0.0], 1e-12);
         assert!(actual.gradient().iter().all(|x| x.abs() < 1e-12));
@@ -114,11 +110,8 @@ fn non_finite_scores_give_nan_and_no_panic() {
         for order in [Order::Zero, Order::One] {
             sentence.chain.order = order;
             for sentence in [sentence.clone(), sentence.clone().with_edges(&mut numbers)] {
-                for engine in [
-                    NoiseTerm::Quadratic(Engine::Exact),
-                    NoiseTerm::Quadratic(Engine::Message { collapse: true }),
-                    NoiseTerm::Quadratic(Engine::Window(1)),
-                ] {
+                for engine in [Engine::Exact, Engine::Message { collapse: true }, Engine::Window(1)]
+                {
                     assert!(evaluate(&sentence, engine).value.is_nan());
                 }
             }

@@ -4,7 +4,6 @@ mod approximate;
 mod direct;
 mod exact;
 mod extreme;
-mod hessian;
 mod model;
 mod oracle;
 mod pairs;
@@ -209,7 +208,6 @@ impl SentenceBuffers {
         SentenceInput {
             lattice: &self.lattice,
             node_variance: &self.node,
-            linear_variance: None,
             edge_variance: self.edge.as_deref(),
             weight,
             features: Features { node, edge },
@@ -229,7 +227,7 @@ impl SentenceBuffers {
 }
 
 /// Runs an engine on a sentence.
-fn evaluate(sentence: &TestSentence, engine: NoiseTerm) -> ValueAndGradient {
+fn evaluate(sentence: &TestSentence, engine: Engine) -> ValueAndGradient {
     let mut result = ValueAndGradient::zeros(sentence);
     SentenceBuffers::new(sentence, false).run(
         &mut *engine.regularizer(),

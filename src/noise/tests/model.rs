@@ -123,8 +123,7 @@ fn assert_is_gradient_of_value(
 fn adjoint_gives_the_derivatives_by_weights() {
     let (attributes, weights) = model();
     let sentence = weights.sentence(&attributes);
-    let gradient =
-        weights.gradient(&sentence, &evaluate(&sentence, NoiseTerm::Quadratic(Engine::Exact)));
+    let gradient = weights.gradient(&sentence, &evaluate(&sentence, Engine::Exact));
     assert_is_gradient_of_value(&gradient, &attributes, &weights);
 }
 
@@ -141,7 +140,7 @@ fn message_gives_the_derivatives_by_weights() {
         let mut actual = ValueAndGradient::zeros(&sentence);
         SentenceBuffers::new(&buffers, false).run(&mut engine, 1.0, &mut actual);
         let mut gradient = weights.gradient(&sentence, &actual); // the direct part, and transitions
-        for (column, row) in engine.feature_gradient().unwrap().node() {
+        for (column, row) in engine.feature_gradient().unwrap().nodes.iter() {
             let at = match column {
                 100 => START,
                 101 => END,
@@ -149,7 +148,7 @@ fn message_gives_the_derivatives_by_weights() {
             };
             add(&mut gradient[at..at + LABELS], &row[..LABELS]);
         }
-        for (column, matrix) in engine.feature_gradient().unwrap().edge() {
+        for (column, matrix) in engine.feature_gradient().unwrap().edges.iter() {
             for (a, row) in matrix.chunks_exact(padded(LABELS)).enumerate() {
                 let at = EDGE + (column as usize * LABELS + a) * LABELS;
                 add(&mut gradient[at..at + LABELS], &row[..LABELS]);

@@ -1,16 +1,16 @@
 //! The objective against path enumeration, central differences, and itself.
 
-mod gaussian;
+mod masks_oracle;
+mod monte_carlo;
 mod pairs;
 mod partial;
 mod ranks;
 mod reweighted;
 mod sentence;
-mod shared;
 
 use super::*;
-use crate::chain::Order;
 use crate::chain::tests::oracle::Chain;
+use crate::chain::{LabelWeights, Order};
 use crate::extract::tests::random::{RandomData, copied};
 use crate::extract::{Allowed, Classes, SparseRows, Target};
 use crate::ids::LabelId;
@@ -18,7 +18,7 @@ use crate::math::assert_close;
 use crate::optim::{LbfgsSettings, check_gradient, minimize};
 use crate::random::Lcg;
 use crate::score::tests::{FIRST_ORDER, space};
-use crate::score::{Boundary, FeatureBlock, SpaceOptions, States};
+use crate::score::{BlockPartition, Boundary, FeatureBlock, SpaceOptions, States};
 
 impl PenalizedLikelihood {
     /// Adds noise of the same amount on all attributes.
@@ -349,7 +349,6 @@ fn with_and_without_collapsing_the_optimizer_visits_the_same_points() {
 
 /// Every distribution and exact engine, with different rates of nodes and edges.
 fn noises() -> Vec<Noise> {
-    use crate::noise::{Engine, NoiseTerm};
     let collapsed = NoiseTerm::Quadratic(Engine::Message { collapse: true });
     let kinds = [
         (NoiseDistribution::Dropout, NoiseTerm::Quadratic(Engine::Exact)),
@@ -364,7 +363,6 @@ fn noises() -> Vec<Noise> {
         node: 0.4,
         edge: 0.2,
         term: engine,
-        masks: NoiseMasks::Weights,
         unlabeled_weight: 0.5,
     };
     kinds.map(noise).to_vec()

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::extract::tests::random::{with_partial_labels, with_weights};
-use crate::noise::{Engine, NoiseTerm};
 
 const LABELS: usize = 70;
 
@@ -19,14 +18,7 @@ const OPTIONS: SpaceOptions = SpaceOptions {
 };
 
 fn noise(engine: NoiseTerm, distribution: NoiseDistribution) -> Noise {
-    Noise {
-        distribution,
-        node: 0.4,
-        edge: 0.2,
-        term: engine,
-        masks: NoiseMasks::Weights,
-        unlabeled_weight: 0.5,
-    }
+    Noise { distribution, node: 0.4, edge: 0.2, term: engine, unlabeled_weight: 0.5 }
 }
 
 fn evaluate(mut objective: PenalizedLikelihood, theta: &[f64]) -> (f64, Vec<f64>) {
@@ -51,10 +43,6 @@ fn value_and_gradient_by_pairs_are_those_with_all_pairs() {
         None,
         Some(noise(NoiseTerm::Quadratic(Engine::Exact), NoiseDistribution::Dropout)),
         Some(noise(NoiseTerm::Quadratic(Engine::Exact), NoiseDistribution::Additive)),
-        Some(Noise {
-            masks: NoiseMasks::Inputs,
-            ..noise(NoiseTerm::Quadratic(Engine::Exact), NoiseDistribution::Dropout)
-        }),
         Some(noise(NoiseTerm::Reweighted(3), NoiseDistribution::Gaussian)),
     ];
     for data in &kinds {
@@ -68,11 +56,11 @@ fn value_and_gradient_by_pairs_are_those_with_all_pairs() {
             // Partial labels may make all pairs possible.
             let by_pairs = objective();
             let is_sparse = space.label_pairs().unwrap().len() * 12 <= LABELS * LABELS;
-            assert_eq!(by_pairs.transitions.pairs().is_some(), is_sparse);
+            assert_eq!(by_pairs.pass.transitions().pairs().is_some(), is_sparse);
             let (value, gradient) = evaluate(by_pairs, &theta);
             let mut dense = objective();
-            dense.work_with_all_pairs();
-            assert!(dense.transitions.pairs().is_none());
+            dense.pass.use_all_pairs(&dense.problem);
+            assert!(dense.pass.transitions().pairs().is_none());
             let (expected, expected_gradient) = evaluate(dense, &theta);
             assert_close(value, expected, 1e-12);
             for (found, expected) in gradient.iter().zip(&expected_gradient) {
@@ -94,6 +82,6 @@ fn engines_that_need_all_pairs_have_them() {
     for engine in engines {
         let noise = noise(engine, NoiseDistribution::Dropout);
         let objective = PenalizedLikelihood::new(&data, &space, 0.1).with_noise(noise);
-        assert!(objective.transitions.pairs().is_none());
+        assert!(objective.pass.transitions().pairs().is_none());
     }
 }

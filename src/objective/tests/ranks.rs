@@ -3,7 +3,6 @@
 use super::*;
 use crate::error::Error;
 use crate::extract::tests::random::{with_partial_labels, with_weights};
-use crate::noise::{Engine, NoiseTerm};
 use crate::ranks::tests::run_ranks;
 
 /// Some five blocks.
@@ -14,7 +13,6 @@ const NOISE: Noise = Noise {
     node: 0.5,
     edge: 0.3,
     term: NoiseTerm::Quadratic(Engine::Exact),
-    masks: NoiseMasks::Weights,
     unlabeled_weight: 0.5,
 };
 
@@ -50,11 +48,6 @@ fn cases() -> Vec<(Dataset, ParameterSpace, Option<Noise>)> {
     let (data, space, _) = &cases[3];
     let additive = Noise { distribution: NoiseDistribution::Additive, ..NOISE };
     cases.push((data.clone(), space.clone(), Some(additive)));
-    for i in [1, 2, 3] {
-        let (data, space, _) = cases[i].clone();
-        let masks = NoiseMasks::Inputs;
-        cases.push((data, space, Some(Noise { masks, ..NOISE })));
-    }
     cases
 }
 
@@ -81,8 +74,8 @@ fn bits(mut objective: PenalizedLikelihood, noise: Option<Noise>, scale: f64) ->
 #[test]
 fn value_and_gradient_have_the_same_bits_for_any_number_of_ranks() {
     for (case, (data, space, noise)) in cases().iter().enumerate() {
-        let partition = BlockPartition::new(data, part::partition_width(space));
-        assert!(partition.blocks.len() >= 5, "case {case}");
+        let problem = Problem::new(data, space, None);
+        assert!(problem.partition.blocks.len() >= 5, "case {case}");
         let whole = bits(PenalizedLikelihood::new(data, space, 0.1), *noise, 1.0);
         for size in [1, 2, 3, 5, 8] {
             let ranks = run_ranks(size, |ranks| {
@@ -96,8 +89,9 @@ fn value_and_gradient_have_the_same_bits_for_any_number_of_ranks() {
 #[test]
 fn ranks_have_about_the_same_number_of_tokens() {
     let (data, space, _) = &cases()[1];
-    let tokens =
-        run_ranks(3, |ranks| PenalizedLikelihood::divided(data, space, 0.1, &ranks).data.tokens());
+    let tokens = run_ranks(3, |ranks| {
+        PenalizedLikelihood::divided(data, space, 0.1, &ranks).problem.data.tokens()
+    });
     assert_eq!(tokens.iter().sum::<usize>(), data.tokens());
     let share = data.tokens() / 3;
     assert!(tokens.iter().all(|n| n.abs_diff(share) < share / 2), "{tokens:?}");
@@ -111,10 +105,12 @@ fn large_derivatives_are_summed_with_a_higher_limit() {
     let theta: Vec<f64> = Lcg(3).vector(space.dimension());
     let theta: Vec<f64> = theta.iter().map(|x| 60.0 * x).collect();
     let mut gradient = vec![0.0; theta.len()];
-    objective.set_weights(&theta);
-    let limit = LIMITS[0] * objective.totals.largest_weight;
-    let sums = objective.add_blocks(Pass::evaluation(&theta), limit, &mut gradient);
-    assert!(sums.exceeds_limit);
+    let PenalizedLikelihood { problem, pass, .. } = &mut objective;
+    let theta = &theta[..];
+    let input = PassInput { problem, theta, is_noise_alone: false, factors: theta };
+    pass.set_weights(input);
+    let limit = totals::LIMITS[0] * problem.totals.largest_weight;
+    assert!(pass.add_blocks(input, limit, &mut gradient).exceeds_limit);
 
     let whole = bits(PenalizedLikelihood::new(data, space, 0.1), *noise, 60.0);
     let ranks = run_ranks(3, |ranks| {

@@ -1,7 +1,6 @@
 //! Reweighted noise: its penalty against eq. 14 at the beginning of a round, and within it.
 
 use super::*;
-use crate::noise::{Engine, NoiseTerm};
 use crate::optim::Round;
 
 const ENGINE: NoiseTerm = NoiseTerm::Reweighted(4);
@@ -15,7 +14,6 @@ fn reweighted() -> Vec<Noise> {
         node: 0.4,
         edge: 0.2,
         term: ENGINE,
-        masks: NoiseMasks::Weights,
         unlabeled_weight: 0.5,
     };
     kinds.map(noise).to_vec()

@@ -4,10 +4,10 @@ use crate::chain::tests::oracle::Chain;
 use crate::extract::Target;
 use crate::ids::LabelId;
 use crate::math::assert_close;
-use crate::noise::{Engine, NoiseTerm};
-use crate::objective::features::SentenceAttributes;
+use crate::noise::Engine;
 use crate::objective::sentence::{
-    ChainParameters, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms,
+    ChainParameters, SentenceArrays, SentenceAttributes, SentenceKernel, SentenceTask,
+    SentenceTerms,
 };
 use crate::objective::{LabelVariances, ScoreArrays};
 use crate::random::Lcg;
@@ -62,7 +62,7 @@ impl Case {
         }
     }
 
-    fn evaluate(&self, labels: &[LabelId], engine: Option<NoiseTerm>) -> Evaluated {
+    fn evaluate(&self, labels: &[LabelId], engine: Option<Engine>) -> Evaluated {
         let transitions = self.chain.transitions();
         let parameters = ChainParameters { transitions: &transitions, variances: &self.variances };
         let task = SentenceTask {
@@ -73,7 +73,6 @@ impl Case {
             weight: 1.0,
             noise_weight: WEIGHT,
             attributes: SentenceAttributes::default(),
-            shared: None,
         };
         let [mut nodes, mut edges] = [&self.nodes, &self.edges].map(Clone::clone);
         let variances = [&self.node_variances, &self.edge_variances];
@@ -103,7 +102,7 @@ impl Case {
         let [above, below] = [step, -step].map(|step| {
             let mut case = self.clone();
             *at(&mut case) += step;
-            let terms = case.evaluate(&case.gold, Some(NoiseTerm::Quadratic(Engine::Exact))).terms;
+            let terms = case.evaluate(&case.gold, Some(Engine::Exact)).terms;
             terms.loss + terms.noise
         });
         (above - below) / (2.0 * step)
@@ -131,7 +130,7 @@ fn loss_and_derivatives_without_noise_match_the_enumeration_of_all_paths() {
 #[test]
 fn derivatives_with_noise_match_central_differences() {
     let case = Case::new(2);
-    let found = case.evaluate(&case.gold, Some(NoiseTerm::Quadratic(Engine::Exact)));
+    let found = case.evaluate(&case.gold, Some(Engine::Exact));
     assert!(found.terms.noise > 0.0);
     for t in 0..TOKENS {
         for b in 0..LABELS {
@@ -154,8 +153,8 @@ fn derivatives_with_noise_match_central_differences() {
 #[test]
 fn an_unlabeled_sentence_has_a_noise_term_and_no_loss() {
     let case = Case::new(3);
-    let unlabeled = case.evaluate(&[], Some(NoiseTerm::Quadratic(Engine::Exact)));
-    let labeled = case.evaluate(&case.gold, Some(NoiseTerm::Quadratic(Engine::Exact)));
+    let unlabeled = case.evaluate(&[], Some(Engine::Exact));
+    let labeled = case.evaluate(&case.gold, Some(Engine::Exact));
     assert_eq!(unlabeled.terms.loss, 0.0);
     assert_eq!(unlabeled.terms.noise, labeled.terms.noise);
     assert_eq!(unlabeled.node_variances, labeled.node_variances);

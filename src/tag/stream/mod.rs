@@ -15,8 +15,8 @@ mod batch;
 mod queue;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
-use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -28,64 +28,23 @@ use batch::InOrder;
 pub use batch::{Batch, BatchOutput};
 use queue::{Queue, lock};
 
-/// Tags the sentences of `reader` and writes the results to `out` in input order, with `threads`
-/// worker threads and a reader thread.
+/// Tags the sentences of `reader` with `threads` worker threads and a reader thread, and hands the
+/// results over in input order.
 ///
-/// `tag` appends the output for a batch to its last argument. If it fails, what it has appended so
-/// far is still written, and nothing after it. `write_error` converts an I/O error of `out`.
+/// `tag` appends the results of a batch to its last argument, such as bytes. `sink` gets them, one
+/// batch after the other; it runs on any of the threads, and tagging goes on meanwhile. If `tag`
+/// fails, what it has appended so far is still handed over, and nothing after it.
 ///
-/// # Errors
-///
-/// The first error of reading, tagging or writing, in input order; [`Error::Parameter`] if the
-/// threads cannot be started.
-pub fn stream<W, F>(
-    reader: Reader,
-    threads: usize,
-    out: W,
-    tag: F,
-    write_error: impl Fn(io::Error) -> Error + Sync,
-) -> Result<()>
-where
-    W: Write + Send,
-    F: Fn(&Batch, &mut Workspace, &mut Vec<u8>) -> Result<()> + Sync,
-{
-    stream_documents(reader, None, threads, out, tag, write_error)
-}
-
-/// Like [`stream`], with batches that know the documents of their sentences
-/// ([`Batch::documents`]): a sentence waits until its document has ended or `documents.window`
-/// tokens after it have been read. So memory is bounded by the window, however long the document.
+/// With `documents`, batches know the documents of their sentences ([`Batch::documents`]): a
+/// sentence waits until its document has ended or `documents.window` tokens after it have been
+/// read. So memory is bounded by the window, however long the document.
 ///
 /// # Errors
 ///
-/// Same as [`stream`]; [`Error::Input`] if the sentences that wait exceed the memory limit of the
-/// reader.
-pub fn stream_documents<W, F>(
-    reader: Reader,
-    documents: Option<DocumentOptions>,
-    threads: usize,
-    mut out: W,
-    tag: F,
-    write_error: impl Fn(io::Error) -> Error + Sync,
-) -> Result<()>
-where
-    W: Write + Send,
-    F: Fn(&Batch, &mut Workspace, &mut Vec<u8>) -> Result<()> + Sync,
-{
-    let write = |text: Vec<u8>| {
-        let written = out.write_all(&text).and_then(|()| out.flush());
-        written.map_err(&write_error)
-    };
-    stream_in_order(reader, documents, threads, tag, write)
-}
-
-/// Like [`stream_documents`], with any results instead of bytes: `sink` gets those of one batch
-/// after the other, in input order. It runs on any of the threads, and tagging goes on meanwhile.
-///
-/// # Errors
-///
-/// Same as [`stream_documents`], with the first error of `sink` instead of that of writing.
-pub fn stream_in_order<T, F>(
+/// The first error of reading, of `tag` or of `sink`, in input order; [`Error::Parameter`] if the
+/// threads cannot be started; [`Error::Input`] if the sentences that wait exceed the memory limit
+/// of the reader.
+pub fn stream<T, F>(
     reader: Reader,
     documents: Option<DocumentOptions>,
     threads: usize,

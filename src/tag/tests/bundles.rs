@@ -2,6 +2,7 @@
 //! sentences.
 
 use super::*;
+use crate::model::{CorpusColumns, LabelSource};
 
 const TEMPLATE: &str = "word\nlower\nword[-1]\npos[-1]\npos[0]\npos[+1]\npos[-1] & pos[0]\n\
                         pos[0] & pos[+1]\npos[-1] & pos[0] & pos[+1]\npos[0] & word[0]";
@@ -40,8 +41,11 @@ fn weights() -> NamedWeights {
 
 fn bundled() -> Tagger {
     let header = Header {
-        columns: vec!["word".to_owned(), "pos".to_owned(), "ner".to_owned()],
-        label_column: Some(2),
+        columns: CorpusColumns {
+            names: vec!["word".to_owned(), "pos".to_owned(), "ner".to_owned()],
+            label: LabelSource::Column(2),
+            ..CorpusColumns::default()
+        },
         ..double(TEMPLATE)
     };
     Tagger::new(model(header, &weights(), &NamedWeights::new()))

@@ -254,6 +254,6 @@ fn conditions_that_cannot_be_are_errors() {
     assert_eq!(
         error(illegal),
         "-:1: no legal label sequence has the known labels and spans up to here; expected labels \
-         and spans that fit together, or --constrain off"
+         and spans that fit together, or `constrain` off"
     );
 }

@@ -77,7 +77,7 @@ fn equal_columns_do_not_rebind_the_template() {
 #[test]
 fn a_workspace_can_be_used_after_an_error() {
     let mut header = double("value(size)");
-    header.columns = vec!["word".to_owned(), "size".to_owned()];
+    header.columns.names = vec!["word".to_owned(), "size".to_owned()];
     let tagger = Tagger::new(model(header, &nodes(), &edges()));
     let schema = Arc::new(Schema::new(vec!["size".to_owned()], None).unwrap());
     let sentence = |cell: &str| {

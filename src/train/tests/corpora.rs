@@ -119,8 +119,8 @@ fn the_header_describes_the_training_data() {
     sentences.push(other);
     let model = trained(&options(), sentences, "word");
     let header = model.header();
-    assert_eq!(header.columns, ["word", "label"]);
-    assert_eq!(header.label_name(), Some("label"));
+    assert_eq!(header.columns.names, ["word", "label"]);
+    assert_eq!(header.columns.label_name(), Some("label"));
     assert_eq!(header.labels.names(), ["B-PER", "I-PER", "O", "B-LOC", "I-LOC"]);
     assert_eq!(header.template.as_ref().unwrap().source(), "word");
     let provenance = &header.provenance;

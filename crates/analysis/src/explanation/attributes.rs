@@ -1,72 +1,24 @@
 //! The attributes of a sentence that the model knows, with their names.
 
-use std::ops::RangeInclusive;
-
 use dropchain::error::Place;
 use dropchain::extract::TokenSink;
 use dropchain::memory::{MemoryLimit, input_over_limit};
-use dropchain::model::{AttributeKind, Model, WeightLocation};
+use dropchain::model::{AttributeKind, Model};
+use dropchain::sentence::Attributes;
 use dropchain::template::{Attribute, AttributeSink};
 use dropchain::{Error, Result};
 
 use crate::SMALL;
 
-/// The attributes of a sentence that the model knows, of nodes and edges.
-#[derive(Debug, Default)]
-pub(super) struct SentenceAttributes([AttributeList; 2]);
-
-#[derive(Debug, Default)]
-struct AttributeList {
-    names: Vec<u8>,
-    attributes: Vec<KnownAttribute>,
-    ends: Vec<usize>, // [T] end of each token in `attributes`
-}
-
-/// An attribute of a token that the model knows.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct KnownAttribute {
-    name: [usize; 2], // its start and end in `names`
-    pub value: f64,
-    pub location: WeightLocation,
-}
-
-impl SentenceAttributes {
-    /// Iterates over the attributes of token `t`, with their names.
-    pub fn of(
-        &self,
-        kind: AttributeKind,
-        t: usize,
-    ) -> impl Iterator<Item = (&[u8], KnownAttribute)> {
-        let list = &self.0[kind as usize];
-        let start = t.checked_sub(1).map_or(0, |before| list.ends[before]);
-        let attributes = list.attributes[start..list.ends[t]].iter();
-        attributes.map(|&attribute| (&list.names[attribute.name[0]..attribute.name[1]], attribute))
-    }
-
-    /// Returns the number of attributes of the tokens of a range.
-    pub fn count(&self, tokens: &RangeInclusive<usize>) -> usize {
-        let counts = self.0.iter().map(|list| {
-            let before = tokens.start().checked_sub(1).map_or(0, |t| list.ends[t]);
-            list.ends[*tokens.end()] - before
-        });
-        counts.sum()
-    }
-
-    fn memory(&self) -> u64 {
-        let lists = self.0.iter();
-        let bytes = lists.map(|list| {
-            list.names.capacity()
-                + list.attributes.capacity() * size_of::<KnownAttribute>()
-                + list.ends.capacity() * size_of::<usize>()
-        });
-        bytes.sum::<usize>() as u64
-    }
-}
+/// Memory in bytes that an attribute takes besides its name.
+const ATTRIBUTE: u64 = 12;
 
 /// Collects the attributes of a sentence.
 pub(super) struct Collector<'a> {
     model: &'a Model,
-    attributes: SentenceAttributes,
+    attributes: Attributes,
+    name: Vec<u8>,
+    memory: u64,
     limit: MemoryLimit,
     /// Memory at which the limit is checked next.
     next_check: u64,
@@ -79,7 +31,9 @@ impl<'a> Collector<'a> {
     pub fn new(model: &'a Model, limit: MemoryLimit, place: Place) -> Self {
         Self {
             model,
-            attributes: SentenceAttributes::default(),
+            attributes: Attributes::default(),
+            name: Vec::new(),
+            memory: 0,
             next_check: match limit {
                 MemoryLimit::Available => SMALL,
                 MemoryLimit::Bytes(bytes) => bytes.min(SMALL),
@@ -91,60 +45,63 @@ impl<'a> Collector<'a> {
     }
 
     /// Returns what was collected.
-    pub fn finish(self) -> SentenceAttributes {
+    pub fn finish(self) -> Attributes {
         self.attributes
     }
 
-    fn push(&mut self, kind: AttributeKind, attribute: &Attribute<'_>, value: f64) -> Result<()> {
-        let list = &mut self.attributes.0[kind as usize];
-        let start = list.names.len();
-        attribute.write(&mut list.names);
-        let key = self.model.key(&list.names[start..]);
-        match self.model.find(kind, key)? {
-            Some(location) => list.attributes.push(KnownAttribute {
-                name: [start, list.names.len()],
-                value,
-                location,
-            }),
-            None => list.names.truncate(start),
+    fn push(&mut self, kind: AttributeKind, attribute: &Attribute<'_>, value: f64) {
+        self.name.clear();
+        attribute.write(&mut self.name);
+        match self.model.table(kind).find(self.model.key(&self.name)) {
+            Err(error) => self.result = Err(error),
+            Ok(None) => {}
+            Ok(Some(_)) => {
+                let name = String::from_utf8_lossy(&self.name);
+                match kind {
+                    AttributeKind::Node => self.attributes.push(&name, value),
+                    AttributeKind::Edge => self.attributes.push_edge(&name, value),
+                }
+                self.memory += name.len() as u64 + ATTRIBUTE;
+            }
         }
-        Ok(())
     }
 
     fn check_memory(&mut self) -> Result<()> {
-        let memory = self.attributes.memory();
-        if memory <= self.next_check {
+        let error = |limit: u64| {
+            let what = "the attributes of the sentence, with their names, take";
+            input_over_limit(self.place.clone(), what, limit, "a shorter sentence")
+        };
+        if self.attributes.is_full() {
+            return Err(error(u32::MAX.into()));
+        }
+        if self.memory <= self.next_check {
             return Ok(());
         }
-        self.next_check = 2 * memory;
-        self.limit.check(memory, memory).map_err(|over| {
-            let what = "the attributes of the sentence, with their names, take";
-            input_over_limit(self.place.clone(), what, over.limit, "a shorter sentence")
-        })
+        // Vectors double when they grow.
+        self.limit.check(2 * self.memory, self.memory).map_err(|over| error(over.limit))?;
+        self.next_check = 2 * self.memory;
+        Ok(())
     }
 }
 
 impl AttributeSink for Collector<'_> {
     fn node(&mut self, attribute: &Attribute<'_>, value: f64) {
         if self.result.is_ok() {
-            self.result = self.push(AttributeKind::Node, attribute, value);
+            self.push(AttributeKind::Node, attribute, value);
         }
     }
 
     fn edge(&mut self, attribute: &Attribute<'_>, value: f64) {
         // No edge leads into the first token.
-        let is_first = self.attributes.0[AttributeKind::Edge as usize].ends.is_empty();
-        if !is_first && self.result.is_ok() {
-            self.result = self.push(AttributeKind::Edge, attribute, value);
+        if self.result.is_ok() && !self.attributes.is_empty() {
+            self.push(AttributeKind::Edge, attribute, value);
         }
     }
 }
 
 impl TokenSink for Collector<'_> {
     fn end_token(&mut self, _t: usize) -> Result<()> {
-        for list in &mut self.attributes.0 {
-            list.ends.push(list.attributes.len());
-        }
+        self.attributes.end_token();
         std::mem::replace(&mut self.result, Ok::<(), Error>(()))?;
         self.check_memory()
     }

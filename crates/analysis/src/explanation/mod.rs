@@ -25,9 +25,10 @@ mod text;
 
 use std::ops::Range;
 
-use attributes::{Collector, SentenceAttributes};
+use attributes::Collector;
 use dropchain::chain::{Detour, MaxMarginals};
 use dropchain::ids::LabelId;
+use dropchain::sentence::Attributes;
 use dropchain::tag::{Condition, SentenceScores, TagInput, TagOptions, Tagger};
 use dropchain::{Error, Result};
 pub use explained::{
@@ -60,7 +61,7 @@ pub struct Explanation<'t> {
     scores: SentenceScores,
     marginals: Vec<f64>, // [T] p(label of the token)
     best: MaxMarginals,
-    attributes: SentenceAttributes,
+    attributes: Attributes,
     recall_bias: f64,
 }
 
@@ -186,7 +187,7 @@ impl<'t> Explanation<'t> {
         is_wanted: impl Fn(LabelId) -> bool,
     ) -> Option<Alternative<'_>> {
         assert!(token < self.len(), "token {token} of {}", self.len());
-        let edges = self.scores.edges.as_deref();
+        let edges = self.scores.scores().edge;
         Some(Alternative {
             detour: self.best.detour(edges, token, is_wanted)?,
             explanation: self,
@@ -247,7 +248,7 @@ impl<'e> Alternative<'e> {
         };
         let [own_before, other_before] = self.labels_at(before).map(LabelId::index);
         let step = |a: usize, b: usize| {
-            let edge = edges.as_ref().map_or(0.0, |edges| edges[(t * k + a) * stride + b]);
+            let edge = edges.get((t * k + a) * stride + b).copied().unwrap_or(0.0);
             transitions.score(a, b) + edge
         };
         node + (step(own_before, own.0) - step(other_before, other.0))

@@ -1,6 +1,5 @@
 //! The parts of a margin.
 
-use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use dropchain::chain::Order;
@@ -56,7 +55,7 @@ pub struct Part<'e> {
     /// What the part comes from.
     pub kind: PartKind,
     /// The name of the attribute; empty for other kinds.
-    pub name: Cow<'e, str>,
+    pub name: &'e str,
     /// The labels of the token.
     pub labels: [LabelId; 2],
     /// The labels of the token before, for edge attributes, transitions and their recall bias.
@@ -109,7 +108,9 @@ impl<'e> Alternative<'e> {
 
     /// Checks that there is memory for the parts.
     fn check_memory(&self, tokens: &RangeInclusive<usize>) -> Result<()> {
-        let attributes = self.explanation.attributes.count(tokens);
+        let all = &self.explanation.attributes;
+        let of_token = |t| all.token(t).count() + all.edge(t).count();
+        let attributes: usize = tokens.clone().map(of_token).sum();
         let others = PARTS_OF_LABELS * (tokens.end() + 1 - tokens.start());
         let needed = ((attributes + others) * size_of::<Part<'e>>()) as u64;
         let memory = self.explanation.tagger.memory_limit();
@@ -187,7 +188,7 @@ impl<'e> Alternative<'e> {
         Part {
             token: t,
             kind: PartKind::RecallBias,
-            name: Cow::Borrowed(""),
+            name: "",
             labels: self.labels_at(t),
             previous: None,
             value: 1.0,
@@ -212,16 +213,21 @@ impl<'e> Alternative<'e> {
         t: usize,
         kind: AttributeKind,
         parts: &mut Vec<Part<'e>>,
-        part: impl Fn(Cow<'e, str>, f64, &dyn Fn(usize) -> f64) -> Part<'e>,
+        part: impl Fn(&'e str, f64, &dyn Fn(usize) -> f64) -> Part<'e>,
     ) -> Result<()> {
         let explanation = self.explanation;
         let model = explanation.tagger.model();
-        for (name, attribute) in explanation.attributes.of(kind, t) {
-            let weights = model.weights_at(kind, attribute.location)?;
-            let weight = |position| weights.get(position);
-            let name = String::from_utf8_lossy(name);
-            parts.push(part(name, attribute.value, &weight));
+        let table = model.table(kind);
+        let mut add = |(name, value): (&'e str, f64)| -> Result<()> {
+            if let Some(location) = table.find(model.key(name.as_bytes()))? {
+                let weights = table.weights_at(location)?;
+                parts.push(part(name, value, &|position| weights.get(position)));
+            }
+            Ok(())
+        };
+        match kind {
+            AttributeKind::Node => explanation.attributes.token(t).try_for_each(&mut add),
+            AttributeKind::Edge => explanation.attributes.edge(t).try_for_each(&mut add),
         }
-        Ok(())
     }
 }

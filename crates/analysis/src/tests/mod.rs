@@ -7,7 +7,7 @@ mod explanation;
 use dropchain::chain::{Order, score};
 use dropchain::ids::LabelId;
 use dropchain::label::{LabelSet, Scheme};
-use dropchain::model::{EdgeWeights, Header, NodeWeights, Precision};
+use dropchain::model::{EdgeWeights, Header, LabelSource, NodeWeights, Precision};
 use dropchain::tag::{Condition, TagOptions, Tagging, Workspace};
 use dropchain::{Model, Sentence, Tagger, Template};
 
@@ -36,8 +36,8 @@ fn header() -> Header {
     header.label_weights.start = numbers(3..6);
     header.label_weights.end = numbers(6..9);
     (header.labeling, header.corpus_labeling) = (Scheme::Iob2.into(), Scheme::Iob2.into());
-    header.columns = vec!["word".to_owned(), "ner".to_owned()];
-    header.label_column = Some(1);
+    header.columns.names = vec!["word".to_owned(), "ner".to_owned()];
+    header.columns.label = LabelSource::Column(1);
     header.precision = Precision::F64;
     let template: Template = "word\nedge: word".parse().unwrap();
     header.template = Some(template);

@@ -24,7 +24,7 @@ use super::template_arguments::template_for;
 use super::template_arguments::{TemplateLimits, load_template, template_files};
 use super::terminal::columns;
 use super::{interrupt, json_line, print_json, print_painted};
-use crate::option_names::as_typed;
+use crate::flags;
 use fold_reporter::FoldReporter;
 
 /// Check corpora before training: sizes, labels, mistakes in files and annotation
@@ -131,7 +131,7 @@ impl CheckCommand {
         let outcome = Outcome { report, inconsistent, suspicious, corpus };
         match self.json {
             true => print_json(&json_line(&outcome)?)?,
-            false => print_painted(&as_typed(&outcome.painted_text(columns())))?,
+            false => print_painted(&flags::of_fields(&outcome.painted_text(columns())))?,
         }
         self.verdict(&outcome.report)
     }

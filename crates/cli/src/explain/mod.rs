@@ -2,12 +2,12 @@
 
 mod output;
 
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dropchain::Error;
-use dropchain::tag::{Batch, Condition, TagOptions, Workspace, stream_documents};
+use dropchain::tag::{Batch, Condition, TagOptions, Workspace, stream};
 use dropchain_analysis::{
     ExplainedSentence, ExplainedTokens, Explanation, labels_against, words_to_explain,
 };
@@ -138,9 +138,12 @@ impl ExplainCommand {
             Ok(())
         };
         let (documents, threads) = (tagger.context(), self.threads.count());
-        stream_documents(reader, documents, threads, io::stdout(), explain, |error| {
-            Error::io(OUTPUT, error)
-        })?;
+        let write = |text: Vec<u8>| {
+            let mut out = io::stdout();
+            let written = out.write_all(&text).and_then(|()| out.flush());
+            written.map_err(|error| Error::io(OUTPUT, error))
+        };
+        stream(reader, documents, threads, explain, write)?;
         self.input.print_notices();
         match self.output {
             OutputName::Html => print_exact(output::PAGE_END),

@@ -136,7 +136,7 @@ fn describe(model: &Model, top: &TopAttributes, lines: &[LineStatistics]) -> Res
         "scheme": header.labeling.scheme.name(),
         "corpus_scheme": header.corpus_labeling.scheme.name(),
         "labels_read_as": header.corpus_labeling.to_string(),
-        "columns": header.columns,
+        "columns": header.columns.names,
         "node_attributes": model.attributes(AttributeKind::Node),
         "edge_attributes": model.attributes(AttributeKind::Edge),
         "weights": weights(model),
@@ -154,14 +154,14 @@ fn describe(model: &Model, top: &TopAttributes, lines: &[LineStatistics]) -> Res
         "labels": labels,
         "edges": top.edges,
         "order": header.order,
-        "label_column": header.label_name(),
-        "comments": header.lines.comments,
-        "header": header.lines.header,
+        "label_column": header.columns.label_name(),
+        "comments": header.columns.lines.comments,
+        "header": header.columns.lines.header,
         "recall_bias": header.recall_bias(),
         "sizes": model.sizes(),
     });
-    if header.joined.is_some() {
-        value["joined_columns"] = json!(header.joined_names());
+    if header.columns.joined().is_some() {
+        value["joined_columns"] = json!(header.columns.joined_names());
     }
     if let Some(record) = header.provenance.training() {
         value["training"] = json!(record);

@@ -40,7 +40,7 @@ pub fn text(model: &Model, columns: usize) -> Result<String> {
     lines.push(format!("fingerprint {:032x}", model.fingerprint()?));
     lines.push(origin(&header.provenance));
     lines.extend(training(model));
-    if !header.columns.is_empty() {
+    if !header.columns.names.is_empty() {
         lines.push(data(model));
     }
     if let Some(documents) = header.template.as_ref().and_then(Template::documents) {
@@ -145,12 +145,12 @@ fn training(model: &Model) -> Vec<String> {
 /// Describes the columns and the labels of the training data.
 fn data(model: &Model) -> String {
     let header = model.header();
-    let labels = match (&header.joined, header.label_name()) {
+    let labels = match (header.columns.joined(), header.columns.label_name()) {
         (Some(joined), _) => format!("; labels join {}", joined.names().join(" and ")),
         (None, Some(column)) => format!(", labels {column} ({})", header.corpus_labeling),
         (None, None) => String::new(),
     };
-    format!("columns of the training data: {}{labels}", header.columns.join(" "))
+    format!("columns of the training data: {}{labels}", header.columns.names.join(" "))
 }
 
 /// Formats a value of JSON without quotes.

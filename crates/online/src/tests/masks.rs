@@ -1,16 +1,21 @@
 //! Real dropout of attributes.
 
-use dropchain::objective::{AttributeNoise, MonteCarlo};
-use dropchain::train::FeatureNoise;
+use dropchain::objective::{AttributeNoise, Noise, NoiseDistribution, NoiseTerm};
 
 use super::*;
 use crate::masks::Dropout;
 use crate::problem::Problem;
 
 fn sampled(seed: u64) -> LearnerSettings {
-    let noise = MonteCarlo { node: 0.3, edge: 0.5, samples: 1, seed, unlabeled_weight: 1.0 };
+    let noise = Noise {
+        distribution: NoiseDistribution::Dropout,
+        node: 0.3,
+        edge: 0.5,
+        term: NoiseTerm::MonteCarlo { samples: 1, seed },
+        unlabeled_weight: 1.0,
+    };
     LearnerSettings {
-        noise: Some((FeatureNoise::MonteCarlo(noise), AttributeNoise::default())),
+        noise: Some((noise, AttributeNoise::default())),
         penalty: Penalty::from(0.0),
         ..settings(Algorithm::Sgd(SgdOptions { max_trials: 1, eta: 1e-6, ..SgdOptions::default() }))
     }

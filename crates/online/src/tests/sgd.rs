@@ -1,11 +1,10 @@
 //! Stochastic gradient descent against dense steps along gradients of the batch objective.
 
-use dropchain::noise::{Engine, NoiseTerm};
+use dropchain::noise::Engine;
 use dropchain::objective::{
-    AttributeNoise, Noise, NoiseDistribution, NoiseMasks, PenalizedLikelihood,
+    AttributeNoise, Noise, NoiseDistribution, NoiseTerm, PenalizedLikelihood,
 };
 use dropchain::optim::Objective;
-use dropchain::train::FeatureNoise;
 
 use super::enumeration::loss;
 use super::random_data::with_weights;
@@ -118,7 +117,6 @@ const NOISE: Noise = Noise {
     node: 0.3,
     edge: 0.5,
     term: NoiseTerm::Quadratic(Engine::Exact),
-    masks: NoiseMasks::Weights,
     unlabeled_weight: 0.2,
 };
 
@@ -139,7 +137,7 @@ fn steps_are_those_of_a_dense_implementation() {
             let has_noise = case % 3 == 1;
             let cooling = (case % 5 == 2).then_some(3); // of 4 epochs
             let amounts = amounts(space, case);
-            let noise = (FeatureNoise::Analytic(NOISE), amounts.clone());
+            let noise = (NOISE, amounts.clone());
             let settings = LearnerSettings {
                 penalty,
                 noise: has_noise.then(|| noise.clone()),

@@ -81,7 +81,6 @@ fn searches() -> Vec<(Search<'static>, usize)> {
     let course = course.with_gradients(vec![Engine::Exact, Engine::Window(1)]);
     let sampled = settings(|o| {
         o.method.noise.kind = NoiseKind::MonteCarlo;
-        o.method.noise.sampler = Some(dropchain_online::SAMPLER);
     });
     let plain = || settings(|_| {});
     vec![

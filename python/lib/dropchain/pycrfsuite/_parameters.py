@@ -218,7 +218,6 @@ EXTENSIONS = (
     "dropout",
     "edge_dropout",
     "noise",
-    "masks",
     "warm_up",
     "unlabeled_weight",
     "patience",

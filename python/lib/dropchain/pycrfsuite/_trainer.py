@@ -47,7 +47,7 @@ class BaseTrainer(CrfTrainer):
         it.
     extensions : dict
         Options that CRFsuite does not have: ``dropout``, ``edge_dropout``, ``noise``,
-        ``masks``, ``warm_up``, ``unlabeled_weight``, ``seed``; ``patience``, with which a
+        ``warm_up``, ``unlabeled_weight``, ``seed``; ``patience``, with which a
         held-out group ends training and chooses the iteration; ``plain`` (of lbfgs; False for
         fewer iterations than those of CRFsuite); ``precision`` (``'double'`` for model files with
         weights in double precision).

@@ -111,8 +111,6 @@ calibration_max_trials
         The rate for transitions, by default twice `dropout`.
     noise : {'dropout', 'gaussian', 'additive', 'reweighted', 'monte-carlo'}, default='dropout'
         The noise whose effect is minimized, and whose amount `dropout` is.
-    masks : {'weights', 'inputs'}, default='weights'
-        One dropout mask per weight, or one per attribute of a token shared by all labels (lbfgs).
     warm_up : int, optional
         Number of iterations before those with noise.
     unlabeled_weight : float, default=0.2
@@ -173,7 +171,6 @@ calibration_max_trials
         dropout: float | None = None,
         edge_dropout: float | None = None,
         noise: str | None = None,
-        masks: str | None = None,
         warm_up: int | None = None,
         unlabeled_weight: float | None = None,
         patience: int | None = None,

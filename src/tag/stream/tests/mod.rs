@@ -1,6 +1,6 @@
 //! Tests of streaming.
 
-use std::io::Cursor;
+use std::io::{self, Cursor, Write};
 
 use super::queue::{BATCH, MAX_AHEAD, MAX_WAITING_BYTES, READ_AHEAD};
 use super::*;
@@ -25,8 +25,9 @@ fn words(batch: &Batch, _: &mut Workspace, text: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-fn write_error(error: io::Error) -> Error {
-    Error::io("out", error)
+/// Writes the bytes of batches.
+fn write(mut out: impl Write + Send) -> impl FnMut(Vec<u8>) -> Result<()> + Send {
+    move |text| out.write_all(&text).map_err(|error| Error::io("out", error))
 }
 
 fn numbers(n: usize) -> String {
@@ -38,7 +39,7 @@ fn output_is_in_the_order_of_the_input_for_any_number_of_threads() {
     let expected: String = (0..5000).map(|i| format!("{i} ")).collect();
     for threads in [1, 2, 7] {
         let mut out = Vec::new();
-        stream(reader(&numbers(5000)), threads, &mut out, words, write_error).unwrap();
+        stream(reader(&numbers(5000)), None, threads, words, write(&mut out)).unwrap();
         assert!(out == expected.as_bytes(), "{threads} threads");
     }
 }
@@ -58,7 +59,7 @@ fn output_ends_with_the_first_error() {
             }
             Ok(())
         };
-        let result = stream(reader(&numbers(3000)), threads, &mut out, tag, write_error);
+        let result = stream(reader(&numbers(3000)), None, threads, tag, write(&mut out));
         assert_eq!(result.unwrap_err().to_string(), "700");
         let expected: String = (0..700).map(|i| format!("{i} ")).collect();
         assert!(out == expected.as_bytes(), "{threads} threads");
@@ -69,7 +70,7 @@ fn output_ends_with_the_first_error() {
 fn output_before_a_malformed_line_is_written() {
     let mut out = Vec::new();
     let text = numbers(100) + "a b\n";
-    let result = stream(reader(&text), 2, &mut out, words, write_error);
+    let result = stream(reader(&text), None, 2, words, write(&mut out));
     assert!(result.unwrap_err().to_string().starts_with("x:201: "));
     assert!(out.ends_with(b"98 99 "));
 }
@@ -96,7 +97,7 @@ fn a_write_error_ends_tagging() {
             Ok(())
         }
     }
-    let result = stream(reader(&numbers(5000)), 2, FullDisk, words, write_error);
+    let result = stream(reader(&numbers(5000)), None, 2, words, write(FullDisk));
     assert!(matches!(result, Err(Error::Io { .. })));
 }
 
@@ -123,7 +124,7 @@ fn most_ahead(output: usize) -> u64 {
         Ok(())
     };
     let text = numbers(BATCH * (MAX_AHEAD as usize + 100));
-    stream(reader(&text), THREADS, io::sink(), tag, write_error).unwrap();
+    stream(reader(&text), None, THREADS, tag, write(io::sink())).unwrap();
     assert!(*lock(&taken) >= MAX_AHEAD + 100);
     most.into_inner().unwrap()
 }
@@ -148,7 +149,7 @@ fn a_window_larger_than_the_queue_does_not_block() {
     for threads in [1, 3] {
         let mut out = Vec::new();
         let input = reader(&numbers(20_000));
-        stream_documents(input, documents, threads, &mut out, words, write_error).unwrap();
+        stream(input, documents, threads, words, write(&mut out)).unwrap();
         assert!(out == expected.as_bytes(), "{threads} threads");
     }
 }
@@ -158,7 +159,7 @@ fn output_of_an_unfinished_document_before_an_error_is_written() {
     let mut out = Vec::new();
     let text = numbers(100) + "a b\n";
     let input = reader(&text);
-    let result = stream_documents(input, documents_of(1000), 2, &mut out, words, write_error);
+    let result = stream(input, documents_of(1000), 2, words, write(&mut out));
     assert!(result.unwrap_err().to_string().starts_with("x:201: "));
     assert!(out.ends_with(b"98 99 "));
 }
@@ -174,7 +175,7 @@ fn sentences_that_wait_count_against_the_limit_on_memory() {
     let input = Box::new(Cursor::new(numbers(10_000)));
     let input = Reader::from_read(input, "x", &options);
     let tag = |_: &Batch, _: &mut Workspace, _: &mut Vec<u8>| Ok(());
-    let result = stream_documents(input, documents_of(9000), 1, io::sink(), tag, write_error);
+    let result = stream(input, documents_of(9000), 1, tag, write(io::sink()));
     let message = result.unwrap_err().to_string();
     assert!(
         message.contains("the part of the document that a token sees needs more memory"),

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use dropchain::train::Defaults;
-use dropchain_options::{MasksOption, NoiseLevels};
+use dropchain_options::NoiseLevels;
 
 use crate::arguments::Switch;
 
@@ -68,8 +68,6 @@ pub struct MeasurementArguments {
 pub struct BenchTrainingArguments {
     #[command(flatten)]
     pub noise: NoiseLevels,
-    #[command(flatten)]
-    pub masks: MasksOption,
     /// Strength c2 of the L2 penalty when training (--train, --weights trained)
     #[arg(
         long,

@@ -231,7 +231,6 @@ impl GradientsCommand {
         let mut options =
             TrainOptions { collapse: self.training.collapse.is_on(), ..TrainOptions::default() };
         options.method.l2 = Some(self.training.l2);
-        options.method.noise.masks = self.training.masks.masks();
         self.training.noise.apply(&mut options);
         self.model.apply(&mut options);
         self.optimizer.apply(&mut options);

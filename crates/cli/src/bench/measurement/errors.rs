@@ -1,7 +1,8 @@
 //! The error of the gradient within a window, sentence by sentence.
 
 use dropchain::error::Result;
-use dropchain::noise::{Engine, NoiseTerm};
+use dropchain::noise::Engine;
+use dropchain::objective::NoiseTerm;
 use dropchain_report::{ErrorRow, Spread};
 
 use super::sweep::RADII;

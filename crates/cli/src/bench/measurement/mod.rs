@@ -45,8 +45,8 @@ use std::time::Instant;
 
 use cpu_time::ThreadTime;
 use dropchain::error::{Error, Result};
-use dropchain::noise::{Engine, NoiseTerm};
-use dropchain::objective::PenalizedLikelihood;
+use dropchain::noise::Engine;
+use dropchain::objective::{NoiseTerm, PenalizedLikelihood};
 use dropchain::optim::Objective;
 use dropchain::template::Template;
 use dropchain::train::{

@@ -8,7 +8,7 @@ use dropchain::ids::LabelId;
 use dropchain::objective::{AttributeNoise, Noise, PenalizedLikelihood, active_counts};
 use dropchain::random::uniform;
 use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
-use dropchain::train::{FeatureNoise, TrainSettings, TrainingSet};
+use dropchain::train::{TrainSettings, TrainingSet};
 
 use super::Variant;
 
@@ -48,7 +48,7 @@ impl Problem {
             data: set.data().clone(),
             space: set.space().clone(),
             noise,
-            amounts: set.attribute_noise(&FeatureNoise::Analytic(noise)),
+            amounts: set.attribute_noise(&noise),
         })
     }
 

@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use dropchain::error::{Error, Result};
-use dropchain::noise::{Engine, NoiseTerm};
+use dropchain::noise::Engine;
+use dropchain::objective::NoiseTerm;
 use dropchain_report::{Exponent, Spread, Sweep, SweepRow};
 
 use super::work::multiply_adds;

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::str::FromStr;
 
 use dropchain::error::{Error, Result};
-use dropchain::noise::{Engine, NoiseTerm, ROUND};
-use dropchain::objective::Noise;
+use dropchain::noise::Engine;
+use dropchain::objective::{Noise, NoiseTerm, ROUND};
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, minimize};
 use dropchain::random::uniform;
 use dropchain::train::{NoiseKind, NoiseOptions, TrainSettings, TrainingSet};
@@ -30,9 +30,7 @@ impl Variant {
             Self::Noise(NoiseTerm::Reweighted(iterations)) => {
                 noise.kind = NoiseKind::Reweighted(iterations);
             }
-            Self::Noise(NoiseTerm::GaussianScores(expectation)) => {
-                noise.kind = NoiseKind::GaussianScores(expectation);
-            }
+            Self::Noise(NoiseTerm::MonteCarlo { .. }) => noise.kind = NoiseKind::MonteCarlo,
         }
     }
 
@@ -43,7 +41,7 @@ impl Variant {
             Self::Likelihood => "likelihood".to_owned(),
             Self::Noise(NoiseTerm::Quadratic(engine)) => engine.to_string(),
             Self::Noise(NoiseTerm::Reweighted(iterations)) => format!("reweighted={iterations}"),
-            Self::Noise(NoiseTerm::GaussianScores(_)) => "gaussian-scores".to_owned(),
+            Self::Noise(NoiseTerm::MonteCarlo { .. }) => "monte-carlo".to_owned(),
         }
     }
 
@@ -72,7 +70,7 @@ pub fn parse_variants<S: AsRef<str>>(names: &[S]) -> Result<Vec<Variant>> {
             "message=plain" => vec![message(false)],
             "reweighted" => vec![NoiseTerm::Reweighted(ROUND)],
             _ => match (name.parse::<Engine>(), name.parse::<NoiseKind>()) {
-                (Ok(engine), _) => vec![engine.into()],
+                (Ok(engine), _) => vec![NoiseTerm::Quadratic(engine)],
                 (_, Ok(NoiseKind::Reweighted(n))) => vec![NoiseTerm::Reweighted(n)],
                 _ => return Err(unknown(name)),
             },

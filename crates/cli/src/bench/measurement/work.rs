@@ -18,8 +18,8 @@
 //! other, count K-fold.
 
 use dropchain::chain::Order;
-use dropchain::noise::{Engine, NoiseTerm};
-use dropchain::objective::active_counts;
+use dropchain::noise::Engine;
+use dropchain::objective::{NoiseTerm, active_counts};
 
 use super::{Problem, Variant};
 
@@ -36,7 +36,7 @@ pub fn multiply_adds(problem: &Problem, variant: Variant) -> f64 {
     let likelihood = products + 3.0 * tokens * pairs;
     let engine = match variant {
         Variant::Likelihood | Variant::Noise(NoiseTerm::Reweighted(_)) => return likelihood,
-        Variant::Noise(NoiseTerm::GaussianScores(_)) => 0.0,
+        Variant::Noise(NoiseTerm::MonteCarlo { .. }) => 0.0,
         Variant::Noise(NoiseTerm::Quadratic(engine)) => match engine {
             Engine::Exact | Engine::Local | Engine::Window(0) => 13.0 * tokens * pairs,
             Engine::Window(radius) => (21.0 + 6.0 * radius as f64) * tokens * pairs,

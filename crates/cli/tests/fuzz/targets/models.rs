@@ -80,8 +80,8 @@ fn exercise(bytes: Vec<u8>, is_genuine: bool) {
     let _ = model.verify();
     let tagger = Tagger::new(model);
     let _ = tagger.tag_words(["Ann", "Lee", "left", "Rome", "."]);
-    let label = header.label_column.map(|column| column as usize);
-    if let Some(sentence) = sentence(&header.columns, label) {
+    let label = (0..header.columns.names.len()).find(|&i| header.columns.is_label(i));
+    if let Some(sentence) = sentence(&header.columns.names, label) {
         tag(&tagger, &sentence, is_genuine);
     }
 }

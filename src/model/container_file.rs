@@ -1,13 +1,15 @@
-//! A model file: reading it into memory, its preamble and sections, and assembling it from these.
+//! The bytes of a container: reading a file into memory, its preamble and sections, and assembling
+//! it from these.
 
-use std::ops::Range;
 use std::path::Path;
 
 use memmap2::MmapMut;
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::bytes::{Bytes, Contents, block_sums, damaged, sums_length, wrong_length};
-use super::format::{FORMAT_VERSION, LENGTHS_AT, Magic, PREAMBLE, SECTIONS, SUM_AT, VERSION_AT};
+use super::container::{Contents, Sections};
+use super::format::{
+    BLOCK, FORMAT_VERSION, LENGTHS_AT, MAGIC, PREAMBLE, SECTIONS, SUM_AT, VERSION_AT,
+};
 use crate::error::{Error, Result};
 use crate::input_file::InputFile;
 use crate::memory::MemoryLimit;
@@ -18,38 +20,30 @@ pub(super) const EXPECTED: &str = "a dropchain model";
 /// Size in bytes up to which memory is allocated without looking at what is available.
 const SMALL: u64 = 64 << 20;
 
-/// Reads a whole file with this magic into memory, where later changes to it have no effect.
+/// Reads a whole file into memory.
 ///
 /// If the file changes during the call, it may read parts of two files. Their blocks do not
 /// match the checksums.
-///
-/// # Errors
-///
-/// [`Error::Io`] if the file cannot be read; [`Error::Model`] if it is of another kind, has another
-/// length than its preamble says, is larger than the available memory, or changed meanwhile.
-pub(super) fn read(mut file: InputFile, magic: &Magic) -> Result<Bytes> {
+pub(super) fn read(file: &mut InputFile) -> Result<Contents> {
     let path = &file.path().to_owned();
     let preamble = file.peek(PREAMBLE)?;
-    let declared = match preamble.is_empty() {
-        false => sections(path, preamble, magic)?[SECTIONS - 1].end,
-        true => {
-            let what = match file.length() {
-                Some(_) => "the file is empty",
-                None => "the file is empty, or a pipe that no program writes to",
-            };
-            return Err(Error::model(path, format!("{what}; expected {EXPECTED}")));
-        }
-    };
+    if preamble.is_empty() {
+        let what = match file.length() {
+            Some(_) => "the file is empty",
+            None => "the file is empty, or a pipe that no program writes to",
+        };
+        return Err(Error::model(path, format!("{what}; expected {EXPECTED}")));
+    }
+    let declared = sections(path, preamble)?[SECTIONS - 1].end;
     let length = file.length();
     if let Some(length) = length.filter(|&length| length != declared as u64) {
         return Err(wrong_length(path, length, declared as u64));
     }
     check_memory(path, declared as u64, || "reading the model".to_owned())?;
-    let contents = match length {
-        Some(_) => read_file(path, &mut file, declared)?,
-        None => read_pipe(path, &mut file, declared as u64)?,
-    };
-    Ok(Bytes::from_contents(contents, path))
+    match length {
+        Some(_) => read_file(path, file, declared),
+        None => read_pipe(path, file, declared as u64),
+    }
 }
 
 /// Reads a regular file of `length` bytes.
@@ -91,17 +85,14 @@ pub(super) fn check_memory(path: &Path, bytes: u64, what: impl Fn() -> String) -
     limit.map_err(|over| Error::model(path, format!("{}: {over}", what())))
 }
 
-/// The byte ranges of the sections of a file. They are contiguous and fill it.
-pub(super) type Sections = [Range<usize>; SECTIONS];
-
-/// Returns the sections of a file with this magic, given at least its preamble.
+/// Returns the sections of a file, given at least its preamble.
 ///
 /// # Errors
 ///
 /// [`Error::Model`] if the file is of another kind, has another version or is damaged.
-pub(super) fn sections(path: &Path, bytes: &[u8], magic: &Magic) -> Result<Sections> {
-    if !bytes.starts_with(magic) {
-        return Err(Error::model(path, another_kind(bytes, magic)));
+pub(super) fn sections(path: &Path, bytes: &[u8]) -> Result<Sections> {
+    if !bytes.starts_with(MAGIC) {
+        return Err(Error::model(path, another_kind(bytes)));
     }
     let Some(preamble) = bytes.get(..PREAMBLE) else {
         let what = format!("it ends within its first {PREAMBLE} bytes");
@@ -128,12 +119,12 @@ pub(super) fn sections(path: &Path, bytes: &[u8], magic: &Magic) -> Result<Secti
     Ok(sections)
 }
 
-/// Says that a file does not begin with this magic.
-fn another_kind(bytes: &[u8], magic: &Magic) -> String {
+/// Says that a file does not begin with the magic of taggers.
+fn another_kind(bytes: &[u8]) -> String {
     let name = |magic: &[u8]| String::from_utf8_lossy(magic).trim_end().to_owned();
-    let expected = name(magic);
-    let found = bytes.get(..magic.len());
-    match found.filter(|found| found[..4] == magic[..4] && found[7] == b'\n') {
+    let expected = name(MAGIC);
+    let found = bytes.get(..MAGIC.len());
+    match found.filter(|found| found[..4] == MAGIC[..4] && found[7] == b'\n') {
         Some(found) => {
             let found = name(found);
             format!("this is a file of another kind (it begins with {found}, not {expected})")
@@ -142,13 +133,14 @@ fn another_kind(bytes: &[u8], magic: &Magic) -> String {
     }
 }
 
-/// Checks that sections fill a file of this length, and their checksum: of the bytes before it, the
-/// header and the block checksums.
+/// Returns the sections of a whole file, after verifying its preamble, its header and the block
+/// checksums.
 ///
 /// # Errors
 ///
-/// [`Error::Model`] if the file is damaged.
-pub(super) fn check(path: &Path, bytes: &[u8], sections: &Sections) -> Result<()> {
+/// [`Error::Model`] if the file is of another kind, has another version or is damaged.
+pub(super) fn checked_sections(path: &Path, bytes: &[u8]) -> Result<Sections> {
+    let sections = sections(path, bytes)?;
     let declared = sections[SECTIONS - 1].end;
     if declared != bytes.len() {
         return Err(wrong_length(path, bytes.len() as u64, declared as u64));
@@ -158,7 +150,15 @@ pub(super) fn check(path: &Path, bytes: &[u8], sections: &Sections) -> Result<()
     if sum.to_le_bytes() != bytes[SUM_AT..PREAMBLE] {
         return Err(damaged(path, "its beginning does not match its checksum"));
     }
-    Ok(())
+    if sums.len() != sums_length(declared - sections[1].end) {
+        return Err(damaged(path, "the number of checksums does not match the file"));
+    }
+    Ok(sections)
+}
+
+/// Returns the number of bytes of the checksums of so many bytes.
+fn sums_length(length: usize) -> usize {
+    8 * length.div_ceil(BLOCK)
 }
 
 /// Computes the checksum of the preamble: of its bytes before the checksum, the header and the
@@ -171,19 +171,18 @@ pub(super) fn preamble_sum(preamble: &[u8], header: &[u8], sums: &[u8]) -> u64 {
     hasher.digest()
 }
 
-/// Assembles a file with this magic from an encoded header and the sections after the checksums,
-/// each of which is
+/// Assembles a file from an encoded header and the sections after the checksums, each of which is
 /// freed once it is in the file.
-pub(super) fn assemble<S: AsRef<[u8]>>(magic: &Magic, header: &[u8], sections: Vec<S>) -> Vec<u8> {
+pub(super) fn assemble<S: AsRef<[u8]>>(header: &[u8], sections: Vec<S>) -> Vec<u8> {
     let lengths: Vec<usize> = sections.iter().map(|s| s.as_ref().len()).collect();
     let length = lengths.iter().sum::<usize>();
     let sums_at = PREAMBLE + header.len();
     let data_at = sums_at + sums_length(length);
     let mut file = Vec::with_capacity(data_at + length);
-    file.extend_from_slice(magic);
-    let lengths = [&[header.len(), sums_length(length)], &lengths[..]].concat();
-    for number in [FORMAT_VERSION].into_iter().chain(lengths.into_iter().map(|n| n as u64)) {
-        file.extend_from_slice(&number.to_le_bytes());
+    file.extend_from_slice(MAGIC);
+    let numbers = [FORMAT_VERSION as usize, header.len(), sums_length(length)];
+    for number in numbers.into_iter().chain(lengths) {
+        file.extend_from_slice(&(number as u64).to_le_bytes());
     }
     file.resize(PREAMBLE, 0);
     file.extend_from_slice(header);
@@ -191,9 +190,22 @@ pub(super) fn assemble<S: AsRef<[u8]>>(magic: &Magic, header: &[u8], sections: V
     for section in sections {
         file.extend_from_slice(section.as_ref());
     }
-    let sums = block_sums(&file[data_at..]);
+    let blocks = file[data_at..].chunks(BLOCK);
+    let sums: Vec<u8> = blocks.flat_map(|block| xxh3_64(block).to_le_bytes()).collect();
     file[sums_at..data_at].copy_from_slice(&sums);
     let sum = preamble_sum(&file[..SUM_AT], header, &sums);
     file[SUM_AT..PREAMBLE].copy_from_slice(&sum.to_le_bytes());
     file
+}
+
+/// Returns the error for a damaged file.
+#[cold]
+pub(super) fn damaged(path: &Path, what: &str) -> Error {
+    Error::model(path, format!("the model is damaged: {what}; retrain it or restore a copy"))
+}
+
+/// Returns the error for a file of another length than its preamble says.
+#[cold]
+fn wrong_length(path: &Path, found: u64, declared: u64) -> Error {
+    damaged(path, &format!("it has {found} bytes; according to its preamble, {declared}"))
 }

@@ -1,9 +1,7 @@
 //! The penalty by enumeration of all masks and all paths: written to be obviously right, never
 //! optimized.
 
-use dropchain::chain::{LabelWeights, Order};
-
-use super::super::*;
+use super::*;
 
 /// One weight at one token: active where y_t = b, and y_{t−1} = a if there is an a.
 pub(super) struct Occurrence {
@@ -19,7 +17,7 @@ pub(super) fn occurrences(
     data: &Dataset,
     space: &ParameterSpace,
     theta: &[f64],
-    monte_carlo: MonteCarlo,
+    monte_carlo: Noise,
     amounts: &AttributeNoise,
 ) -> Vec<Occurrence> {
     let (k, stride) = (space.labels(), space.stride());
@@ -81,7 +79,9 @@ pub(super) struct Exact {
 }
 
 impl Exact {
-    pub(super) fn new(tokens: usize, labels: usize, occurrences: &[Occurrence]) -> Self {
+    /// Enumerates, given the number of labels and the gold ones.
+    pub(super) fn new(labels: usize, gold: &[LabelId], occurrences: &[Occurrence]) -> Self {
+        let tokens = gold.len();
         let n = occurrences.len();
         assert!(n <= 18, "{n} weights are too many");
         // The active occurrences of each path, as bits.
@@ -99,7 +99,7 @@ impl Exact {
                 values.iter().enumerate().map(|(i, v)| on(path, i) * v).sum()
             });
             let scores: Vec<f64> = scores.collect();
-            dropchain::math::log_sum_exp(&scores)
+            crate::math::log_sum_exp(&scores)
         };
         let values: Vec<f64> = occurrences.iter().map(|o| o.value).collect();
         let clean = log_partition(&values);
@@ -108,6 +108,8 @@ impl Exact {
             scores.map(|(i, v)| f64::from(path >> i & 1) * v).sum()
         });
         let best = (best.fold(f64::NEG_INFINITY, f64::max) - clean).exp();
+        let digits = gold.iter().enumerate();
+        let gold: usize = digits.map(|(t, y)| y.index() * labels.pow(t as u32)).sum();
         // The probability that an occurrence is active.
         let probability = |i: usize| -> f64 {
             let paths = paths.iter().filter(|&path| path >> i & 1 == 1);
@@ -119,15 +121,15 @@ impl Exact {
         let [mut mean, mut squares] = [0.0; 2];
         let mut noised = values.clone();
         for mask in 0..1_u32 << n {
-            let (mut chance, mut first_order) = (1.0, 0.0);
+            let (mut chance, mut gold_change) = (1.0, 0.0);
             for (i, o) in occurrences.iter().enumerate() {
                 let is_kept = mask >> i & 1 == 1;
                 chance *= if is_kept { 1.0 - o.rate } else { o.rate };
                 noised[i] = if is_kept { o.value / (1.0 - o.rate) } else { 0.0 };
-                first_order += p[i] * (noised[i] - o.value);
+                gold_change += f64::from(paths[gold] >> i & 1) * (noised[i] - o.value);
             }
             if chance > 0.0 {
-                let d = log_partition(&noised) - clean - first_order;
+                let d = log_partition(&noised) - clean - gold_change;
                 mean += chance * d;
                 squares += chance * d * d;
             }

@@ -1,21 +1,21 @@
 //! The Monte-Carlo term against central differences, enumeration of all masks, and R.
 
-mod oracle;
-
-use dropchain::chain::Order;
-use dropchain::extract::Classes;
-use dropchain::noise::{Engine, NoiseTerm};
-use dropchain::objective::{Noise, NoiseDistribution, NoiseMasks, PenalizedLikelihood};
-use dropchain::optim::{Objective, check_gradient};
-use dropchain::score::{Boundary, SpaceOptions, States};
-
+use super::masks_oracle::{Exact, occurrences};
 use super::*;
-use crate::tests::FIRST_ORDER;
-use crate::tests::random_data::{Lcg, RandomData, copied, with_partial_labels, with_weights};
-use oracle::{Exact, occurrences};
+use crate::extract::tests::random::{with_partial_labels, with_weights};
 
-const MONTE_CARLO: MonteCarlo =
-    MonteCarlo { node: 0.4, edge: 0.2, samples: 3, seed: 1, unlabeled_weight: 0.5 };
+const MONTE_CARLO: Noise = Noise {
+    distribution: NoiseDistribution::Dropout,
+    node: 0.4,
+    edge: 0.2,
+    term: NoiseTerm::MonteCarlo { samples: 3, seed: 1 },
+    unlabeled_weight: 0.5,
+};
+
+/// The noise with so many samples.
+fn with_samples(samples: u32) -> Noise {
+    Noise { term: NoiseTerm::MonteCarlo { samples, seed: 1 }, ..MONTE_CARLO }
+}
 
 /// The same rate for all attributes.
 const UNIFORM: AttributeNoise = AttributeNoise { nodes: None, edges: None };
@@ -25,9 +25,9 @@ fn sampled(
     data: &Dataset,
     space: &ParameterSpace,
     l2: f64,
-    monte_carlo: MonteCarlo,
+    monte_carlo: Noise,
 ) -> PenalizedLikelihood {
-    PenalizedLikelihood::new(data, space, l2).with_attribute_sampling(SAMPLER, monte_carlo, UNIFORM)
+    PenalizedLikelihood::new(data, space, l2).with_noise(monte_carlo)
 }
 
 const DATA: RandomData =
@@ -98,10 +98,15 @@ fn term(objective: PenalizedLikelihood, theta: &[f64]) -> f64 {
     objective.evaluate(theta, &mut vec![0.0; theta.len()]).1.noise
 }
 
+/// The labels of the only sentence.
+fn labels((data, _): &(Dataset, ParameterSpace)) -> Vec<LabelId> {
+    data.labels.clone()
+}
+
 /// The means of D over the samples of iterations `iterations`.
 fn means(
     (data, space): &(Dataset, ParameterSpace),
-    monte_carlo: MonteCarlo,
+    monte_carlo: Noise,
     theta: &[f64],
     iterations: u64,
 ) -> Vec<f64> {
@@ -136,14 +141,13 @@ fn the_mean_over_samples_converges_to_the_expectation_over_all_masks() {
         let theta = Lcg(5).vector(case.1.dimension());
         let theta: Vec<f64> = theta.iter().map(|w| 2.0 * w).collect();
         let all = occurrences(&case.0, &case.1, &theta, MONTE_CARLO, &UNIFORM);
-        let exact = Exact::new(2, 2, &all);
+        let exact = Exact::new(2, &labels(&case), &all);
         let samples = 500;
-        let monte_carlo = MonteCarlo { samples, ..MONTE_CARLO };
+        let monte_carlo = with_samples(samples);
         let means = means(&case, monte_carlo, &theta, 40);
         let mean = means.iter().sum::<f64>() / 40.0;
         let error = (mean - exact.mean) / (exact.deviation / (40.0 * f64::from(samples)).sqrt());
         assert!(error.abs() < 3.0, "{order:?}: {error} standard errors");
-        assert!(means.iter().all(|&d| d > 0.0));
     }
 }
 
@@ -152,9 +156,9 @@ fn the_error_falls_with_the_square_root_of_the_number_of_samples() {
     let case = tiny(Order::One, Boundary::On, false);
     let theta = Lcg(6).vector(case.1.dimension());
     let all = occurrences(&case.0, &case.1, &theta, MONTE_CARLO, &UNIFORM);
-    let exact = Exact::new(2, 2, &all);
+    let exact = Exact::new(2, &labels(&case), &all);
     for samples in [1, 4, 16, 64] {
-        let monte_carlo = MonteCarlo { samples, ..MONTE_CARLO };
+        let monte_carlo = with_samples(samples);
         let means = means(&case, monte_carlo, &theta, 200);
         let squares = means.iter().map(|mean| (mean - exact.mean).powi(2));
         let error = (squares.sum::<f64>() / 200.0).sqrt();
@@ -175,37 +179,26 @@ fn collapsing_does_not_change_the_expectation() {
             }
         }
         let all = occurrences(&data, &space, &theta, MONTE_CARLO, &UNIFORM);
-        (all.len(), Exact::new(2, 2, &all).mean)
+        (all.len(), Exact::new(2, &data.labels, &all).mean)
     });
     assert_eq!(exact[0].0, exact[1].0);
     assert!((exact[0].1 - exact[1].1).abs() < 1e-12);
 }
 
 /// R of the same noise.
-fn quadratic(
-    (data, space): &(Dataset, ParameterSpace),
-    monte_carlo: MonteCarlo,
-    theta: &[f64],
-) -> f64 {
-    let noise = Noise {
-        distribution: NoiseDistribution::Dropout,
-        node: monte_carlo.node,
-        edge: monte_carlo.edge,
-        term: NoiseTerm::Quadratic(Engine::Exact),
-        masks: NoiseMasks::Weights,
-        unlabeled_weight: monte_carlo.unlabeled_weight,
-    };
-    term(PenalizedLikelihood::new(data, space, 0.0).with_attribute_noise(noise, UNIFORM), theta)
+fn quadratic((data, space): &(Dataset, ParameterSpace), monte_carlo: Noise, theta: &[f64]) -> f64 {
+    let noise = Noise { term: NoiseTerm::Quadratic(Engine::Exact), ..monte_carlo };
+    term(PenalizedLikelihood::new(data, space, 0.0).with_noise(noise), theta)
 }
 
 /// R, the expectation, its second-order part, and the probability of the best path, at these rates
 /// of nodes and edges and with weights of `size`.
 fn compared(case: &(Dataset, ParameterSpace), rates: [f64; 2], size: f64) -> ([f64; 3], f64) {
-    let monte_carlo = MonteCarlo { node: rates[0], edge: rates[1], ..MONTE_CARLO };
+    let monte_carlo = Noise { node: rates[0], edge: rates[1], ..MONTE_CARLO };
     let theta = Lcg(9).vector(case.1.dimension());
     let theta: Vec<f64> = theta.iter().map(|w| size * w).collect();
     let all = occurrences(&case.0, &case.1, &theta, monte_carlo, &UNIFORM);
-    let exact = Exact::new(2, 2, &all);
+    let exact = Exact::new(2, &labels(case), &all);
     let r = quadratic(case, monte_carlo, &theta);
     ([r, exact.mean, exact.second], exact.best)
 }
@@ -266,7 +259,7 @@ fn r_approximates_the_expectation_as_documented() {
 fn rates_of_0_add_nothing() {
     let (data, space) = tiny(Order::One, Boundary::On, false);
     let theta = Lcg(7).vector(space.dimension());
-    let monte_carlo = MonteCarlo { node: 0.0, edge: 0.0, ..MONTE_CARLO };
+    let monte_carlo = Noise { node: 0.0, edge: 0.0, ..MONTE_CARLO };
     let mut gradients = [(); 2].map(|()| vec![0.0; theta.len()]);
     PenalizedLikelihood::new(&data, &space, 0.1).evaluate(&theta, &mut gradients[0]);
     let mut sampled = sampled(&data, &space, 0.1, monte_carlo);
@@ -281,7 +274,14 @@ fn rates_of_0_add_nothing() {
 fn another_seed_or_iteration_draws_other_masks() {
     let case = tiny(Order::One, Boundary::On, false);
     let theta = Lcg(8).vector(case.1.dimension());
-    let run = |seed| means(&case, MonteCarlo { seed, ..MONTE_CARLO }, &theta, 3);
+    let run = |seed| {
+        means(
+            &case,
+            Noise { term: NoiseTerm::MonteCarlo { samples: 3, seed }, ..MONTE_CARLO },
+            &theta,
+            3,
+        )
+    };
     let (one, other) = (run(1), run(2));
     assert_eq!(one, run(1));
     assert!(one[0] != one[1] && one[1] != one[2] && one[0] != other[0]);
@@ -328,7 +328,7 @@ fn the_gradient_matches_central_differences() {
             data.labels.truncate(labeled);
         }
         let rates = [(0.4, 0.2), (0.4, 0.0), (0.0, 0.3), (0.9, 0.9)][i / 4 % 4];
-        let monte_carlo = MonteCarlo { node: rates.0, edge: rates.1, ..MONTE_CARLO };
+        let monte_carlo = Noise { node: rates.0, edge: rates.1, ..MONTE_CARLO };
         let l2 = [0.1, 0.0][i % 2];
         let mut objective = sampled(&data, &space, l2, monte_carlo);
         objective.begin_iteration(i as u64);
@@ -367,7 +367,7 @@ fn with_rates_of_attributes_the_gradient_matches_central_differences() {
     for (i, (data, space)) in cases().into_iter().enumerate() {
         let rates = rates(&space, &mut Lcg(i as u64));
         let objective = PenalizedLikelihood::new(&data, &space, 0.1);
-        let mut objective = objective.with_attribute_sampling(SAMPLER, MONTE_CARLO, rates);
+        let mut objective = objective.with_attribute_noise(MONTE_CARLO, rates);
         objective.begin_iteration(i as u64);
         let theta = Lcg(i as u64).vector(space.dimension());
         let error = check_gradient(&mut objective, &theta, 1e-5);
@@ -383,10 +383,10 @@ fn with_rates_of_attributes_the_mean_converges_and_r_is_the_second_order_part() 
         let theta: Vec<f64> = theta.iter().map(|w| 2.0 * w).collect();
         let rates = rates(&space, &mut Lcg(7));
         let all = occurrences(&data, &space, &theta, MONTE_CARLO, &rates);
-        let exact = Exact::new(2, 2, &all);
-        let monte_carlo = MonteCarlo { samples: 500, ..MONTE_CARLO };
+        let exact = Exact::new(2, &data.labels, &all);
+        let monte_carlo = with_samples(500);
         let objective = || PenalizedLikelihood::new(&data, &space, 0.0);
-        let mut sampled = objective().with_attribute_sampling(SAMPLER, monte_carlo, rates.clone());
+        let mut sampled = objective().with_attribute_noise(monte_carlo, rates.clone());
         let mut sum = 0.0;
         for iteration in 0..40 {
             sampled.begin_iteration(iteration);
@@ -395,16 +395,9 @@ fn with_rates_of_attributes_the_mean_converges_and_r_is_the_second_order_part() 
         let error = (sum / 40.0 - exact.mean) / (exact.deviation / 20_000_f64.sqrt());
         assert!(error.abs() < 3.0, "{order:?}: {error} standard errors");
         if order == Order::Zero {
-            let noise = Noise {
-                distribution: NoiseDistribution::Dropout,
-                node: MONTE_CARLO.node,
-                edge: MONTE_CARLO.edge,
-                term: NoiseTerm::Quadratic(Engine::Exact),
-                masks: NoiseMasks::Weights,
-                unlabeled_weight: MONTE_CARLO.unlabeled_weight,
-            };
+            let noise = Noise { term: NoiseTerm::Quadratic(Engine::Exact), ..MONTE_CARLO };
             let quadratic = term(objective().with_attribute_noise(noise, rates), &theta);
-            dropchain::math::assert_close(quadratic, exact.second, 1e-12);
+            assert_close(quadratic, exact.second, 1e-12);
         }
     }
 }
