@@ -78,8 +78,8 @@ impl Options {
 ///
 /// # Errors
 ///
-/// `ValueError` if rows, classes and weights differ in number, or a value or an option is out of its
-/// range.
+/// `ValueError` if rows, classes and weights differ in number, or a value or an option is out of
+/// its range.
 #[pyfunction]
 pub fn train_classifier<'py>(
     py: Python<'py>,

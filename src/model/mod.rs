@@ -50,9 +50,9 @@
 //! | `provenance` | version, files, sizes; options, [`TrainingRecord`], configuration as JSON |
 //! | `tables` | for each table: attributes A, seed, slots, stored weights, whether it is dense |
 //!
-//! Labels are in a column, join columns, or are the values of a key in the column `misc` of CoNLL-U.
-//! Those that join columns consist of a value of each with `+` in between; a label is split at the
-//! first ones.
+//! Labels are in a column, join columns, or are the values of a key in the column `misc` of
+//! CoNLL-U. Those that join columns consist of a value of each with `+` in between; a label is
+//! split at the first ones.
 //!
 //! ## Sums
 //!
@@ -86,8 +86,8 @@
 //! fewer than 2³² weights.
 //!
 //! *Names* are concatenated in training order and compressed as a raw DEFLATE stream; their
-//! *lengths* (4 bytes each), as another. Names that would be more than 64 times as long as their stream
-//! are not compressed. `inspect` prints them; tagging does not access them.
+//! *lengths* (4 bytes each), as another. Names that would be more than 64 times as long as their
+//! stream are not compressed. `inspect` prints them; tagging does not access them.
 //!
 //! Both tables use the same seed, the first under which no attribute matches the slot of another,
 //! so a known attribute is never mistaken for another. An unknown attribute is mistaken for a known

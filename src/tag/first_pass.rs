@@ -40,7 +40,8 @@ impl FirstPass {
 
     /// Sets what a document is.
     pub fn with_documents(self, options: DocumentOptions) -> Result<Self> {
-        Ok(Self { tagger: Box::new(self.tagger.with_documents(options)?), ..self })
+        let tagger = Box::new(self.tagger.with_documents(options)?);
+        Ok(Self { tagger, window: options.window, ..self })
     }
 
     /// Returns what has to be known around a sentence ([`Tagger::context`]).

@@ -143,8 +143,8 @@ impl<'a> Trainer<'a> {
         &self.settings
     }
 
-    /// Trains a model on a [`Corpus`](crate::Corpus), or on [`TrainingCorpora`] to add development data and
-    /// unlabeled text.
+    /// Trains a model on a [`Corpus`](crate::Corpus), or on [`TrainingCorpora`] to add development
+    /// data and unlabeled text.
     ///
     /// `template` defines the attributes; without one, the sentences must come with their own
     /// ([`Sentence::attributes`](field@crate::Sentence::attributes)). With development data,

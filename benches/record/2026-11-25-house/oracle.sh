@@ -136,7 +136,8 @@ runs() {
   local table=(--label y --columns "a,b,c,d" --categories town)
   run_numbers ridge numbers.csv numbers.csv "${table[@]}" --l2 2
   run_numbers lasso numbers.csv numbers.csv "${table[@]}" --l2 0 --l1 20
-  run_numbers noisy-numbers numbers.csv numbers.csv "${table[@]}" --l2 0.1 --dropout 0.2 --standardize
+  run_numbers noisy-numbers numbers.csv numbers.csv "${table[@]}" --l2 0.1 --dropout 0.2 \
+    --standardize
   run_numbers elastic numbers.csv numbers.csv "${table[@]}" --l2 1 --l1 2
   run_numbers poisson counts.csv counts.csv "${table[@]}" --loss poisson
   run_numbers insensitive numbers.csv numbers.csv "${table[@]}" --loss insensitive --l2 0.01 \

@@ -1,7 +1,8 @@
 //! Configuration files: `--config` of the commands that train.
 //!
-//! A file has one argument of the command a line, and stands before those of the command line. A run
-//! records the arguments that it was given, by key, and `inspect --config` prints them as a file.
+//! A file has one argument of the command a line, and stands before those of the command line. A
+//! run records the arguments that it was given, by key, and `inspect --config` prints them as a
+//! file.
 
 use std::ffi::OsString;
 use std::io;
@@ -228,7 +229,8 @@ fn parse_line<'a>(line: &str, place: Place, command: &'a Command) -> Result<Line
     let is_option = line.len() > 1 && line.starts_with('-');
     let name_end = line.find(|c: char| c == '=' || c.is_whitespace()).filter(|_| is_option);
     let (name, value) = line.split_at(name_end.unwrap_or(line.len()));
-    let value = value.trim_start_matches('=').trim_start();
+    let value = value.trim_start();
+    let value = value.strip_prefix('=').unwrap_or(value).trim_start();
     let mut options = options_of(command);
     let found = options.find(|(key, argument)| match is_option {
         true => name.strip_prefix("--") == Some(key) && !argument.is_positional(),

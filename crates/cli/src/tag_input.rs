@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dropchain::corpus::{Format, ReadOptions, Reader, Supervision};
+use dropchain::corpus::{Format, LineRules, ReadOptions, Reader, Supervision};
 use dropchain::tag::{Condition, Header};
 use dropchain::{Error, Result, Sentence, Tagger};
 use dropchain_documents::Task;
@@ -105,7 +105,10 @@ impl TagInputArguments {
         let options = self.text.apply(ReadOptions {
             columns: self.columns.clone(),
             unlabeled: true,
-            lines: self.lines.rules(),
+            lines: LineRules {
+                comments: self.lines.comments || header.columns.lines.comments,
+                header: self.lines.header || header.columns.lines.header,
+            },
             supervision: Supervision { weights: false, ..Supervision::default() },
             limits: limits.read(),
             ..ReadOptions::default()

@@ -69,7 +69,6 @@ fn mistakes_are_told_with_their_line() {
     let dir = directory();
     for (text, expected) in [
         ("--max_iterations=3", "'--max_iterations' is not an option of train; see"),
-        ("max-iterations = 3", "'max-iterations = 3': "),
         ("--c2=1", "'--c2' is not an option of train; it is '--l2 C2', the same number"),
         ("--config=x", "'--config' is not an option of train"),
         ("--folds=5", "'--folds' is not an option of train"),
@@ -198,7 +197,8 @@ fn a_run_with_many_options_is_repeated() {
     let config = assert_repeats(&dir, "m", "train");
     for line in [
         "train.conll",
-        "--columns=word,pos,ner",
+        "--columns=word",
+        "--columns=ner",
         "--dev=dev.conll",
         "--dev=train.conll",
         "--recall-bias=0.25",

@@ -28,7 +28,7 @@ fn a_share_is_held_out_said_and_recorded() {
     assert_eq!(model["sentences"], *kept);
     assert_eq!(model["config"]["options"]["dev"][0], "10%");
     let config = dir.run("inspect m --config").success();
-    assert!(config.contains("dev = [\"10%\"]") && !config.contains("Warning"), "{config}");
+    assert!(config.contains("--dev=10%\n") && !config.contains("Warning"), "{config}");
 }
 
 #[test]

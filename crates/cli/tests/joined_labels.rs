@@ -360,5 +360,5 @@ fn models_are_converted_and_configured_with_their_columns() {
     dir.write("bare.conllu", without_labels(UD));
     assert_eq!(dir.run("tag f32 bare.conllu").success(), UD);
     let config = dir.run("inspect m --config").success();
-    assert!(config.contains("label = \"upos+feats\""), "{config}");
+    assert!(config.contains("--label=upos+feats\n"), "{config}");
 }

@@ -200,7 +200,7 @@ fn a_model_records_its_warm_start_and_a_checkpoint_belongs_to_it() {
     dir.run(&format!("{line} --checkpoint c --checkpoint-every 1")).success();
     let model = dir.bytes("m");
     let config = dir.run("inspect m --config").success();
-    assert!(config.contains("warm-start = \"online\""), "{config}");
+    assert!(config.contains("--warm-start=online\n"), "{config}");
     dir.write("run.options", config);
     dir.run("train --config run.options --quiet --model again").success();
     assert!(dir.bytes("again") == model);

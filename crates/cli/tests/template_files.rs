@@ -142,9 +142,9 @@ fn the_regular_expressions_of_a_stored_template_are_bounded_in_sum() {
         let lines = (0..n).map(|i| format!("regex(\"{}\")\n", expression(i)));
         stored(&lines.collect::<String>(), &[])
     };
-    template(|i| format!("^a{i}"), 512).unwrap();
+    template(|i| format!("^a{i}"), 256).unwrap();
     let error = template(|i| format!("^a{i}"), 20_000).unwrap_err();
-    assert!(error.contains("t.tpl:513:7: more than 512 different"), "{error}");
+    assert!(error.contains("t.tpl:257:7: more than 256 different"), "{error}");
     let error = template(|i| format!("\\pL{{20}}{i}"), 512).unwrap_err();
     assert!(error.contains("take more than 67108864 bytes"), "{error}");
 }

@@ -106,8 +106,8 @@ impl DocumentCorpus {
         Ok(())
     }
 
-    /// Adds a document with its features, of class number `class`, and a weight. Classes are numbered
-    /// from 0; `None` is for the noise term alone.
+    /// Adds a document with its features, of class number `class`, and a weight. Classes are
+    /// numbered from 0; `None` is for the noise term alone.
     ///
     /// # Errors
     ///

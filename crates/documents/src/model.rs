@@ -1,8 +1,9 @@
 //! Model files: a header, and named rows of weights.
 //!
 //! A file is a magic, the checksum of what follows (XXH3), the lengths of the header and of the
-//! names, the numbers of rows and of weights, and then: the header as JSON, the end of each name and
-//! of each row's weights, their columns, the weights in single precision, the names. Names ascend.
+//! names, the numbers of rows and of weights, and then: the header as JSON, the end of each name
+//! and of each row's weights, their columns, the weights in single precision, the names. Names
+//! ascend.
 
 use std::path::{Path, PathBuf};
 

@@ -7,8 +7,8 @@ use dropchain::objective::Terms;
 use dropchain::optim::Outcome;
 use dropchain::train::{
     AnyLearner, Course, Defaults, Engine, Learner, LearnerOptions, NoiseKind, NoiseOptions,
-    Regularization, Request, Schedule, Stage, StageObjective, TrainOptions, TrainingSet,
-    check_not_negative, fields, unfit, unused_option,
+    Regularization, Request, Schedule, Stage, StageObjective, TrainingSet, check_not_negative,
+    fields, unfit, unused_option,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

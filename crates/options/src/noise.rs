@@ -93,9 +93,9 @@ pub struct NoiseOptions {
     /// [default: dropout]
     ///
     /// dropout: by its deterministic second-order approximation. gaussian and additive:
-    /// multiplicative and additive Gaussian noise, by the same approximation. reweighted=N: dropout as a weighted L2 penalty that is renewed every N iterations (20 if
-    /// there is no N): faster, and slightly different. monte-carlo: dropout by random sampling:
-    /// slower, for comparison.
+    /// multiplicative and additive Gaussian noise, by the same approximation. reweighted=N: dropout
+    /// as a weighted L2 penalty that is renewed every N iterations (20 if there is no N): faster,
+    /// and slightly different. monte-carlo: dropout by random sampling: slower, for comparison.
     #[arg(long, value_name = "KIND", hide_short_help = true)]
     noise: Option<NoiseKind>,
     /// Samples per sentence and iteration of --noise monte-carlo, 1 to 1000 [default: 4]

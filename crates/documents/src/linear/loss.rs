@@ -4,7 +4,7 @@
 //!
 //! | loss | expectation under noise, or its bound |
 //! |---|---|
-//! | softmax: ln(1 + e^−y·f) | + ½·p(1 − p)·V, p = σ(f): second order; or that of a Gaussian score |
+//! | softmax: ln(1 + e^−y·f) | + ½·p(1 − p)·V, p = σ(f): second order; or a Gaussian score's |
 //! | hinge: max(0, ζ) = ½(ζ + abs ζ), ζ = ℓ − y·f | ½(ℓ − y·f + s), s = √((ℓ − y·f)² + V) |
 //! | logistic: ln(1 + e^−y·f) = −½·y·f + ln 2cosh(½·f) | −½·y·f + ln 2cosh(½·s), s = √(f² + V) |
 //! | squared: (y − f)² | (y − f)² + V: exact |
@@ -12,9 +12,9 @@
 //! | Poisson: e^f − y·f | + ½·e^f·V: second order |
 //!
 //! The bounds are those of Chen, Zhu, Chen and Zhang, "Dropout training for support vector
-//! machines", AAAI 2014 (eqs. 15, 35): ln 2cosh(½√u) is concave in u. They are convex in the weights:
-//! f is linear in them, √(a² + V) is a norm, and the bounds compose these with convex increasing
-//! functions. The second order is that of Wager, Wang and Liang (2013), eq. 6.
+//! machines", AAAI 2014 (eqs. 15, 35): ln 2cosh(½√u) is concave in u. They are convex in the
+//! weights: f is linear in them, √(a² + V) is a norm, and the bounds compose these with convex
+//! increasing functions. The second order is that of Wager, Wang and Liang (2013), eq. 6.
 //!
 //! Where V = 0, for a document without features, s has a kink. Hence s = √(ζ² + V + δ²) with a
 //! small δ > 0 if there is noise: the bound of a hinge whose argument has noise of variance δ² of

@@ -339,8 +339,8 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Returns estimates of the inverse diagonal of the Hessian: of classes their roots, as near the
-    /// minimum many documents are certain.
+    /// Returns estimates of the inverse diagonal of the Hessian: of classes their roots, as near
+    /// the minimum many documents are certain.
     fn curvature(&self, examples: &Examples, l2: &[f64]) -> Vec<f32> {
         let map = &self.scorer.map;
         const CERTAIN: f64 = 0.1; // p·(1 − p)

@@ -60,7 +60,8 @@ pub(super) fn add_quadratic(
     value
 }
 
-/// Returns R of masks of inputs, given U. Adds factor·∂R/∂f to `slopes`, and replaces U by factor·p.
+/// Returns R of masks of inputs, given U. Adds factor·∂R/∂f to `slopes`, and replaces U by
+/// factor·p.
 pub(super) fn add_shared(factor: f64, p: &[f64], u: &mut [f64], slopes: &mut [f64]) -> f64 {
     let value = p.iter().zip(&*u).map(|(p, u)| 0.5 * p * u).sum::<f64>();
     for ((p, u), slope) in p.iter().zip(u).zip(slopes) {

@@ -44,13 +44,13 @@ fn columns_are_separated_by_tabs_if_the_first_line_has_one_else_by_blanks() {
             ),
             (
                 "a\tO\n\nb   O\n",
-                "x:3: expected 2 columns (word label), found 1 (the file's columns are separated by \
-             tabs, this line has only blanks)",
+                "x:3: expected 2 columns (word label), found 1 (the file's columns are separated \
+             by tabs, this line has only blanks)",
             ),
             (
                 "a O\nNew York\tO\n",
-                "x:2: expected 2 columns (word label), found 3 (the file's columns are separated by \
-             blanks, as its first line has no tab; this line has tabs)",
+                "x:2: expected 2 columns (word label), found 3 (the file's columns are separated \
+             by blanks, as its first line has no tab; this line has tabs)",
             ),
             ("a\n", "x:1: expected at least 2 columns (a word and its label), found 1"),
             (
@@ -70,8 +70,8 @@ fn columns_are_separated_by_tabs_if_the_first_line_has_one_else_by_blanks() {
             ),
             (
                 "\u{feff}a\tO\n\n\u{feff}b\tO\n",
-                "word label\nwarning: x:3: 1 byte order mark inside the file: removed from the start \
-             of the line (files joined with cat?)",
+                "word label\nwarning: x:3: 1 byte order mark inside the file: removed from the \
+             start of the line (files joined with cat?)",
             ),
         ],
     );
@@ -128,15 +128,16 @@ fn lines_that_look_like_comments_are_doubted_or_named_in_the_error() {
             ),
             (
                 "# X\na O\n",
-                "word label\nwarning: x:1: 1 line that begins with '#' is read as a token: `comments` \
-             skips it",
+                "word label\nwarning: x:1: 1 line that begins with '#' is read as a token: \
+             `comments` skips it",
             ),
             // Hashtags, and a number sign as a word.
             ("# O\n1 O\nhit O\n\n#b B-X\n# O\n", "word label"),
             (
                 "# id 1\na O\n",
                 &format!(
-                    "x:2: expected 3 columns (word 1 label), found 2 (line 1 begins with '#': {HINT}"
+                    "x:2: expected 3 columns (word 1 label), found 2 (line 1 begins with '#': \
+                     {HINT}"
                 ),
             ),
             (
@@ -151,8 +152,8 @@ fn lines_that_look_like_comments_are_doubted_or_named_in_the_error() {
             ),
             (
                 "-X- -X- O\n\na N O\n",
-                "word 1 label\nwarning: x:1: 1 token is the placeholder -X-: kept as words (do these \
-             lines separate documents?)",
+                "word 1 label\nwarning: x:1: 1 token is the placeholder -X-: kept as words (do \
+             these lines separate documents?)",
             ),
         ],
     );

@@ -175,7 +175,7 @@ fn what_does_not_divide_is_refused() {
         results[0].clone().unwrap_or_default()
     };
     assert_eq!(refused(2, &Lbfgs::default()), "");
-    assert!(refused(2, &sampled).starts_with("--noise monte-carlo"));
+    assert!(refused(2, &sampled).starts_with("`noise` monte-carlo"));
     assert_eq!(refused(1, &sampled), "");
     assert!(Team::default().check_learner(&sampled).is_ok());
 }
