@@ -17,8 +17,8 @@
 //!   when training stops early. The bias lowers the score of the label `O`: likelihood weighs all
 //!   tokens alike, F1 counts spans, and if names are rare the most likely labels miss too many of
 //!   them (Minkov, Wang, Tomasic and Cohen 2006);
-//! - **checkpoints** (`checkpoint.rs`): where a run is in its schedule, its selection, and the state
-//!   of its learner, from which it resumes to the same bits.
+//! - **checkpoints** (`checkpoint.rs`): where a run is in its schedule, its selection, and the
+//!   state of its learner, from which it resumes to the same bits.
 //!
 //! The course (`course.rs`) is where they meet: a learner starts, reports and saves through it.
 //! Training is deterministic: the same data and options result in the same model, bit for bit, for
