@@ -15,6 +15,7 @@
 :func:`check`                     mistakes in labeled data, before training
 :func:`explain`, :func:`report`   why a label; training and errors in one page
 :func:`cluster`                   word clusters from unlabeled text
+:func:`tag_frame`                 a column of a pandas frame: also for Spark, Dask and Ray
 ================================  ===========================================================
 
 ``dropchain.pycrfsuite`` and ``dropchain.sklearn`` stand in for python-crfsuite and
@@ -37,6 +38,7 @@ from dropchain._dropchain import (
 )
 from dropchain._evaluation import compare, evaluate
 from dropchain._features import Features
+from dropchain._frames import tag_frame
 from dropchain._options import TrainOptions
 from dropchain._plots import Svg
 from dropchain._results import Iteration, TrainResult, Trial, TuneResult
@@ -96,6 +98,7 @@ __all__ = [
     "report",
     "sample_corpus",
     "spans",
+    "tag_frame",
     "train",
     "tune",
 ]
