@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dropchain import _data, _dropchain, _options, _training
 from dropchain._dropchain import Tagger, Template
 from dropchain._progress import Follower, SearchProgress
-from dropchain._results import Trial, TuneResult
+from dropchain._search_results import Trial, TuneResult
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
