@@ -184,7 +184,8 @@ impl PyTagger {
     ) -> PyResult<()> {
         let mut reader = self.reader();
         let read = |i: usize, item: &Bound<'_, PyAny>| {
-            let sentence = self.read(&mut reader, item, i as u64 + 1, &|| format!("{name}[{i}]"))?;
+            let sentence =
+                self.read(&mut reader, item, i as u64 + 1, &|| format!("{name}[{i}]"))?;
             let size = 1 + sentence.len();
             Ok((sentence, size))
         };

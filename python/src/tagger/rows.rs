@@ -75,7 +75,7 @@ impl Row {
         let header = tagger.model().header();
         let options = WriteOptions {
             spans: header.encodes_spans(),
-            joined: header.joined_names().to_vec(),
+            joined: header.columns.joined_names().to_vec(),
             ..WriteOptions::new(OutputFormat::Jsonl)
         };
         let mut writer = Writer::new(Vec::new(), ROWS, &options)?;
