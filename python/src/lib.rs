@@ -35,8 +35,6 @@ mod _dropchain {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::attributes::PyAttributeCorpus;
-    #[pymodule_export]
     use super::checking::check;
     #[pymodule_export]
     use super::clusters::{cluster, write_file};

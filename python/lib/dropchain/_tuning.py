@@ -140,7 +140,7 @@ def tune(
     elif gradient is not None:
         space["gradient"] = ",".join(gradient)
     names, parsed = _templates(template)
-    arguments, templates, chosen = _training.prepared(given, [*parsed] or [None], compact=False)
+    arguments, templates, chosen = _training.prepared(given, [*parsed] or [None])
     if chosen is not None:
         names = [chosen]
     bar = SearchProgress(progress) if progress else None

@@ -289,37 +289,25 @@ impl PyTagger {
         Ok(all)
     }
 
-    /// Returns the best labels of each sentence, of :attr:`labels` and without constraints; `name`
-    /// is that of the sentences in messages.
-    #[pyo3(signature = (sentences, threads=None, name="X"))]
+    /// Returns the best labels of each sentence, of :attr:`labels` and without constraints; or the
+    /// probabilities of labels, ``{label: probability}`` for each token. `name` is that of the
+    /// sentences in messages.
+    #[pyo3(signature = (sentences, threads=None, name="X", marginals=false))]
     fn _tag_all<'py>(
         &self,
         py: Python<'py>,
         sentences: &Bound<'py, PyAny>,
         threads: Option<usize>,
         name: &str,
+        marginals: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let all = PyList::empty(py);
-        self.tag_each(sentences, name, threads, tag_options(false), |tagging| {
-            let labels = tagging.labels.iter();
-            all.append(PyList::new(py, labels.map(|id| &self.names[id.index()]))?)
-        })?;
-        Ok(all)
-    }
-
-    /// Returns the probabilities of labels, ``{label: probability}`` for each token of each
-    /// sentence.
-    #[pyo3(signature = (sentences, threads=None, name="X"))]
-    fn _marginals_all<'py>(
-        &self,
-        py: Python<'py>,
-        sentences: &Bound<'py, PyAny>,
-        threads: Option<usize>,
-        name: &str,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let all = PyList::empty(py);
-        let options = TagOptions { marginals: true, ..tag_options(false) };
+        let options = TagOptions { marginals, ..tag_options(false) };
         self.tag_each(sentences, name, threads, options, |tagging| {
+            if !marginals {
+                let labels = tagging.labels.iter();
+                return all.append(PyList::new(py, labels.map(|id| &self.names[id.index()]))?);
+            }
             let rows = tagging.marginals.iter().flat_map(|m| m.rows());
             let rows = rows.map(|row| facts::by_label(py, &self.names, row));
             all.append(rows.collect::<PyResult<Vec<_>>>()?)
