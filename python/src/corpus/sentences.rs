@@ -122,7 +122,7 @@ impl PyCorpus {
 /// # Errors
 ///
 /// `ValueError` if it has fewer or more, or is not an iterable.
-pub fn each<'py>(
+fn each<'py>(
     value: &Bound<'py, PyAny>,
     expected: usize,
     name: &str,
