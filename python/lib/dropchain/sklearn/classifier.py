@@ -28,7 +28,7 @@ class DropoutClassifier(ClassifierMixin, BaseEstimator):
 
     Multinomial logistic regression whose regularizer is the quadratic approximation of dropout
     noise on the features (Wager et al. 2013; Wang et al. 2013): it gains most where there are many
-    features and few labeled documents. The bias has no noise.
+    features and few labeled documents. The bias has neither noise nor penalty.
 
     Parameters
     ----------
