@@ -278,10 +278,15 @@ const CIRCLES: [&str; 0] = [];
 #[test]
 fn no_other_files_import_one_another_in_a_circle() {
     let (mut count, mut found) = (0, Vec::new());
-    for source in sources() {
-        let edges = file_imports(&source);
-        count += edges.values().map(BTreeSet::len).sum::<usize>();
+    let rust = sources().into_iter().map(|source| {
         let package = source.strip_prefix(root()).unwrap().display().to_string();
+        (package, file_imports(&source))
+    });
+    let python = ("python/lib".to_owned(), python_imports(&root().join("python/lib")));
+    for (package, edges) in rust.chain([python]) {
+        let imports = edges.values().map(BTreeSet::len).sum::<usize>();
+        assert!(package != "python/lib" || imports > 80, "found only {imports} imports in Python");
+        count += imports;
         let is_circular = |file: &&Vec<String>| reachable(&edges, file).contains(*file);
         let circular = edges.keys().filter(is_circular);
         found.extend(circular.map(|file| format!("{package}/{}", file.join("/"))));
@@ -321,6 +326,43 @@ fn file_imports(source: &Path) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
     };
     let edges = by_path.iter().map(|(path, m)| (path.clone(), imports(path, m)));
     edges.collect()
+}
+
+/// The files of Python below a folder that each of them imports, in functions and for the checker of
+/// types, too.
+fn python_imports(folder: &Path) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
+    let module = |file: &PathBuf| {
+        let path = file.strip_prefix(folder).unwrap().with_extension("");
+        let parts = path.iter().map(|part| part.to_string_lossy().into_owned());
+        parts.filter(|part| part != "__init__").collect::<Vec<_>>()
+    };
+    // The stubs of extension modules name what Python has, but import nothing.
+    let modules: BTreeSet<_> = files(folder, &["py", "pyi"]).iter().map(module).collect();
+    let imports = |file: &PathBuf| {
+        let text = read(file);
+        let statements = text.split('\n').enumerate().filter_map(|(i, line)| {
+            let (from, names) = line.trim_start().strip_prefix("from ")?.split_once(" import ")?;
+            let rest: Vec<&str> = text.split('\n').skip(i + 1).collect();
+            let names = match names.strip_prefix('(') {
+                Some(names) => format!("{names}\n{}", rest.join("\n")),
+                None => names.to_owned(),
+            };
+            let names = names.split(')').next().unwrap_or_default().to_owned();
+            Some((from.split('.').map(str::to_owned).collect::<Vec<_>>(), names))
+        });
+        let targets = statements.flat_map(|(from, names)| {
+            let names: Vec<String> = names.split(',').map(|name| name.trim().to_owned()).collect();
+            names.into_iter().map(move |name| {
+                let name = name.split_whitespace().next().unwrap_or_default();
+                ([&from[..], &[name.to_owned()]].concat(), from.clone())
+            })
+        });
+        let targets = targets.filter_map(|(submodule, package)| {
+            [submodule, package].into_iter().find(|target| modules.contains(target))
+        });
+        targets.filter(|target| *target != module(file)).collect()
+    };
+    files(folder, &["py"]).iter().map(|file| (module(file), imports(file))).collect()
 }
 
 #[test]

@@ -91,13 +91,14 @@ pub fn train_classifier<'py>(
 ) -> PyResult<Trained<'py>> {
     let options: Options = serde_json::from_str(options)
         .map_err(|error| PyValueError::new_err(format!("max_iterations, seed: {error}")))?;
-    let mut trainer = DocumentTrainer::new(options.of_documents()?).map_err(exception)?;
+    let trainer = DocumentTrainer::new(options.of_documents()?).map_err(exception)?;
     let (corpus, width) = read(&rows)?;
     let dev = dev.map(|rows| read(&rows)).transpose()?.map(|(dev, _)| dev);
     let finished = job::run(
         py,
         threads,
         |job| {
+            let mut trainer = trainer;
             trainer.interrupt = Some(job.interrupt);
             trainer.train(&corpus, dev.as_ref(), &mut |event| match event {
                 Event::Iteration(iteration) => job.send(*iteration),

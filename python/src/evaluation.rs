@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::IntoPyDict;
 
-use crate::corpus::{PyCorpus, each};
+use crate::corpus::PyCorpus;
 use crate::error::{at, exception, warn};
 use crate::inputs;
 use crate::items::{found, strings};
@@ -32,7 +32,7 @@ pub fn evaluate<'py>(
     let py = gold.py();
     let detector = detector(plain_labels, outside)?;
     let joined = joined(gold);
-    let gold = gold_labels(gold)?;
+    let gold = labels_of(gold, "gold")?;
     let predicted = predicted_labels(predicted, &gold, "predicted")?;
     let mut evaluation = match joined {
         Some(joined) => Evaluation::with_confusions().with_joined_columns(joined.names()),
@@ -120,7 +120,7 @@ pub fn compare<'py>(
     let samples =
         samples.ok_or_else(|| PyValueError::new_err("samples; expected at most 10 million"))?;
     let are_joined = joined(gold).is_some();
-    let gold = gold_labels(gold)?;
+    let gold = labels_of(gold, "gold")?;
     let a = predicted_labels(a, &gold, "a")?;
     let b = predicted_labels(b, &gold, "b")?;
     let mut bootstrap = match are_joined {
@@ -179,19 +179,19 @@ fn joined(gold: &Bound<'_, PyAny>) -> Option<JoinedColumns> {
     corpus.get().0.first()?.schema().joined().cloned()
 }
 
-/// Reads the gold labels, one known label for each token.
-fn gold_labels(value: &Bound<'_, PyAny>) -> PyResult<Vec<Labels>> {
+/// Reads the labels of a corpus, or of each sentence: one known label for each token.
+fn labels_of(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<Labels>> {
     if let Ok(corpus) = value.cast::<PyCorpus>() {
         return labels_of_corpus(corpus.get());
     }
-    let unexpected = || found(value, "gold", "a corpus, or the labels of each sentence");
+    let unexpected = || found(value, name, "a corpus, or the labels of each sentence");
     if value.is_instance_of::<pyo3::types::PyString>() {
         return Err(unexpected());
     }
     let items = value.try_iter().map_err(|_| unexpected())?;
     let read = |(i, item): (usize, PyResult<_>)| {
         let labels = strings(&item?, "the labels of a sentence");
-        let place = || format!("gold[{i}]");
+        let place = || format!("{name}[{i}]");
         labels.map(Some).map_err(|e| at(value.py(), place, e))
     };
     items.enumerate().map(read).collect()
@@ -218,64 +218,39 @@ fn labels_of_corpus(corpus: &PyCorpus) -> PyResult<Vec<Labels>> {
     corpus.0.iter().map(labels).collect()
 }
 
-/// Reads predicted labels, as many as there are gold labels.
+/// Reads predicted labels, as many as there are gold labels; document boundaries may be left out.
 fn predicted_labels(
     value: &Bound<'_, PyAny>,
     gold: &[Labels],
     name: &str,
 ) -> PyResult<Vec<Labels>> {
-    let predicted = match value.cast::<PyCorpus>() {
-        Ok(corpus) => {
-            let labels = labels_of_corpus(corpus.get())?;
-            check_count(labels.len(), gold, name)?;
-            labels
-        }
-        Err(_) => {
-            let content = gold.iter().filter(|labels| labels.is_some()).count();
-            let all = each(value, gold.len(), name).or_else(|e| match content == gold.len() {
-                true => Err(e),
-                false => each(value, content, name),
-            });
-            let all = all.map_err(|e| {
-                let message = e.value(value.py()).to_string();
-                PyValueError::new_err(message.replace("X has", "gold has"))
-            })?;
-            let mut items = all.iter().enumerate();
-            let has_boundaries = all.len() == gold.len();
-            let mut read = Vec::with_capacity(gold.len());
-            for labels in gold {
-                if labels.is_none() {
-                    items.by_ref().take(usize::from(has_boundaries)).for_each(drop);
-                    read.push(None);
-                    continue;
-                }
-                let Some((i, item)) = items.next() else { break };
-                let place = || format!("{name}[{i}]");
-                let labels = strings(item, "the labels of a sentence");
-                read.push(Some(labels.map_err(|e| at(value.py(), place, e))?));
-            }
-            read
-        }
-    };
-    for (i, (gold, predicted)) in gold.iter().zip(&predicted).enumerate() {
-        let [gold, predicted] = [gold, predicted].map(|labels| labels.as_ref().map(Vec::len));
-        if gold != predicted {
+    let read = labels_of(value, name)?;
+    let content = gold.iter().flatten().count();
+    if read.len() != gold.len() && read.len() != content {
+        return Err(PyValueError::new_err(format!(
+            "gold has {} sentences, but {name} has {}; expected as many",
+            gold.len(),
+            read.len()
+        )));
+    }
+    let has_boundaries = read.len() == gold.len();
+    let mut read = read.into_iter().enumerate().peekable();
+    let mut predicted = Vec::with_capacity(gold.len());
+    for gold in gold {
+        let own = read.next_if(|_| gold.is_some() || has_boundaries);
+        let Some((gold, (i, labels))) = gold.as_ref().zip(own) else {
+            predicted.push(None);
+            continue;
+        };
+        let labels = labels.unwrap_or_default();
+        if gold.len() != labels.len() {
             return Err(PyValueError::new_err(format!(
                 "{name}[{i}]: found {} labels; expected {}, as in the gold labels",
-                predicted.unwrap_or(0),
-                gold.unwrap_or(0)
+                labels.len(),
+                gold.len()
             )));
         }
+        predicted.push(Some(labels));
     }
     Ok(predicted)
-}
-
-fn check_count(found: usize, gold: &[Labels], name: &str) -> PyResult<()> {
-    if found == gold.len() {
-        return Ok(());
-    }
-    Err(PyValueError::new_err(format!(
-        "gold has {} sentences, but {name} has {found}; expected as many",
-        gold.len()
-    )))
 }

@@ -20,6 +20,9 @@ static FEATURES: LazyLock<Arc<Schema>> =
     LazyLock::new(|| Arc::new(Schema::new(Vec::new(), None).expect("no names collide")));
 static FILE: LazyLock<Arc<str>> = LazyLock::new(|| Arc::from(IN_MEMORY));
 
+/// The largest value that training takes.
+const MAX_VALUE: f64 = 1e30;
+
 /// Reads sentences as iterables of tokens.
 #[derive(Default)]
 pub struct SentenceReader {
@@ -148,6 +151,11 @@ struct SentenceSink {
 impl FeatureSink for SentenceSink {
     fn feature(&mut self, name: &str, value: f64) -> PyResult<()> {
         check_feature(name, value)?;
+        if value.abs() > MAX_VALUE {
+            return Err(PyValueError::new_err(format!(
+                "feature '{name}' has the value {value:e}; expected a number of at most 1e30"
+            )));
+        }
         self.names += name.len();
         if u32::try_from(self.names).is_err() {
             let message = "the sentence has more than 4 GiB of features";

@@ -2,7 +2,6 @@
 //! of the package is Python, in `lib/dropchain/`.
 #![allow(clippy::needless_pass_by_value)] // arguments of Python functions are values
 
-mod arrow;
 mod attributes;
 mod checking;
 mod clusters;
@@ -35,10 +34,6 @@ use pyo3::prelude::*;
 mod _dropchain {
     use pyo3::prelude::*;
 
-    #[pymodule_export]
-    use super::arrow::{PyArrowArray, arrow_columns, tag_arrow};
-    #[pymodule_export]
-    use super::attributes::PyAttributeCorpus;
     #[pymodule_export]
     use super::checking::check;
     #[pymodule_export]

@@ -19,7 +19,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::attributes::PyAttributeCorpus;
 use crate::corpus::PyCorpus;
 use crate::error::{exception, in_python, warn};
 use crate::fields::fields;
@@ -29,14 +28,12 @@ use crate::options::train_options;
 use crate::tagger::PyTagger;
 use crate::template::PyTemplate;
 
-/// Sentences in either form, or development data that are held out.
+/// Development data.
 #[derive(FromPyObject)]
-pub enum Data<'py> {
-    /// With words, or features beside them.
+pub enum DevData<'py> {
+    /// Sentences of their own.
     Corpus(Bound<'py, PyCorpus>),
-    /// With features alone.
-    Attributes(Bound<'py, PyAttributeCorpus>),
-    /// A share of the labeled sentences.
+    /// A share of the labeled sentences, which is held out.
     Share(f64),
 }
 
@@ -44,8 +41,8 @@ pub enum Data<'py> {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Arguments<'py> {
-    labeled: Data<'py>,
-    dev: Option<Data<'py>>,
+    labeled: Bound<'py, PyCorpus>,
+    dev: Option<DevData<'py>>,
     unlabeled: Option<Bound<'py, PyCorpus>>,
     template: Option<Bound<'py, PyTemplate>>,
     options: Bound<'py, PyDict>,
@@ -283,9 +280,10 @@ pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<
     if let Some(unlabeled) = unlabeled {
         check_unlabeled(&options, !unlabeled.get().0.is_empty())?;
     }
-    let mut extended = AttributeCorpus::new();
-    let seed = options.seed;
-    let corpora = corpora(&arguments, &mut extended, seed)?;
+    let dev = arguments.dev.as_ref();
+    let corpora = corpora(&arguments.labeled, dev, unlabeled, options.seed)?;
+    let template = arguments.template.as_ref().map(|t| t.get().inner.clone());
+    let corpora = Corpora::Text(Box::new(corpora), template);
     let memory = inputs::memory_limit(arguments.memory)?;
     let models = bases.models();
     let mut trainer = Trainer::with_settings(settings.clone()).memory(memory);
@@ -343,49 +341,14 @@ pub fn outcome<'py>(
     Ok(result)
 }
 
-/// Copies the sentences, or shares their features, with those of unlabeled text in `extended`.
-fn corpora<'a>(
-    arguments: &'a Arguments<'_>,
-    extended: &'a mut AttributeCorpus,
-    seed: u64,
-) -> PyResult<Corpora<'a>> {
-    let unlabeled = arguments.unlabeled.as_ref();
-    match (&arguments.labeled, &arguments.dev) {
-        (Data::Attributes(corpus), dev) => {
-            let dev = match dev {
-                None => None,
-                Some(Data::Attributes(dev)) => Some(&dev.get().0),
-                Some(Data::Corpus(_)) => return Err(mixed()),
-                Some(Data::Share(share)) => return Err(undivided(*share)),
-            };
-            let mut corpus = &corpus.get().0;
-            if let Some(unlabeled) = unlabeled {
-                *extended = corpus.clone();
-                for sentence in &unlabeled.get().0 {
-                    push_unlabeled(extended, sentence).map_err(exception)?;
-                }
-                corpus = extended;
-            }
-            Ok(Corpora::Attributes(corpus, dev))
-        }
-        (Data::Share(share), _) => Err(undivided(*share)),
-        (Data::Corpus(labeled), dev) => {
-            let corpora = text_corpora(labeled, dev.as_ref(), unlabeled, seed)?;
-            let template = arguments.template.as_ref().map(|t| t.get().inner.clone());
-            Ok(Corpora::Text(Box::new(corpora), template))
-        }
-    }
-}
-
-/// Copies corpora of words; a share of the labeled sentences is held out by the seed.
+/// Copies corpora; a share of the labeled sentences is held out by the seed.
 ///
 /// # Errors
 ///
-/// `ValueError`: the development data have features alone, or the share is not between 0 and 1, or
-/// is of too few sentences.
-pub fn text_corpora(
+/// `ValueError`: the share is not between 0 and 1, or is of too few sentences.
+pub fn corpora(
     labeled: &Bound<'_, PyCorpus>,
-    dev: Option<&Data<'_>>,
+    dev: Option<&DevData<'_>>,
     unlabeled: Option<&Bound<'_, PyCorpus>>,
     seed: u64,
 ) -> PyResult<TrainingCorpora> {
@@ -397,38 +360,13 @@ pub fn text_corpora(
     };
     match dev {
         None => {}
-        Some(Data::Corpus(dev)) => corpora.dev = Some(copy(dev)),
-        Some(Data::Attributes(_)) => return Err(mixed()),
-        Some(Data::Share(share)) => {
+        Some(DevData::Corpus(dev)) => corpora.dev = Some(copy(dev)),
+        Some(DevData::Share(share)) => {
             let held_out = HoldOut::new(*share).and_then(|share| corpora.hold_out(share, seed));
             corpora = held_out.map_err(exception)?;
         }
     }
     Ok(corpora)
-}
-
-fn undivided(share: f64) -> PyErr {
-    PyValueError::new_err(format!(
-        "dev={share}: an AttributeCorpus cannot be divided; expected a Corpus, files or (X, y) as \
-         data, or development data"
-    ))
-}
-
-/// Returns the exception for data of two kinds.
-fn mixed() -> PyErr {
-    PyValueError::new_err(
-        "some data have words, others features; expected training and development data of one kind",
-    )
-}
-
-fn push_unlabeled(
-    corpus: &mut AttributeCorpus,
-    sentence: &dropchain::Sentence,
-) -> dropchain::Result<()> {
-    let Some(attributes) = &sentence.attributes else {
-        return Err(Error::parameter("unlabeled text has words; expected features"));
-    };
-    corpus.push_unlabeled((0..sentence.len()).map(|t| attributes.token(t)))
 }
 
 /// Rejects unlabeled text where training cannot learn from it.

@@ -24,7 +24,7 @@ use crate::tagger::PyTagger;
 use crate::template::PyTemplate;
 use crate::threads;
 use crate::training::{
-    Bases, Data, check_unlabeled, flow, metric, serde_text, text_corpora, warnings,
+    Bases, DevData, check_unlabeled, corpora, flow, metric, serde_text, warnings,
 };
 
 /// The arguments of a search.
@@ -46,7 +46,7 @@ pub struct Arguments<'py> {
 #[pyo3(from_item_all)]
 struct Corpora<'py> {
     labeled: Bound<'py, PyCorpus>,
-    dev: Option<Data<'py>>,
+    dev: Option<DevData<'py>>,
     folds: Option<i64>,
     unlabeled: Option<Bound<'py, PyCorpus>>,
 }
@@ -123,7 +123,7 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
     options.seed = arguments.space.seed;
     let settings = TrainSettings::new(options).map_err(exception)?;
     let configurations = configurations(&arguments, &settings)?;
-    let (corpora, process) = (&arguments.corpora, &arguments.process);
+    let (given, process) = (&arguments.corpora, &arguments.process);
     let checkpoint = process.checkpoint.as_ref();
     let checkpoint = checkpoint.map(|path| Checkpoint::open(path, process.resume));
     let threads = inputs::count("threads", process.threads, 1)?;
@@ -132,7 +132,7 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
         true => vec![bases.models().template().cloned()],
         false => arguments.templates.iter().map(|t| Some(t.get().inner.clone())).collect(),
     };
-    let folds = inputs::count("folds", corpora.folds, 2)?;
+    let folds = inputs::count("folds", given.folds, 2)?;
     let checkpoint = checkpoint.transpose().map_err(exception)?;
     let (seed, is_followed) = (arguments.space.seed, arguments.observer.is_some());
     let search = Search {
@@ -143,8 +143,8 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
         checkpoint: checkpoint.as_ref(),
         interrupt: None,
     };
-    let (labeled, dev) = (&corpora.labeled, corpora.dev.as_ref());
-    let corpora = text_corpora(labeled, dev, corpora.unlabeled.as_ref(), seed)?;
+    let (labeled, dev) = (&given.labeled, given.dev.as_ref());
+    let corpora = corpora(labeled, dev, given.unlabeled.as_ref(), seed)?;
     let handle = |event| match (event, &arguments.observer) {
         (Event::Warning(text), _) => warn(py, &text, 2).map(|()| ControlFlow::Continue(())),
         (event, Some(observer)) => observe(observer, event),

@@ -81,7 +81,7 @@ FRAMES = frames()
 
 @pytest.mark.parametrize("library", FRAMES)
 @pytest.mark.parametrize("columns", [LONG, LISTS], ids=["long", "lists"])
-def test_frames_are_read_by_the_capsules_of_arrow(library, columns):
+def test_frames_are_read_by_column(library, columns):
     frame = FRAMES[library](columns)
     assert same(Corpus(frame))
     tagger = train(frame, frame, template="minimal", dropout=0).tagger
@@ -123,17 +123,8 @@ def test_categories_and_views_are_strings():
     assert same(Corpus(frame[frame.word != ""]))
 
 
-def test_frames_without_arrow_are_read_by_column(monkeypatch):
+def test_frames_of_values_that_are_no_strings_name_the_row():
     pd = pytest.importorskip("pandas")
-
-    def refuse(self, requested_schema=None):
-        raise ImportError("pyarrow")
-
-    monkeypatch.setattr(pd.DataFrame, "__arrow_c_stream__", refuse)
-    assert same(Corpus(pd.DataFrame(LONG)))
-    assert same(Corpus(pd.DataFrame(LISTS)))
-    monkeypatch.delattr(pd.DataFrame, "__arrow_c_stream__")
-    assert same(Corpus(pd.DataFrame(LONG)))
     mixed = pd.DataFrame({**LONG, "word": ["Ada", "left", "in", 3, "."]}, dtype=object)
     with pytest.raises(ValueError, match="row 3: found 3 in 'word'; expected a string"):
         Corpus(mixed)
@@ -311,7 +302,7 @@ def test_damaged_arrow_tables_are_errors():
             pa.table({"sentence": [0, 0], "word": words, "label": labels}),
             pa.RecordBatch.from_arrays([words, labels], names=["word", "label"]),
         ):
-            with pytest.raises(ValueError, match="damaged"):
+            with pytest.raises(ValueError, match="offset"):
                 Corpus(table)
 
     class Lying:
@@ -323,7 +314,7 @@ def test_damaged_arrow_tables_are_errors():
     time = pa.array([0], pa.time32("s"))
     table = pa.table({"sentence": [0], "word": ["a"], "label": ["O"], "t": time})
     assert Corpus(table).columns == ["word"]
-    with pytest.raises(ValueError, match="column 't' has the type Time32"):
+    with pytest.raises(ValueError, match="row 0: found datetime.time.* in 't'; expected a string"):
         Corpus(table, columns="t")
     twice = pa.table([["a"], ["b"]], names=["word", "word"])
     with pytest.raises(ValueError, match="two columns have the name 'word'"):

@@ -19,7 +19,6 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 #: Packages that pages use, with the word by which a block is known.
 OPTIONAL = {
     "spacy": "spacy",
-    "pandas": "pandas",
     "pycrfsuite": "import pycrfsuite",
     "sklearn": "sklearn",
     "pandas": "import pandas",

@@ -33,7 +33,7 @@ def test_features_are_those_of_the_lines():
 def test_malformed_templates_are_errors_with_their_place(tmp_path):
     with pytest.raises(ValueError, match="template:2:"):
         Template("word\nword[\n")
-    with pytest.raises(ValueError, match="expected its contents in `files`"):
+    with pytest.raises(ValueError, match="expected its contents in files"):
         Template('lexicon("names.txt")\n')
     path = tmp_path / "a.tpl"
     path.write_text('lexicon("names.txt")\n', encoding="utf-8")

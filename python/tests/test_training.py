@@ -141,9 +141,9 @@ def test_features_are_matrices():
         ((X, [["PER", 3], ["O"]]), ValueError, r"y\[0\]\[1\]: found 3 \(int\) as a label"),
         ((X, [["PER", float("nan")], ["O"]]), ValueError, r"y\[0\]\[1\]: found nan \(float\)"),
         (([X[0], [{"a": None}]], Y), ValueError, r"X\[1\]\[0\]: found None"),
-        (([X[0], [{"a": np.nan}]], Y), ValueError, r"X\[1\]\[0\]: attribute 'a' has the value NaN"),
+        (([X[0], [{"a": np.nan}]], Y), ValueError, r"X\[1\]\[0\]: feature 'a' has the value NaN"),
         (([X[0], [{"a": 1e40}]], Y), ValueError, r"X\[1\]\[0\]: .* at most 1e30"),
-        (([X[0], [{"": 1}]], Y), ValueError, r"X\[1\]\[0\]: an attribute has no name"),
+        (([X[0], [{"": 1}]], Y), ValueError, r"X\[1\]\[0\]: a feature has no name"),
         (([X[0], [["a", 3]]], Y), ValueError, r"X\[1\]\[0\]: found 3 \(int\)"),
         (([X[0], [[["a"]]]], Y), ValueError, r"X\[1\]\[0\]: found \['a'\] \(list\)"),
         (([X[0], "ab"], Y), ValueError, r"X\[1\]: found 'ab' \(str\) as a sentence"),
@@ -151,10 +151,10 @@ def test_features_are_matrices():
         (([X[0], None], Y), ValueError, r"X\[1\]: found None \(NoneType\) as a sentence"),
         (([np.ones((2, 2)), np.ones(3)], Y), ValueError, r"X\[1\]: found an array of 1 dimensions"),
         ((np.ones((3, 2)), Y), ValueError, r"X is one matrix; .*Features\(X, lengths=…\)"),
-        (([[["a"]]], [[None]]), ValueError, "no sentences to train on|no label"),
-        ((X, None), ValueError, "no sentences to train on|no label"),
+        (([[["a"]]], [[None]]), ValueError, "no token of the training data has a label"),
+        ((X, None), ValueError, "found no label column; training needs labels"),
         (([], []), ValueError, "no sentences to train on"),
-        (("ab", ["O"]), ValueError, r"found 'ab' \(str\) as X; expected a list of sentences"),
+        (("ab", ["O"]), ValueError, r"found 'ab' \(str\) as X; expected an iterable of sentences"),
         (3, TypeError, r"found 3 \(int\) as data; expected one of"),
         (None, TypeError, "found None"),
         ("missing.conll", FileNotFoundError, "missing.conll"),
@@ -169,7 +169,7 @@ def test_malformed_data_are_errors_that_name_index_and_value(data, error, messag
 
 def test_matrices_must_be_numbers_with_a_name_for_each_column():
     values = np.array([[np.nan, 1.0]])
-    with pytest.raises(ValueError, match=r"X\[0\]\[0\]: attribute 'f0' has the value NaN"):
+    with pytest.raises(ValueError, match=r"X\[0\]\[0\]: feature 'f0' has the value NaN"):
         train(([values], [["O"]]))
     with pytest.raises(ValueError, match=r"X\[0\]: found array\(\[\['a'"):
         train(([np.array([["a", "b"]])], [["O"]]))
@@ -314,7 +314,7 @@ def test_options_of_a_result_train_the_same_model():
         ({"template": "ner"}, ValueError, "the data have features of their own"),
         ({"resume": True}, ValueError, "resume without checkpoint"),
         ({"word": "w"}, ValueError, r"word: columns of tables; found \["),
-        ({"dev": ([["a"]], [["O"]])}, ValueError, "has words, the other data have features"),
+        ({"dev": ([["a"]], [["O"]])}, ValueError, "dev has words, data has features"),
     ],
 )
 def test_wrong_options_are_errors(options, error, message):
@@ -518,7 +518,7 @@ def test_a_model_without_the_noise_that_was_asked_for_is_warned_of(sample, dev):
     with pytest.warns(UserWarning, match="before the noise began: dropout has no part"):
         result = train(sample, dev, dropout=0.99, **options)
     assert (result.noise_iterations, result.regularization) == (0, "L2 0.1")
-    assert "`dropout` 0 with the same penalties" in result.messages[-1]
+    assert "dropout 0 with the same penalties" in result.messages[-1]
     assert result.tagger.info["training"]["noise"]["iterations"] == 0
     result = train(sample, template="minimal", warm_up=2, max_iterations=5)
     assert result.noise_iterations == 3

@@ -15,6 +15,7 @@
 :func:`check`                     mistakes in labeled data, before training
 :func:`explain`, :func:`report`   why a label; training and errors in one page
 :func:`cluster`                   word clusters from unlabeled text
+:func:`tag_frame`                 a column of a pandas frame: also for Spark, Dask and Ray
 ================================  ===========================================================
 
 ``dropchain.pycrfsuite`` and ``dropchain.sklearn`` stand in for python-crfsuite and
@@ -23,8 +24,8 @@ sklearn-crfsuite.
 
 from __future__ import annotations
 
-from dropchain._checking import check, explain, report
-from dropchain._clusters import cluster
+from dropchain._checking import CheckResult, Report, check, explain, report
+from dropchain._clusters import Clusters, cluster
 from dropchain._dropchain import (
     Corpus,
     Interrupted,
@@ -36,20 +37,19 @@ from dropchain._dropchain import (
     spans,
 )
 from dropchain._evaluation import compare, evaluate
+from dropchain._explanation import Explanation
 from dropchain._features import Features
+from dropchain._frames import tag_frame
 from dropchain._options import TrainOptions
 from dropchain._plots import Svg
-from dropchain._results import Iteration, TrainResult, Trial, TuneResult
+from dropchain._results import Iteration, TrainResult
 from dropchain._sample import sample_corpus
 from dropchain._scores import Comparison, Difference, Evaluation, Score
+from dropchain._search_results import Trial, TuneResult
 from dropchain._training import train
 from dropchain._tuning import tune
 from dropchain._values import (
-    CheckResult,
-    Clusters,
-    Explanation,
     Path,
-    Report,
     Span,
     TaggedSentence,
     TaggedText,
@@ -96,6 +96,7 @@ __all__ = [
     "report",
     "sample_corpus",
     "spans",
+    "tag_frame",
     "train",
     "tune",
 ]

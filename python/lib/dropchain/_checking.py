@@ -7,12 +7,13 @@ import inspect
 import json
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from dropchain import _data, _dropchain, _files
 from dropchain._dropchain import Corpus, Tagger, Template
+from dropchain._explanation import Explanation
 from dropchain._results import TrainResult
-from dropchain._values import CheckResult, Explanation, Report
 
 #: How files are read, with defaults.
 _READING = {
@@ -20,6 +21,75 @@ _READING = {
     for name, parameter in inspect.signature(Corpus.read).parameters.items()
     if name not in ("paths", "like")
 }
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class CheckResult:
+    """What :func:`dropchain.check` found. ``str(…)`` is the text of `dropchain check`."""
+
+    sizes: list[dict[str, Any]]
+    """Sizes of the data of each role."""
+    overlaps: list[dict[str, Any]]
+    """How the data of these roles overlap."""
+    labels: dict[str, Any]
+    """The labels, and how they are read."""
+    findings: list[dict[str, Any]]
+    """What was found, errors first: `kind`, `severity`, `count`, `examples` and more."""
+    inconsistent: list[dict[str, Any]] | None
+    """Phrases whose labels differ from place to place, if they were asked for."""
+    suspicious: list[dict[str, Any]] | None
+    """Sentences whose labels are improbable, if they were asked for and there are no errors."""
+    _text: str
+
+    @property
+    def errors(self) -> list[dict[str, Any]]:
+        """The findings that training or evaluation would refuse."""
+        return self._of("error")
+
+    @property
+    def warnings(self) -> list[dict[str, Any]]:
+        """The findings that are most likely mistakes."""
+        return self._of("warning")
+
+    def _of(self, severity: str) -> list[dict[str, Any]]:
+        return [finding for finding in self.findings if finding["severity"] == severity]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, for JSON: as `dropchain check --json`."""
+        fields = {name: value for name, value in vars(self).items() if name != "_text"}
+        asked_for = ("inconsistent", "suspicious")
+        return {k: v for k, v in fields.items() if v is not None or k not in asked_for}
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        errors, warnings, notices = (len(self._of(s)) for s in ("error", "warning", "notice"))
+        return (
+            f"<CheckResult: {errors} kinds of errors, {warnings} of warnings, {notices} of notices>"
+        )
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Report:
+    """The page of :func:`dropchain.report`."""
+
+    title: str
+    """Its title."""
+    html: str
+    """Its text."""
+    output: str | None
+    """The file that it was written to."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, for JSON."""
+        return dict(vars(self))
+
+    def __str__(self) -> str:
+        return f"wrote {self.output}" if self.output else repr(self)
+
+    def __repr__(self) -> str:
+        return f"<Report {self.title!r}, {len(self.html)} characters>"
 
 
 def check(

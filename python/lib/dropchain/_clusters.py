@@ -4,11 +4,67 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from dropchain import _data, _docs, _dropchain, _files
+from dropchain._frames import frame
 from dropchain._progress import SearchProgress
-from dropchain._values import Clusters
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped,unused-ignore]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Clusters:
+    """Words with the clusters that :func:`dropchain.cluster` found for them.
+
+    The path of a cluster is a string of bits; its prefixes are larger clusters.
+    """
+
+    count: int
+    """The number of clusters."""
+    mutual_information: float
+    """The average mutual information of adjacent clusters, in bits."""
+    words: list[tuple[str, str, int]]
+    """All words: path, word, number of occurrences; those of a cluster together."""
+    text: str
+    """The lines of a cluster file, for ``Template(text, files={"paths.txt": clusters.text})``."""
+
+    @cached_property
+    def _paths(self) -> dict[str, str]:
+        return {word: path for path, word, _ in self.words}
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the path of each word."""
+        return dict(self._paths)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each word."""
+        return frame(dict(zip(("path", "word", "count"), word)) for word in self.words)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write a file that ``cluster("…")`` in a template reads.
+
+        A file that has no clusters is replaced only with `force`.
+        """
+        _files.save(self, path, force)
+
+    def _save(self, path: str | os.PathLike[str]) -> None:
+        _dropchain.write_file(path, self.text.encode())
+
+    def __getitem__(self, word: str) -> str:
+        return self._paths[word]
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._paths
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def __repr__(self) -> str:
+        return f"<Clusters of {len(self)} words: {self.count}>"
 
 
 def cluster(

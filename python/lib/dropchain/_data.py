@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dropchain import _docs, _tables, _tuples
-from dropchain._dropchain import AttributeCorpus, Corpus, Sentence, Tagger, Template
+from dropchain._dropchain import Corpus, Sentence, Tagger, Template
 from dropchain._features import Features
 from dropchain._layouts import listed
 from dropchain._tuples import described
@@ -30,7 +30,7 @@ FORMS = {
 def kind(data: Any) -> str | None:
     """Return what data are, of :data:`FORMS`; None if they are none of these, such as sentences
     without labels."""
-    if isinstance(data, (Corpus, AttributeCorpus)):
+    if isinstance(data, Corpus):
         return "sentences"
     if paths(data):
         return "files"
@@ -98,9 +98,14 @@ def corpus(
             f"found {described(sentences)} as X; expected an iterable of sentences (files: "
             "Corpus.read)"
         )
+    if _is_matrix(sentences):
+        raise ValueError(
+            "X is one matrix; expected a list of matrices, one for each sentence, or "
+            "Features(X, lengths=…)"
+        )
     if hasattr(sentences, "__next__") or _tables.is_column(sentences):
         sentences = listed(sentences)
-    form = None if _is_matrix(sentences) else kind(sentences)
+    form = kind(sentences)
     if form != "table":
         _check_not_given(given, sentences)
     if misaligned is not None and form != "offsets":
@@ -128,38 +133,30 @@ def labeled(
     name: str,
     y: Any = None,
     *,
-    compact: bool = False,
     columns: str | Iterable[str] | None = None,
     weights: Iterable[float] | None = None,
     **options: Any,
-) -> Corpus | AttributeCorpus:
-    """Read or convert labeled sentences; `name` is that of the argument.
-
-    Features in memory become an `AttributeCorpus` if it is to be `compact`.
-    """
+) -> Corpus:
+    """Read or convert labeled sentences; `name` is that of the argument."""
     if hasattr(data, "__next__") or _tables.is_column(data):
         data = listed(data)
     form = None if y is not None else kind(data)
-    if form == "files" or isinstance(data, (Corpus, AttributeCorpus)) and y is None:
+    if form == "files" or isinstance(data, Corpus) and y is None:
         if weights is not None:
             raise ValueError("weights are those of sentences in memory; expected (X, y) as data")
-        if isinstance(data, (Corpus, AttributeCorpus)):
+        if isinstance(data, Corpus):
             return data
         _check_not_given({key: options.pop(key, None) for key in ("sentence", "word")}, data)
         return Corpus.read(paths(data), columns=columns, **options)
     if form == "xy":
         data, y = data
-    of_memory = ("sentence", "word", "label", "misaligned")
-    known: dict[str, Any] = {key: options.get(key) for key in of_memory}
-    known.update(columns=columns, weights=weights)
-    if form == "tagged" and columns is not None and known["label"] is None:
-        known["label"] = -1
-    if y is not None and form != "table" and not _tables.is_table(data):
-        _check_not_given({key: known[key] for key in ("sentence", "word")}, data)
-        return _from_memory(data, y, compact, known)
     if form is None and y is None:
         raise TypeError(_unknown(data, name))
-    return corpus(data, y, **known)
+    of_memory = ("sentence", "word", "label", "misaligned")
+    known: dict[str, Any] = {key: options.get(key) for key in of_memory}
+    if form == "tagged" and columns is not None and known["label"] is None:
+        known["label"] = -1
+    return corpus(data, y, columns=columns, weights=weights, **known)
 
 
 def unlabeled(data: Any, features: bool, **reading: Any) -> Corpus:
@@ -222,7 +219,7 @@ def told_apart(data: Any, second: Any, dev: Any) -> tuple[Any, Any, Any]:
 
 def are_labels(value: Any, data: Any = None) -> bool:
     """Return whether an object is the labels of each sentence or, of a table, of each token."""
-    if isinstance(value, (str, bytes, Mapping, Corpus, AttributeCorpus, Features)):
+    if isinstance(value, (str, bytes, Mapping, Corpus, Features)):
         return False
     if _is_column(value):
         return True
@@ -237,28 +234,6 @@ def are_labels(value: Any, data: Any = None) -> bool:
 def listed_labels(labels: Any) -> Any:
     """Return labels of an array or a column as lists."""
     return listed(labels) if _is_column(labels) else labels
-
-
-def _from_memory(
-    sentences: Any, labels: Any, compact: bool, options: dict[str, Any]
-) -> Corpus | AttributeCorpus:
-    if _is_matrix(sentences):
-        raise ValueError(
-            "X is one matrix; expected a list of matrices, one for each sentence, or "
-            "Features(X, lengths=…)"
-        )
-    if isinstance(sentences, (str, bytes, dict)):
-        raise ValueError(f"found {described(sentences)} as X; expected a list of sentences")
-    if not isinstance(sentences, (list, tuple, Corpus, Features)):
-        sentences = listed(sentences)
-    weights = options["weights"]
-    if weights is not None:
-        weights = [float(weight) for weight in weights]
-    columns = options["columns"]
-    has_words = isinstance(sentences, Corpus) or columns is not None or _has_words(sentences)
-    if compact and not has_words:
-        return AttributeCorpus(sentences, _divided(listed_labels(labels), sentences), weights)
-    return corpus(sentences, labels, columns=columns, weights=weights)
 
 
 def _check_not_given(options: dict[str, Any], data: Any) -> None:
@@ -309,18 +284,6 @@ def _is_matrix(value: Any) -> bool:
     return hasattr(value, "tocsr") or (
         isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "biuf"
     )
-
-
-def _has_words(sentences: Any) -> bool:
-    """Return whether the first token is a word, or all sentences are empty."""
-    for sentence in sentences:
-        if isinstance(sentence, Sentence):
-            return sentence.features is None
-        if isinstance(sentence, (str, bytes, dict, Features)) or _is_matrix(sentence):
-            return isinstance(sentence, (str, bytes, dict))
-        for token in sentence if hasattr(sentence, "__iter__") else ():
-            return isinstance(token, str)
-    return True
 
 
 def _divided(labels: Any, sentences: Any) -> Any:

@@ -1,19 +1,24 @@
-"""What training and searches report and return."""
+"""What training reports and returns."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dropchain import _plots, _result_views
 from dropchain._dropchain import Tagger
 from dropchain._frames import frame
+from dropchain._html import page, paragraph, percent, table
+from dropchain._plots import Svg, draw, metric, picture
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
+
+#: Share of the scores of a run, the lowest ones, that may lie below the plot.
+_LOW_SCORES = 0.25
 
 
 @dataclass(frozen=True)
@@ -119,157 +124,72 @@ class TrainResult:
         """Return a row for each iteration."""
         return frame(iteration.to_dict() for iteration in self.history)
 
-    def plot(self) -> _plots.Svg:
+    def plot(self) -> Svg:
         """Plot the score on development data, and the objective with its parts."""
-        return _plots.training(self)
+        history = self.history
+        panels: list[dict[str, Any]] = []
+        last = history[-1].number if history else 0
+        warm_up = [(history[0].number, self.warm_up)] if 0 < self.warm_up < last else []
+        scored = [(i.number, 100 * i.dev_score) for i in history if i.dev_score is not None]
+        if scored:
+            scores = sorted(score for _, score in scored)
+            low, high = scores[int(_LOW_SCORES * len(scores))], scores[-1]
+            pad = max(0.15 * (high - low), 0.5)
+            best = next((point for point in scored if point[0] == self.best_iteration), None)
+            panels.append({
+                "title": f"{metric(self.metric)} on development data",
+                "x": {"label": "iteration"},
+                "y": {"label": "percent", "range": (max(low - pad, 0), min(high + pad, 100))},
+                "series": [{"name": metric(self.metric), "points": scored, "best": best}],
+            })
+        parts = {
+            "objective": [i.objective for i in history],
+            "noise term": [i.noise for i in history],
+            "penalties": [i.l2 + i.l1 for i in history],
+        }
+        series = []
+        for name, values in parts.items():
+            points = [(i.number, y) for i, y in zip(history, values) if y > 0 and math.isfinite(y)]
+            if points:
+                series.append({"name": name, "points": points})
+        panels.append({
+            "title": "Objective",
+            "x": {"label": "iteration"},
+            "y": {"label": "objective", "scale": "log"},
+            "series": series,
+        })
+        for panel in panels:
+            panel["shaded"] = warm_up
+        note = f"Noise begins after iteration {self.warm_up}; before, plots are shaded."
+        return draw(title="Training", panels=panels, note=note if warm_up else "")
 
     def _repr_html_(self) -> str:
-        return _result_views.training(self)
+        """Show how training went."""
+        rows: list[tuple[str, str]] = []
+        if self.dev_score is not None:
+            score = f"{percent(self.dev_score)} %, after iteration {self.best_iteration}"
+            rows.append((f"{metric(self.metric)} on development data", score))
+        rows += [
+            ("trained with", self.regularization),
+            ("iterations", f"{self.iterations}, ended by {self.end_reason.replace('_', ' ')}"),
+        ]
+        if self.noise_iterations or self.warm_up:
+            noise = f"{self.noise_iterations}, after {self.warm_up} without"
+            rows.append(("iterations with noise", noise))
+        data = ", ".join(
+            f"{self.data[name]:,} {name}"
+            for name in ("sentences", "tokens", "attributes")
+            if isinstance(self.data.get(name), int)
+        )
+        rows += [("data", data), ("seconds", f"{self.seconds:.1f}")]
+        if self.model is not None:
+            rows.append(("model", str(self.model)))
+        notes = (paragraph(message) for message in self.messages)
+        facts = table("Training", (), rows, kind="words")
+        return page(facts, picture(self.plot), *notes)
 
     def __repr__(self) -> str:
         text = f"<TrainResult: {self.iterations} iterations, {self.end_reason}"
         if self.dev_score is not None:
             text += f"; dev {self.metric} {self.dev_score:.4f} at iteration {self.best_iteration}"
         return text + ">"
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A configuration that a search has tried."""
-
-    number: int
-    """Its number in the search, from 1."""
-    template: str | None
-    """The template."""
-    dropout: float
-    """The rate of feature noise."""
-    edge_dropout: float
-    """The rate for transitions and features of pairs of tokens."""
-    l2: float
-    """Strength of the L2 penalty."""
-    l1: float
-    """Strength of the L1 penalty."""
-    unlabeled_weight: float
-    """Weight of an unlabeled sentence."""
-    warm_up: int | None
-    """Iterations without noise, if that is searched and there is noise."""
-    gradient: str | None
-    """How the gradient of the noise term is computed, likewise."""
-    score: float | None
-    """The score: on development data, or the mean over the folds."""
-    metric: str | None
-    """Which score that is: "f1" or "accuracy"."""
-    standard_error: float | None
-    """With folds: the standard error of the score."""
-    standard_deviation: float | None
-    """With folds: the standard deviation of their scores."""
-    fold_scores: list[float]
-    """With folds: the score on each."""
-    best_iteration: int | None
-    """The iteration of the score."""
-    iterations: int
-    """The number of iterations."""
-    recall_bias: float | None
-    """The recall bias with which the score was reached."""
-    nonzero_weights: int | None
-    """With L1: weights that are not 0."""
-    objective: float | None
-    """The objective after the last iteration."""
-    end_reason: str
-    """Why its training ended."""
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The searched options, as keyword arguments of :func:`dropchain.train`."""
-        names = ("dropout", "edge_dropout", "l2", "l1", "unlabeled_weight")
-        course = [name for name in ("warm_up", "gradient") if getattr(self, name) is not None]
-        return {name: getattr(self, name) for name in (*names, *course)}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name."""
-        return dataclasses.asdict(self)
-
-
-@dataclass(frozen=True, repr=False)
-class TuneResult:
-    """The result of a search."""
-
-    tagger: Tagger
-    """A tagger with the model of the best configuration."""
-    trials: list[Trial]
-    """All configurations, the best first."""
-    options: Mapping[str, Any]
-    """All training options of the best configuration."""
-    refit_iterations: int | None
-    """With folds: iterations of training the best configuration on all data."""
-    interrupted: bool
-    """Whether the search ended early."""
-    noise_gain: Mapping[str, Any] | None = None
-    """With folds: the difference between the best configuration with noise and the best without.
-
-    `with_noise` and `without_noise` are their numbers; `fold_differences` are those of their scores
-    on each fold, with `mean` and `standard_deviation`; noise is `ahead` in so many folds; `p_value`
-    is that of a paired t-test, corrected for training data that overlap.
-    """
-    model: str | None = None
-    """The file of the model, if one was written."""
-    pruned: tuple[int, int] | None = None
-    """The number of attributes with weights before and after pruning."""
-
-    @property
-    def best(self) -> Trial:
-        """The best configuration."""
-        return self.trials[0]
-
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Save the model: see :meth:`Tagger.save`."""
-        self.tagger.save(path, force=force)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything but the tagger, for JSON."""
-        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        del fields["tagger"]
-        fields["trials"] = [trial.to_dict() for trial in self.trials]
-        fields["options"] = dict(self.options)
-        return fields
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return a row for each configuration, the best first."""
-        return frame(trial.to_dict() for trial in self.trials)
-
-    def plot(self) -> _plots.Svg:
-        """Plot the scores by each option that differs between configurations."""
-        return _plots.search(self)
-
-    def _repr_html_(self) -> str:
-        return _result_views.search(self)
-
-    def _rows(self) -> list[tuple[str, ...]]:
-        """Return a table of the configurations, without empty columns; first, the heads."""
-        rows = [("template", "dropout", "edge", "l2", "l1", "score", "±", "best at", "stop reason")]
-        for trial in self.trials:
-            deviation = trial.standard_deviation
-            rows.append((
-                trial.template or "–",
-                f"{trial.dropout:g}",
-                f"{trial.edge_dropout:g}",
-                f"{trial.l2:g}",
-                f"{trial.l1:g}",
-                "–" if trial.score is None else f"{100 * trial.score:.2f}",
-                "" if deviation is None else f"{100 * deviation:.2f}",
-                "–" if trial.best_iteration is None else str(trial.best_iteration),
-                trial.end_reason or "",
-            ))
-        columns = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
-        return [tuple(row[i] for i in columns) for row in rows]
-
-    def __str__(self) -> str:
-        """Return a table of the configurations."""
-        rows = self._rows()
-        widths = [max(map(len, column)) for column in zip(*rows)]
-        return "\n".join("  ".join(map(str.rjust, row, widths)) for row in rows)
-
-    def __repr__(self) -> str:
-        best = self.best
-        score = "" if best.score is None else f", best {best.metric} {best.score:.4f}"
-        return f"<TuneResult: {len(self.trials)} configurations{score}>"

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dropchain import _plots, _result_views
 from dropchain._frames import frame
+from dropchain._html import Cell, Html, page, paragraph, percent, plural, table
+from dropchain._plots import Svg, draw, metric
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
+
+#: The most labels of a matrix and types of a table that are shown, and types that are drawn.
+_LABELS = 12
+_TYPES = 60
+_DRAWN = 20
 
 
 class Score(dict[str, float]):
@@ -103,12 +110,77 @@ class Evaluation:
         """Return the scores of each type, or of each label if labels encode no spans."""
         return frame(self.types, "type") if self.has_spans else frame(self.labels, "label")
 
-    def plot(self) -> _plots.Svg:
+    def plot(self) -> Svg:
         """Plot precision, recall and F1 of each type, or of each label."""
-        return _plots.scores(self)
+        found = self.types if self.has_spans else self.labels
+        names = sorted(found, key=lambda name: -found[name].gold)[:_DRAWN]
+        series = [
+            {
+                "name": metric(score),
+                "style": "bars",
+                "points": [(i, 100 * found[name][score]) for i, name in enumerate(names)],
+            }
+            for score in ("precision", "recall", "f1")
+        ]
+        panel = {
+            "x": {"label": "type" if self.has_spans else "label", "names": names},
+            "y": {"label": "percent", "range": (0, 100)},
+            "series": series,
+        }
+        return draw(title="Scores", panels=[panel])
 
     def _repr_html_(self) -> str:
-        return _result_views.evaluation(self)
+        """Show scores: of all, by type or label, and confusions."""
+        counts = f"{plural(self.sentences, 'sentence')}, {plural(self.tokens, 'token')}"
+        own = ("precision", "recall", "f1") if self.has_spans else ()
+        names = (*own, "accuracy")
+        row = [Cell(percent(getattr(self, n)), getattr(self, n)) for n in names]
+        head = ("", *(name.replace("f1", "F1") for name in names))
+        parts = [table(f"Scores, in percent: {counts}", head, [("all", *row)])]
+        thing, found = ("type", self.types) if self.has_spans else ("label", self.labels)
+        common = sorted(found.items(), key=lambda item: -item[1].gold)
+        rows = [
+            (
+                name or "(no type)",
+                percent(one.precision),
+                percent(one.recall),
+                Cell(percent(one.f1), one.f1),
+                f"{one.gold:,}",
+                f"{one.predicted:,}",
+            )
+            for name, one in common[:_TYPES]
+        ]
+        head = (thing, "precision", "recall", "F1", "in gold", "predicted")
+        parts.append(table(f"By {thing}, in percent", head, rows))
+        if self.columns:
+            columns = [(name, Cell(percent(one), one)) for name, one in self.columns.items()]
+            parts.append(table("Accuracy of columns, in percent", ("column", "accuracy"), columns))
+        return page(*parts, self._matrix())
+
+    def _matrix(self) -> Html:
+        """Return which labels are taken for which: those with the most errors."""
+        confusions = self.confusions(None)
+        errors: Counter[str] = Counter()
+        for gold, predicted, count in confusions:
+            errors.update({gold: count, predicted: count})
+        if not errors:
+            return paragraph("There are no errors.")
+        names = sorted(name for name, _ in errors.most_common(_LABELS))
+        counts = {(gold, predicted): count for gold, predicted, count in confusions}
+        counts.update({(name, name): self.labels[name].correct for name in names})
+        rows = []
+        for gold in names:
+            row = [counts.get((gold, predicted), 0) for predicted in names]
+            rest = max(self.labels[gold].gold, 1)
+            cells = (
+                Cell(f"{count:,}" if count else "", count / rest, tone, "shade")
+                for count, tone in zip(row, ("good" if name == gold else "bad" for name in names))
+            )
+            rows.append((gold, *cells))
+        caption = "Tokens by gold label (rows) and predicted label (columns)"
+        if len(errors) > _LABELS:
+            caption += f": the {_LABELS} with the most errors"
+        return table(caption, ("gold", *names), rows)
 
     def __str__(self) -> str:
         return self._reports[0]
@@ -175,7 +247,17 @@ class Comparison:
         return frame({n: one.to_dict() for n, one in scores.items() if one is not None}, "score")
 
     def _repr_html_(self) -> str:
-        return _result_views.comparison(self)
+        """Show two taggers and their difference."""
+        rows = []
+        for name, one in (("F1", self.f1), ("accuracy", self.accuracy)):
+            if one is not None:
+                interval = f"{100 * one.interval[0]:+.2f} to {100 * one.interval[1]:+.2f}"
+                row = (percent(one.a), percent(one.b), f"{100 * one.difference:+.2f}", interval)
+                rows.append((name, *row, f"{one.p_value:.4f}"))
+        caption = f"Two taggers, in percent: {plural(self.sentences, 'sentence')}"
+        head = ("", "A", "B", "B − A", "95 % interval", "p-value")
+        note = paragraph(f"Paired bootstrap, {self.samples:,} samples.")
+        return page(table(caption, head, rows), note)
 
     def __str__(self) -> str:
         return self._table

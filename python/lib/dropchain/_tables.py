@@ -1,13 +1,11 @@
-"""Tables: frames of pandas and polars, Arrow, data sets of HuggingFace, dicts of columns."""
+"""Tables: frames of pandas and polars, of pyarrow, data sets of HuggingFace, dicts of columns."""
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from dropchain import _dropchain
 from dropchain._dropchain import Corpus
 from dropchain._layouts import Rows, Tokens, is_missing, listed, shown
 
@@ -25,32 +23,31 @@ class Table:
 
     def __init__(self, data: Any) -> None:
         _check_is_split(data)
-        self.takes_all = True  # columns of strings, unless some are chosen
         self.features = getattr(data, "features", None)
-        self._get: Callable[[str], Any]
-        if hasattr(data, "column_names") and self.features is not None:
-            self.names = list(data.column_names)
-            self._get = data.__getitem__
-            self.takes_all = False
-        elif isinstance(data, (list, tuple)):
+        self.takes_all = self.features is None  # columns of strings, unless some are chosen
+        if hasattr(data, "validate"):  # of pyarrow, which trusts the offsets of others
+            data.validate(full=True)
+        if _is_frame(data) and any(getattr(getattr(data, "index", None), "names", ())):
+            data = data.reset_index()
+        self._get: Callable[[str], Any] = lambda name: data[name]
+        if isinstance(data, (list, tuple)):
             self.names = list(data[0])
             self._get = lambda name: _column_of_rows(data, name)
+        elif isinstance(data, Mapping):
+            self.names = list(data)
         else:
-            columns = data if isinstance(data, Mapping) else _columns_of_frame(data)
-            self.names = list(columns)
-            self._get = columns.__getitem__
+            self.names = list(data.columns if _is_frame(data) else data.column_names)
         for name in self.names:
             if not isinstance(name, str):
                 raise ValueError(f"found a column with the name {name!r}; expected a string")
+            if self.names.count(name) > 1:
+                raise ValueError(f"two columns have the name '{name}'; expected different names")
 
     def column(self, name: str) -> list[Any]:
         """Return the values of a column."""
         if name not in self.names:
             raise ValueError(f"no column '{name}'; the columns are {', '.join(self.names)}")
-        values = self._get(name)
-        if isinstance(values, str):
-            raise ValueError(f"column '{name}' has the type {values}; expected strings")
-        return listed(values)
+        return listed(self._get(name))
 
     def find(self, usual: tuple[str, ...]) -> str | None:
         """Return the column with the first of the usual names."""
@@ -90,11 +87,14 @@ def is_table(data: Any) -> bool:
         return bool(data) and isinstance(data[0], Mapping)
     return (
         isinstance(data, Mapping)
-        or hasattr(data, "features") and hasattr(data, "column_names")
-        or hasattr(data, "__arrow_c_stream__") and not is_column(data)
-        or hasattr(data, "columns") and hasattr(data, "dtypes")
-        or hasattr(data, "__arrow_c_array__") and hasattr(data, "schema")
+        or _is_frame(data)
+        or hasattr(data, "column_names") and (hasattr(data, "features") or hasattr(data, "schema"))
     )
+
+
+def _is_frame(data: Any) -> bool:
+    """Return whether an object is a frame of pandas or polars."""
+    return hasattr(data, "columns") and hasattr(data, "dtypes")
 
 
 def is_column(data: Any) -> bool:
@@ -145,10 +145,10 @@ def corpus(
     if columns is None and table.takes_all:
         taken = {word, label, *ids, "word", "form", "label"}
         for name in table.names:
-            if name not in taken and not name.startswith("__index_level_"):
-                values = table._get(name)
-                if not isinstance(values, str) and _fits(listed(values), words, has_lists):
-                    others[name] = listed(values)
+            if name not in taken:
+                values = table.column(name)
+                if _fits(values, words, has_lists):
+                    others[name] = values
     layout = Rows(words, word) if has_lists else Tokens(words, word, ids, table)
     cells = [layout.divided(words, word)]
     cells += [layout.divided(values, name) for name, values in others.items()]
@@ -217,19 +217,6 @@ def to_frame(corpus: Corpus) -> Any:
     return pandas.DataFrame(columns)
 
 
-def _columns_of_frame(data: Any) -> Mapping[str, Any]:
-    try:
-        return _dropchain.arrow_columns(data)
-    except Exception as error:
-        # pandas makes Arrow tables only with pyarrow, and of columns with one type.
-        pandas = sys.modules.get("pandas")
-        if pandas is None or not isinstance(data, pandas.DataFrame):
-            raise
-        if len(set(data.columns)) < len(data.columns):
-            raise ValueError("two columns have the same name; expected different names") from error
-        return {name: data[name] for name in data.columns}
-
-
 def _column_of_rows(rows: Any, name: str) -> list[Any]:
     column = []
     for i, row in enumerate(rows):
@@ -254,10 +241,9 @@ def _fits(values: list[Any], words: list[Any], has_lists: bool) -> bool:
     """Return whether a column has a string for each token."""
     if not has_lists:
         return all(isinstance(value, str) for value in values)
-    return len(values) == len(words) and all(
-        isinstance(row, list)
-        and all(isinstance(value, str) for value in row)
-        and len(row) == len(listed(tokens))
+    are_lists = all(not isinstance(row, str) and hasattr(row, "__iter__") for row in values)
+    return are_lists and len(values) == len(words) and all(
+        [isinstance(value, str) for value in listed(row)] == [True] * len(listed(tokens))
         for row, tokens in zip(values, words)
     )
 

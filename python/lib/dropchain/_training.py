@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dropchain import _data, _dropchain, _files, _options
-from dropchain._dropchain import Interrupted, Tagger, Template
+from dropchain._dropchain import Corpus, Interrupted, Tagger, Template
 from dropchain._knowledge import Knowledge
 from dropchain._progress import Follower, TrainingProgress
 from dropchain._results import Iteration, TrainResult
@@ -143,7 +143,7 @@ def train(
     _options.check_names(options, "train")
     given["data"], given["y"], given["dev"] = _data.told_apart(data, y, dev)
     every = _interval(checkpoint_every)
-    arguments, [parsed], chosen = prepared(given, [_data.template(template)], compact=True)
+    arguments, [parsed], chosen = prepared(given, [_data.template(template)])
     bar = TrainingProgress(progress, options.get("max_iterations")) if progress else None
     follower = Follower(observer, bar, "iteration", _iteration)
     try:
@@ -167,7 +167,7 @@ def train(
 
 
 def prepared(
-    given: Mapping[str, Any], templates: list[Template | None], *, compact: bool
+    given: Mapping[str, Any], templates: list[Template | None]
 ) -> tuple[dict[str, Any], list[Template | None], str | None]:
     """Check the arguments that training and searches share, and read the data.
 
@@ -184,14 +184,15 @@ def prepared(
     names = ("format", "comments", "partial_labels", "columns")
     reading = {name: given[name] for name in names}
     columns = given["columns"]
-    of_tables = {name: given[name] for name in ("sentence", "word", "label")}
-    options = {**reading, **of_tables, "compact": compact and not isinstance(given["dev"], float)}
+    options = {**reading, **{name: given[name] for name in ("sentence", "word", "label")}}
     labeled = _data.labeled(given["data"], "data", given["y"], weights=given["weights"], **options)
     dev = given["dev"]
     if not isinstance(dev, float):
         dev = None if dev is None else _data.labeled(dev, "dev", **options)
-        labeled, dev = _alike(labeled, dev)
-    features = isinstance(labeled, _dropchain.AttributeCorpus) or labeled.has_features
+    features = labeled.has_features
+    if isinstance(dev, Corpus) and len(dev) and dev.has_features != features:
+        words, other = ("dev", "data") if features else ("data", "dev")
+        raise ValueError(f"{words} has words, {other} has features; expected one kind")
     chosen = None
     if templates == [None] and not features and base is None and len(labeled):
         labels = {name: given["options"].get(name) for name in ("plain_labels", "outside")}
@@ -278,19 +279,6 @@ def interrupted(message: str, result: Any) -> Interrupted:
     error = Interrupted(message)
     error.result = result
     return error
-
-
-def _alike(labeled: Any, dev: Any) -> tuple[Any, Any]:
-    """Bring training and development data into one form if they have features."""
-    compact = _dropchain.AttributeCorpus
-    if isinstance(labeled, compact) == isinstance(dev, compact) or dev is None:
-        return labeled, dev
-    for name, corpus in (("data", labeled), ("dev", dev)):
-        if isinstance(corpus, _dropchain.Corpus) and not corpus.has_features:
-            raise ValueError(f"{name} has words, the other data have features; expected one kind")
-    both = (c if isinstance(c, compact) else compact.of_corpus(c) for c in (labeled, dev))
-    first, second = both
-    return first, second
 
 
 def _check_template(template: Any, features: bool, base: Tagger | None, sentences: int) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dropchain import _data, _dropchain, _options, _training
 from dropchain._dropchain import Tagger, Template
 from dropchain._progress import Follower, SearchProgress
-from dropchain._results import Trial, TuneResult
+from dropchain._search_results import Trial, TuneResult
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -140,7 +140,7 @@ def tune(
     elif gradient is not None:
         space["gradient"] = ",".join(gradient)
     names, parsed = _templates(template)
-    arguments, templates, chosen = _training.prepared(given, [*parsed] or [None], compact=False)
+    arguments, templates, chosen = _training.prepared(given, [*parsed] or [None])
     if chosen is not None:
         names = [chosen]
     bar = SearchProgress(progress) if progress else None

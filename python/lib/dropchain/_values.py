@@ -1,18 +1,25 @@
-"""What tagging and clustering return. The extension module makes these by position."""
+"""What tagging returns. The extension module makes these by position."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dropchain import _dropchain, _files, _views
 from dropchain._frames import frame
+from dropchain._html import (
+    Cell,
+    Html,
+    details,
+    page,
+    paragraph,
+    sentence as marked,
+    shortened,
+    table,
+)
+from dropchain._views import LABELS, SENTENCES, WORDS, beginning, labeled, marks_of, text_line
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
@@ -88,7 +95,35 @@ class Tagging:
         return frame({"word": w, "label": y, **dict(zip(self.names, p))} for w, y, p in rows)
 
     def _repr_html_(self) -> str:
-        return _views.tagging(self)
+        """Show what a tagger says of a sentence."""
+        words, own = self.words, self.label_probabilities
+        spans = []
+        for start, end, kind in self.spans:
+            spans.append((start, end, kind, min(own[start:end]) if own else None))
+        parts = [text_line(beginning(words, *marks_of(self.labels, spans, own)))]
+        if self.probability is not None:
+            parts.append(paragraph(f"The labels have the probability {self.probability:.3f}."))
+        if len(self.nbest) > 1:
+            rows = [
+                (i, Cell(f"{path.probability:.3f}", path.probability), labeled(words, path.labels))
+                for i, path in enumerate(self.nbest, 1)
+            ]
+            head = ("", "probability", "labels")
+            parts.append(table("The best label sequences", head, rows, kind="words"))
+        if self.marginals is not None and len(words):
+            parts.append(self._probabilities())
+        return page(*parts)
+
+    def _probabilities(self) -> Html:
+        assert self.marginals is not None
+        largest = self.marginals.max(axis=0)
+        columns = sorted(sorted(range(len(largest)), key=lambda k: -largest[k])[:LABELS])
+        rows = [
+            (word, *(Cell(f"{row[k]:.2f}", row[k], kind="shade") for k in columns))
+            for word, row in zip(self.words[:WORDS], self.marginals.tolist())
+        ]
+        head = ("token", *(self.names[k] for k in columns))
+        return details("Probabilities of labels", table("Probabilities of labels", head, rows))
 
     def __repr__(self) -> str:
         return f"<Tagging {self.labels}>"
@@ -170,7 +205,19 @@ class TaggedSentence:
         return len(self.tokens)
 
     def _repr_html_(self) -> str:
-        return _views.tagged_sentence(self)
+        """Show a tagged sentence."""
+        return page(text_line(self._marked()))
+
+    def _marked(self) -> Html:
+        """Return the sentence with its marks and the space between its tokens."""
+        tokens = self.tokens
+        spans = [(s.token_start, s.token_end, s.type, s.probability) for s in self.spans]
+        probabilities: Any = [token.probability for token in tokens]
+        known = probabilities if None not in probabilities else None
+        marks, doubts = marks_of(self.labels, spans, known)
+        ends = [tokens[0].start if tokens else 0, *(token.end for token in tokens)]
+        gaps = [" " if token.start > end else "" for token, end in zip(tokens, ends)]
+        return marked(self.words, marks, doubts=doubts, gaps=gaps)
 
     def __repr__(self) -> str:
         counts = f"{len(self)} tokens, {len(self.spans)} spans"
@@ -195,7 +242,9 @@ class TaggedText(list[TaggedSentence]):
         return frame({"sentence": i, **t._asdict()} for i, one in numbered for t in one.tokens)
 
     def _repr_html_(self) -> str:
-        return _views.tagged_text(self)
+        """Show tagged sentences."""
+        shown, note = shortened(self, 5 * SENTENCES, "sentence")
+        return page(*(text_line(one._marked()) for one in shown), note)
 
     def __repr__(self) -> str:
         return f"<TaggedText of {len(self)} sentences, {len(self.spans)} spans>"
@@ -203,170 +252,3 @@ class TaggedText(list[TaggedSentence]):
     def __str__(self) -> str:
         parts = ("".join(f"{t.text}/{t.label} " for t in one.tokens) for one in self)
         return "\n".join(part.rstrip() for part in parts)
-
-
-class Explanation(list[dict[str, Any]]):
-    """Why the tokens of a sentence have their labels: what :meth:`Tagger.explain` returns.
-
-    A list with a dict for each token, which that method describes. ``str(…)`` is the text of
-    `dropchain explain`.
-    """
-
-    words: list[str]
-    """The words; of a sentence with features, `token 1`, `token 2` and so on."""
-
-    def __init__(
-        self, tokens: Iterable[dict[str, Any]] = (), words: Iterable[str] = (), text: str = ""
-    ) -> None:
-        super().__init__(tokens)
-        self.words = list(words)
-        self._text = text
-
-    @property
-    def labels(self) -> list[str]:
-        """The label of each token."""
-        return [token["label"] for token in self]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return words, labels and explanations, for JSON."""
-        return {"tokens": self.words, "labels": self.labels, "explanations": list(self)}
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return a row for each part of a margin."""
-        rows = []
-        for word, token in zip(self.words, self):
-            own = {"token": token["token"], "text": word, "label": token["label"]}
-            own["margin"] = token.get("margin")
-            own["runner_up"] = token.get("runner_up", {}).get("label")
-            for part in token.get("parts", ()):
-                rows.append({**own, "at": part["token"], **part, "token": own["token"]})
-        return frame(rows)
-
-    def _repr_html_(self) -> str:
-        return _views.explanation(self)
-
-    def __str__(self) -> str:
-        return self._text
-
-    def __repr__(self) -> str:
-        return f"<Explanation of {len(self)} tokens>"
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class CheckResult:
-    """What :func:`dropchain.check` found. ``str(…)`` is the text of `dropchain check`."""
-
-    sizes: list[dict[str, Any]]
-    """Sizes of the data of each role."""
-    overlaps: list[dict[str, Any]]
-    """How the data of these roles overlap."""
-    labels: dict[str, Any]
-    """The labels, and how they are read."""
-    findings: list[dict[str, Any]]
-    """What was found, errors first: `kind`, `severity`, `count`, `examples` and more."""
-    inconsistent: list[dict[str, Any]] | None
-    """Phrases whose labels differ from place to place, if they were asked for."""
-    suspicious: list[dict[str, Any]] | None
-    """Sentences whose labels are improbable, if they were asked for and there are no errors."""
-    _text: str
-
-    @property
-    def errors(self) -> list[dict[str, Any]]:
-        """The findings that training or evaluation would refuse."""
-        return self._of("error")
-
-    @property
-    def warnings(self) -> list[dict[str, Any]]:
-        """The findings that are most likely mistakes."""
-        return self._of("warning")
-
-    def _of(self, severity: str) -> list[dict[str, Any]]:
-        return [finding for finding in self.findings if finding["severity"] == severity]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, for JSON: as `dropchain check --json`."""
-        fields = {name: value for name, value in vars(self).items() if name != "_text"}
-        asked_for = ("inconsistent", "suspicious")
-        return {k: v for k, v in fields.items() if v is not None or k not in asked_for}
-
-    def __str__(self) -> str:
-        return self._text
-
-    def __repr__(self) -> str:
-        errors, warnings, notices = (len(self._of(s)) for s in ("error", "warning", "notice"))
-        return (
-            f"<CheckResult: {errors} kinds of errors, {warnings} of warnings, {notices} of notices>"
-        )
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Report:
-    """The page of :func:`dropchain.report`."""
-
-    title: str
-    """Its title."""
-    html: str
-    """Its text."""
-    output: str | None
-    """The file that it was written to."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, for JSON."""
-        return dict(vars(self))
-
-    def __str__(self) -> str:
-        return f"wrote {self.output}" if self.output else repr(self)
-
-    def __repr__(self) -> str:
-        return f"<Report {self.title!r}, {len(self.html)} characters>"
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Clusters:
-    """Words with the clusters that :func:`dropchain.cluster` found for them.
-
-    The path of a cluster is a string of bits; its prefixes are larger clusters.
-    """
-
-    count: int
-    """The number of clusters."""
-    mutual_information: float
-    """The average mutual information of adjacent clusters, in bits."""
-    words: list[tuple[str, str, int]]
-    """All words: path, word, number of occurrences; those of a cluster together."""
-    text: str
-    """The lines of a cluster file, for ``Template(text, files={"paths.txt": clusters.text})``."""
-
-    @cached_property
-    def _paths(self) -> dict[str, str]:
-        return {word: path for path, word, _ in self.words}
-
-    def to_dict(self) -> dict[str, str]:
-        """Return the path of each word."""
-        return dict(self._paths)
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return a row for each word."""
-        return frame(dict(zip(("path", "word", "count"), word)) for word in self.words)
-
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write a file that ``cluster("…")`` in a template reads.
-
-        A file that has no clusters is replaced only with `force`.
-        """
-        _files.save(self, path, force)
-
-    def _save(self, path: str | os.PathLike[str]) -> None:
-        _dropchain.write_file(path, self.text.encode())
-
-    def __getitem__(self, word: str) -> str:
-        return self._paths[word]
-
-    def __contains__(self, word: str) -> bool:
-        return word in self._paths
-
-    def __len__(self) -> int:
-        return len(self._paths)
-
-    def __repr__(self) -> str:
-        return f"<Clusters of {len(self)} words: {self.count}>"

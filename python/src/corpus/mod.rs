@@ -9,4 +9,4 @@ mod write;
 pub use methods::sample_text;
 pub use pickled::{dump, load};
 pub use reading::ReadArguments;
-pub use sentences::{PyCorpus, each};
+pub use sentences::PyCorpus;

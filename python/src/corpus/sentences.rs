@@ -20,7 +20,7 @@ use crate::sentence::{PySentence, with_labels};
 ///     - lists of tokens: words, features (dicts, or lists of strings), or with `columns` a value
 ///       for each of them; labels are in `labels`;
 ///     - lists of ``(word, tag)``, as NLTK has them; pairs ``(tokens, labels)``;
-///     - a frame of pandas or polars, an Arrow table, a dict of columns or a data set of
+///     - a frame of pandas or polars, a table of pyarrow, a dict of columns or a data set of
 ///       HuggingFace: a row for each token, or for each sentence with lists;
 ///     - documents of spaCy (`Doc`, `DocBin`), or ``(text, {"entities": [(start, end, label)]})``;
 ///     - objects of the class :class:`Sentence`.
@@ -122,7 +122,7 @@ impl PyCorpus {
 /// # Errors
 ///
 /// `ValueError` if it has fewer or more, or is not an iterable.
-pub fn each<'py>(
+fn each<'py>(
     value: &Bound<'py, PyAny>,
     expected: usize,
     name: &str,

@@ -8,12 +8,12 @@ use dropchain::label::Span;
 use dropchain::tag::{AttributeKind, TagDocuments, TagOptions, Tagging};
 use dropchain_analysis::{ExplainedSentence, ExplainedTokens, Explanation, labels_against};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
 
 use super::facts;
-use super::model::{PyTagger, in_parallel, iterate, with_workspace};
+use super::model::{PyTagger, in_batches, in_parallel, iterate, with_workspace};
+use super::rows::ROWS;
 use super::sentences::{Prepared, PyPreparedSentence, Reader, condition};
 use crate::corpus::PyCorpus;
 use crate::error::{at, exception};
@@ -241,7 +241,7 @@ impl PyTagger {
         let sentences = &data.call_method1("sentences", (sentences,))?;
         let labels = PyList::empty(py);
         let options = tag_options(constrain);
-        let mut append = |tagging: &Tagging| labels.append(self.label_list(py, &tagging.labels)?);
+        let mut append = |tagging: Tagging| labels.append(self.label_list(py, &tagging.labels)?);
         if let Ok(corpus) = sentences.cast::<PyCorpus>()
             && self.inner.documents().is_some()
         {
@@ -270,37 +270,44 @@ impl PyTagger {
         Ok(PyPreparedSentence(prepared))
     }
 
-    /// Returns the best labels of each sentence, of :attr:`labels` and without constraints; `name`
-    /// is that of the sentences in messages.
-    #[pyo3(signature = (sentences, threads=None, name="X"))]
+    /// Returns the lines of ``dropchain tag --output jsonl`` for each row: a text, a sentence, or
+    /// None, which stays.
+    #[pyo3(signature = (rows, threads=None))]
+    fn _tag_rows<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+        threads: Option<i64>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        self.check_template()?;
+        let threads = inputs::count("threads", threads, 1)?;
+        let mut reader = self.reader();
+        let read = |i: usize, row: &Bound<'_, PyAny>| self.read_row(&mut reader, row, i);
+        let all = PyList::empty(py);
+        let pass = |lines: Option<String>| all.append(lines);
+        in_batches(rows, ROWS, threads, read, |row| row.lines(&self.inner), pass)?;
+        Ok(all)
+    }
+
+    /// Returns the best labels of each sentence, of :attr:`labels` and without constraints; or the
+    /// probabilities of labels, ``{label: probability}`` for each token. `name` is that of the
+    /// sentences in messages.
+    #[pyo3(signature = (sentences, threads=None, name="X", marginals=false))]
     fn _tag_all<'py>(
         &self,
         py: Python<'py>,
         sentences: &Bound<'py, PyAny>,
         threads: Option<usize>,
         name: &str,
+        marginals: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let all = PyList::empty(py);
-        self.tag_each(sentences, name, threads, tag_options(false), |tagging| {
-            let labels = tagging.labels.iter();
-            all.append(PyList::new(py, labels.map(|id| &self.names[id.index()]))?)
-        })?;
-        Ok(all)
-    }
-
-    /// Returns the probabilities of labels, ``{label: probability}`` for each token of each
-    /// sentence.
-    #[pyo3(signature = (sentences, threads=None, name="X"))]
-    fn _marginals_all<'py>(
-        &self,
-        py: Python<'py>,
-        sentences: &Bound<'py, PyAny>,
-        threads: Option<usize>,
-        name: &str,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let all = PyList::empty(py);
-        let options = TagOptions { marginals: true, ..tag_options(false) };
+        let options = TagOptions { marginals, ..tag_options(false) };
         self.tag_each(sentences, name, threads, options, |tagging| {
+            if !marginals {
+                let labels = tagging.labels.iter();
+                return all.append(PyList::new(py, labels.map(|id| &self.names[id.index()]))?);
+            }
             let rows = tagging.marginals.iter().flat_map(|m| m.rows());
             let rows = rows.map(|row| facts::by_label(py, &self.names, row));
             all.append(rows.collect::<PyResult<Vec<_>>>()?)
@@ -600,12 +607,7 @@ impl PyTagger {
         offsets: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let unit = offsets.parse().map_err(exception)?;
-        if self.columns.is_none() {
-            return Err(PyValueError::new_err(
-                "the model was trained on features, which text does not have; expected a model \
-                 with a template",
-            ));
-        }
+        self.check_template()?;
         let tagged = py.detach(|| match probability {
             true => self.inner.tag_text_with_probabilities(text),
             false => self.inner.tag_text(text),

@@ -3,6 +3,7 @@
 mod facts;
 mod methods;
 mod model;
+mod rows;
 mod sentences;
 
 pub use model::PyTagger;

@@ -124,6 +124,17 @@ impl PyTagger {
         }
     }
 
+    /// Rejects a model that was trained without a template, for text.
+    pub fn check_template(&self) -> PyResult<()> {
+        if self.columns.is_some() {
+            return Ok(());
+        }
+        Err(PyValueError::new_err(
+            "the model was trained on features, which text does not have; expected a model with a \
+             template",
+        ))
+    }
+
     /// Rejects features for a model with a template and words for one without.
     fn check_features(&self, sentence: &Sentence) -> PyResult<()> {
         if sentence.is_empty() || self.columns.is_some() == sentence.attributes.is_none() {
@@ -169,32 +180,20 @@ impl PyTagger {
         name: &str,
         threads: Option<usize>,
         options: TagOptions,
-        mut pass: impl FnMut(&Tagging) -> PyResult<()>,
+        pass: impl FnMut(Tagging) -> PyResult<()>,
     ) -> PyResult<()> {
-        let mut items = iterate(sentences, name)?.enumerate();
         let mut reader = self.reader();
-        let mut first = 0;
-        loop {
-            let (mut batch, mut tokens) = (Vec::new(), 0);
-            while tokens < BATCH
-                && let Some((i, item)) = items.next()
-            {
-                let place = || format!("{name}[{i}]");
-                let sentence = self.read(&mut reader, &item?, i as u64 + 1, &place)?;
-                tokens += 1 + sentence.len();
-                batch.push(sentence);
-            }
-            if batch.is_empty() {
-                return Ok(());
-            }
-            let tag = |i: usize| match batch[i].is_boundary() {
-                true => Ok(Tagging::default()),
-                false => self.tagging_of(batch[i].input(), options),
-            };
-            let place = |i| format!("{name}[{}]", first + i);
-            in_parallel(sentences.py(), threads, batch.len(), tag, place, &mut pass)?;
-            first += batch.len();
-        }
+        let read = |i: usize, item: &Bound<'_, PyAny>| {
+            let sentence =
+                self.read(&mut reader, item, i as u64 + 1, &|| format!("{name}[{i}]"))?;
+            let size = 1 + sentence.len();
+            Ok((sentence, size))
+        };
+        let tag = |sentence: &Prepared| match sentence.is_boundary() {
+            true => Ok(Tagging::default()),
+            false => self.tagging_of(sentence.input(), options),
+        };
+        in_batches(sentences, name, threads, read, tag, pass)
     }
 
     /// Returns label sequences.
@@ -237,30 +236,61 @@ pub fn iterate<'py>(sentences: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound
     items.ok_or_else(|| found(sentences, name, "an iterable of sentences"))
 }
 
-/// Tags sentences by index with all threads and without the GIL, then passes the results on in
-/// order. `place` names a sentence in messages.
-pub fn in_parallel(
+/// Reads the items of an iterable of this name with their sizes in tokens, works on them with all
+/// threads and without the GIL, a batch at a time, and passes the results on in order.
+pub fn in_batches<'py, T: Send + Sync, R: Send>(
+    items: &Bound<'py, PyAny>,
+    name: &str,
+    threads: Option<usize>,
+    mut read: impl FnMut(usize, &Bound<'py, PyAny>) -> PyResult<(T, usize)>,
+    work: impl Fn(&T) -> Result<R> + Send + Sync,
+    mut pass: impl FnMut(R) -> PyResult<()>,
+) -> PyResult<()> {
+    let py = items.py();
+    let mut items = iterate(items, name)?.enumerate();
+    let mut first = 0;
+    loop {
+        let (mut batch, mut tokens) = (Vec::new(), 0);
+        while tokens < BATCH
+            && let Some((i, item)) = items.next()
+        {
+            let (item, size) = read(i, &item?)?;
+            tokens += size;
+            batch.push(item);
+        }
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let place = |i| format!("{name}[{}]", first + i);
+        in_parallel(py, threads, batch.len(), |i| work(&batch[i]), place, &mut pass)?;
+        first += batch.len();
+    }
+}
+
+/// Works on items by index with all threads and without the GIL, then passes the results on in
+/// order. `place` names an item in messages.
+pub fn in_parallel<R: Send>(
     py: Python<'_>,
     threads: Option<usize>,
     count: usize,
-    tag: impl Fn(usize) -> Result<Tagging> + Send + Sync,
+    work: impl Fn(usize) -> Result<R> + Send + Sync,
     place: impl Fn(usize) -> String,
-    pass: &mut impl FnMut(&Tagging) -> PyResult<()>,
+    pass: &mut impl FnMut(R) -> PyResult<()>,
 ) -> PyResult<()> {
     let pool = match count {
         0 | 1 => None,
         _ => Some(threads::pool(threads).map_err(exception)?),
     };
-    let taggings: Vec<_> = py.detach(|| match pool {
+    let results: Vec<_> = py.detach(|| match pool {
         Some(pool) if pool.current_num_threads() > 1 => {
-            pool.install(|| (0..count).into_par_iter().map(tag).collect())
+            pool.install(|| (0..count).into_par_iter().map(work).collect())
         }
-        _ => (0..count).map(tag).collect(),
+        _ => (0..count).map(work).collect(),
     });
     py.check_signals()?;
-    for (i, tagging) in taggings.into_iter().enumerate() {
-        let tagging = tagging.map_err(exception);
-        pass(&tagging.map_err(|error| at(py, || place(i), error))?)?;
+    for (i, result) in results.into_iter().enumerate() {
+        let result = result.map_err(exception);
+        pass(result.map_err(|error| at(py, || place(i), error))?)?;
     }
     Ok(())
 }

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dropchain.pycrfsuite._logparser import LabelScore
-
-if TYPE_CHECKING:
-    from dropchain.pycrfsuite._trainer import BaseTrainer
 
 _TITLES = {
     "lbfgs": "L-BFGS optimization",
@@ -48,14 +45,22 @@ Line search step: {linesearch_step:f}
 
 
 class MessageWriter:
-    """Sends a trainer the messages of a run, as CRFsuite words them, and after those of an event
-    its name and numbers."""
+    """Sends the messages of a run, as CRFsuite words them, and after those of an event its name and
+    numbers."""
 
-    def __init__(self, trainer: BaseTrainer, holdout: int, instances: int) -> None:
-        self._send = trainer.message
-        self._happened = trainer._happened
-        self._algorithm = trainer._algorithm
-        self._parameters = trainer._values
+    def __init__(
+        self,
+        send: Callable[[str], None],
+        happened: Callable[..., None],
+        algorithm: str,
+        parameters: Mapping[str, Any],
+        holdout: int,
+        instances: int,
+    ) -> None:
+        self._send = send
+        self._happened = happened
+        self._algorithm = algorithm
+        self._parameters = parameters
         self._holdout = holdout
         self._instances = instances
         self._sizes: Mapping[str, int] = {"weights": 0, "attributes": 0}

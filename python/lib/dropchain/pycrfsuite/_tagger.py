@@ -164,7 +164,7 @@ class Tagger:
             raise ValueError(f"The position, {pos}, is out of range of {len(sequence)} items")
         _check_label(label, model.labels, "y")
         if cached is None or cached[0] is not sequence:
-            self._marginals = cached = (sequence, model._marginals_all([sequence])[0])
+            self._marginals = cached = (sequence, model._tag_all([sequence], marginals=True)[0])
         return cached[1][pos][label]
 
     def __reduce_ex__(self, protocol: Any) -> Any:

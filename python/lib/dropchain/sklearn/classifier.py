@@ -28,7 +28,7 @@ class DropoutClassifier(ClassifierMixin, BaseEstimator):
 
     Multinomial logistic regression whose regularizer is the quadratic approximation of dropout
     noise on the features (Wager et al. 2013; Wang et al. 2013): it gains most where there are many
-    features and few labeled documents. The bias has no noise.
+    features and few labeled documents. The bias has neither noise nor penalty.
 
     Parameters
     ----------
@@ -105,18 +105,9 @@ class DropoutClassifier(ClassifierMixin, BaseEstimator):
         random_state: Any = None,
         verbose: bool | int = False,
     ) -> None:
-        self.dropout = dropout
-        self.l2 = l2
-        self.l1 = l1
-        self.noise = noise
-        self.masks = masks
-        self.unlabeled_weight = unlabeled_weight
-        self.max_iter = max_iter
-        self.tol = tol
-        self.patience = patience
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        parameters = dict(locals())
+        del parameters["self"]
+        vars(self).update(parameters)
 
     def fit(
         self,

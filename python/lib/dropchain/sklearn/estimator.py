@@ -284,11 +284,11 @@ calibration_max_trials
 
         They are probabilities for the algorithms lbfgs and l2sgd only.
         """
-        return self._fitted()._opened()._marginals_all(X, _threads(self.n_jobs))
+        return self._fitted()._opened()._tag_all(X, _threads(self.n_jobs), marginals=True)
 
     def predict_marginals_single(self, xseq: Any) -> list[dict[str, float]]:
         """Returns the probabilities of labels, ``{label: probability}`` for each item."""
-        return self._fitted()._opened()._marginals_all([xseq], 1, "sequence")[0]
+        return self._fitted()._opened()._tag_all([xseq], 1, "sequence", marginals=True)[0]
 
     def score(self, X: Any, y: Any) -> float:
         """Returns the fraction of items whose label is predicted.

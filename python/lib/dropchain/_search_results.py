@@ -1,0 +1,201 @@
+"""What searches report and return."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dropchain._dropchain import Tagger
+from dropchain._frames import frame
+from dropchain._html import page, paragraph, shortened, table
+from dropchain._plots import Svg, draw, metric, picture
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped,unused-ignore]
+
+#: The most configurations that are shown.
+_TRIALS = 30
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A configuration that a search has tried."""
+
+    number: int
+    """Its number in the search, from 1."""
+    template: str | None
+    """The template."""
+    dropout: float
+    """The rate of feature noise."""
+    edge_dropout: float
+    """The rate for transitions and features of pairs of tokens."""
+    l2: float
+    """Strength of the L2 penalty."""
+    l1: float
+    """Strength of the L1 penalty."""
+    unlabeled_weight: float
+    """Weight of an unlabeled sentence."""
+    warm_up: int | None
+    """Iterations without noise, if that is searched and there is noise."""
+    gradient: str | None
+    """How the gradient of the noise term is computed, likewise."""
+    score: float | None
+    """The score: on development data, or the mean over the folds."""
+    metric: str | None
+    """Which score that is: "f1" or "accuracy"."""
+    standard_error: float | None
+    """With folds: the standard error of the score."""
+    standard_deviation: float | None
+    """With folds: the standard deviation of their scores."""
+    fold_scores: list[float]
+    """With folds: the score on each."""
+    best_iteration: int | None
+    """The iteration of the score."""
+    iterations: int
+    """The number of iterations."""
+    recall_bias: float | None
+    """The recall bias with which the score was reached."""
+    nonzero_weights: int | None
+    """With L1: weights that are not 0."""
+    objective: float | None
+    """The objective after the last iteration."""
+    end_reason: str
+    """Why its training ended."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The searched options, as keyword arguments of :func:`dropchain.train`."""
+        names = ("dropout", "edge_dropout", "l2", "l1", "unlabeled_weight")
+        course = [name for name in ("warm_up", "gradient") if getattr(self, name) is not None]
+        return {name: getattr(self, name) for name in (*names, *course)}
+
+    def _percentages(self) -> list[float]:
+        """Return the score in percent, and its range if there is a standard error."""
+        score, error = self.score or 0.0, self.standard_error
+        range_ = () if error is None else (score - error, score + error)
+        return [100 * y for y in (score, *range_)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        return dataclasses.asdict(self)
+
+
+@dataclass(frozen=True, repr=False)
+class TuneResult:
+    """The result of a search."""
+
+    tagger: Tagger
+    """A tagger with the model of the best configuration."""
+    trials: list[Trial]
+    """All configurations, the best first."""
+    options: Mapping[str, Any]
+    """All training options of the best configuration."""
+    refit_iterations: int | None
+    """With folds: iterations of training the best configuration on all data."""
+    interrupted: bool
+    """Whether the search ended early."""
+    noise_gain: Mapping[str, Any] | None = None
+    """With folds: the difference between the best configuration with noise and the best without.
+
+    `with_noise` and `without_noise` are their numbers; `fold_differences` are those of their scores
+    on each fold, with `mean` and `standard_deviation`; noise is `ahead` in so many folds; `p_value`
+    is that of a paired t-test, corrected for training data that overlap.
+    """
+    model: str | None = None
+    """The file of the model, if one was written."""
+    pruned: tuple[int, int] | None = None
+    """The number of attributes with weights before and after pruning."""
+
+    @property
+    def best(self) -> Trial:
+        """The best configuration."""
+        return self.trials[0]
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Save the model: see :meth:`Tagger.save`."""
+        self.tagger.save(path, force=force)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the tagger, for JSON."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        del fields["tagger"]
+        fields["trials"] = [trial.to_dict() for trial in self.trials]
+        fields["options"] = dict(self.options)
+        return fields
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each configuration, the best first."""
+        return frame(trial.to_dict() for trial in self.trials)
+
+    def plot(self) -> Svg:
+        """Plot the scores of configurations by each option that differs between them."""
+        trials = [trial for trial in self.trials if trial.score is not None]
+        panels, drawn = [], []
+        for name in ("template", *trials[0].options) if trials else ():
+            values = [getattr(trial, name) for trial in trials]
+            if len(set(values)) < 2 or None in values or values in drawn:
+                continue  # the rate of edges, for example, may be that of the others
+            drawn.append(values)
+            axis: dict[str, Any] = {"label": name}
+            if isinstance(values[0], str):
+                axis["names"] = sorted(set(values))
+                values = [axis["names"].index(value) for value in values]
+            elif name in ("l2", "l1"):
+                axis["scale"] = "log"
+            points = [[x, *trial._percentages()] for x, trial in zip(values, trials)]
+            panels.append({
+                "title": f"Score by {name}",
+                "x": axis,
+                "y": {"label": "percent"},
+                "series": [{"style": "points", "points": points, "best": points[0][:2]}],
+            })
+        if not panels:
+            raise ValueError("all configurations are alike; expected two that differ in an option")
+        note = "The best configuration has a circle."
+        return draw(title=f"Search: {metric(self.best.metric)}", panels=panels, note=note)
+
+    def _repr_html_(self) -> str:
+        """Show the configurations of a search, the best first."""
+        head, *rows = self._rows()
+        numbered = [(i + 1, *row) for i, row in enumerate(rows)]
+        shown, note = shortened(numbered, _TRIALS, "configuration")
+        caption = "Configurations, the best first; scores in percent"
+        parts: list[str] = [table(caption, ("", *head), shown, has_best=True), note]
+        if (gain := self.noise_gain) is not None:
+            p = "" if gain["p_value"] is None else f"; p = {gain['p_value']:.4f}"
+            text = f"Noise gains {100 * gain['mean']:+.2f} points on average over the folds{p}."
+            parts.append(paragraph(text))
+        return page(*parts, picture(self.plot))
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """Return a table of the configurations, without empty columns; first, the heads."""
+        rows = [("template", "dropout", "edge", "l2", "l1", "score", "±", "best at", "stop reason")]
+        for trial in self.trials:
+            deviation = trial.standard_deviation
+            rows.append((
+                trial.template or "–",
+                f"{trial.dropout:g}",
+                f"{trial.edge_dropout:g}",
+                f"{trial.l2:g}",
+                f"{trial.l1:g}",
+                "–" if trial.score is None else f"{100 * trial.score:.2f}",
+                "" if deviation is None else f"{100 * deviation:.2f}",
+                "–" if trial.best_iteration is None else str(trial.best_iteration),
+                trial.end_reason or "",
+            ))
+        columns = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
+        return [tuple(row[i] for i in columns) for row in rows]
+
+    def __str__(self) -> str:
+        """Return a table of the configurations."""
+        rows = self._rows()
+        widths = [max(map(len, column)) for column in zip(*rows)]
+        return "\n".join("  ".join(map(str.rjust, row, widths)) for row in rows)
+
+    def __repr__(self) -> str:
+        best = self.best
+        score = "" if best.score is None else f", best {best.metric} {best.score:.4f}"
+        return f"<TuneResult: {len(self.trials)} configurations{score}>"
