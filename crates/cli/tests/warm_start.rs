@@ -342,7 +342,7 @@ fn every_trial_of_a_search_starts_at_the_model() {
     child.wait().unwrap();
     if dir.path("ck").exists() {
         let error = dir.run(&format!("{line} --resume --init s")).failure();
-        assert!(error.contains("was written with --init "), "{error}");
+        assert!(error.contains("was written with other --init"), "{error}");
     }
     dir.run(&format!("{line} --resume --init m")).success();
     let resumed = dir.bytes("t");
