@@ -5,19 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use memmap2::Mmap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::container_file;
-use super::format::{BLOCK, SECTIONS};
+use super::container_file::{self, Contents, Sections};
+use super::format::BLOCK;
 use crate::error::{Error, Result};
 use crate::input_file::InputFile;
 
 /// Cache-line size in bytes. Some processors fetch two lines at a time.
 const CACHE_LINE: usize = 64;
-
-/// The byte ranges of the header, of the checksums and of the sections. They are contiguous.
-pub(super) type Sections = [Range<usize>; SECTIONS];
 
 /// A model file in memory: a magic number, a header and sections.
 ///
@@ -29,30 +25,6 @@ pub(super) struct Container {
     path: PathBuf,
     sections: Sections,
     verified: Vec<AtomicBool>, // [blocks]
-}
-
-/// The contents of a file, in memory that nothing else can write to.
-#[derive(Debug)]
-pub(super) enum Contents {
-    /// An anonymous mapping, of huge pages where the system has them: it is filled in a third of
-    /// the time of ordinary pages.
-    Anonymous(Mmap),
-    Vector(Vec<u8>),
-    /// A part of the contents of a file.
-    Part(Arc<Contents>, Range<usize>),
-}
-
-impl std::ops::Deref for Contents {
-    type Target = [u8];
-
-    #[inline(always)]
-    fn deref(&self) -> &[u8] {
-        match self {
-            Self::Anonymous(memory) => memory,
-            Self::Vector(bytes) => bytes,
-            Self::Part(whole, range) => &whole[range.clone()],
-        }
-    }
 }
 
 impl Container {

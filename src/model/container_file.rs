@@ -1,12 +1,13 @@
 //! The bytes of a container: reading a file into memory, its preamble and sections, and assembling
 //! it from these.
 
+use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
-use memmap2::MmapMut;
+use memmap2::{Mmap, MmapMut};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::container::{Contents, Sections};
 use super::format::{
     BLOCK, FORMAT_VERSION, LENGTHS_AT, MAGIC, PREAMBLE, SECTIONS, SUM_AT, VERSION_AT,
 };
@@ -19,6 +20,33 @@ pub(super) const EXPECTED: &str = "a dropchain model";
 
 /// Size in bytes up to which memory is allocated without looking at what is available.
 const SMALL: u64 = 64 << 20;
+
+/// The byte ranges of the header, of the checksums and of the sections. They are contiguous.
+pub(super) type Sections = [Range<usize>; SECTIONS];
+
+/// The contents of a file, in memory that nothing else can write to.
+#[derive(Debug)]
+pub(super) enum Contents {
+    /// An anonymous mapping, of huge pages where the system has them: it is filled in a third of
+    /// the time of ordinary pages.
+    Anonymous(Mmap),
+    Vector(Vec<u8>),
+    /// A part of the contents of a file.
+    Part(Arc<Contents>, Range<usize>),
+}
+
+impl std::ops::Deref for Contents {
+    type Target = [u8];
+
+    #[inline(always)]
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Anonymous(memory) => memory,
+            Self::Vector(bytes) => bytes,
+            Self::Part(whole, range) => &whole[range.clone()],
+        }
+    }
+}
 
 /// Reads a whole file into memory.
 ///

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::container::{Container, Contents, Sections};
-use super::container_file::{EXPECTED, assemble, check_memory};
+use super::container::Container;
+use super::container_file::{Contents, EXPECTED, Sections, assemble, check_memory};
 use super::format::{AttributeKind, FIRST_PASS};
 use super::header::Header;
 use super::table::{AttributeTable, TableBuilder, TableFormat, TableLayout};

@@ -1,8 +1,8 @@
 //! From the scores of a sentence to its labels: the second half of tagging.
 
-use super::distribution::SentenceScores;
 use super::input::TagInput;
 use super::sentence_scorer::overflow;
+use super::sentence_scores::SentenceScores;
 use super::tagging::{LabelPath, TagOptions, Tagging};
 use super::workspace::Workspace;
 use crate::chain::{Constraint, Lattice, Marginals, ScoredPath, Transitions};

@@ -8,8 +8,8 @@
 //! it restricts the pairs before and after its token.
 
 use super::condition::{Condition, KnownSpan};
-use super::distribution::SentenceScores;
 use super::input::TagInput;
+use super::sentence_scores::SentenceScores;
 use crate::chain::{LabelMask, Order, padded};
 use crate::error::{Error, Result};
 use crate::ids::LabelId;

@@ -12,8 +12,8 @@ use std::hint::black_box;
 use std::ops::BitOr;
 
 use super::bundle_sums::BundleSums;
-use super::distribution::SentenceScores;
 use super::keyed_sentence::KeyedSentence;
+use super::sentence_scores::SentenceScores;
 use crate::error::Result;
 use crate::extract::TokenSink;
 use crate::model::{AttributeKind, AttributeTable, Model, WeightRows};

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use super::attribute_filter::{AttributeFilter, Filtered};
 use super::condition::Condition;
-use super::distribution::SentenceScores;
 use super::first_pass::FirstPass;
 use super::input::TagInput;
 use super::missing_columns;
 use super::restriction::Restriction;
 use super::scorer::Scorer;
+use super::sentence_scores::SentenceScores;
 use super::workspace::{BoundTemplate, Workspace};
 use crate::chain::{Order, padded};
 use crate::error::{Error, Result};

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::distribution::SentenceScores;
 use super::scorer::ScoringBuffers;
+use super::sentence_scores::SentenceScores;
 use crate::chain::{Lattice, Viterbi};
 use crate::extract::AttributeSource;
 use crate::sentence::Schema;

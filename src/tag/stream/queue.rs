@@ -3,17 +3,11 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::batch::Batch;
-use super::waiting::WaitingSentences;
+use super::waiting::{BATCH, WaitingSentences};
 use crate::corpus::Reader;
 use crate::error::Result;
 use crate::memory::input_over_limit;
 use crate::sentence::DocumentOptions;
-
-/// Maximum number of sentences in a batch.
-pub(super) const BATCH: usize = 64;
-
-/// Maximum number of sentences in the queue.
-pub(super) const READ_AHEAD: usize = 16 * BATCH;
 
 /// Maximum number of batches from the one to be written next to the last one that is taken.
 pub(super) const MAX_AHEAD: u64 = 256;

@@ -3,8 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::queue::{BATCH, READ_AHEAD};
 use crate::sentence::{DocumentOptions, DocumentRule, Sentence, Separation};
+
+/// Maximum number of sentences in a batch.
+pub(super) const BATCH: usize = 64;
+
+/// Maximum number of sentences in the queue.
+pub(super) const READ_AHEAD: usize = 16 * BATCH;
 
 /// Maximum number of sentences in a batch with its context, which is indexed for each batch.
 const DOCUMENT_BATCH: usize = 8 * BATCH;

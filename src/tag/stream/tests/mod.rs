@@ -2,7 +2,8 @@
 
 use std::io::{self, Cursor, Write};
 
-use super::queue::{BATCH, MAX_AHEAD, MAX_WAITING_BYTES, READ_AHEAD};
+use super::queue::{MAX_AHEAD, MAX_WAITING_BYTES};
+use super::waiting::{BATCH, READ_AHEAD};
 use super::*;
 use crate::corpus::{Format, ReadOptions};
 use crate::sentence::DocumentRule;
