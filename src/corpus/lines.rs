@@ -7,7 +7,7 @@ use std::sync::Arc;
 #[cfg(feature = "encodings")]
 use super::decoding_reader::NotDecodable;
 use super::read_report::Repair;
-use super::source::{Decoding, Source};
+use super::source::{Decoding, InputStream, Source};
 use crate::error::{Error, Place, Result};
 use crate::memory::input_over_limit;
 
@@ -47,9 +47,6 @@ const LINE: u64 = 32;
 /// The memory that a byte of a line takes while its format is not known: the buffer, which doubles,
 /// beside the one that it replaces, and the decoded text.
 const BUFFERED: u64 = 4;
-
-/// A byte stream to read lines from.
-pub type InputStream = Box<dyn BufRead + Send>;
 
 /// Receives a copy of what is read.
 pub(super) type OutputStream = Box<dyn Write + Send>;

@@ -44,7 +44,7 @@ pub use columns::{DOCUMENT_START, split_cells};
 pub use corpus::Corpus;
 pub use guess::{OtherKind, recognize};
 pub use json_object::{JsonObject, parse_object, type_name};
-pub use lines::{InputLine, InputStream, LineReader, MAX_LINE, is_blank};
+pub use lines::{InputLine, LineReader, MAX_LINE, is_blank};
 pub use output::{
     Candidate, OutputFormat, SentenceWriter, Tagged, WriteFormat, WriteOptions, Writer, with_notes,
 };
@@ -56,5 +56,6 @@ pub use reader::Reader;
 pub use reader::{check_regular, check_sources, files_of, open_stream};
 #[doc(hidden)]
 pub use sample::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};
+pub use source::InputStream;
 pub use text::TextSplitter;
 pub use text_encoding::TextEncoding;

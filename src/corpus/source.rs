@@ -1,14 +1,16 @@
 //! The bytes of an input: decompressed and decoded to UTF-8 once the first of them are read.
 
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
 #[cfg(feature = "encodings")]
 use super::decoding_reader::DecodingReader;
-use super::lines::InputStream;
 use super::read_report::ReadReport;
 use super::text_encoding::TextEncoding;
+
+/// A byte stream to read lines from.
+pub type InputStream = Box<dyn BufRead + Send>;
 
 /// Size of the buffer for decompressed data, in bytes.
 const BUFFER: usize = 64 << 10;

@@ -4,34 +4,53 @@ use std::ops::Range;
 
 use super::features::AttributeBuffer;
 use super::noise::SentenceNoise;
-use super::pass::{PassInput, SentencePass};
 use super::problem::Problem;
 use super::sentence::{
-    SentenceArrays, SentenceAttributes, SentenceKernel, SentenceTask, SentenceTerms,
+    ChainParameters, SentenceArrays, SentenceAttributes, SentenceKernel, SentenceTask,
+    SentenceTerms,
 };
 use crate::chain::{ScoreArrays, Transitions};
 use crate::extract::Target;
 use crate::math::add;
 use crate::noise::Engine;
-use crate::score::Variances;
+use crate::score::{ForwardProduct, Variances};
+
+/// What a pass computes.
+#[derive(Clone, Copy)]
+pub(super) struct PassInput<'a> {
+    pub problem: &'a Problem,
+    pub theta: &'a [f64],
+    /// Whether the result is the coefficients of θ∘² in the noise term, for fixed marginals,
+    /// instead of value and gradient.
+    pub is_noise_alone: bool,
+    /// What 2ρ·∂R/∂V is multiplied by: θ for the gradient with respect to θ, ½ for the coefficients
+    /// of θ∘².
+    pub factors: &'a [f64],
+}
 
 /// The inputs that all chunks of a pass share.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     input: PassInput<'a>,
-    /// The weights of θ are set.
-    pass: &'a SentencePass,
+    noise: Option<&'a SentenceNoise>,
+    products: &'a [ForwardProduct; 2], // nodes, edges
+    /// With the weights of θ.
+    chain: ChainParameters<'a>,
     /// The factors of the noise terms of a labeled and of an unlabeled sentence of weight 1.
     noise_factors: [f64; 2],
 }
 
 impl<'a> Context<'a> {
     /// Creates the inputs from the state of a pass.
-    pub fn new(input: PassInput<'a>, pass: &'a SentencePass) -> Self {
-        let noise = pass.noise.as_ref();
+    pub fn new(
+        input: PassInput<'a>,
+        noise: Option<&'a SentenceNoise>,
+        products: &'a [ForwardProduct; 2],
+        chain: ChainParameters<'a>,
+    ) -> Self {
         let weights = input.problem.total_weights();
         let noise_factors = noise.map_or([0.0; 2], |own| own.noise.factors(weights));
-        Self { input, pass, noise_factors }
+        Self { input, noise, products, chain, noise_factors }
     }
 }
 
@@ -69,7 +88,7 @@ impl ChunkWorker {
         mut derivatives: [ScoreArrays<'_>; 2],
     ) {
         let Problem { data, space, .. } = context.input.problem;
-        let chain = context.pass.chain();
+        let chain = context.chain;
         self.terms = SentenceTerms::default();
         self.largest_derivative = 0.0;
         self.kernel.begin(chain);
@@ -92,13 +111,13 @@ impl ChunkWorker {
         sentence: usize,
         [mut scores, mut variances]: [ScoreArrays<'_>; 2],
     ) {
-        let Context { input, pass, noise_factors } = context;
+        let Context { input, noise, chain, noise_factors, .. } = context;
         let Problem { data, space, .. } = input.problem;
         let (tokens, weight) = (data.sentence(sentence), data.weight(sentence));
         self.compute_scores(context, tokens.clone(), &mut scores);
         let target = data.target(sentence);
         let is_unlabeled = matches!(target, Target::Unlabeled);
-        let engine = pass.noise.as_ref().map(|noise| noise.engine);
+        let engine = noise.map(|noise| noise.engine);
         let task = SentenceTask {
             target: if input.is_noise_alone { Target::Unlabeled } else { target },
             weight,
@@ -114,10 +133,10 @@ impl ChunkWorker {
             variances: ScoreArrays { nodes, edges },
             variance_derivatives: variances.reborrow(),
         };
-        let terms = self.kernel.evaluate(pass.chain(), task, arrays);
+        let terms = self.kernel.evaluate(chain, task, arrays);
         self.terms.loss += terms.loss;
         self.terms.noise += terms.noise;
-        let Some(noise) = &pass.noise else {
+        let Some(noise) = noise else {
             return;
         };
         if input.is_noise_alone {
@@ -137,23 +156,22 @@ impl ChunkWorker {
     /// those that all tokens share.
     fn compute_scores(
         &mut self,
-        Context { input, pass, .. }: Context<'_>,
+        Context { input, noise, products, chain, .. }: Context<'_>,
         tokens: Range<usize>,
         scores: &mut ScoreArrays<'_>,
     ) {
-        let noise = pass.noise.as_ref();
         let scores = [&mut *scores.nodes, &mut *scores.edges];
         for (i, (scores, values)) in scores.into_iter().zip(&mut self.variances).enumerate() {
             let variances = noise.filter(|noise| !noise.is_additive()).map(|noise| {
                 values.resize(scores.len(), 0.0);
                 Variances { values, rates: &noise.rates[i] }
             });
-            pass.products[i].write(input.theta, tokens.clone(), scores, variances);
+            products[i].write(input.theta, tokens.clone(), scores, variances);
         }
         if noise.is_some_and(SentenceNoise::is_additive) {
             let [nodes, edges] = &mut self.variances;
             nodes.clear();
-            tokens.for_each(|_| nodes.extend_from_slice(&pass.chain().variances.node));
+            tokens.for_each(|_| nodes.extend_from_slice(&chain.variances.node));
             edges.clear();
         }
     }

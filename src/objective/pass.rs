@@ -4,37 +4,14 @@
 use rayon::prelude::*;
 
 use super::buffers::{BlockArrays, LabelSums, LabelVariances};
-use super::chunk::{ChunkWorker, Context};
+use super::chunk::{ChunkWorker, Context, PassInput};
 use super::noise::SentenceNoise;
-use super::problem::Problem;
+use super::problem::{Problem, SentenceSums};
 use super::sentence::ChainParameters;
 use super::totals::{Anchors, LIMITS, VarianceFactors};
 use crate::chain::{LabelWeights, Transitions};
-use crate::exact_sum::FixedPointSum;
 use crate::noise::Engine;
 use crate::score::{ForwardProduct, VarianceDerivatives};
-
-/// What a pass computes.
-#[derive(Clone, Copy)]
-pub(super) struct PassInput<'a> {
-    pub problem: &'a Problem,
-    pub theta: &'a [f64],
-    /// Whether the result is the coefficients of θ∘² in the noise term, for fixed marginals,
-    /// instead of value and gradient.
-    pub is_noise_alone: bool,
-    /// What 2ρ·∂R/∂V is multiplied by: θ for the gradient with respect to θ, ½ for the coefficients
-    /// of θ∘².
-    pub factors: &'a [f64],
-}
-
-/// Sums over sentences, besides those of derivatives.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct SentenceSums {
-    pub loss: FixedPointSum,
-    pub noise: FixedPointSum,
-    /// Whether some derivative exceeds the limit that the anchors are for.
-    pub exceeds_limit: bool,
-}
 
 /// The state of passes over the sentences of a [`Problem`], one after another: the label weights of
 /// the last θ, and buffers.
@@ -170,7 +147,7 @@ impl SentencePass {
         let noise = self.noise.as_ref().filter(|noise| !noise.is_additive());
         let variances =
             noise.map(|noise| VarianceFactors { factors: input.factors, rates: &noise.rates });
-        Anchors { problem: input.problem, limit, variances }
+        Anchors { space: &input.problem.space, totals: &input.problem.totals, limit, variances }
     }
 
     /// Adds the contributions of all blocks to the gradient and to the sums for label weights, and
@@ -233,7 +210,7 @@ impl SentencePass {
             derivatives.each_mut().map(|arrays| arrays.split(&tokens, &problem.space));
         let derivatives = scores.into_iter().zip(variances).map(<[_; 2]>::from);
         let work: Vec<_> = workers.iter_mut().zip(&block.chunks).zip(derivatives).collect();
-        let context = Context::new(input, self);
+        let context = Context::new(input, self.noise.as_ref(), &self.products, self.chain());
         work.into_par_iter().for_each(|((worker, chunk), derivatives)| {
             worker.run(context, chunk.clone(), derivatives);
         });

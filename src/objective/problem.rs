@@ -5,7 +5,6 @@
 //! the sums over each, are those of a single process.
 
 use super::LabelSums;
-use super::pass::SentenceSums;
 use super::totals::Totals;
 use crate::error::Result;
 use crate::exact_sum::FixedPointSum;
@@ -99,6 +98,15 @@ impl Problem {
         let attributes = &mut gradient[..self.space.edges.range.end];
         is_reached(ranks, ranks.sum(attributes))
     }
+}
+
+/// Sums over sentences, besides those of derivatives.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SentenceSums {
+    pub loss: FixedPointSum,
+    pub noise: FixedPointSum,
+    /// Whether some derivative exceeds the limit that the anchors are for.
+    pub exceeds_limit: bool,
 }
 
 /// Returns the number of scores per token that determines the size of blocks.

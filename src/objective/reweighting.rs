@@ -17,8 +17,8 @@
 
 use std::borrow::Cow;
 
+use super::chunk::PassInput;
 use super::noise::SentenceNoise;
-use super::pass::PassInput;
 use super::penalty::Penalty;
 use super::term::{Term, TermInput};
 use crate::optim::Round;

@@ -36,7 +36,6 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::penalty::Penalty;
-use super::problem::Problem;
 use crate::chain::Transitions;
 use crate::exact_sum::{FixedPointSum, anchor, untied};
 use crate::extract::{Dataset, SparseRows, Target};
@@ -198,7 +197,8 @@ type Task = [usize; 2];
 /// The anchors of the sums of one evaluation.
 #[derive(Clone, Copy)]
 pub(super) struct Anchors<'a> {
-    pub problem: &'a Problem,
+    pub space: &'a ParameterSpace,
+    pub totals: &'a Totals,
     /// No derivative with respect to a score or a variance exceeds it.
     pub limit: f64,
     /// Under noise proportional to the values: what 2ρ·∂R/∂V is multiplied by.
@@ -218,12 +218,12 @@ impl Anchors<'_> {
     /// Returns the anchor of sums of the derivatives with respect to the score of a label pair, of
     /// a first or of a last label, or their variances.
     pub fn of_labels(&self) -> f64 {
-        anchor(self.problem.totals.tokens * self.limit)
+        anchor(self.totals.tokens * self.limit)
     }
 
     /// Overwrites the gradient with the anchors of attribute weights, and 0 for others.
     pub fn start(&self, gradient: &mut [f64]) {
-        gradient[self.problem.space.edges.range.end..].fill(0.0);
+        gradient[self.space.edges.range.end..].fill(0.0);
         self.for_each(gradient, |sum, anchor| *sum = anchor);
     }
 
@@ -234,7 +234,7 @@ impl Anchors<'_> {
 
     /// Calls `visit(entry of the gradient, anchor)` for all attribute weights.
     fn for_each(&self, gradient: &mut [f64], visit: impl Fn(&mut f64, f64) + Sync) {
-        let Problem { space, totals, .. } = self.problem;
+        let Self { space, totals, .. } = self;
         for (kind, block) in space.blocks().into_iter().enumerate() {
             let (tasks, totals) = (&totals.tasks[kind], &totals.columns[kind]);
             let weights = |columns: &Task| {

@@ -29,7 +29,6 @@
 //! search; it is here for comparisons with CRFsuite.
 
 use super::objective::LineSearch;
-use super::owlqn;
 
 /// c₁, as in Nocedal & Wright.
 pub(super) const SUFFICIENT_DECREASE: f64 = 1e-4;
@@ -142,7 +141,7 @@ impl StepSearch {
             self.best = Some(trial);
         }
         let next = match self.method {
-            SearchMethod::Orthant { halves } => owlqn::next_step(self.start, trial, halves),
+            SearchMethod::Orthant { halves } => next_in_orthant(self.start, trial, halves),
             SearchMethod::Smooth(LineSearch::StrongWolfe) => self.next_of_bracket(trial, is_finite),
             SearchMethod::Smooth(method) => {
                 self.backtrack(trial, is_finite, method == LineSearch::StrongBacktracking)
@@ -253,6 +252,35 @@ fn cubic_minimum(a: TrialStep, b: TrialStep) -> f64 {
     let d1 = a.slope + b.slope - 3.0 * (a.value - b.value) / (a.step - b.step);
     let d2 = (d1 * d1 - a.slope * b.slope).sqrt() * (b.step - a.step).signum();
     b.step - (b.step - a.step) * (b.slope + d2 - d1) / (b.slope - a.slope + 2.0 * d2)
+}
+
+/// Returns the step to try after a trial in an orthant, whose slope is the linear change; `None` if the trial is
+/// accepted.
+fn next_in_orthant(start: LineSearchStart, trial: TrialStep, halves: bool) -> Option<f64> {
+    let TrialStep { step, value, slope: change } = trial;
+    let fraction = if halves { 0.5 } else { shorten(start, value, change) };
+    (!is_accepted(start, value, change)).then_some(step * fraction)
+}
+
+/// Returns whether a projected step to this value of F, with this linear change, is accepted.
+///
+/// If the linear change itself is within the noise, it is enough that F does not increase.
+fn is_accepted(start: LineSearchStart, value: f64, change: f64) -> bool {
+    let decreased = change < 0.0 && value <= start.value + SUFFICIENT_DECREASE * change;
+    decreased || (change.abs() <= start.noise && start.is_level(value))
+}
+
+/// Returns the fraction of a rejected step to try next: the minimizer of the parabola through F(x),
+/// the linear change and the value at the trial, between a tenth and a half.
+fn shorten(start: LineSearchStart, value: f64, change: f64) -> f64 {
+    if !value.is_finite() {
+        return NON_FINITE_SHRINK;
+    }
+    let fraction = -change / (2.0 * (value - start.value - change));
+    if fraction.is_nan() {
+        return 0.5;
+    }
+    fraction.clamp(0.1, 0.5)
 }
 
 #[cfg(test)]
@@ -409,5 +437,14 @@ mod tests {
     fn the_search_ends_at_the_maximum_of_trials() {
         assert_eq!(backtrack(1e9, false, 3).0.len(), 3);
         assert!(!backtrack(1e9, false, 3).1);
+    }
+
+    #[test]
+    fn a_step_is_shortened_to_the_minimum_of_the_parabola_within_bounds() {
+        let start = LineSearchStart { value: 1.0, slope: -1.0, lowest: 1.0, noise: 0.0 };
+        assert_eq!(shorten(start, 2.0, -1.0), 0.25);
+        assert_eq!(shorten(start, 1e9, -1.0), 0.1);
+        assert_eq!(shorten(start, 1.0, -1.0), 0.5);
+        assert_eq!(shorten(start, f64::NAN, -1.0), NON_FINITE_SHRINK);
     }
 }

@@ -15,7 +15,6 @@
 //!
 //! Cost beyond L-BFGS: three passes per iteration, one pass per trial, and one vector.
 
-use super::line_search::{LineSearchStart, NON_FINITE_SHRINK, SUFFICIENT_DECREASE, TrialStep};
 use super::vector::{VectorOps, by_chunks, dot};
 
 /// The L1 penalty and the pseudo-gradient at the current point.
@@ -124,35 +123,6 @@ fn pseudo_derivative(x: f64, g: f64, c: f64) -> f64 {
     }
 }
 
-/// Returns the step to try after a trial, whose slope is the linear change; `None` if the trial is
-/// accepted.
-pub(super) fn next_step(start: LineSearchStart, trial: TrialStep, halves: bool) -> Option<f64> {
-    let TrialStep { step, value, slope: change } = trial;
-    let fraction = if halves { 0.5 } else { shorten(start, value, change) };
-    (!is_accepted(start, value, change)).then_some(step * fraction)
-}
-
-/// Returns whether a projected step to this value of F, with this linear change, is accepted.
-///
-/// If the linear change itself is within the noise, it is enough that F does not increase.
-fn is_accepted(start: LineSearchStart, value: f64, change: f64) -> bool {
-    let decreased = change < 0.0 && value <= start.value + SUFFICIENT_DECREASE * change;
-    decreased || (change.abs() <= start.noise && start.is_level(value))
-}
-
-/// Returns the fraction of a rejected step to try next: the minimizer of the parabola through F(x),
-/// the linear change and the value at the trial, between a tenth and a half.
-fn shorten(start: LineSearchStart, value: f64, change: f64) -> f64 {
-    if !value.is_finite() {
-        return NON_FINITE_SHRINK;
-    }
-    let fraction = -change / (2.0 * (value - start.value - change));
-    if fraction.is_nan() {
-        return 0.5;
-    }
-    fraction.clamp(0.1, 0.5)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,14 +184,5 @@ mod tests {
         let mut direction = [-2.0, 5.0, 10.0];
         let slope = penalty.align(&mut VectorOps::new(3), &mut direction);
         assert_eq!((direction, slope), ([-2.0, 0.0, 0.0], -6.0));
-    }
-
-    #[test]
-    fn a_step_is_shortened_to_the_minimum_of_the_parabola_within_bounds() {
-        let start = LineSearchStart { value: 1.0, slope: -1.0, lowest: 1.0, noise: 0.0 };
-        assert_eq!(shorten(start, 2.0, -1.0), 0.25);
-        assert_eq!(shorten(start, 1e9, -1.0), 0.1);
-        assert_eq!(shorten(start, 1.0, -1.0), 0.5);
-        assert_eq!(shorten(start, f64::NAN, -1.0), NON_FINITE_SHRINK);
     }
 }

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dropchain::train::Calibration;
 
-use crate::epochs::State;
 use crate::problem::Problem;
 use crate::sgd::Descent;
+use crate::state::State;
 
 /// The sentences to calibrate on.
 struct Trials<'a> {

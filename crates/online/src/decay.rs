@@ -17,8 +17,8 @@ use dropchain::math::exp_at_least;
 use dropchain::objective::Penalty;
 use dropchain::simd::{self, Kernel};
 
-use crate::epochs::State;
 use crate::problem::Problem;
+use crate::state::State;
 
 /// The smallest exponent of a decay; smaller factors are 0 for all purposes.
 const LOWEST_EXPONENT: f64 = -700.0;

@@ -38,6 +38,7 @@ mod rows;
 mod run;
 mod sentence_vector;
 mod sgd;
+mod state;
 #[cfg(test)]
 mod tests;
 mod warm_start;

@@ -174,7 +174,7 @@ impl SentenceLoss {
         sentence: usize,
     ) -> Option<f64> {
         let Quadratic { noise, rates, factors, .. } = self.noise.quadratic.as_ref()?;
-        let (rows, space) = (problem.rows(sentence), problem.space);
+        let (rows, space) = (Rows::new(problem, sentence), problem.space);
         self.variances.set(noise, &Default::default(), space, &[], &self.transitions);
         rows.variances(problem, weights.values, rates, &mut self.score_variances);
         scale(&mut self.score_variances, weights.factor * weights.factor);
@@ -219,7 +219,7 @@ fn rows<'a>(
     problem: &Problem<'a>,
     sentence: usize,
 ) -> Rows<'a> {
-    dropped.as_ref().map_or_else(|| problem.rows(sentence), DroppedSentence::rows)
+    dropped.as_ref().map_or_else(|| Rows::new(problem, sentence), DroppedSentence::rows)
 }
 
 /// Multiplies the numbers by a factor.

@@ -36,7 +36,7 @@ impl Dropout {
     /// Draws the masks of a sentence in an epoch.
     pub fn draw(&self, problem: &Problem<'_>, sentence: usize, epoch: u64) -> DroppedSentence {
         let key = random::nth(random::nth(self.seed, epoch), sentence as u64);
-        let Rows { matrices, tokens } = problem.rows(sentence);
+        let Rows { matrices, tokens } = Rows::new(problem, sentence);
         let attributes = |i: usize| {
             let (key, first) = (random::nth(key, i as u64), problem.first_group(i));
             let mut dropped = SparseRows::default();

@@ -39,10 +39,10 @@ use dropchain::ids::LabelId;
 use dropchain::objective::{BlockArrays, fill_mask};
 
 use crate::algorithm::{Arow, MistakeRule, PassiveAggressive, PassiveAggressiveType, Perceptron};
-use crate::epochs::State;
 use crate::problem::Problem;
 use crate::rows::Rows;
 use crate::sentence_vector::SentenceVector;
+use crate::state::State;
 
 /// Finds mistakes and changes weights.
 #[derive(Debug)]
@@ -209,7 +209,7 @@ impl MistakeLearner {
         if matches!(target, Target::Unlabeled) {
             return 0.0;
         }
-        let rows = problem.rows(sentence);
+        let rows = Rows::new(problem, sentence);
         let decoder = &mut self.decoder;
         if !decoder.decode(problem, &rows, &state.weights) {
             return f64::NAN; // the scores are not finite

@@ -10,8 +10,6 @@ use std::ops::Range;
 use dropchain::extract::Dataset;
 use dropchain::score::ParameterSpace;
 
-use crate::rows::Rows;
-
 /// The data and the layout of the weights, which do not change during training.
 ///
 /// Weights form groups, which are numbered: those of each column of node attributes, of each column
@@ -30,12 +28,6 @@ impl<'a> Problem<'a> {
         let scales = space.blocks().into_iter().flat_map(|block| &block.scale);
         let members = scales.map(|scale| (scale * scale).round()).chain([1.0]).collect();
         Self { data, space, members }
-    }
-
-    /// Returns the rows of a sentence.
-    pub fn rows(&self, sentence: usize) -> Rows<'a> {
-        let matrices = [&*self.data.nodes, &*self.data.edges];
-        Rows { matrices, tokens: self.data.sentence(sentence) }
     }
 
     /// Returns the group of the first column of node (0) or of edge attributes (1), or that of the

@@ -31,6 +31,12 @@ struct BlockRows<'a> {
 }
 
 impl<'a> Rows<'a> {
+    /// Returns the rows of a sentence.
+    pub fn new(problem: &Problem<'a>, sentence: usize) -> Self {
+        let Problem { data, .. } = problem;
+        Self { matrices: [&*data.nodes, &*data.edges], tokens: data.sentence(sentence) }
+    }
+
     /// Computes the scores, without those of transitions and boundaries.
     pub fn score(&self, problem: &Problem<'_>, weights: &[f64], scores: &mut BlockArrays) {
         self.multiply::<false>(problem, weights, &Default::default(), scores);

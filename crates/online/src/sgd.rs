@@ -41,10 +41,11 @@ use dropchain::objective::{Penalty, SentenceTerms, Terms};
 
 use crate::algorithm::{SgdOptions, StepRule};
 use crate::decay::Decay;
-use crate::epochs::State;
 use crate::loss::{OnlineNoise, ScaledWeights, SentenceLoss};
 use crate::problem::Problem;
+use crate::rows::Rows;
 use crate::sentence_vector::SentenceVector;
+use crate::state::State;
 
 /// Stochastic gradient descent.
 #[derive(Debug)]
@@ -110,7 +111,7 @@ impl Descent {
     ) -> SentenceTerms {
         let eta = self.rate(state, state.steps);
         state.steps += 1;
-        let rows = problem.rows(sentence);
+        let rows = Rows::new(problem, sentence);
         self.gradient.include(problem, &rows);
         self.decay.pass(problem, eta, &self.gradient.groups, state);
         let mut terms = SentenceTerms::default();

@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 use super::checkpoint::Resumed;
 use super::data::TuningData;
 use super::run::{RunInput, train_observed};
-use super::search::Search;
+use super::space::Configuration;
 use dropchain::error::Result;
 use dropchain::memory::MemoryLimit;
-use dropchain::train::{ModelMatch, Observer, Start};
+use dropchain::train::{ModelMatch, Observer, Start, TrainSettings};
 
 /// What is known of a search before its first run.
 #[derive(Clone, Debug)]
@@ -35,26 +35,31 @@ impl Plan {
     /// # Errors
     ///
     /// The data do not fit the settings, or not into memory.
-    pub(super) fn new(search: &Search<'_>, data: &TuningData<'_>) -> Result<Self> {
+    pub(super) fn new(
+        settings: &TrainSettings,
+        configurations: &[Configuration],
+        data: &TuningData<'_>,
+        memory: MemoryLimit,
+        threads: usize,
+    ) -> Result<Self> {
         let (mut survey, mut matches, mut reading) = (Survey::default(), Vec::new(), Vec::new());
         let text = data.corpora.labeled.memory()
             + data.corpora.dev.as_ref().map_or(0, |dev| dev.memory())
             + data.corpora.unlabeled.memory();
         let at_once = AtomicBool::new(true);
         for template in 0..data.templates.len() {
-            let configurations = search.configurations.iter();
-            let own = configurations.filter(|c| c.template == template);
+            let own = configurations.iter().filter(|c| c.template == template);
             // Noise and L1 need vectors of their own.
             let Some(most) = own.max_by_key(|c| (c.has_noise(), c.l1 > 0.0)) else {
                 matches.push(Vec::new());
                 continue;
             };
-            let settings = most.settings(&search.settings)?;
+            let settings = most.settings(settings)?;
             let input = RunInput {
                 data,
                 template,
                 corpora: data.corpora(template, None)?,
-                memory: search.memory.beyond(text),
+                memory: memory.beyond(text),
                 interrupt: Some(&at_once),
             };
             train_observed(settings, input, &mut survey)?;
@@ -62,10 +67,10 @@ impl Plan {
             reading = std::mem::take(&mut survey.reading);
         }
         let of_run = text + survey.memory;
-        let room = search.memory.bytes(text).saturating_sub(text);
-        let concurrency = (room / of_run.max(1)).clamp(1, search.threads.max(1) as u64);
+        let room = memory.bytes(text).saturating_sub(text);
+        let concurrency = (room / of_run.max(1)).clamp(1, threads.max(1) as u64);
         Ok(Self {
-            runs: search.configurations.len() * data.runs(),
+            runs: configurations.len() * data.runs(),
             concurrency: concurrency as usize,
             memory: text + concurrency * of_run,
             reading,

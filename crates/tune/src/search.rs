@@ -108,7 +108,8 @@ impl Search<'_> {
     /// is damaged, or belongs to another search.
     pub fn run(&self, data: &TuningData<'_>, observer: &dyn TuneObserver) -> Result<TuneResult> {
         self.check(data)?;
-        let mut plan = Plan::new(self, data)?;
+        let mut plan =
+            Plan::new(&self.settings, &self.configurations, data, self.memory, self.threads)?;
         let mut done = HashMap::new();
         if let Some(checkpoint) = self.checkpoint {
             let identity = self.identity(data)?;
