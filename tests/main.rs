@@ -328,8 +328,8 @@ fn file_imports(source: &Path) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
     edges.collect()
 }
 
-/// The files of Python below a folder that each of them imports, in functions and for the checker of
-/// types, too.
+/// The files of Python below a folder that each of them imports, in functions and for the checker
+/// of types, too.
 fn python_imports(folder: &Path) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
     let module = |file: &PathBuf| {
         let path = file.strip_prefix(folder).unwrap().with_extension("");

@@ -254,8 +254,8 @@ fn cubic_minimum(a: TrialStep, b: TrialStep) -> f64 {
     b.step - (b.step - a.step) * (b.slope + d2 - d1) / (b.slope - a.slope + 2.0 * d2)
 }
 
-/// Returns the step to try after a trial in an orthant, whose slope is the linear change; `None` if the trial is
-/// accepted.
+/// Returns the step to try after a trial in an orthant, whose slope is the linear change; `None` if
+/// the trial is accepted.
 fn next_in_orthant(start: LineSearchStart, trial: TrialStep, halves: bool) -> Option<f64> {
     let TrialStep { step, value, slope: change } = trial;
     let fraction = if halves { 0.5 } else { shorten(start, value, change) };

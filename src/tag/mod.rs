@@ -30,7 +30,6 @@ mod bundle_sums;
 mod condition;
 mod decoder;
 mod distribution;
-mod first_pass;
 mod input;
 mod keyed_sentence;
 mod missing_columns;

@@ -3,11 +3,11 @@
 //! The model's template, bound to the columns of the sentence, makes its attributes, whose weights
 //! a [`Scorer`] sums. Known labels and spans then restrict the scores.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::attribute_filter::{AttributeFilter, Filtered};
 use super::condition::Condition;
-use super::first_pass::FirstPass;
 use super::input::TagInput;
 use super::missing_columns;
 use super::restriction::Restriction;
@@ -18,7 +18,7 @@ use crate::chain::{Order, padded};
 use crate::error::{Error, Result};
 use crate::extract::{AttributeSource, TokenSink};
 use crate::model::{AttributeKind, Model};
-use crate::sentence::{Document, DocumentOptions, SentenceRef};
+use crate::sentence::{Document, DocumentOptions, Sentence, SentenceRef};
 use crate::template::{self, Template};
 
 /// Computes the scores of sentences.
@@ -27,30 +27,42 @@ pub(super) struct SentenceScorer {
     pub model: Arc<Model>,
     /// Distinguishes the scorer from others that use the same workspace.
     pub identity: Arc<()>,
-    pub first_pass: Option<FirstPass>,
+    pub first_pass: Option<Box<dyn DocumentPass>>,
     /// The template of the model, if what a document is was changed.
     template: Option<Template>,
     filter: Option<Arc<dyn AttributeFilter>>,
 }
 
+/// The first of two passes over a document: its predictions are columns that the second reads.
+pub(super) trait DocumentPass: Debug + Send + Sync {
+    /// Sets which attributes it sees.
+    fn set_filter(&mut self, filter: Arc<dyn AttributeFilter>);
+
+    /// Sets what a document is.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SentenceScorer::set_documents`].
+    fn set_documents(&mut self, documents: DocumentOptions) -> Result<()>;
+
+    /// Returns what has to be known around a sentence.
+    fn context(&self) -> Option<DocumentOptions>;
+
+    /// Returns the sentences of a document with columns of predictions.
+    fn extend(&self, document: &Document<'_>) -> Result<Vec<Sentence>>;
+}
+
 impl SentenceScorer {
-    pub fn new(model: Arc<Model>) -> Self {
-        Self {
-            first_pass: FirstPass::of(&model),
-            model,
-            identity: Arc::new(()),
-            template: None,
-            filter: None,
-        }
+    pub fn new(model: Arc<Model>, first_pass: Option<Box<dyn DocumentPass>>) -> Self {
+        Self { first_pass, model, identity: Arc::new(()), template: None, filter: None }
     }
 
     /// Sets which attributes are seen; of two passes, in both.
-    pub fn with_filter(self, filter: Arc<dyn AttributeFilter>) -> Self {
-        Self {
-            first_pass: self.first_pass.map(|first| first.with_filter(Arc::clone(&filter))),
-            filter: Some(filter),
-            ..self
+    pub fn set_filter(&mut self, filter: Arc<dyn AttributeFilter>) {
+        if let Some(first) = &mut self.first_pass {
+            first.set_filter(Arc::clone(&filter));
         }
+        self.filter = Some(filter);
     }
 
     /// Returns what a document is; `None` if the template does not look at documents.
@@ -63,18 +75,16 @@ impl SentenceScorer {
     /// # Errors
     ///
     /// [`Error::Parameter`] if the template is too large to be changed.
-    pub fn with_documents(self, documents: DocumentOptions) -> Result<Self> {
-        let Some(template) = self.template().filter(|template| template.documents().is_some())
-        else {
-            return Ok(self);
-        };
-        Ok(Self {
-            template: Some(template.clone().with_documents(documents)?),
-            identity: Arc::new(()),
-            first_pass: (self.first_pass.map(|first| first.with_documents(documents)))
-                .transpose()?,
-            ..self
-        })
+    pub fn set_documents(&mut self, documents: DocumentOptions) -> Result<()> {
+        let template = self.template().filter(|template| template.documents().is_some());
+        if let Some(template) = template.cloned() {
+            self.template = Some(template.with_documents(documents)?);
+            self.identity = Arc::new(());
+            if let Some(first) = &mut self.first_pass {
+                first.set_documents(documents)?;
+            }
+        }
+        Ok(())
     }
 
     fn template(&self) -> Option<&Template> {

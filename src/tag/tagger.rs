@@ -7,10 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::attribute_filter::AttributeFilter;
 use super::condition::Condition;
 use super::decoder::Decoder;
-use super::first_pass::FirstPass;
 use super::input::TagInput;
 use super::keyed_sentence::KeyedSentence;
-use super::sentence_scorer::SentenceScorer;
+use super::sentence_scorer::{DocumentPass, SentenceScorer};
 use super::tagging::{LabelPath, SentenceMemory, TagOptions, Tagging};
 use super::workspace::{Workspace, WorkspacePool};
 use crate::chain::{Constraint, Marginals, Transitions};
@@ -20,8 +19,9 @@ use crate::ids::LabelId;
 use crate::label::Labeling;
 use crate::memory::MemoryLimit;
 use crate::model::Model;
-use crate::second_pass::{LabelTypes, Prediction};
+use crate::second_pass::{LabelTypes, PredictedDocument, Prediction};
 use crate::sentence::{Document, DocumentOptions, Sentence};
+use crate::template::Template;
 
 /// Tags sentences with a model.
 ///
@@ -42,7 +42,7 @@ impl Tagger {
         let model = model.into();
         Self {
             decoder: Decoder::new(model.header()),
-            scorer: SentenceScorer::new(model),
+            scorer: SentenceScorer::new(Arc::clone(&model), first_pass(&model)),
             pool: WorkspacePool::default(),
             memory: MemoryLimit::default(),
             large: Mutex::new(()),
@@ -52,8 +52,9 @@ impl Tagger {
     /// Sets which attributes of a sentence the tagger sees; of two passes, in both.
     /// [`KeyedSentence`]s keep their attributes.
     #[must_use]
-    pub fn with_attribute_filter(self, filter: Arc<dyn AttributeFilter>) -> Self {
-        Self { scorer: self.scorer.with_filter(filter), ..self }
+    pub fn with_attribute_filter(mut self, filter: Arc<dyn AttributeFilter>) -> Self {
+        self.scorer.set_filter(filter);
+        self
     }
 
     /// Sets the limit on the memory that tagging a sentence may take, by default most of the
@@ -82,7 +83,7 @@ impl Tagger {
     /// the first sees documents from wherever the second looks.
     pub fn context(&self) -> Option<DocumentOptions> {
         let own = self.documents()?;
-        let first = self.scorer.first_pass.as_ref().and_then(FirstPass::context);
+        let first = self.scorer.first_pass.as_ref().and_then(|first| first.context());
         Some(DocumentOptions { window: own.window + first.map_or(0, |first| first.window), ..own })
     }
 
@@ -92,8 +93,9 @@ impl Tagger {
     /// # Errors
     ///
     /// [`Error::Parameter`] if the template of the model is too large to be changed.
-    pub fn with_documents(self, documents: DocumentOptions) -> Result<Self> {
-        Ok(Self { scorer: self.scorer.with_documents(documents)?, ..self })
+    pub fn with_documents(mut self, documents: DocumentOptions) -> Result<Self> {
+        self.scorer.set_documents(documents)?;
+        Ok(self)
     }
 
     /// Opens a model file and creates a tagger for it.
@@ -403,5 +405,46 @@ impl Tagger {
     /// are.
     pub fn constraint(&self) -> Option<&Constraint> {
         self.decoder.constraint.as_ref()
+    }
+}
+
+/// The first of two passes, a tagger of its own.
+#[derive(Debug)]
+struct FirstPass {
+    tagger: Tagger,
+    types: LabelTypes,
+    /// Maximum distance in tokens of the predictions that the second pass reads.
+    window: u32,
+}
+
+/// Returns the first pass of a model, if it has one.
+fn first_pass(model: &Model) -> Option<Box<dyn DocumentPass>> {
+    let template = model.header().template.as_ref();
+    let options = template.and_then(Template::documents).unwrap_or_default();
+    let first = Arc::clone(model.first_pass()?);
+    let types = LabelTypes::new(&first.header().labels, &first.header().labeling);
+    Some(Box::new(FirstPass { types, tagger: Tagger::new(first), window: options.window }))
+}
+
+impl DocumentPass for FirstPass {
+    fn set_filter(&mut self, filter: Arc<dyn AttributeFilter>) {
+        self.tagger.scorer.set_filter(filter);
+    }
+
+    fn set_documents(&mut self, documents: DocumentOptions) -> Result<()> {
+        self.window = documents.window;
+        self.tagger.scorer.set_documents(documents)
+    }
+
+    fn context(&self) -> Option<DocumentOptions> {
+        self.tagger.context()
+    }
+
+    fn extend(&self, document: &Document<'_>) -> Result<Vec<Sentence>> {
+        let predictions = (0..document.len())
+            .map(|i| self.tagger.predict(document, i, &self.types))
+            .collect::<Result<Vec<_>>>()?;
+        let sentences = document.sentences().zip(&predictions);
+        PredictedDocument::new(sentences, &self.types, self.window as usize).extended()
     }
 }

@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::course::CourseState;
+use super::course_state::CourseState;
 use super::events::{DevScore, End, EndReason};
 use crate::atomic_file;
 use crate::error::{Error, Result};

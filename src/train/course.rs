@@ -5,20 +5,22 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use super::agreement::Agreement;
 use super::checkpoint::{LearnerState, Run};
+use super::course_state::CourseState;
 use super::dev_scorer::DevScorer;
 use super::events::{
     Calibration, DevDetails, End, EndReason, Iteration, ObjectiveTerms, Observer, OptimizerStep,
     WeightCounts,
 };
+use super::noise_options::Regularization;
+use super::options::CommonOptions;
 use super::recall_bias::{RecallBiasSearch, ScoredBias};
-use super::schedule::{Progress, Schedule};
+use super::schedule::{Progress, Schedule, Stage};
 use super::selection::Selection;
-use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::objective::{PenalizedLikelihood, Penalty, Terms};
@@ -28,7 +30,7 @@ use crate::optim::{self, Outcome, SavedState, StateObserver, StopReason};
 /// reports its iterations, saves its state and is interrupted.
 pub struct Course<'a> {
     set: &'a TrainingSet,
-    settings: &'a TrainSettings,
+    settings: CourseSettings<'a>,
     pub(super) observer: &'a mut dyn Observer,
     control: Control<'a>,
     pub(super) run: &'a mut Run,
@@ -39,24 +41,18 @@ pub struct Course<'a> {
     ending: Option<Ending>,
 }
 
+/// The settings that a course follows.
+pub(super) struct CourseSettings<'a> {
+    pub options: &'a CommonOptions,
+    pub regularization: &'a Regularization,
+    pub schedule: Schedule,
+}
+
 /// What ends a run from outside, and what ranks agree on after every iteration.
 #[derive(Clone, Copy)]
 pub(super) struct Control<'a> {
     pub interrupt: Option<&'a AtomicBool>,
     pub agreement: Option<&'a Agreement<'a>>,
-}
-
-/// The state of a course after an iteration, as checkpoints hold it.
-#[derive(Serialize, Deserialize)]
-pub(super) struct CourseState {
-    /// The schedule that the run began with: that of the resumed run may differ, since the default
-    /// of the warm-up depends on the maximum number of iterations.
-    schedule: Schedule,
-    pub progress: Progress,
-    time: Duration, // until the clock was started
-    selection: Selection,
-    /// The weights of the iteration that is kept; none without one.
-    kept: Vec<f64>,
 }
 
 /// Where the stage starts.
@@ -80,6 +76,9 @@ impl Clock {
     }
 }
 
+/// Runs a stage: [`Learner::run`](super::Learner::run).
+type RunStage<'r> = &'r dyn Fn(&Stage, &mut Course<'_>) -> Result<Outcome<Terms>>;
+
 /// Why the course ended training.
 enum Ending {
     Patience,
@@ -94,15 +93,15 @@ impl<'a> Course<'a> {
     /// The settings have a recall bias other than 0, but the order is 0 or there is no label `O`.
     pub(super) fn new(
         set: &'a TrainingSet,
-        settings: &'a TrainSettings,
+        settings: CourseSettings<'a>,
         run: &'a mut Run,
         control: Control<'a>,
         started: Instant,
         observer: &'a mut dyn Observer,
     ) -> Result<Self> {
-        let mut search = RecallBiasSearch::new(settings.options(), &set.extracted.labels)?;
+        let mut search = RecallBiasSearch::new(settings.options, &set.extracted.labels)?;
         search.resume(set.recall_bias());
-        let schedule = settings.schedule();
+        let schedule = settings.schedule.clone();
         let mut selection = Selection::new(search);
         if let Some(first) = schedule.stage(&Progress::default()) {
             selection.begin_stage(&first, 0);
@@ -127,13 +126,14 @@ impl<'a> Course<'a> {
         })
     }
 
-    /// Goes on where an interrupted run has saved its state, if there is one, and runs all stages.
+    /// Goes on where an interrupted run has saved its state, if there is one, and runs all stages
+    /// by `run_stage`, that of the learner.
     ///
     /// # Errors
     ///
     /// Those of [`Learner::run`](super::Learner::run); the observer ended training with an error;
     /// development data cannot be scored.
-    pub(super) fn train(mut self) -> Result<(Vec<f64>, End)> {
+    pub(super) fn train(mut self, run_stage: RunStage<'_>) -> Result<(Vec<f64>, End)> {
         if let Some((state, saved)) = self.run.start() {
             self.observer.resumed(state.progress.iterations);
             let max_iterations = self.state.schedule.max_iterations;
@@ -141,20 +141,23 @@ impl<'a> Course<'a> {
             self.state.schedule.max_iterations = max_iterations;
             self.start.saved = Some(saved);
         }
-        let outcome = self.run_stages();
+        let outcome = self.run_stages(run_stage);
         if let Some(failure) = self.control.agreement.and_then(Agreement::take_failure) {
             return Err(failure);
         }
         self.finish(outcome?)
     }
 
-    fn run_stages(&mut self) -> Result<Outcome<Terms>> {
+    fn run_stages(&mut self, run_stage: RunStage<'_>) -> Result<Outcome<Terms>> {
         let stage = self.state.schedule.stage(&self.state.progress);
-        let mut stage = stage.filter(|_| self.state.fits(self.set)).ok_or_else(|| {
-            Error::parameter("the state in the checkpoint is of other data; remove the checkpoint")
-        })?;
+        let mut stage =
+            stage.filter(|_| self.state.fits(self.set.space().dimension())).ok_or_else(|| {
+                Error::parameter(
+                    "the state in the checkpoint is of other data; remove the checkpoint",
+                )
+            })?;
         loop {
-            let outcome = self.settings.learner().run(&stage, self)?;
+            let outcome = run_stage(&stage, self)?;
             if outcome.stop_reason == StopReason::Interrupted {
                 return Ok(outcome);
             }
@@ -175,7 +178,7 @@ impl<'a> Course<'a> {
 
     /// Returns the seed of the random numbers.
     pub fn seed(&self) -> u64 {
-        self.settings.options().seed
+        self.settings.options.seed
     }
 
     /// Returns the weights that the stage starts from, `[dimension]`.
@@ -291,7 +294,7 @@ impl<'a> Course<'a> {
         if self.observer.iteration(&reported).map_err(Error::Observer)?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
-        if self.state.selection.is_exhausted(number, self.settings.options().patience) {
+        if self.state.selection.is_exhausted(number, self.settings.options.patience) {
             self.ending = Some(Ending::Patience);
             return Ok(ControlFlow::Break(()));
         }
@@ -302,7 +305,7 @@ impl<'a> Course<'a> {
     /// ones.
     fn terms(&self, iteration: &optim::Iteration<'_, Terms>) -> ObjectiveTerms {
         let &Terms { log_likelihood, noise, l2 } = iteration.detail;
-        let l1 = match self.set.has_l1(self.settings.regularization().l1) {
+        let l1 = match self.set.has_l1(self.settings.regularization.l1) {
             true => iteration.value - (l2 + noise - log_likelihood),
             false => 0.0,
         };
@@ -378,7 +381,7 @@ impl<'a> Course<'a> {
                 (iteration, selection.recall_bias().0, outcome.x)
             }
         };
-        let regularization = self.settings.regularization();
+        let regularization = self.settings.regularization;
         let noise = regularization.noise.exposure(best_iteration, warm_up);
         let end = End {
             reason,
@@ -392,13 +395,6 @@ impl<'a> Course<'a> {
             noise,
         };
         Ok((theta, end))
-    }
-}
-
-impl CourseState {
-    /// Returns whether the weights that are kept are those of a training set.
-    fn fits(&self, set: &TrainingSet) -> bool {
-        self.selection.kept.is_none() || self.kept.len() == set.space().dimension()
     }
 }
 

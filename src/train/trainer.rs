@@ -7,7 +7,7 @@ use super::agreement::{Agreement, agreed, check_same};
 use super::base_models::BaseModels;
 use super::checkpoint::{Checkpoints, Run};
 use super::corpora::{TrainingCorpora, first_template};
-use super::course::{Control, Course};
+use super::course::{Control, Course, CourseSettings};
 use super::events::{End, Observer};
 use super::extraction::Source;
 use super::learner::{AnyLearner, Request};
@@ -236,7 +236,12 @@ impl<'a> Trainer<'a> {
         let (settings, ranks) = (&self.settings, self.ranks.as_ref());
         let agreement = ranks.map(|ranks| Agreement::new(ranks, self.interrupt));
         let control = Control { interrupt: self.interrupt, agreement: agreement.as_ref() };
-        let course = Course::new(set, settings, run, control, started, observer)?;
+        let course_settings = CourseSettings {
+            options: settings.options(),
+            regularization: settings.regularization(),
+            schedule: settings.schedule(),
+        };
+        let course = Course::new(set, course_settings, run, control, started, observer)?;
         course.observer.start(&set.start_event(settings));
         for found in &set.matches {
             course.observer.matched(found);
@@ -245,7 +250,7 @@ impl<'a> Trainer<'a> {
         if !course.run.has_two_passes() {
             course.run.set_fingerprint(|| Ok(set.fingerprint()))?;
         }
-        course.train()
+        course.train(&|stage, course| settings.learner().run(stage, course))
     }
 }
 

@@ -2,23 +2,14 @@
 
 use std::sync::Arc;
 
-use super::base_models::BaseModels;
-use super::corpora::TrainingCorpora;
-use super::development::DevelopmentSet;
-use super::events::{DataSizes, ModelSizes, Start};
 use super::expand::ClassWeights;
 use super::extracted::Extracted;
-use super::extraction::Source;
-use super::learner::fields;
 use super::line_options::ClassOptions;
 use super::model_match::{ModelMatch, Occurrences};
 use super::options::CommonOptions;
 use super::origin::{Origin, extra_weights};
-use super::settings::{TrainSettings, check_line_options};
 use crate::chain::padded;
-use crate::error::Result;
 use crate::extract::{Classes, Dataset};
-use crate::memory::MemoryLimit;
 use crate::objective::{AttributeNoise, Noise, PenalizedLikelihood, Penalty};
 use crate::score::{ExtraWeights, ParameterSpace, SpaceOptions};
 use crate::template::Template;
@@ -37,33 +28,12 @@ pub struct TrainingSet {
     pub(super) matches: Vec<ModelMatch>,
     line_options: Option<ClassOptions>,
     /// The attributes of all tokens, before and after collapsing.
-    entries: [usize; 2],
+    pub(super) entries: [usize; 2],
 }
 
 impl TrainingSet {
-    /// Extracts the attributes of `corpora` as [`Trainer::train`](super::Trainer::train) does.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Trainer::train`](super::Trainer::train).
-    pub fn new(
-        corpora: impl Into<TrainingCorpora>,
-        template: impl Into<Option<Template>>,
-        settings: &TrainSettings,
-    ) -> Result<Self> {
-        let source = Source::Text(corpora.into(), template.into());
-        let extracted = source.extract(settings, &BaseModels::default(), MemoryLimit::default())?;
-        Self::build(extracted, settings)
-    }
-
     /// Collapses the attributes, and lays out the parameters.
-    ///
-    /// # Errors
-    ///
-    /// The template has a line with an option that has no effect, or out of its range.
-    pub(super) fn build(mut extracted: Extracted, settings: &TrainSettings) -> Result<Self> {
-        check_line_options(extracted.source.template.as_ref(), settings)?;
-        let options = settings.options();
+    pub(super) fn of(mut extracted: Extracted, options: &CommonOptions) -> Self {
         let entries = |data: &Dataset| data.nodes.nonzeros() + data.edges.nonzeros();
         let before = entries(&extracted.data);
         let attributes = extracted.attributes();
@@ -75,7 +45,7 @@ impl TrainingSet {
         let template = extracted.source.template.as_ref();
         let lines = extracted.groups.as_ref().zip(template);
         let origin = extracted.base.as_ref().zip(found.as_ref());
-        Ok(Self {
+        Self {
             line_options: lines
                 .map(|(groups, template)| ClassOptions::new(groups, pair, template.groups())),
             origin: origin.map(|(base, found)| Origin::new(base, &space, pair, found)),
@@ -84,7 +54,7 @@ impl TrainingSet {
             extracted,
             classes,
             space,
-        })
+        }
     }
 
     /// Returns the design matrices and labels.
@@ -229,36 +199,6 @@ impl TrainingSet {
     /// Returns the parameters with the attributes that they are of.
     pub(super) fn class_weights(&self) -> ClassWeights<'_> {
         ClassWeights { space: &self.space, classes: &self.classes, origin: self.origin.as_ref() }
-    }
-
-    /// Returns the event before the first iteration of training.
-    pub(super) fn start_event(&self, settings: &TrainSettings) -> Start {
-        let Extracted { data, labels, development, .. } = &self.extracted;
-        let per_token = |entries: usize| entries as f64 / data.tokens().max(1) as f64;
-        let [active_per_token, collapsed_active_per_token] = self.entries.map(per_token);
-        let reading = self.extracted.reading();
-        Start {
-            options: fields(settings).into(),
-            data: DataSizes {
-                sentences: data.labeled(),
-                tokens: data.labeled_tokens(),
-                total_weight: data.is_weighted().then(|| data.total_weights()[0]),
-                partial_tokens: data.partial_tokens(),
-                unlabeled_sentences: data.unlabeled(),
-                dev_sentences: development.as_ref().map_or(0, DevelopmentSet::len),
-                labels: labels.set.len(),
-            },
-            reading,
-            model: ModelSizes {
-                attributes: self.attributes(),
-                collapsed_attributes: self.classes.iter().map(Classes::len).sum(),
-                parameters: self.space.dimension(),
-                weights: self.weights(),
-                active_per_token,
-                collapsed_active_per_token,
-            },
-            estimated_memory: self.memory().saturating_add(self.memory_to_train(settings)),
-        }
     }
 }
 

@@ -125,7 +125,7 @@ fn tagged_lines(tagger: &dropchain::Tagger, text: String, options: TagOptions) -
         .collect::<Result<Vec<Sentence>>>()?;
     let write = WriteOptions {
         spans: header.encodes_spans(),
-        joined: header.joined_names().to_vec(),
+        joined: header.columns.joined_names().to_vec(),
         offsets: OffsetUnit::Utf16,
         ..WriteOptions::new(OutputFormat::Jsonl)
     };

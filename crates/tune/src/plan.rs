@@ -6,6 +6,7 @@ use super::checkpoint::Resumed;
 use super::data::TuningData;
 use super::run::{RunInput, train_observed};
 use super::space::Configuration;
+use dropchain::Corpus;
 use dropchain::error::Result;
 use dropchain::memory::MemoryLimit;
 use dropchain::train::{ModelMatch, Observer, Start, TrainSettings};
@@ -44,7 +45,7 @@ impl Plan {
     ) -> Result<Self> {
         let (mut survey, mut matches, mut reading) = (Survey::default(), Vec::new(), Vec::new());
         let text = data.corpora.labeled.memory()
-            + data.corpora.dev.as_ref().map_or(0, |dev| dev.memory())
+            + data.corpora.dev.as_ref().map_or(0, Corpus::memory)
             + data.corpora.unlabeled.memory();
         let at_once = AtomicBool::new(true);
         for template in 0..data.templates.len() {

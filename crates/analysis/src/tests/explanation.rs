@@ -149,7 +149,7 @@ fn values_and_repeated_attributes_count() {
     assert_explains(&explanation, &Paths::of(&tagger, &sentence, true));
     let runner_up = explanation.runner_up(1).unwrap();
     let parts = runner_up.parts().unwrap();
-    let names: Vec<_> = parts.iter().map(|part| (part.token, &*part.name)).collect();
+    let names: Vec<_> = parts.iter().map(|part| (part.token, part.name)).collect();
     assert_eq!(names.iter().filter(|name| **name == (1, "x")).count(), 2);
     assert!(!names.iter().any(|(_, name)| ["zero", "unknown"].contains(name)));
 }

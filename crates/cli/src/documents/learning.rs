@@ -36,19 +36,18 @@ struct LearningArguments {
 }
 
 impl LearningArguments {
-    fn apply(&self, files: &TrainingFiles, options: DocumentOptions) -> Result<DocumentOptions> {
-        Ok(DocumentOptions {
-            data: files.data()?,
-            noise: Noise { kind: self.noise, ..options.noise },
-            penalties: Penalties { standardize: self.standardize, ..options.penalties },
-            course: Course {
-                max_iterations: self.max_iterations,
-                tolerance: self.tolerance,
-                ..options.course
-            },
-            memory: files.input.limits.memory(),
-            ..options
-        })
+    fn apply(
+        &self,
+        files: &TrainingFiles,
+        mut options: DocumentOptions,
+    ) -> Result<DocumentOptions> {
+        options.data = files.data()?;
+        options.noise.kind = self.noise;
+        options.penalties.standardize = self.standardize;
+        options.course.max_iterations = self.max_iterations;
+        options.course.tolerance = self.tolerance;
+        options.memory = files.input.limits.memory();
+        Ok(options)
     }
 }
 

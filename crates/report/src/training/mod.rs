@@ -162,7 +162,7 @@ pub fn verdicts(runs: &[NamedRun], settings: &Settings) -> Vec<String> {
             verdicts.push("The run with noise kept weights that have seen it.".to_owned());
         }
         [] if noisy > 0 => {
-            verdicts.push(format!("All {noisy} runs with noise kept weights that have seen it."))
+            verdicts.push(format!("All {noisy} runs with noise kept weights that have seen it."));
         }
         [] => {}
         names => verdicts.push(format!(

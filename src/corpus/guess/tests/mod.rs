@@ -5,8 +5,8 @@ use crate::corpus::tests::{options, sentences};
 use crate::corpus::{Format, LineRules, ReadOptions};
 
 /// What is decided about a file: the names of its columns, or the error; then what is said.
-fn decided(text: &str, options: ReadOptions) -> String {
-    let columns = match sentences(text, &options) {
+fn decided(text: &str, options: &ReadOptions) -> String {
+    let columns = match sentences(text, options) {
         Ok(read) => read[0].schema().list(),
         Err(error) => error.to_string(),
     };
@@ -17,7 +17,7 @@ fn decided(text: &str, options: ReadOptions) -> String {
 fn check(options: &ReadOptions, table: &[(&str, &str)]) {
     for (text, decision) in table {
         let options = ReadOptions { report: Default::default(), ..options.clone() };
-        assert_eq!(decided(text, options), *decision, "{text}");
+        assert_eq!(decided(text, &options), *decision, "{text}");
     }
 }
 
@@ -184,11 +184,11 @@ fn words_are_not_taken_from_a_column_that_numbers_tokens() {
     );
     let comments = decided(
         "# s\n1 a O\n\n# s\n1 b O\n# t\n2 c O\n",
-        ReadOptions { lines: COMMENTS, ..conll() },
+        &ReadOptions { lines: COMMENTS, ..conll() },
     );
     assert!(comments.starts_with("id word label\n"), "{comments}");
     let conllu = "1\tMira\t_\t_\t_\t_\t_\t_\t_\t_\n2\tran\t_\t_\t_\t_\t_\t_\t_\t_\n";
-    assert!(decided(conllu, conll()).contains("; `format` conllu reads CoNLL-U)"));
+    assert!(decided(conllu, &conll()).contains("; `format` conllu reads CoNLL-U)"));
     let columns = Some(["word", "x", "ner"].map(str::to_owned).to_vec());
     let named = ReadOptions { columns, ..conll() };
     check(&named, &[("1\tMira\tO\n2\tran\tO\n", "word x ner")]);
@@ -203,7 +203,7 @@ fn files_of_other_kinds_are_refused_with_what_reads_them() {
         ("Mira|NNP|I-PER ran|VBD|O\n\nRain|NN|O fell|VBD|O\n", "x:1: the file looks like tokens "),
         ("Mira\tO\rran\tO\r", "x:1: the lines seem to end in CR alone"),
     ] {
-        let decided = decided(text, conll());
+        let decided = decided(text, &conll());
         assert!(decided.starts_with(expected), "{decided}");
     }
 }

@@ -1,0 +1,72 @@
+//! From corpora to a training set, and what is reported of it before training.
+
+use super::base_models::BaseModels;
+use super::corpora::TrainingCorpora;
+use super::development::DevelopmentSet;
+use super::events::{DataSizes, ModelSizes, Start};
+use super::extracted::Extracted;
+use super::extraction::Source;
+use super::learner::fields;
+use super::settings::{TrainSettings, check_line_options};
+use super::training_set::TrainingSet;
+use crate::error::Result;
+use crate::extract::Classes;
+use crate::memory::MemoryLimit;
+use crate::template::Template;
+
+impl TrainingSet {
+    /// Extracts the attributes of `corpora` as [`Trainer::train`](super::Trainer::train) does.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Trainer::train`](super::Trainer::train).
+    pub fn new(
+        corpora: impl Into<TrainingCorpora>,
+        template: impl Into<Option<Template>>,
+        settings: &TrainSettings,
+    ) -> Result<Self> {
+        let source = Source::Text(corpora.into(), template.into());
+        let extracted = source.extract(settings, &BaseModels::default(), MemoryLimit::default())?;
+        Self::build(extracted, settings)
+    }
+
+    /// Checks the options of template lines, and builds the set.
+    ///
+    /// # Errors
+    ///
+    /// The template has a line with an option that has no effect, or out of its range.
+    pub(super) fn build(extracted: Extracted, settings: &TrainSettings) -> Result<Self> {
+        check_line_options(extracted.source.template.as_ref(), settings)?;
+        Ok(Self::of(extracted, settings.options()))
+    }
+
+    /// Returns the event before the first iteration of training.
+    pub(super) fn start_event(&self, settings: &TrainSettings) -> Start {
+        let Extracted { data, labels, development, .. } = &self.extracted;
+        let per_token = |entries: usize| entries as f64 / data.tokens().max(1) as f64;
+        let [active_per_token, collapsed_active_per_token] = self.entries.map(per_token);
+        let reading = self.extracted.reading();
+        Start {
+            options: fields(settings).into(),
+            data: DataSizes {
+                sentences: data.labeled(),
+                tokens: data.labeled_tokens(),
+                total_weight: data.is_weighted().then(|| data.total_weights()[0]),
+                partial_tokens: data.partial_tokens(),
+                unlabeled_sentences: data.unlabeled(),
+                dev_sentences: development.as_ref().map_or(0, DevelopmentSet::len),
+                labels: labels.set.len(),
+            },
+            reading,
+            model: ModelSizes {
+                attributes: self.attributes(),
+                collapsed_attributes: self.classes.iter().map(Classes::len).sum(),
+                parameters: self.space.dimension(),
+                weights: self.weights(),
+                active_per_token,
+                collapsed_active_per_token,
+            },
+            estimated_memory: self.memory().saturating_add(self.memory_to_train(settings)),
+        }
+    }
+}
