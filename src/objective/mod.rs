@@ -19,11 +19,13 @@
 //! 1. the label weights, prepared once for all sentences: transition potentials and, under noise,
 //!    their variances (`buffers.rs`);
 //! 2. where the sums over sentences start (`totals.rs`);
-//! 3. block by block of the corpus ([`BlockPartition`]), in parallel over chunks of sentences
-//!    (`chunk.rs`): scores S = X·Θ and variances V = ρ·X∘²·Θ∘² ([`ForwardProduct`]), then
+//! 3. block by block of the corpus ([`BlockPartition`](crate::score::BlockPartition)), in parallel
+//!    over chunks of sentences (`chunk.rs`): scores S = X·Θ and variances V = ρ·X∘²·Θ∘²
+//!    ([`ForwardProduct`](crate::score::ForwardProduct)), then
 //!    the sentence kernel (`sentence.rs`): −log p(y|x), R, ∂S, ∂V;
 //! 4. in parallel over columns, the block's contribution to the gradient, Xᵀ·∂S + 2ρ·Θ∘(X∘²ᵀ·∂V)
-//!    ([`TransposeProduct`]), while the sentences of the next block are being evaluated;
+//!    ([`TransposeProduct`](crate::score::TransposeProduct)), while the sentences of the next block
+//!    are being evaluated;
 //! 5. the sums over all ranks, if there are several (`problem.rs`);
 //! 6. the gradient with respect to transitions and boundary weights, from sums over sentences;
 //! 7. the further terms;

@@ -62,7 +62,7 @@ pub struct TrainOptions<M = Lbfgs> {
     #[serde(skip_serializing_if = "is_default")]
     pub caseless: f64,
     /// Maximum number of iterations. `None`: until convergence, or
-    /// [`Learner::max_iterations`](super::Learner::max_iterations).
+    /// [`Learner::schedule`](super::Learner::schedule).
     pub max_iterations: Option<usize>,
     /// With development data: training stops after this many iterations without a better
     /// mean score of the last five.
@@ -97,7 +97,7 @@ pub enum DevUse {
     #[default]
     Choose,
     /// They are scored after each iteration, also by label
-    /// ([`Iteration::label_scores`](super::Iteration::label_scores)), and change nothing: labels
+    /// ([`DevDetails::label_scores`](super::DevDetails::label_scores)), and change nothing: labels
     /// are predicted without constraints.
     Report,
 }
