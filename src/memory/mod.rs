@@ -92,7 +92,7 @@ pub fn input_over_limit(place: Place, what: &str, limit: u64, expected: &str) ->
         place,
         format!(
             "{what} more memory than the limit, {}; expected {expected} or a larger limit \
-             (--memory)",
+             (`memory`)",
             megabytes(limit)
         ),
     )
