@@ -97,7 +97,6 @@ pub struct PenalizedLikelihood {
     pass: SentencePass, // the likelihood and R
     terms: Vec<Box<dyn Term>>,
     penalty: Penalty,
-    first_iteration: u64, // iterations before this optimization
 }
 
 impl PenalizedLikelihood {
@@ -124,7 +123,7 @@ impl PenalizedLikelihood {
 
     fn on(problem: Problem, penalty: Penalty) -> Self {
         let pass = SentencePass::new(&problem);
-        Self { problem, pass, terms: Vec::new(), penalty, first_iteration: 0 }
+        Self { problem, pass, terms: Vec::new(), penalty }
     }
 
     /// Adds a noise term in which attributes have amounts of noise of their own. Monte-Carlo noise
@@ -163,15 +162,6 @@ impl PenalizedLikelihood {
         self.terms.push(Box::new(term));
         self
     }
-
-    /// Continues an optimization after `iterations` iterations, with the samples that would have
-    /// come next.
-    #[must_use]
-    pub fn resume_at(mut self, iterations: u64) -> Self {
-        self.first_iteration = iterations;
-        self.begin_iteration(0);
-        self
-    }
 }
 
 impl Objective for PenalizedLikelihood {
@@ -187,7 +177,7 @@ impl Objective for PenalizedLikelihood {
     }
 
     fn evaluate(&mut self, theta: &[f64], gradient: &mut [f64]) -> (f64, Terms) {
-        let Self { problem, pass, terms, penalty, .. } = self;
+        let Self { problem, pass, terms, penalty } = self;
         let input = PassInput { problem, theta, is_noise_alone: false, factors: theta };
         let [loss, mut noise] = pass.run(input, gradient);
         for term in terms {
@@ -198,7 +188,6 @@ impl Objective for PenalizedLikelihood {
     }
 
     fn begin_iteration(&mut self, iteration: u64) -> bool {
-        let iteration = self.first_iteration + iteration;
         let changed = self.terms.iter_mut().map(|term| term.begin_iteration(iteration));
         changed.fold(false, |any, changed| any | changed)
     }

@@ -12,8 +12,7 @@ pub trait Term: Debug + Send + Sync {
     /// Returns the term at θ and adds its gradient.
     fn add(&mut self, input: TermInput<'_>, gradient: &mut [f64]) -> f64;
 
-    /// Called at the start of each iteration, counted from 0, those of earlier segments included.
-    /// Returns whether the term has changed.
+    /// See [`Objective::begin_iteration`](crate::optim::Objective::begin_iteration).
     fn begin_iteration(&mut self, _iteration: u64) -> bool {
         false
     }

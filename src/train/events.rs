@@ -27,8 +27,7 @@ pub struct Start {
     /// How much data there are.
     #[serde(flatten)]
     pub data: DataSizes,
-    /// How the training data were read, in words: labels and columns, then warnings, also of noise
-    /// that does not fit them. Of documents only these.
+    /// How the training data were read, in words: labels and columns, then warnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reading: Vec<String>,
     /// How large the model is.

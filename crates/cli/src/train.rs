@@ -176,7 +176,7 @@ impl TrainCommand {
         let (model_file, log) = plan.files.map_or((None, None), |(m, log)| (Some(m), log));
         let config = &self.config.effective;
         let header = header(&self.train, sources(&data.knowledge), Some(config));
-        let mut reporter = TrainingReporter::new(&progress, log, header, false);
+        let mut reporter = TrainingReporter::new(&progress, log, header);
         let trained = (plan.trainer).train(data.corpora, data.template, &mut reporter);
         let trained = team.trained(trained)?;
         let written = model_file.map_or(Ok(()), |file| {

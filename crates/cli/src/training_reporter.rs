@@ -19,22 +19,15 @@ use crate::training_table::TrainingTable;
 pub struct TrainingReporter<'a> {
     progress: &'a Progress,
     log: Log,
-    of_documents: bool,
     table: TrainingTable, // on a terminal
 }
 
 impl<'a> TrainingReporter<'a> {
-    /// Creates a reporter; the log begins with `header`. It may speak of documents instead of
-    /// sentences.
-    pub fn new(
-        progress: &'a Progress,
-        log: Option<Log>,
-        header: Header,
-        of_documents: bool,
-    ) -> Self {
+    /// Creates a reporter; the log begins with `header`.
+    pub fn new(progress: &'a Progress, log: Option<Log>, header: Header) -> Self {
         let mut log = log.unwrap_or_default();
         log.set_header(header);
-        Self { progress, log, of_documents, table: TrainingTable::default() }
+        Self { progress, log, table: TrainingTable::default() }
     }
 
     /// Returns the error that ended the log early, if any.
@@ -69,7 +62,7 @@ impl Observer for TrainingReporter<'_> {
     }
 
     fn start(&mut self, start: &train::Start) {
-        self.progress.println(&describe(start, self.of_documents));
+        self.progress.println(&describe(start));
         self.progress.println_all(start.reading.iter().cloned());
         self.table = TrainingTable::new(start);
         self.log.start(start);
@@ -180,26 +173,21 @@ fn status(iteration: &train::Iteration) -> String {
     line + &format!("  objective {:.2}", iteration.objective)
 }
 
-/// Describes the data of a tagger, or of a classifier, whose documents are sentences of one token.
-fn describe(start: &train::Start, of_documents: bool) -> String {
-    let [sentences, features, label, token] = match of_documents {
-        true => ["documents", "features", "classes", "document"],
-        false => ["sentences", "attributes", "labels", "token"],
-    };
+/// Describes the training data and the model.
+fn describe(start: &train::Start) -> String {
     let train::Start { data, model, .. } = start;
     let unlabeled = match data.unlabeled_sentences {
         0 => String::new(),
-        n => format!(", {n} unlabeled {sentences}"),
+        n => format!(", {n} unlabeled sentences"),
     };
-    let weight = data.total_weight.filter(|_| !of_documents);
-    let weight = weight.map_or(String::new(), |weight| format!(" of total weight {weight}"));
+    let weight =
+        data.total_weight.map_or(String::new(), |weight| format!(" of total weight {weight}"));
     let tokens = match data.partial_tokens {
-        _ if of_documents => String::new(),
         0 => format!(", {} tokens", data.tokens),
         n => format!(", {} tokens ({n} with partial labels)", data.tokens),
     };
     format!(
-        "{} {sentences}{weight}{tokens}, {} {label}{unlabeled}; {} {features} ({:.1} per {token}), \
+        "{} sentences{weight}{tokens}, {} labels{unlabeled}; {} attributes ({:.1} per token), \
          {} after collapsing ({:.1}); {} weights; about {} of memory",
         data.sentences,
         data.labels,

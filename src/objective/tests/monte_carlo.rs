@@ -120,21 +120,6 @@ fn means(
 }
 
 #[test]
-fn a_resumed_optimization_continues_with_the_next_samples() {
-    let (data, space) = tiny(Order::One, Boundary::On, true);
-    let theta = Lcg(5).vector(space.dimension());
-    let whole = means(&(data.clone(), space.clone()), MONTE_CARLO, &theta, 6);
-    let mut objective = sampled(&data, &space, 0.0, MONTE_CARLO).resume_at(3);
-    let mut gradient = vec![0.0; theta.len()];
-    // Its first masks do not wait for `begin_iteration`.
-    assert!(!objective.begin_iteration(0));
-    for (i, expected) in whole[3..].iter().enumerate() {
-        assert_eq!(objective.evaluate(&theta, &mut gradient).1.noise, *expected);
-        assert!(objective.begin_iteration(i as u64 + 1));
-    }
-}
-
-#[test]
 fn the_mean_over_samples_converges_to_the_expectation_over_all_masks() {
     for (order, apart) in [(Order::Zero, true), (Order::One, true), (Order::One, false)] {
         let case = tiny(order, Boundary::On, apart);

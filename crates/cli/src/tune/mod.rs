@@ -192,7 +192,6 @@ impl TuneCommand {
             has_folds: self.data.folds.is_some(),
             has_unlabeled: self.training.has_unlabeled(),
             has_edge_axis: self.search.space.edge_dropout.is_some(),
-            is_of_documents: false,
         };
         let output = SearchOutput {
             progress: &progress,

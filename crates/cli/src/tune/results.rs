@@ -24,9 +24,6 @@ pub struct SearchDescription<'a> {
     pub has_unlabeled: bool,
     /// Whether edge dropout is searched independently of dropout.
     pub has_edge_axis: bool,
-    /// Whether it is a search for a classifier of documents, which has neither templates nor
-    /// transitions.
-    pub is_of_documents: bool,
 }
 
 impl SearchDescription<'_> {
@@ -83,11 +80,11 @@ impl SearchDescription<'_> {
     /// Returns the values of a configuration but for its template, by the options of `train`.
     fn searched(&self, configuration: &Configuration) -> Vec<(&'static str, Value)> {
         let Configuration { dropout, edge_dropout, l2, l1, unlabeled_weight, .. } = *configuration;
-        let (has_noise, is_tagger) = (configuration.has_noise(), !self.is_of_documents);
+        let has_noise = configuration.has_noise();
         let has_unlabeled = has_noise && self.has_unlabeled;
         let options = [
             ("dropout", Some(json!(dropout))),
-            ("edge-dropout", (has_noise && is_tagger).then(|| json!(edge_dropout))),
+            ("edge-dropout", has_noise.then(|| json!(edge_dropout))),
             ("l2", Some(json!(l2))),
             ("l1", (l1 > 0.0).then(|| json!(l1))),
             ("unlabeled-weight", has_unlabeled.then(|| json!(unlabeled_weight))),
@@ -186,7 +183,7 @@ impl Results<'_> {
     /// is no column if it was not.
     fn columns(&self) -> Vec<Vec<String>> {
         let (description, all) = (self.description, &self.result.trials);
-        let (is_tagger, has_folds) = (!description.is_of_documents, description.has_folds);
+        let has_folds = description.has_folds;
         let mut columns = Vec::new();
         let mut add = |heading: &str, is_shown: bool, cell: &dyn Fn(&Trial) -> String| {
             if is_shown {
@@ -204,9 +201,9 @@ impl Results<'_> {
         let has_weights = all.windows(2).any(|pair| weight(&pair[0]) != weight(&pair[1]));
         let source = if has_folds { "mean" } else { "dev" };
         let percent = |x: Option<f64>| or_dash(x.map(|x| format!("{:.2}", 100.0 * x)));
-        add("template", is_tagger, &|s| description.templates[s.configuration.template].clone());
+        add("template", true, &|s| description.templates[s.configuration.template].clone());
         add("dropout", true, &number(|c| c.dropout));
-        add("edge dropout", is_tagger, &number(|c| c.edge_dropout));
+        add("edge dropout", true, &number(|c| c.edge_dropout));
         add("L2", true, &number(|c| c.l2));
         add("L1", any(|s| s.configuration.l1 > 0.0), &number(|c| c.l1));
         add("unlabeled", has_weights, &number(|c| c.unlabeled_weight));
