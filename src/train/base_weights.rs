@@ -7,17 +7,8 @@ use crate::extract::{Alphabet, Alphabets};
 use crate::fingerprint::Fingerprinter;
 use crate::ids::{AttributeId, LabelId};
 use crate::label::LabelSet;
-use crate::model::{AttributeKind, Model, add_recall_bias};
+use crate::model::{Model, add_recall_bias};
 use crate::template::Attribute;
-
-/// The weights of the models that training continues from.
-#[derive(Debug)]
-pub(super) struct AllBaseWeights {
-    /// Where training starts.
-    pub init: Option<BaseWeights>,
-    /// What the penalty pulls towards.
-    pub towards: Option<BaseWeights>,
-}
 
 /// The weights of a model.
 #[derive(Debug)]
@@ -41,36 +32,18 @@ pub(super) struct BaseWeights {
 /// the bits of the weight.
 pub(super) type Entry = (u32, u64);
 
-/// The nonzero weights of attributes, by attribute id.
-#[derive(Debug, Default)]
-pub(super) struct AttributeRows {
-    numbers: Vec<u32>, // [ids] row of the attribute, from 1; 0: none
-    ends: Vec<u64>,    // [rows] end of each row in `entries`
-    entries: Vec<Entry>,
-}
+/// The nonzero weights of attributes, ascending, by attribute id; `None` where the model does not
+/// have the attribute.
+pub(super) type AttributeRows = Vec<Option<Box<[Entry]>>>;
 
-impl AttributeRows {
-    /// Returns the weights of an attribute; `None` if the model does not have it.
-    pub fn get(&self, id: usize) -> Option<&[Entry]> {
-        let row = (*self.numbers.get(id)? as usize).checked_sub(1)?;
-        let start = if row == 0 { 0 } else { self.ends[row - 1] };
-        Some(&self.entries[start as usize..self.ends[row] as usize])
+/// Adds the row of an attribute. Models have each attribute once.
+fn push(rows: &mut AttributeRows, id: AttributeId, entries: impl IntoIterator<Item = Entry>) {
+    let mut entries: Box<[Entry]> = entries.into_iter().collect();
+    entries.sort_unstable();
+    if rows.len() <= id.index() {
+        rows.resize(id.index() + 1, None);
     }
-
-    /// Adds the row of an attribute. Models have each attribute once.
-    fn push(&mut self, id: AttributeId, entries: impl IntoIterator<Item = Entry>) {
-        let first = self.entries.len();
-        self.entries.extend(entries);
-        self.entries[first..].sort_unstable();
-        self.ends.push(self.entries.len() as u64);
-        let missing = (id.index() + 1).saturating_sub(self.numbers.len());
-        self.numbers.resize(self.numbers.len() + missing, 0);
-        self.numbers[id.index()] = self.ends.len() as u32;
-    }
-
-    fn memory(&self) -> usize {
-        4 * self.numbers.capacity() + 8 * self.ends.capacity() + 16 * self.entries.capacity()
-    }
+    rows[id.index()] = Some(entries);
 }
 
 /// Returns the position of a weight in a token's row of scores.
@@ -78,49 +51,39 @@ pub(super) fn position(cell: u32, stride: usize) -> usize {
     (cell >> 16) as usize * stride + (cell & 0xffff) as usize
 }
 
-impl AllBaseWeights {
+impl BaseWeights {
     /// Reads the weights of all models. `labels` has their labels; their attributes are interned.
-    /// `None` if there are no models.
     ///
     /// # Errors
     ///
     /// [`Error::Model`](crate::Error::Model) if a model is damaged.
-    pub fn read(
+    pub fn read_all(
         models: &BaseModels<'_>,
         labels: &LabelSet,
         alphabets: &mut Alphabets,
-    ) -> Result<Option<Self>> {
-        let mut read = |role, model: Option<&Model>| {
-            model.map(|model| BaseWeights::read(role, model, labels, alphabets)).transpose()
-        };
-        let init = read(BaseRole::Init, models.init)?;
-        let towards = read(BaseRole::Towards, models.towards)?;
-        Ok((!models.is_empty()).then_some(Self { init, towards }))
+    ) -> Result<Vec<Self>> {
+        models.iter().map(|(role, model)| Self::read(role, model, labels, alphabets)).collect()
     }
 
-    /// Returns the weights of an attribute in each model; `None` where it has none.
-    pub fn rows(&self, kind: usize, id: usize) -> [Option<&[Entry]>; 2] {
-        [&self.init, &self.towards].map(|model| model.as_ref()?.attributes[kind].get(id))
-    }
-
-    /// Returns all models.
-    pub fn iter(&self) -> impl Iterator<Item = &BaseWeights> {
-        self.init.iter().chain(&self.towards)
+    /// Returns the weights of an attribute; `None` if the model does not have it.
+    pub fn row(&self, kind: usize, id: usize) -> Option<&[Entry]> {
+        self.attributes[kind].get(id)?.as_deref()
     }
 
     /// Returns whether some label pair has a weight.
     pub fn has_transitions(&self) -> bool {
-        self.iter().any(|weights| weights.labels.transitions.iter().any(|&w| w != 0.0))
+        self.labels.transitions.iter().any(|&weight| weight != 0.0)
     }
 
     /// Returns the memory usage in bytes.
     pub fn memory(&self) -> usize {
-        let rows = self.iter().flat_map(|weights| &weights.attributes);
-        rows.map(AttributeRows::memory).sum()
+        let rows = |rows: &AttributeRows| {
+            let entries = rows.iter().flatten().map(|row| size_of_val(&**row));
+            rows.capacity() * size_of::<Option<Box<[Entry]>>>() + entries.sum::<usize>()
+        };
+        self.attributes.iter().map(rows).sum()
     }
-}
 
-impl BaseWeights {
     fn read(
         role: BaseRole,
         model: &Model,
@@ -135,17 +98,17 @@ impl BaseWeights {
             })?);
         }
         let cell = |label: LabelId| u32::from(ids[label.index()].0);
-        let [mut nodes, mut edges] = [(); 2].map(|()| AttributeRows::default());
+        let [mut nodes, mut edges] = [(); 2].map(|()| AttributeRows::new());
         for attribute in model.node_weights() {
             let (name, weights) = attribute?;
             let entries = weights.into_iter().map(|(b, w)| (cell(b), w.to_bits()));
-            nodes.push(intern(&mut alphabets.nodes, name)?, entries);
+            push(&mut nodes, intern(&mut alphabets.nodes, name)?, entries);
         }
         for attribute in model.edge_weights() {
             let (name, weights) = attribute?;
             let entries =
                 weights.into_iter().map(|([a, b], w)| (cell(a) << 16 | cell(b), w.to_bits()));
-            edges.push(intern(&mut alphabets.edges, name)?, entries);
+            push(&mut edges, intern(&mut alphabets.edges, name)?, entries);
         }
         let mut known_labels = vec![false; labels.len()];
         ids.iter().for_each(|id| known_labels[id.index()] = true);
@@ -160,25 +123,6 @@ impl BaseWeights {
             recall_bias,
         })
     }
-}
-
-/// Returns, for each node and edge attribute, whether some model has it.
-pub(super) fn attributes_of_models(
-    models: &BaseModels<'_>,
-    alphabets: &Alphabets,
-) -> Result<[Vec<bool>; 2]> {
-    let mut known = [&alphabets.nodes, &alphabets.edges].map(|names| vec![false; names.len()]);
-    for (_, model) in models.iter() {
-        for (kind, names) in [&alphabets.nodes, &alphabets.edges].into_iter().enumerate() {
-            let table = [AttributeKind::Node, AttributeKind::Edge][kind];
-            for i in 0..model.attributes(table) {
-                if let Some(id) = names.get(model.attribute_name(table, i)?) {
-                    known[kind][id.index()] = true;
-                }
-            }
-        }
-    }
-    Ok(known)
 }
 
 fn intern(alphabet: &mut Alphabet, name: &[u8]) -> Result<AttributeId> {

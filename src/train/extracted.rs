@@ -1,19 +1,19 @@
 //! The attributes of all corpora of a training run, before collapsing.
 
+use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
 use super::base_models::BaseRole;
-use super::base_weights::AllBaseWeights;
+use super::base_weights::BaseWeights;
 use super::development::DevelopmentSet;
 use super::hold_out::HeldOut;
 use super::labels::TrainingLabels;
 use super::line_options::line_options_key;
 use super::model_match::{ModelMatch, Occurrences};
 use super::options::CommonOptions;
-use super::origin::column_groups;
 use crate::error::{Error, Result};
 use crate::extract::{Alphabet, Alphabets, Dataset, SparseRows, numbered};
 use crate::ids::LabelId;
@@ -65,7 +65,7 @@ pub(super) struct Extracted {
     pub development: Option<DevelopmentSet>,
     pub source: DataSource,
     /// The weights of the models that training continues from.
-    pub base: Option<AllBaseWeights>,
+    pub base: Vec<BaseWeights>,
     /// The groups of template lines of node and edge attributes, as far as they are not 0.
     pub groups: Option<[Vec<u32>; 2]>,
     /// Node attributes that have the value 0 at a token with this label, and so may have a weight
@@ -80,14 +80,23 @@ impl Extracted {
     }
 
     /// Returns the group of each node and of each edge attribute, if attributes of the same group
-    /// that always occur together are to be one.
+    /// that always occur together are to be one: those of the same template lines, with the same
+    /// weights in every model, and with the value 0 at the same labels. The weights of a class are
+    /// those of each member.
     pub fn class_groups(&self, options: &CommonOptions) -> Option<[Vec<u32>; 2]> {
-        let attributes = self.attributes();
-        let groups = |kind: usize| {
-            let penalties = self.groups.as_ref().map_or(&[][..], |groups| &groups[kind]);
-            column_groups(self.base.as_ref(), penalties, kind, attributes[kind])
+        let mut zeros: HashMap<usize, Vec<LabelId>> = HashMap::new();
+        for &(attribute, label) in &self.zeros {
+            zeros.entry(attribute as usize).or_default().push(label);
+        }
+        let key = |kind: usize, id: usize| {
+            let line = self.groups.as_ref().and_then(|groups| groups[kind].get(id));
+            let weights: Vec<_> = self.base.iter().map(|model| model.row(kind, id)).collect();
+            let zeros = zeros.get(&id).filter(|_| kind == 0);
+            (line.copied().unwrap_or(0), weights, zeros)
         };
-        options.collapse.then(|| [zero_groups(groups(0), &self.zeros), groups(1)])
+        let attributes = self.attributes();
+        let groups = |kind: usize| numbered((0..attributes[kind]).map(|id| key(kind, id)));
+        options.collapse.then(|| [groups(0), groups(1)])
     }
 
     /// Compares the training data with each model that training continues from, given what occurs
@@ -95,23 +104,18 @@ impl Extracted {
     pub fn matches(&self, occurrences: &Occurrences) -> Vec<ModelMatch> {
         let labels = self.labels.set.len();
         let compare = |model| ModelMatch::new(model, &self.data, labels, occurrences);
-        self.base.iter().flat_map(AllBaseWeights::iter).map(compare).collect()
+        self.base.iter().map(compare).collect()
     }
 
     /// Drops the attributes that occur at too few tokens. Unlabeled sentences count only if
-    /// attributes are discovered in them; attributes of models are kept however rare they are, as
-    /// are those that are `known` besides.
-    pub fn drop_rare(&mut self, options: &CommonOptions, known: Option<&[Vec<bool>; 2]>) {
+    /// attributes are discovered in them; attributes of models are kept however rare they are.
+    pub fn drop_rare(&mut self, options: &CommonOptions) {
         let counts_unlabeled = options.discover && options.min_count == 1;
         let counted = if counts_unlabeled { self.data.len() } else { self.data.labeled() };
         let frequent = |matrix: &SparseRows, kind: usize| -> Vec<bool> {
             let columns = self.attributes()[kind];
             let counts = self.data.column_counts(matrix, columns, 0..counted);
-            let is_known = |id: usize| {
-                let rows = self.base.as_ref().map(|base| base.rows(kind, id));
-                known.is_some_and(|known| known[kind][id])
-                    || rows.is_some_and(|rows| rows.iter().any(Option::is_some))
-            };
+            let is_known = |id: usize| self.base.iter().any(|model| model.row(kind, id).is_some());
             let counts = counts.iter().enumerate();
             counts.map(|(id, n)| n.is_at_least(options.min_count) || is_known(id)).collect()
         };
@@ -133,8 +137,10 @@ impl Extracted {
         (numbers, self.data.nodes) = retain(nodes, &self.data.nodes, &kept[0]);
         (_, self.data.edges) = retain(edges, &self.data.edges, &kept[1]);
         for (groups, kept) in self.groups.iter_mut().flatten().zip(kept) {
-            let mut kept = kept.iter();
-            groups.retain(|_| kept.next() == Some(&true));
+            retain_kept(groups, kept);
+        }
+        for model in &mut self.base {
+            model.attributes.iter_mut().zip(kept).for_each(|(rows, kept)| retain_kept(rows, kept));
         }
         let zeros = std::mem::take(&mut self.zeros).into_iter();
         let number = |(attribute, label)| Some((numbers[attribute as usize]?, label));
@@ -163,8 +169,8 @@ impl Extracted {
 
     /// Returns a fingerprint of all labels and attributes.
     pub fn fingerprint(&self) -> u64 {
-        let models = self.base.iter().flat_map(AllBaseWeights::iter);
-        let models: Vec<(BaseRole, u128)> = models.map(|m| (m.role, m.fingerprint)).collect();
+        let models = self.base.iter().map(|model| (model.role, model.fingerprint));
+        let models: Vec<(BaseRole, u128)> = models.collect();
         let lines = line_options_key(self.source.template.as_ref(), self.groups.as_ref());
         let mut hasher = Xxh3::new();
         (&self.labels, &self.alphabets, &self.data).hash(&mut hasher);
@@ -182,19 +188,12 @@ impl Extracted {
         self.data.memory()
             + self.memory_of_names()
             + self.development.as_ref().map_or(0, DevelopmentSet::memory)
-            + self.base.as_ref().map_or(0, AllBaseWeights::memory)
+            + self.base.iter().map(BaseWeights::memory).sum::<usize>()
     }
 }
 
-/// Divides groups of columns further by the labels with which they have the value 0, ascending by
-/// column: the weights of a class are those of each member.
-fn zero_groups(groups: Vec<u32>, zeros: &[(u32, LabelId)]) -> Vec<u32> {
-    if zeros.is_empty() {
-        return groups;
-    }
-    let mut labels: Vec<Vec<LabelId>> = vec![Vec::new(); groups.len()];
-    for &(column, label) in zeros {
-        labels[column as usize].push(label);
-    }
-    numbered(groups.into_iter().zip(labels))
+/// Keeps those elements, one per attribute, whose attribute is kept.
+fn retain_kept<T>(elements: &mut Vec<T>, kept: &[bool]) {
+    let mut kept = kept.iter();
+    elements.retain(|_| kept.next() == Some(&true));
 }

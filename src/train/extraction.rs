@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::base_models::BaseModels;
-use super::base_weights::AllBaseWeights;
+use super::base_weights::BaseWeights;
 use super::corpora::{TrainingCorpora, document_rule, for_each_in_context, is_content};
 use super::development::DevelopmentSet;
 use super::extracted::{DataSource, Extracted};
@@ -78,8 +78,8 @@ impl Extracted {
         let labels = TrainingLabels::new(&[], &sentences, options, models)?;
         let attributes = AttributeSource::bind(template.as_ref(), &schema)?;
         let mut alphabets = Alphabets::default();
-        let base = AllBaseWeights::read(models, &labels.set, &mut alphabets)?;
-        check_transitions(base.as_ref(), template.as_ref())?;
+        let base = BaseWeights::read_all(models, &labels.set, &mut alphabets)?;
+        check_transitions(&base, template.as_ref())?;
         let has_edges = options.order == Order::One;
         let source = DataSource::new(&sentences, template, held_out);
         let template = source.template.as_ref();
@@ -104,7 +104,7 @@ impl Extracted {
         };
         extracted.check_weights()?;
         if options.min_count > 1 {
-            extracted.drop_rare(options, None);
+            extracted.drop_rare(options);
         }
         if let Some(dev) = dev {
             let (template, labels) = (extracted.source.template.as_ref(), &extracted.labels);
@@ -130,11 +130,11 @@ fn content(corpus: Corpus) -> Vec<Sentence> {
 }
 
 /// Checks that a model without weights of label pairs does not continue one that has them.
-fn check_transitions(base: Option<&AllBaseWeights>, template: Option<&Template>) -> Result<()> {
+fn check_transitions(base: &[BaseWeights], template: Option<&Template>) -> Result<()> {
     let has_transitions = template.is_none_or(Template::transitions);
-    match base.filter(|base| !has_transitions && base.has_transitions()) {
-        None => Ok(()),
-        Some(_) => Err(Error::parameter(
+    match has_transitions || !base.iter().any(BaseWeights::has_transitions) {
+        true => Ok(()),
+        false => Err(Error::parameter(
             "the template has no weights for label pairs (no bare B), but the model that training \
              continues from has; expected a template with a line `B`",
         )),

@@ -105,10 +105,8 @@ impl TrainingSet {
     fn recorded_options(&self, settings: &TrainSettings, end: &End) -> Result<Value> {
         let mut options = serde_json::to_value(settings)
             .map_err(|e| Error::parameter(format!("cannot write the options as JSON: {e}")))?;
-        if let Some(base) = &self.extracted.base {
-            for model in base.iter() {
-                options[model.role.name()] = format!("{:032x}", model.fingerprint).into();
-            }
+        for model in &self.extracted.base {
+            options[model.role.name()] = format!("{:032x}", model.fingerprint).into();
             options[APPLIED_RECALL_BIAS] = end.recall_bias.into();
         }
         let held_out = self.extracted.source.held_out.map(|held_out| held_out.to_string());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::base_models::BaseModels;
-use super::base_weights::{AllBaseWeights, attributes_of_models};
+use super::base_weights::BaseWeights;
 use super::development::DevelopmentSet;
 use super::extracted::{DataSource, Extracted};
 use super::labeled_sentence::{AttributeSentence, gold_labels};
@@ -60,16 +60,15 @@ impl Extracted {
             data,
             development: None,
             source: DataSource::default(),
-            base: None,
+            base: Vec::new(),
             groups: None,
         };
         extracted.check_weights()?;
-        let known = attributes_of_models(models, &extracted.alphabets)?;
-        extracted.drop_rare(options, Some(&known));
         if !models.is_empty() {
             let alphabets = Arc::make_mut(&mut extracted.alphabets);
-            extracted.base = AllBaseWeights::read(models, &extracted.labels.set, alphabets)?;
+            extracted.base = BaseWeights::read_all(models, &extracted.labels.set, alphabets)?;
         }
+        extracted.drop_rare(options);
         if let Some(dev) = dev {
             let (alphabets, labels) = (&extracted.alphabets, &extracted.labels);
             extracted.development = Some(development(dev, alphabets, labels, options.order)?);

@@ -97,7 +97,7 @@ impl ModelMatch {
         let [node_attributes, edge_attributes] = [0, 1].map(|kind| {
             let mut counts = MatchCounts::default();
             for (id, &occurs) in occurrences.anywhere[kind].iter().enumerate() {
-                counts.count(model.attributes[kind].get(id).is_some(), occurs);
+                counts.count(model.row(kind, id).is_some(), occurs);
             }
             counts
         });

@@ -12,10 +12,10 @@
 //! columns are empty and their weights are at the center, so they keep their weights; the tagger
 //! will need them in other text. (Unlabeled text may have them: then the noise term has a say.)
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::base_weights::{AllBaseWeights, Entry, position};
+use super::base_models::BaseRole;
+use super::base_weights::{BaseWeights, Entry, position};
 use super::model_match::Occurrences;
 use crate::chain::LabelWeights;
 use crate::extract::Classes;
@@ -30,41 +30,19 @@ pub(super) struct Origin {
     recall_bias: f64,
 }
 
-/// Numbers the groups of attributes that may share parameters: those that have the same weights in
-/// every model and the same group of penalties. `columns` is the number of attributes and
-/// `penalties` their groups of penalties (empty: all the same).
-pub(super) fn column_groups(
-    base: Option<&AllBaseWeights>,
-    penalties: &[u32],
-    kind: usize,
-    columns: usize,
-) -> Vec<u32> {
-    type Key<'a> = (u32, Option<&'a [Entry]>, Option<&'a [Entry]>);
-    let mut numbers: HashMap<Key<'_>, u32> = HashMap::new();
-    (0..columns)
-        .map(|id| {
-            let [init, towards] = base.map_or([None; 2], |base| base.rows(kind, id));
-            let penalty = penalties.get(id).copied().unwrap_or(0);
-            let next = numbers.len() as u32;
-            *numbers.entry((penalty, init, towards)).or_insert(next)
-        })
-        .collect()
-}
-
 /// Returns the nonzero weights of the models, which exist whether or not the training data have
 /// them.
 pub(super) fn extra_weights(
-    base: &AllBaseWeights,
+    base: &[BaseWeights],
     classes: [&Classes; 2],
     labels: usize,
     stride: usize,
 ) -> ExtraWeights {
     let mut extra = ExtraWeights::default();
-    for model in base.iter() {
+    for model in base {
         for (kind, pairs) in [&mut extra.nodes, &mut extra.edges].into_iter().enumerate() {
             for (class, &member) in (0..).zip(&classes[kind].first_members()) {
-                let entries = model.attributes[kind].get(member as usize);
-                let cells = entries.unwrap_or_default().iter();
+                let cells = model.row(kind, member as usize).unwrap_or_default().iter();
                 pairs.extend(cells.map(|&(cell, _)| (class, position(cell, stride) as u32)));
             }
         }
@@ -83,7 +61,7 @@ impl Origin {
     /// Collects the weights of the models for the parameters of `space`, with its classes of node
     /// and edge attributes.
     pub fn new(
-        base: &AllBaseWeights,
+        base: &[BaseWeights],
         space: &ParameterSpace,
         classes: [&Classes; 2],
         occurrences: &Occurrences,
@@ -91,12 +69,13 @@ impl Origin {
         let (n, stride) = (space.dimension(), space.stride());
         let [mut initial, mut centers] = [(); 2].map(|()| vec![0.0; n]);
         let mut is_fixed = classes.map(|classes| vec![false; classes.len()]);
-        let known = base.init.as_ref().map(|init| &init.known_labels);
+        let models = [BaseRole::Init, BaseRole::Towards].map(|role| of_role(base, role));
+        let known = models[0].map(|init| &init.known_labels);
         for (kind, block) in space.blocks().into_iter().enumerate() {
             let initial = block.weights_mut(&mut initial);
             let centers = block.weights_mut(&mut centers);
             for (class, member) in classes[kind].first_members().into_iter().enumerate() {
-                let rows = base.rows(kind, member as usize);
+                let rows = models.map(|model| model?.row(kind, member as usize));
                 if rows.iter().all(Option::is_none) {
                     continue;
                 }
@@ -113,15 +92,15 @@ impl Origin {
                 });
             }
         }
-        space.set_label_weights(&starting_labels(base), &mut initial);
-        if let Some(towards) = &base.towards {
+        space.set_label_weights(&starting_labels(models), &mut initial);
+        if let Some(towards) = models[1] {
             space.set_label_weights(&towards.labels, &mut centers);
         }
         Self {
             initial,
             centers: centers.into(),
             is_fixed,
-            recall_bias: base.iter().next().map_or(0.0, |first| first.recall_bias),
+            recall_bias: base.first().map_or(0.0, |first| first.recall_bias),
         }
     }
 
@@ -164,10 +143,15 @@ impl Origin {
     }
 }
 
+/// Returns the model with this role, if there is one.
+fn of_role(base: &[BaseWeights], role: BaseRole) -> Option<&BaseWeights> {
+    base.iter().find(|model| model.role == role)
+}
+
 /// Returns the label weights where training starts.
-fn starting_labels(base: &AllBaseWeights) -> LabelWeights {
-    let (Some(init), Some(towards)) = (&base.init, &base.towards) else {
-        return (base.iter().next()).map_or_else(LabelWeights::default, |one| one.labels.clone());
+fn starting_labels([init, towards]: [Option<&BaseWeights>; 2]) -> LabelWeights {
+    let (Some(init), Some(towards)) = (init, towards) else {
+        return init.or(towards).map_or_else(LabelWeights::default, |one| one.labels.clone());
     };
     let known = &init.known_labels;
     let k = known.len();

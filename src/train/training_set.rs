@@ -11,7 +11,7 @@ use super::origin::{Origin, extra_weights};
 use crate::chain::padded;
 use crate::extract::{Classes, Dataset};
 use crate::objective::{AttributeNoise, Noise, PenalizedLikelihood, Penalty};
-use crate::score::{ExtraWeights, ParameterSpace, SpaceOptions};
+use crate::score::{ParameterSpace, SpaceOptions};
 use crate::template::Template;
 
 /// Training data as sparse matrices, the layout of the parameters θ, and development data if there
@@ -37,18 +37,19 @@ impl TrainingSet {
         let entries = |data: &Dataset| data.nodes.nonzeros() + data.edges.nonzeros();
         let before = entries(&extracted.data);
         let attributes = extracted.attributes();
-        let found = extracted.base.as_ref().map(|_| Occurrences::new(&extracted.data, attributes));
+        let is_continued = !extracted.base.is_empty();
+        let found = is_continued.then(|| Occurrences::new(&extracted.data, attributes));
         let matches = found.as_ref().map_or_else(Vec::new, |found| extracted.matches(found));
         let classes = collapse(&mut extracted, options);
         let pair = classes.each_ref();
         let space = layout(&extracted, pair, options);
         let template = extracted.source.template.as_ref();
         let lines = extracted.groups.as_ref().zip(template);
-        let origin = extracted.base.as_ref().zip(found.as_ref());
+        let base = &extracted.base;
         Self {
             line_options: lines
                 .map(|(groups, template)| ClassOptions::new(groups, pair, template.groups())),
-            origin: origin.map(|(base, found)| Origin::new(base, &space, pair, found)),
+            origin: found.as_ref().map(|found| Origin::new(base, &space, pair, found)),
             entries: [before, entries(&extracted.data)],
             matches,
             extracted,
@@ -230,9 +231,7 @@ fn layout(
 ) -> ParameterSpace {
     let k = extracted.labels.set.len();
     let states = options.states_of(k);
-    let base = extracted.base.as_ref();
-    let mut extra =
-        base.map_or_else(ExtraWeights::default, |base| extra_weights(base, classes, k, padded(k)));
+    let mut extra = extra_weights(&extracted.base, classes, k, padded(k));
     let occurring = extracted.zeros.iter();
     extra.occurring = occurring
         .map(|&(attribute, label)| (classes[0].class(attribute), label.index() as u32))
