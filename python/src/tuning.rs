@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use dropchain::Error;
-use dropchain::train::{EndReason, Engine, TrainSettings};
+use dropchain::train::TrainSettings;
 use dropchain_tune::{
     Checkpoint, Configuration, Folds, Parameter, Phase, Plan, Search, SearchSpace, Trial,
     TuneObserver, TuneResult, TuningData,
@@ -13,7 +13,7 @@ use dropchain_tune::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::corpus::PyCorpus;
 use crate::error::{exception, warn};
@@ -23,9 +23,7 @@ use crate::job::{self, Job};
 use crate::tagger::PyTagger;
 use crate::template::PyTemplate;
 use crate::threads;
-use crate::training::{
-    Bases, DevData, check_unlabeled, corpora, flow, metric, serde_text, warnings,
-};
+use crate::training::{Bases, DevData, check_unlabeled, corpora, flow, metric, warnings};
 
 /// The arguments of a search.
 #[derive(FromPyObject)]
@@ -33,6 +31,7 @@ use crate::training::{
 pub struct Arguments<'py> {
     corpora: Corpora<'py>,
     templates: Items<Bound<'py, PyTemplate>>,
+    names: Vec<String>, // of the templates
     options: Bound<'py, PyDict>,
     space: Space<'py>,
     init: Option<Bound<'py, PyTagger>>,
@@ -117,13 +116,13 @@ impl TuneObserver for Follower<'_, '_> {
 /// Searches hyperparameters. Returns a dict: the tagger, the results of all configurations, and
 /// the exception that ended the search early, if any. Without a model, raises the exception.
 #[pyfunction]
-pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'py, PyDict>> {
+pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'py, PyAny>> {
     let bases = Bases::new(arguments.init.as_ref(), arguments.towards.as_ref());
     let mut options = bases.options(&arguments.options)?;
     options.seed = arguments.space.seed;
     let settings = TrainSettings::new(options).map_err(exception)?;
     let configurations = configurations(&arguments, &settings)?;
-    let (given, process) = (&arguments.corpora, &arguments.process);
+    let (given, process, names) = (&arguments.corpora, &arguments.process, &arguments.names);
     let checkpoint = process.checkpoint.as_ref();
     let checkpoint = checkpoint.map(|path| Checkpoint::open(path, process.resume));
     let threads = inputs::count("threads", process.threads, 1)?;
@@ -147,7 +146,7 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
     let corpora = corpora(labeled, dev, given.unlabeled.as_ref(), seed)?;
     let handle = |event| match (event, &arguments.observer) {
         (Event::Warning(text), _) => warn(py, &text, 2).map(|()| ControlFlow::Continue(())),
-        (event, Some(observer)) => observe(observer, event),
+        (event, Some(observer)) => observe(observer, event, names),
         _ => Ok(ControlFlow::Continue(())),
     };
     let work = |job: &Job<'_, Event>| {
@@ -167,7 +166,9 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
     if let Some(checkpoint) = checkpoint.filter(|_| is_complete) {
         checkpoint.remove().map_err(crate::error::exception)?;
     }
-    let fields = result_fields(py, result)?;
+    let fields = object(py, &result_fields(&result, names))?;
+    fields
+        .set_item("tagger", PyTagger::of(py, result.model().map_err(crate::error::exception)?))?;
     fields.set_item("exception", exception)?;
     Ok(fields)
 }
@@ -194,44 +195,46 @@ fn configurations(
     Ok(configurations)
 }
 
-/// The parameters that are searched, by their keywords.
-const PARAMETERS: [(&str, Parameter); 6] = [
-    ("dropout", Parameter::Dropout),
-    ("edge_dropout", Parameter::EdgeDropout),
-    ("l2", Parameter::L2),
-    ("l1", Parameter::L1),
-    ("unlabeled_weight", Parameter::UnlabeledWeight),
-    ("warm_up", Parameter::WarmUp),
-];
-
 /// Reads the values to search.
 fn space(arguments: &Arguments<'_>, settings: &TrainSettings) -> PyResult<SearchSpace> {
     let mut space = SearchSpace::new(arguments.templates.len().max(1), settings);
-    for (name, parameter) in PARAMETERS {
-        if let Some(text) = arguments.space.values.get_item(name)? {
-            let axis = text.extract::<String>()?.parse();
-            let axis = axis.map_err(|e: Error| PyValueError::new_err(format!("{name}: {e}")))?;
-            space = space.with(parameter, axis);
-        }
+    for parameter in Parameter::ALL {
+        let name = parameter.option().replace('-', "_");
+        let Some(text) = arguments.space.values.get_item(&name)? else {
+            continue;
+        };
+        let text = text.extract::<String>()?;
+        space = match parameter {
+            Parameter::Gradient => {
+                let engines = text.split(',').map(|name| name.parse().map_err(exception));
+                space.with_gradients(&engines.collect::<PyResult<Vec<_>>>()?)
+            }
+            _ => {
+                let axis = text.parse();
+                let named = |e: Error| PyValueError::new_err(format!("{name}: {e}"));
+                space.with(parameter, axis.map_err(named)?)
+            }
+        };
     }
-    let Some(text) = arguments.space.values.get_item("gradient")? else {
-        return Ok(space);
-    };
-    let engines = text.extract::<String>()?;
-    let engines = engines.split(',').map(|name| name.parse::<Engine>().map_err(exception));
-    Ok(space.with_gradients(engines.collect::<PyResult<_>>()?))
+    Ok(space)
 }
 
 /// Calls the observer with the kind of an event and its content. It returns False to end the
 /// search.
-fn observe(observer: &Bound<'_, PyAny>, event: Event) -> PyResult<ControlFlow<()>> {
+fn observe(
+    observer: &Bound<'_, PyAny>,
+    event: Event,
+    names: &[String],
+) -> PyResult<ControlFlow<()>> {
     let py = observer.py();
     let reply = match event {
         Event::Warning(message) => observer.call1(("message", message))?,
         Event::Resumed(runs) => {
             observer.call1(("message", format!("resumed: {runs} training runs were done")))?
         }
-        Event::Trial(trial) => observer.call1(("trial", trial_fields(py, &trial)?))?,
+        Event::Trial(trial) => {
+            observer.call1(("trial", object(py, &trial_fields(&trial, names))?))?
+        }
         Event::Progress(phase, done, total) => {
             observer.call1(("progress", (phase, done, total)))?
         }
@@ -239,27 +242,28 @@ fn observe(observer: &Bound<'_, PyAny>, event: Event) -> PyResult<ControlFlow<()
     Ok(flow(&reply))
 }
 
-/// Returns a configuration as JSON, beside its score and why its training ended.
-fn trial_fields<'py>(py: Python<'py>, trial: &Trial) -> PyResult<Bound<'py, PyDict>> {
-    let fields = PyDict::new(py);
-    fields.set_item("json", json!(trial).to_string())?;
-    fields.set_item("score", trial.value())?;
-    fields.set_item("metric", trial.score.as_ref().map(|score| metric(score.score)))?;
-    fields.set_item("end_reason", trial.reason.map_or("interrupted", EndReason::name))?;
-    Ok(fields)
+/// Returns the result of a configuration.
+fn trial_fields(trial: &Trial, names: &[String]) -> Value {
+    let mut fields = trial.fields(names);
+    let mut set = |name: &str, value: Value| drop(fields.insert(name.to_owned(), value));
+    set("score", json!(trial.value()));
+    set("metric", json!(trial.score.as_ref().map(|score| metric(score.score))));
+    set("end_reason", json!(trial.stop_reason()));
+    Value::Object(fields)
 }
 
-fn result_fields(py: Python<'_>, result: TuneResult) -> PyResult<Bound<'_, PyDict>> {
-    let fields = PyDict::new(py);
-    let trials = result.trials.iter().map(|trial| trial_fields(py, trial));
-    fields.set_item("trials", trials.collect::<PyResult<Vec<_>>>()?)?;
-    fields.set_item("options", serde_text(&result.settings))?;
-    fields.set_item("noise_gain", json!(result.noise_gain()).to_string())?;
-    fields.set_item("refit_iterations", result.refit_iterations)?;
-    fields.set_item("interrupted", result.interrupted)?;
-    fields.set_item("has_learned", result.refit_iterations != Some(0))?;
-    let pruned = result.pruned.map(|pruned| (pruned.before, pruned.after));
-    fields.set_item("pruned", pruned)?;
-    fields.set_item("tagger", PyTagger::of(py, result.model().map_err(exception)?))?;
-    Ok(fields)
+/// Returns the result of a search.
+fn result_fields(result: &TuneResult, names: &[String]) -> Value {
+    let mut fields = result.outcome();
+    let mut set = |name: &str, value: Value| drop(fields.insert(name.to_owned(), value));
+    set("trials", result.trials.iter().map(|trial| trial_fields(trial, names)).collect());
+    set("table", json!(result.table(names)));
+    set("pruned", json!(result.pruned.map(|pruned| (pruned.before, pruned.after))));
+    set("has_learned", json!(result.has_learned()));
+    Value::Object(fields)
+}
+
+/// Returns a value as an object of Python.
+fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    py.import("json")?.call_method1("loads", (value.to_string(),))
 }

@@ -37,12 +37,9 @@ impl Axis {
         self.0.iter().map(value).collect()
     }
 
-    /// Returns the number, if there is only one and no range.
-    pub fn single(&self) -> Option<f64> {
-        match self.values()?[..] {
-            [value] => Some(value),
-            _ => None,
-        }
+    /// Returns whether there is neither a number nor a range.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Returns all numbers and the ends of all ranges.
@@ -133,8 +130,6 @@ mod tests {
         assert_eq!(axis("0, 0.01:1, 2,0.0").0, items);
         assert_eq!(axis("1e-2").values(), Some(vec![0.01]));
         assert_eq!(axis("0,0.1:1").values(), None);
-        let singles = ["3", "3,3", "3,4", "3:4"].map(|text| axis(text).single());
-        assert_eq!(singles, [Some(3.0), Some(3.0), None, None]);
         assert_eq!(Axis::from_values(&[0.3, 0.0, 0.3]), axis("0,0.3"));
     }
 

@@ -7,7 +7,7 @@
 //! what a crash left.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -114,44 +114,37 @@ impl Checkpoint {
         identity: &Map<String, Value>,
         mut receive: impl FnMut((RunKey, Course)),
     ) -> Result<Option<Resumed>> {
-        let mut resumed = Resumed::default();
         let mut file = lock(&self.file);
-        let mut reader = BufReader::new(&*file);
-        let (mut line, mut number, mut end) = (Vec::new(), 0, 0);
-        loop {
-            line.clear();
-            let len = (reader.read_until(b'\n', &mut line)).map_err(|e| self.failed(e))?;
-            resumed.was_torn = len > 0 && line.last() != Some(&b'\n');
-            if number == 0 && !CHECKPOINT_MAGIC.starts_with(&line) {
-                let message = "is not a checkpoint of `tune`; expected one to resume";
-                return Err(Error::checkpoint(&self.path, message));
-            }
-            if len == 0 || resumed.was_torn {
-                break;
-            }
-            match number {
-                0 => {}
-                1 => self.check(&self.parse(&line, number)?, identity)?,
-                _ => {
-                    receive(self.parse(&line, number)?);
-                    resumed.runs += 1;
-                }
-            }
-            number += 1;
-            end += len as u64;
+        let mut bytes = Vec::new();
+        file.rewind().and_then(|()| file.read_to_end(&mut bytes)).map_err(|e| self.failed(e))?;
+        let mark = bytes.len().min(CHECKPOINT_MAGIC.len());
+        if bytes[..mark] != CHECKPOINT_MAGIC[..mark] {
+            let message = "is not a checkpoint of `tune`; expected one to resume";
+            return Err(Error::checkpoint(&self.path, message));
         }
-        let cut = file.set_len(end).and_then(|()| file.seek(SeekFrom::End(0)));
+        let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        let mut lines = bytes[..end].split_inclusive(|byte| *byte == b'\n').zip(1..).skip(1);
+        let Some((first, number)) = lines.next() else {
+            return Ok(None);
+        };
+        self.check(&self.parse(first, number)?, identity)?;
+        let mut runs = 0;
+        for (line, number) in lines {
+            receive(self.parse(line, number)?);
+            runs += 1;
+        }
+        let cut = file.set_len(end as u64).and_then(|()| file.seek(SeekFrom::End(0)));
         cut.map_err(|e| self.failed(e))?;
-        Ok((number > 1).then_some(resumed))
+        Ok(Some(Resumed { runs, was_torn: end < bytes.len() }))
     }
 
     fn parse<'a, T: Deserialize<'a>>(&self, line: &'a [u8], number: usize) -> Result<T> {
         serde_json::from_slice(line).map_err(|e| {
             let what = match number {
-                1 => "no search is described, or that of another command".to_owned(),
+                2 => "no search is described, or that of another command".to_owned(),
                 _ => e.to_string(),
             };
-            let place = format!("{}:{}", self.path.display(), number + 1);
+            let place = format!("{}:{number}", self.path.display());
             let message = format!("is damaged: {what}; remove it to start from the beginning");
             Error::checkpoint(place, message)
         })

@@ -32,6 +32,7 @@ mod run;
 mod search;
 mod space;
 mod statistics;
+mod table;
 #[cfg(test)]
 mod tests;
 mod trial;
@@ -43,5 +44,6 @@ pub use dropchain::train::Folds;
 pub use gain::NoiseGain;
 pub use plan::Plan;
 pub use search::{Phase, Search, TuneObserver, TuneResult};
-pub use space::{Configuration, Parameter, SearchSpace, warm_up_iterations};
+pub use space::{Configuration, Parameter, SearchSpace};
+pub use table::text;
 pub use trial::{FoldScores, Trial, TrialScore};

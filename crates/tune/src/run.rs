@@ -25,29 +25,38 @@ pub(super) struct RunKey {
 /// What a run has scored, of which the journal keeps a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Course {
-    /// The score after each iteration.
-    pub scores: Vec<f64>,
-    /// The recall bias of each score.
-    pub recall_biases: Vec<f64>,
-    /// The number of weights that are not 0 at each score.
-    pub nonzero_weights: Vec<usize>,
-    /// The objective after the last iteration, if it is finite.
-    pub objective: Option<f64>,
+    /// What it has scored after each iteration.
+    #[serde(flatten)]
+    pub scores: Scores,
     /// Number of iterations of the warm-up.
     pub warm_up: usize,
     /// How training ended.
     pub end: End,
 }
 
-impl Course {
+/// The scores of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Scores {
+    /// The score after each iteration.
+    pub values: Vec<f64>,
+    /// The recall bias of each score.
+    pub recall_biases: Vec<f64>,
+    /// The number of weights that are not 0 at each score.
+    pub nonzero_weights: Vec<usize>,
+    /// The objective after the last iteration, if it is finite.
+    pub objective: Option<f64>,
+}
+
+impl Scores {
     /// Returns the index of the scores after an iteration, counted from 1, or after the last one if
     /// there are fewer; `None` if there are no scores.
     pub fn index_after(&self, iteration: usize) -> Option<usize> {
-        iteration.min(self.scores.len()).checked_sub(1)
+        iteration.min(self.values.len()).checked_sub(1)
     }
 }
 
 /// The model of a run.
+#[derive(Default)]
 pub(super) struct RunModel {
     /// The contents of its file.
     pub file: Vec<u8>,
@@ -72,10 +81,8 @@ pub(super) struct RunInput<'a> {
 pub(super) fn train(settings: TrainSettings, input: RunInput<'_>) -> Result<(RunModel, Course)> {
     let mut recorder = Recorder::default();
     let (file, end) = train_observed(settings, input, &mut recorder)?;
-    let Recorder { scores, recall_biases, nonzero_weights, objective, pruned, rounded } = recorder;
-    let warm_up = end.warm_up;
-    let course = Course { scores, recall_biases, nonzero_weights, objective, warm_up, end };
-    Ok((RunModel { file, pruned, rounded }, course))
+    let Recorder { scores, model } = recorder;
+    Ok((RunModel { file, ..model }, Course { scores, warm_up: end.warm_up, end }))
 }
 
 /// Trains. Returns the file of the model, and how training ended.
@@ -105,12 +112,8 @@ pub(super) fn is_interrupted(end: &End) -> bool {
 /// Records what a run scores; of two passes, the last.
 #[derive(Default)]
 struct Recorder {
-    scores: Vec<f64>,
-    recall_biases: Vec<f64>,
-    nonzero_weights: Vec<usize>,
-    objective: Option<f64>,
-    pruned: Option<Pruned>,
-    rounded: Option<Rounded>,
+    scores: Scores,
+    model: RunModel, // without its file
 }
 
 impl Observer for Recorder {
@@ -119,21 +122,22 @@ impl Observer for Recorder {
     }
 
     fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
+        let scores = &mut self.scores;
         // JSON has no other numbers.
-        self.objective = Some(iteration.objective).filter(|objective| objective.is_finite());
+        scores.objective = Some(iteration.objective).filter(|objective| objective.is_finite());
         if let Some(score) = iteration.dev.filter(|_| iteration.number > 0) {
-            self.scores.push(score.value());
-            self.recall_biases.push(iteration.recall_bias.unwrap_or(0.0));
-            self.nonzero_weights.push(iteration.weights.nonzero_weights);
+            scores.values.push(score.value());
+            scores.recall_biases.push(iteration.recall_bias.unwrap_or(0.0));
+            scores.nonzero_weights.push(iteration.weights.nonzero_weights);
         }
         Ok(ControlFlow::Continue(()))
     }
 
     fn pruned(&mut self, pruned: &Pruned) {
-        self.pruned = Some(*pruned);
+        self.model.pruned = Some(*pruned);
     }
 
     fn rounded(&mut self, rounded: &Rounded) {
-        self.rounded = Some(*rounded);
+        self.model.rounded = Some(*rounded);
     }
 }

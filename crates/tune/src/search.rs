@@ -90,6 +90,25 @@ impl TuneResult {
         Model::from_bytes(self.file.clone())
     }
 
+    /// Returns the outcome as the program and its logs have it.
+    pub fn outcome(&self) -> Map<String, Value> {
+        let mut outcome = Map::new();
+        let mut set = |name: &str, value: Value| drop(outcome.insert(name.to_owned(), value));
+        set("options", json!(self.settings));
+        set("iterations_on_all_data", json!(self.refit_iterations));
+        set("interrupted", json!(self.interrupted));
+        if let Some(gain) = self.noise_gain() {
+            set("noise_gain", json!(gain));
+        }
+        outcome
+    }
+
+    /// Returns whether the model has learned anything: with folds, it may not have been trained on
+    /// all data.
+    pub fn has_learned(&self) -> bool {
+        self.refit_iterations != Some(0)
+    }
+
     /// Returns what noise gains over the folds; `None` without folds, or if there is no
     /// configuration with noise or none without.
     pub fn noise_gain(&self) -> Option<NoiseGain> {

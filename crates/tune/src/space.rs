@@ -1,13 +1,14 @@
 //! The search space: a grid of configurations, or random draws.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::axis::{Axis, Scale};
 use dropchain::error::{Error, Result};
 use dropchain::noise::Engine;
-use dropchain::random::uniform;
 use dropchain::train::{Defaults, NoiseOptions, Regularization, TrainSettings};
 
 /// Maximum number of configurations; more is a typo.
@@ -16,9 +17,13 @@ const MAX_CONFIGURATIONS: usize = 1000;
 /// Maximum number of draws per requested configuration: a draw may repeat an earlier one.
 const MAX_DRAWS: u64 = 1000;
 
-/// A parameter that is searched.
+/// A parameter that is searched. In a grid, the last one changes fastest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Parameter {
+    /// Index of the template.
+    Template,
+    /// Engine for the gradient of the noise term: an index.
+    Gradient,
     /// Strength of the L1 penalty.
     L1,
     /// Strength of the L2 penalty.
@@ -34,9 +39,23 @@ pub enum Parameter {
 }
 
 impl Parameter {
-    /// Returns the name in messages.
-    fn name(self) -> &'static str {
+    /// All parameters, as tables and commands have them.
+    pub const ALL: [Self; 8] = [
+        Self::Template,
+        Self::Dropout,
+        Self::EdgeDropout,
+        Self::L2,
+        Self::L1,
+        Self::UnlabeledWeight,
+        Self::WarmUp,
+        Self::Gradient,
+    ];
+
+    /// Returns the name in messages and tables.
+    pub fn name(self) -> &'static str {
         match self {
+            Self::Template => "template",
+            Self::Gradient => "gradient",
             Self::L1 => "L1",
             Self::L2 => "L2",
             Self::Dropout => "dropout",
@@ -46,21 +65,15 @@ impl Parameter {
         }
     }
 
+    /// Returns the name of the option of `train`.
+    pub fn option(self) -> String {
+        self.name().to_lowercase().replace(' ', "-")
+    }
+
     fn scale(self) -> Scale {
         match self {
             Self::L1 | Self::L2 | Self::UnlabeledWeight => Scale::Logarithmic,
-            Self::Dropout | Self::EdgeDropout | Self::WarmUp => Scale::Linear,
-        }
-    }
-
-    fn set(self, options: &mut Regularization, value: f64) {
-        match self {
-            Self::L1 => options.l1 = value,
-            Self::L2 => options.l2 = Some(value),
-            Self::Dropout => options.noise.dropout = value,
-            Self::UnlabeledWeight => options.noise.unlabeled_weight = value,
-            Self::EdgeDropout => options.noise.edge_dropout = Some(value),
-            Self::WarmUp => options.warm_up = Some(value.round() as usize),
+            _ => Scale::Linear,
         }
     }
 }
@@ -68,9 +81,8 @@ impl Parameter {
 /// The values of the parameters that are searched.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchSpace {
-    templates: usize,
-    axes: Vec<(Parameter, Axis)>, // ascending
-    gradients: Vec<Engine>,
+    axes: BTreeMap<Parameter, Axis>,
+    engines: Vec<Engine>,
 }
 
 /// A point of the search space.
@@ -88,7 +100,7 @@ pub struct Configuration {
     pub l1: f64,
     /// Weight α of unlabeled sentences.
     pub unlabeled_weight: f64,
-    /// Number of warm-up iterations, if it is searched and there is noise.
+    /// Number of warm-up iterations, if it is given and there is noise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<usize>,
     /// Engine for the gradient of the noise term, likewise.
@@ -97,6 +109,21 @@ pub struct Configuration {
 }
 
 impl Configuration {
+    /// Returns the values of training parameters.
+    fn of(base: &TrainSettings) -> Self {
+        let own = base.regularization();
+        Self {
+            template: 0,
+            dropout: own.noise.dropout,
+            edge_dropout: own.noise.edge_noise(),
+            l2: base.l2(),
+            l1: own.l1,
+            unlabeled_weight: own.noise.unlabeled_weight,
+            warm_up: None,
+            gradient: None,
+        }
+    }
+
     /// Returns the training parameters with this configuration; those that are not searched are
     /// taken from `base`.
     ///
@@ -124,6 +151,34 @@ impl Configuration {
         self.dropout > 0.0 || self.edge_dropout > 0.0
     }
 
+    /// Returns the value of a parameter; null if it is that of the training options.
+    pub fn value(&self, parameter: Parameter) -> Value {
+        match parameter {
+            Parameter::Template => json!(self.template),
+            Parameter::Gradient => json!(self.gradient),
+            Parameter::L1 => json!(self.l1),
+            Parameter::L2 => json!(self.l2),
+            Parameter::Dropout => json!(self.dropout),
+            Parameter::UnlabeledWeight => json!(self.unlabeled_weight),
+            Parameter::EdgeDropout => json!(self.edge_dropout),
+            Parameter::WarmUp => json!(self.warm_up),
+        }
+    }
+
+    /// Returns the options with which `train` trains the configuration, but for its template.
+    pub fn options(&self) -> impl Iterator<Item = (String, Value)> {
+        let has_effect = |parameter: &Parameter| match parameter {
+            Parameter::Template => false,
+            Parameter::Dropout | Parameter::L2 => true,
+            Parameter::EdgeDropout => self.has_noise(),
+            Parameter::L1 => self.l1 > 0.0,
+            Parameter::UnlabeledWeight => self.unlabeled_weight != Defaults::UNLABELED_WEIGHT,
+            Parameter::WarmUp | Parameter::Gradient => !self.value(*parameter).is_null(),
+        };
+        let parameters = Parameter::ALL.into_iter().filter(has_effect);
+        parameters.map(|parameter| (parameter.option(), self.value(parameter)))
+    }
+
     /// Compares two configurations by strength of regularization, the stronger one first: more
     /// noise, then more noise on edges, then stronger L2, then stronger L1, then more weight on
     /// unlabeled text, then the shorter warm-up, then the engine (exact ones
@@ -131,13 +186,9 @@ impl Configuration {
     pub fn compare_strength(&self, other: &Self) -> Ordering {
         let strengths = |c: &Self| [c.dropout, c.edge_dropout, c.l2, c.l1, c.unlabeled_weight];
         let pairs = strengths(self).into_iter().zip(strengths(other));
-        pairs.map(|(own, other)| other.total_cmp(&own)).find(|order| order.is_ne()).unwrap_or_else(
-            || {
-                (self.warm_up.cmp(&other.warm_up))
-                    .then(self.gradient.cmp(&other.gradient))
-                    .then(self.template.cmp(&other.template))
-            },
-        )
+        let order = pairs.map(|(own, other)| other.total_cmp(&own)).find(|order| order.is_ne());
+        let rest = |c: &Self| (c.warm_up, c.gradient, c.template);
+        order.unwrap_or_else(|| rest(self).cmp(&rest(other)))
     }
 }
 
@@ -159,8 +210,8 @@ impl SearchSpace {
             ],
             Err(_) => [vec![0.0], vec![0.0]],
         };
-        let space = Self { templates, axes: Vec::new(), gradients: Vec::new() };
-        space
+        Self { axes: BTreeMap::new(), engines: Vec::new() }
+            .with(Parameter::Template, indices(templates))
             .with(Parameter::L1, Axis::from_values(&[0.0]))
             .with(Parameter::L2, Axis::from_values(&strengths))
             .with(Parameter::Dropout, Axis::from_values(&rates))
@@ -170,17 +221,15 @@ impl SearchSpace {
     /// Sets the values of a parameter; those without any are not searched.
     #[must_use]
     pub fn with(mut self, parameter: Parameter, axis: Axis) -> Self {
-        self.axes.retain(|(other, _)| *other != parameter);
-        self.axes.push((parameter, axis));
-        self.axes.sort_by_key(|(parameter, _)| *parameter);
+        self.axes.insert(parameter, axis);
         self
     }
 
-    /// Sets the engines for the gradient of the noise term to try, if it is not that of the
-    /// training options alone.
+    /// Sets the engines for the gradient of the noise term to try, at least one.
     #[must_use]
-    pub fn with_gradients(self, gradients: Vec<Engine>) -> Self {
-        Self { gradients, ..self }
+    pub fn with_gradients(mut self, engines: &[Engine]) -> Self {
+        self.engines = engines.to_vec();
+        self.with(Parameter::Gradient, indices(engines.len()))
     }
 
     /// Returns all combinations of values, except those that differ only in a value that has no
@@ -191,7 +240,6 @@ impl SearchSpace {
     /// An axis has a range; a value is out of range; there are more than 1000 combinations.
     pub fn grid(&self, base: &TrainSettings) -> Result<Vec<Configuration>> {
         self.check(base)?;
-        let engines = self.engines();
         let mut values = Vec::new();
         for (parameter, axis) in &self.axes {
             let name = parameter.name();
@@ -202,9 +250,7 @@ impl SearchSpace {
                 ))
             })?);
         }
-        let lengths = [self.templates, engines.len()].into_iter();
-        let mut lengths = lengths.chain(values.iter().map(Vec::len));
-        let count = lengths.try_fold(1, usize::checked_mul);
+        let count = values.iter().map(Vec::len).try_fold(1, usize::checked_mul);
         if count.is_none_or(|count| count > MAX_CONFIGURATIONS) {
             return Err(Error::parameter(format!(
                 "the grid has {} configurations; expected at most {MAX_CONFIGURATIONS}, or a \
@@ -212,20 +258,13 @@ impl SearchSpace {
                 count.map_or_else(|| "too many".to_owned(), |count| count.to_string())
             )));
         }
-        // The last axis changes fastest.
         let points = values.iter().fold(vec![Vec::new()], |points, axis| {
             let extend = |point: &Vec<f64>, &value| [&point[..], &[value]].concat();
             let points = points.iter();
             points.flat_map(|point| axis.iter().map(move |value| extend(point, value))).collect()
         });
         let mut configurations = Vec::new();
-        for template in 0..self.templates {
-            for &engine in &engines {
-                for point in &points {
-                    self.push((template, engine), point, base, &mut configurations);
-                }
-            }
-        }
+        points.iter().for_each(|point| self.push(point, base, &mut configurations));
         Ok(configurations)
     }
 
@@ -252,62 +291,32 @@ impl SearchSpace {
         {
             return Ok(grid);
         }
-        let engines = self.engines();
-        // of a draw
-        let numbers = 1 + 2 * self.axes.len() as u64 + u64::from(engines.len() > 1);
+        // The template takes one random number, every other parameter two.
+        let numbers = 2 * self.axes.len() as u64 - 1;
         let mut configurations = Vec::new();
         for draw in 0..MAX_DRAWS * count as u64 {
             if configurations.len() == count {
                 break;
             }
-            let first = draw * numbers;
-            let template = (1.0 - uniform(seed, first)) * self.templates as f64;
-            let counters = (0..).map(|axis| first + 1 + 2 * axis);
+            let counters = (0..).map(|axis: u64| draw * numbers + (2 * axis).saturating_sub(1));
             let values: Vec<f64> = (self.axes.iter().zip(counters))
                 .map(|((parameter, axis), counter)| axis.draw(parameter.scale(), seed, counter))
                 .collect();
-            let chosen = match engines.len() {
-                1 => 0,
-                n => ((1.0 - uniform(seed, first + numbers - 1)) * n as f64) as usize,
-            };
-            let engine = engines[chosen.min(engines.len() - 1)];
-            let chosen = (template as usize, engine);
-            self.push(chosen, &values, base, &mut configurations);
+            self.push(&values, base, &mut configurations);
         }
         Ok(configurations)
     }
 
-    /// Returns the engines to try; `None` is that of the training options.
-    fn engines(&self) -> Vec<Option<Engine>> {
-        match &self.gradients[..] {
-            [] => vec![None],
-            engines => engines.iter().copied().map(Some).collect(),
-        }
-    }
-
     /// Adds a configuration, with a value for each axis, unless it is a duplicate.
-    fn push(
-        &self,
-        (template, gradient): (usize, Option<Engine>),
-        values: &[f64],
-        base: &TrainSettings,
-        configurations: &mut Vec<Configuration>,
-    ) {
-        let mut options = base.regularization().clone();
-        for ((parameter, _), &value) in self.axes.iter().zip(values) {
-            parameter.set(&mut options, value);
+    fn push(&self, point: &[f64], base: &TrainSettings, configurations: &mut Vec<Configuration>) {
+        let mut configuration = Configuration::of(base);
+        for (&parameter, &value) in self.axes.keys().zip(point) {
+            self.set(parameter, value, &mut configuration);
         }
-        let has_warm_up = self.axes.iter().any(|(parameter, _)| *parameter == Parameter::WarmUp);
-        let mut configuration = Configuration {
-            template,
-            dropout: options.noise.dropout,
-            edge_dropout: options.noise.edge_noise(),
-            l2: options.l2.unwrap_or(base.l2()),
-            l1: options.l1,
-            unlabeled_weight: options.noise.unlabeled_weight,
-            warm_up: options.warm_up.filter(|_| has_warm_up),
-            gradient,
-        };
+        let given = base.regularization().noise.edge_dropout;
+        if given.is_none() && !self.axes.contains_key(&Parameter::EdgeDropout) {
+            configuration.edge_dropout = configuration.dropout;
+        }
         if !configuration.has_noise() {
             // Only the noise term learns from unlabeled text.
             configuration.unlabeled_weight = Defaults::UNLABELED_WEIGHT;
@@ -318,20 +327,35 @@ impl SearchSpace {
         }
     }
 
+    fn set(&self, parameter: Parameter, value: f64, of: &mut Configuration) {
+        match parameter {
+            Parameter::Template => of.template = value as usize,
+            Parameter::Gradient => of.gradient = self.engines.get(value as usize).copied(),
+            Parameter::L1 => of.l1 = value,
+            Parameter::L2 => of.l2 = value,
+            Parameter::Dropout => of.dropout = value,
+            Parameter::UnlabeledWeight => of.unlabeled_weight = value,
+            Parameter::EdgeDropout => of.edge_dropout = value,
+            Parameter::WarmUp => of.warm_up = Some(value.round() as usize),
+        }
+    }
+
     /// Checks all numbers and the ends of all ranges.
     fn check(&self, base: &TrainSettings) -> Result<()> {
-        if self.templates == 0 {
-            return Err(Error::parameter("there is no template to search"));
-        }
         for (parameter, axis) in &self.axes {
             let name = parameter.name();
             for end in axis.ends() {
-                if *parameter == Parameter::WarmUp {
-                    warm_up_iterations(end)?;
+                if *parameter == Parameter::WarmUp && !(end >= 0.0 && end.fract() == 0.0) {
+                    return Err(Error::parameter(format!(
+                        "warm-up {end}; expected a whole number of iterations"
+                    )));
                 }
-                let mut options = base.regularization().clone();
-                parameter.set(&mut options, end);
-                base.with_regularization(options)?;
+                let mut configuration = Configuration::of(base);
+                self.set(*parameter, end, &mut configuration);
+                configuration.settings(base)?;
+            }
+            if axis.is_empty() {
+                return Err(Error::parameter(format!("there is no {name} to search")));
             }
             if let Some(range) = axis.invalid_range(parameter.scale()) {
                 return Err(Error::parameter(format!(
@@ -344,16 +368,9 @@ impl SearchSpace {
     }
 }
 
-/// Converts a number of an axis to one of warm-up iterations.
-///
-/// # Errors
-///
-/// It is not a whole number, or negative.
-pub fn warm_up_iterations(number: f64) -> Result<usize> {
-    if number >= 0.0 && number.fract() == 0.0 && number < 1e9 {
-        return Ok(number as usize);
-    }
-    Err(Error::parameter(format!("warm-up {number}; expected a whole number of iterations")))
+/// Returns the axis of the indices of this many items.
+fn indices(count: usize) -> Axis {
+    Axis::from_values(&(0..count).map(|i| i as f64).collect::<Vec<_>>())
 }
 
 #[cfg(test)]
@@ -385,7 +402,7 @@ mod tests {
     #[test]
     fn a_grid_has_every_combination_once() {
         let space = space("0,0.5", "0.1,1").with(Parameter::EdgeDropout, axis("0.3,0.6"));
-        let space = SearchSpace { templates: 2, ..space };
+        let space = space.with(Parameter::Template, indices(2));
         let grid = grid(&space).unwrap();
         assert_eq!(grid.len(), 16);
         for (i, configuration) in grid.iter().enumerate() {
@@ -397,7 +414,7 @@ mod tests {
     #[test]
     fn warm_up_and_engine_are_searched_with_noise_only() {
         let space = space("0,0.5", "0.1").with(Parameter::WarmUp, axis("0,20"));
-        let space = space.with_gradients(vec![Engine::Exact, Engine::Window(2)]);
+        let space = space.with_gradients(&[Engine::Exact, Engine::Window(2)]);
         let grid = grid(&space).unwrap();
         let found: Vec<_> = grid.iter().map(|c| (c.dropout, c.warm_up, c.gradient)).collect();
         let (adjoint, window) = (Some(Engine::Exact), Some(Engine::Window(2)));

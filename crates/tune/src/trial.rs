@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
 
 use super::run::Course;
 use super::space::Configuration;
@@ -11,6 +12,9 @@ use dropchain::train::{DevScore, EndReason};
 
 /// Iterations whose scores are averaged to choose one, as in training (decision 83).
 const AVERAGED: usize = 5;
+
+/// Why the training of a configuration ended that was interrupted.
+const INTERRUPTED: &str = "interrupted";
 
 /// A configuration that was tried.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -28,7 +32,7 @@ pub struct Trial {
     /// The objective after the last iteration; with folds, the mean.
     pub objective: Option<f64>,
     /// Why training ended, with folds on the first; `None` if it was interrupted.
-    #[serde(skip)]
+    #[serde(rename = "stop_reason", serialize_with = "reason")]
     pub reason: Option<EndReason>,
 }
 
@@ -80,7 +84,7 @@ impl Trial {
             nonzero_weights: score.nonzero_weights.filter(|_| configuration.l1 > 0.0),
             ..score
         });
-        let objectives: Option<Vec<f64>> = courses.iter().map(|course| course.objective).collect();
+        let objectives: Option<Vec<f64>> = courses.iter().map(|c| c.scores.objective).collect();
         let objectives = objectives.filter(|all| !all.is_empty());
         Self {
             number: index + 1,
@@ -90,6 +94,26 @@ impl Trial {
             objective: objectives.map(|objectives| mean(&objectives)),
             reason: courses.first().map(|course| course.end.reason),
         }
+    }
+
+    /// Returns the fields as the program and its logs have them, with the name of the template and
+    /// that of the score.
+    pub fn fields(&self, templates: &[String]) -> Map<String, Value> {
+        let Value::Object(mut fields) = json!(self) else {
+            return Map::new();
+        };
+        fields.insert("template".to_owned(), json!(templates.get(self.configuration.template)));
+        for metric in ["f1", "accuracy"].iter().filter(|_| self.folds().is_some()) {
+            if let Some(score) = fields.shift_remove(&format!("dev_{metric}")) {
+                fields.insert(format!("mean_{metric}"), score);
+            }
+        }
+        fields
+    }
+
+    /// Returns why training ended, in a word.
+    pub fn stop_reason(&self) -> &'static str {
+        self.reason.map_or(INTERRUPTED, EndReason::name)
     }
 
     /// Returns the value of the score, between 0 and 1.
@@ -113,6 +137,11 @@ impl Trial {
     }
 }
 
+#[expect(clippy::ref_option, reason = "serde passes references")]
+fn reason<S: Serializer>(reason: &Option<EndReason>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(reason.map_or(INTERRUPTED, EndReason::name))
+}
+
 /// Returns the score of training on development data.
 fn on_dev(course: &Course) -> Option<TrialScore> {
     let best_iteration = course.end.best_iteration;
@@ -122,7 +151,7 @@ fn on_dev(course: &Course) -> Option<TrialScore> {
         folds: None,
         best_iteration,
         recall_bias: course.end.recall_bias,
-        nonzero_weights: index.and_then(|i| course.nonzero_weights.get(i)).copied(),
+        nonzero_weights: index.and_then(|i| course.scores.nonzero_weights.get(i)).copied(),
     })
 }
 
@@ -130,11 +159,12 @@ fn on_dev(course: &Course) -> Option<TrialScore> {
 /// with those of the iterations before it as in training (the first among ties). With noise,
 /// iterations of the warm-up do not count.
 fn over_folds(courses: &[Course]) -> Option<TrialScore> {
-    let last = courses.iter().map(|course| course.scores.len()).max()?;
+    let scores = courses.iter().map(|course| &course.scores);
+    let last = scores.clone().map(|scores| scores.values.len()).max()?;
     let warm_up = courses.iter().map(|course| course.warm_up).max()?;
-    let first = if courses.iter().all(|c| c.scores.len() > warm_up) { warm_up + 1 } else { 1 };
+    let first = if scores.clone().all(|s| s.values.len() > warm_up) { warm_up + 1 } else { 1 };
     let after = |iteration| -> Option<Vec<f64>> {
-        courses.iter().map(|c| Some(c.scores[c.index_after(iteration)?])).collect()
+        scores.clone().map(|s| Some(s.values[s.index_after(iteration)?])).collect()
     };
     let (mut means, mut best): (Vec<f64>, Option<(usize, f64)>) = (Vec::new(), None);
     for iteration in first..=last {
@@ -146,9 +176,9 @@ fn over_folds(courses: &[Course]) -> Option<TrialScore> {
     }
     let (best_iteration, _) = best?;
     let values = after(best_iteration)?;
-    let indices = courses.iter().filter_map(|c| Some((c, c.index_after(best_iteration)?)));
-    let biases: Vec<f64> = indices.clone().map(|(c, i)| c.recall_biases[i]).collect();
-    let weights: Vec<f64> = indices.map(|(c, i)| c.nonzero_weights[i] as f64).collect();
+    let indices = scores.filter_map(|s| Some((s, s.index_after(best_iteration)?)));
+    let biases: Vec<f64> = indices.clone().map(|(s, i)| s.recall_biases[i]).collect();
+    let weights: Vec<f64> = indices.map(|(s, i)| s.nonzero_weights[i] as f64).collect();
     Some(TrialScore {
         score: match courses.first()?.end.dev? {
             DevScore::F1(_) => DevScore::F1(mean(&values)),
@@ -171,14 +201,17 @@ mod tests {
 
     use super::*;
     use crate::NoiseGain;
+    use crate::run::Scores;
     use dropchain::train::End;
 
     fn course(warm_up: usize, scores: &[f64]) -> Course {
         Course {
-            scores: scores.to_vec(),
-            recall_biases: (0..scores.len()).map(|i| i as f64).collect(),
-            nonzero_weights: vec![7; scores.len()],
-            objective: Some(1.0),
+            scores: Scores {
+                values: scores.to_vec(),
+                recall_biases: (0..scores.len()).map(|i| i as f64).collect(),
+                nonzero_weights: vec![7; scores.len()],
+                objective: Some(1.0),
+            },
             warm_up,
             end: End {
                 reason: EndReason::Patience,

@@ -39,7 +39,7 @@ class Trial:
     unlabeled_weight: float
     """Weight of an unlabeled sentence."""
     warm_up: int | None
-    """Iterations without noise, if that is searched and there is noise."""
+    """Iterations without noise, if they are given and there is noise."""
     gradient: str | None
     """How the gradient of the noise term is computed, likewise."""
     score: float | None
@@ -91,6 +91,8 @@ class TuneResult:
     """A tagger with the model of the best configuration."""
     trials: list[Trial]
     """All configurations, the best first."""
+    table: list[list[str]]
+    """The configurations as rows of a table, the best first, after one of headings."""
     options: Mapping[str, Any]
     """All training options of the best configuration."""
     refit_iterations: int | None
@@ -121,7 +123,7 @@ class TuneResult:
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the tagger, for JSON."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        del fields["tagger"]
+        del fields["tagger"], fields["table"]
         fields["trials"] = [trial.to_dict() for trial in self.trials]
         fields["options"] = dict(self.options)
         return fields
@@ -159,7 +161,7 @@ class TuneResult:
 
     def _repr_html_(self) -> str:
         """Show the configurations of a search, the best first."""
-        head, *rows = self._rows()
+        head, *rows = self.table
         numbered = [(i + 1, *row) for i, row in enumerate(rows)]
         shown, note = shortened(numbered, _TRIALS, "configuration")
         caption = "Configurations, the best first; scores in percent"
@@ -170,28 +172,9 @@ class TuneResult:
             parts.append(paragraph(text))
         return page(*parts, picture(self.plot))
 
-    def _rows(self) -> list[tuple[str, ...]]:
-        """Return a table of the configurations, without empty columns; first, the heads."""
-        rows = [("template", "dropout", "edge", "l2", "l1", "score", "±", "best at", "stop reason")]
-        for trial in self.trials:
-            deviation = trial.standard_deviation
-            rows.append((
-                trial.template or "–",
-                f"{trial.dropout:g}",
-                f"{trial.edge_dropout:g}",
-                f"{trial.l2:g}",
-                f"{trial.l1:g}",
-                "–" if trial.score is None else f"{100 * trial.score:.2f}",
-                "" if deviation is None else f"{100 * deviation:.2f}",
-                "–" if trial.best_iteration is None else str(trial.best_iteration),
-                trial.end_reason or "",
-            ))
-        columns = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
-        return [tuple(row[i] for i in columns) for row in rows]
-
     def __str__(self) -> str:
         """Return a table of the configurations."""
-        rows = self._rows()
+        rows = self.table
         widths = [max(map(len, column)) for column in zip(*rows)]
         return "\n".join("  ".join(map(str.rjust, row, widths)) for row in rows)
 

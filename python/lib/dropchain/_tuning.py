@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from dropchain._options import FixedOptions
 
 #: Options that are searched, with arguments of their own.
-_SEARCHED = ("dropout", "edge_dropout", "l2", "l1", "unlabeled_weight")
-
-#: Fields of a trial that are stored under their names.
-_STORED = {field.name for field in dataclasses.fields(Trial)}
+_SEARCHED = ("dropout", "edge_dropout", "l2", "l1", "unlabeled_weight", "warm_up")
 
 
 def tune(
@@ -128,29 +125,22 @@ def tune(
     given["data"], given["y"], given["dev"] = _data.told_apart(data, y, dev)
     if (given["dev"] is None) == (folds is None):
         raise ValueError("expected either dev or folds, to score configurations on")
-    values = (dropout, edge_dropout, l2, l1, unlabeled_weight)
-    space = {n: _axis(v, n) for n, v in zip(_SEARCHED, values) if v is not None}
-    training: dict[str, Any] = dict(options)
-    if isinstance(warm_up, int):
-        training["warm_up"] = warm_up
-    elif warm_up is not None:
-        space["warm_up"] = _axis(warm_up, "warm_up")
-    if isinstance(gradient, str):
-        training["gradient"] = gradient
-    elif gradient is not None:
-        space["gradient"] = ",".join(gradient)
+    space = {n: _axis(given[n], n) for n in _SEARCHED if given[n] is not None}
+    if gradient is not None:
+        space["gradient"] = gradient if isinstance(gradient, str) else ",".join(gradient)
     names, parsed = _templates(template)
     arguments, templates, chosen = _training.prepared(given, [*parsed] or [None])
     if chosen is not None:
         names = [chosen]
     bar = SearchProgress(progress) if progress else None
-    follower = Follower(observer, bar, "trial", lambda fields: _trial(fields, names))
+    follower = Follower(observer, bar, "trial", _trial)
     try:
         outcome = _dropchain.tune({
             **arguments,
             "corpora": {**arguments, "folds": folds},
             "templates": [one for one in templates if one is not None],
-            "options": training,
+            "names": names,
+            "options": options,
             "space": {"values": space, "trials": trials, "seed": seed},
             "process": arguments,
             "observer": follower if follower.is_needed else None,
@@ -162,22 +152,18 @@ def tune(
         follower.close()
     exception = outcome.pop("exception")
     has_learned = outcome.pop("has_learned")
-    outcome["trials"] = [_trial(trial, names) for trial in outcome["trials"]]
-    outcome["options"] = _options.from_json(outcome["options"])
-    outcome["noise_gain"] = json.loads(outcome["noise_gain"])
+    outcome["trials"] = [_trial(trial) for trial in outcome["trials"]]
+    outcome["options"] = _options.from_json(json.dumps(outcome["options"]))
+    outcome["refit_iterations"] = outcome.pop("iterations_on_all_data")
     path = None if model is None or not has_learned else os.fspath(model)
     result = TuneResult(**outcome, model=path)
     _training.finish(result, exception, model)
     return result
 
 
-def _trial(fields: dict[str, Any], names: list[str]) -> Trial:
-    stored = json.loads(fields["json"])
-    values = {name: stored.get(name) for name in _STORED}
-    values["fold_scores"] = stored.get("fold_scores", [])
-    template = names[stored["template"]] if names else None
-    outcome = {name: fields[name] for name in ("score", "metric", "end_reason")}
-    return Trial(**{**values, **outcome, "template": template})
+def _trial(fields: dict[str, Any]) -> Trial:
+    values = {field.name: fields.get(field.name) for field in dataclasses.fields(Trial)}
+    return Trial(**{**values, "fold_scores": fields.get("fold_scores", [])})
 
 
 def _templates(value: Any) -> tuple[list[str], list[Template]]:

@@ -3,27 +3,25 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dropchain::train::{Engine, Lbfgs, TrainSettings};
+use dropchain::train::{Engine, TrainSettings};
 use dropchain::{Error, Result};
-use dropchain_tune::{
-    Axis, Checkpoint, Configuration, Parameter, SearchSpace, TuneResult, warm_up_iterations,
-};
+use dropchain_tune::{Axis, Checkpoint, Configuration, Parameter, SearchSpace, TuneResult};
 
 use crate::CommandResult;
 use crate::exit::CommandError;
 use crate::interrupt::{self, Signal};
 use crate::progress::notice;
 
-/// The search space.
-#[derive(Clone, Debug, Args)]
+/// What is searched, and how.
+#[derive(Debug, Args)]
 #[command(next_help_heading = "Search space")]
-pub struct SpaceArguments {
+pub struct SearchArguments {
     /// Amount of feature noise; 0 for none [default: several rates around the default of `train`]
     #[arg(long, value_name = "VALUES")]
     dropout: Option<Axis>,
     /// Noise on transitions, boundary weights and edge attributes [default: that of --dropout]
     #[arg(long, value_name = "VALUES")]
-    pub edge_dropout: Option<Axis>,
+    edge_dropout: Option<Axis>,
     /// Strength of the L2 penalty [default: several strengths around the defaults of `train`]
     #[arg(long, value_name = "VALUES")]
     l2: Option<Axis>,
@@ -41,66 +39,37 @@ pub struct SpaceArguments {
     /// Those of `train`, for example `exact,window=2`.
     #[arg(long, value_name = "ENGINES", value_delimiter = ',')]
     pub gradient: Vec<Engine>,
+    /// Sample N random configurations [default: try all combinations]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Search strategy")]
+    random: Option<usize>,
+    /// Random seed for configurations, folds, sampled noise, online algorithms and hidden units
+    #[arg(long, default_value_t = 1, value_name = "N", help_heading = "Search strategy")]
+    pub seed: u64,
 }
 
-impl SpaceArguments {
-    /// Returns the search space, with defaults for unspecified axes.
-    pub fn to_space(&self, templates: usize, settings: &TrainSettings) -> SearchSpace {
+impl SearchArguments {
+    /// Returns the configurations to try, with defaults for what is not given.
+    pub fn configurations(
+        &self,
+        templates: usize,
+        settings: &TrainSettings,
+    ) -> Result<Vec<Configuration>> {
         let mut space = SearchSpace::new(templates, settings);
-        let warm_up = self.warm_up.clone().filter(|axis| axis.single().is_none());
         for (parameter, axis) in [
             (Parameter::Dropout, &self.dropout),
             (Parameter::EdgeDropout, &self.edge_dropout),
             (Parameter::L2, &self.l2),
             (Parameter::L1, &self.l1),
             (Parameter::UnlabeledWeight, &self.unlabeled_weight),
-            (Parameter::WarmUp, &warm_up),
+            (Parameter::WarmUp, &self.warm_up),
         ] {
             if let Some(axis) = axis {
                 space = space.with(parameter, axis.clone());
             }
         }
-        match &self.gradient[..] {
-            [] | [_] => space,
-            several => space.with_gradients(several.to_vec()),
+        if !self.gradient.is_empty() {
+            space = space.with_gradients(&self.gradient);
         }
-    }
-
-    /// Sets the training options that are given as one value: nothing is searched then.
-    ///
-    /// # Errors
-    ///
-    /// A number of iterations is not whole.
-    pub fn apply(&self, options: &mut Lbfgs) -> Result<()> {
-        if let [engine] = self.gradient[..] {
-            options.noise.gradient = engine;
-        }
-        if let Some(iterations) = self.warm_up.as_ref().and_then(Axis::single) {
-            options.warm_up = Some(warm_up_iterations(iterations)?);
-        }
-        Ok(())
-    }
-}
-
-/// The search strategy.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Search strategy")]
-pub struct StrategyArguments {
-    /// Sample N random configurations [default: try all combinations]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub random: Option<usize>,
-    /// Random seed for configurations, folds, sampled noise, online algorithms and hidden units
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub seed: u64,
-}
-
-impl StrategyArguments {
-    /// Returns the configurations to try.
-    pub fn configurations(
-        &self,
-        space: &SearchSpace,
-        settings: &TrainSettings,
-    ) -> Result<Vec<Configuration>> {
         match self.random {
             None => space.grid(settings),
             Some(count) => space.random(count, self.seed, settings),
@@ -166,9 +135,9 @@ impl ResumeArguments {
         checkpoint: Option<Checkpoint>,
     ) -> CommandResult {
         if let Some(signal) = interrupt::received().filter(|_| result.interrupted) {
-            let fate = match result.refit_iterations {
-                Some(0) => "was not written",
-                _ => "has the best model so far",
+            let fate = match result.has_learned() {
+                false => "was not written",
+                true => "has the best model so far",
             };
             let message = format!("interrupted by {signal}; {} {fate}", model.display());
             return Err(self.interrupted(signal, message));

@@ -4,11 +4,8 @@ mod arguments;
 mod reporter;
 mod results;
 
-pub use arguments::{ResumeArguments, StrategyArguments};
-pub use reporter::SearchOutput;
-pub use results::SearchDescription;
-
 use std::path::PathBuf;
+use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
 use clap::Args;
@@ -18,7 +15,7 @@ use dropchain::train::{BaseModels, TrainOptions, TrainSettings, check_line_optio
 use dropchain::{Error, Result};
 use dropchain_knowledge::Knowledge;
 use dropchain_report::log::Log;
-use dropchain_tune::{Configuration, Folds, Search, TuneResult, TuningData};
+use dropchain_tune::{Configuration, Folds, Search, TuningData};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{FileName, InputArguments, OutputArguments, ThreadArguments};
@@ -29,12 +26,14 @@ use crate::template_arguments::{
     KnowledgeArguments, TemplateLimits, is_template_text, load_template, template_by_labels,
     template_files, template_for,
 };
+use crate::terminal::of_output;
 use crate::training_arguments::{
     InitArguments, TrainingArguments, base_models, notice_of_template,
 };
-use crate::tune::arguments::SpaceArguments;
+use crate::tune::arguments::{ResumeArguments, SearchArguments};
+use crate::tune::reporter::SearchReporter;
 use crate::tune::results::Results;
-use crate::{CommandResult, interrupt};
+use crate::{CommandResult, interrupt, print, print_json};
 
 /// Search for the best training parameters and write the best model
 #[derive(Debug, Args)]
@@ -144,15 +143,6 @@ struct ProcessArguments {
     threads: ThreadArguments,
 }
 
-/// What is tried.
-#[derive(Debug, Args)]
-struct SearchArguments {
-    #[command(flatten)]
-    space: SpaceArguments,
-    #[command(flatten)]
-    strategy: StrategyArguments,
-}
-
 /// The validated arguments.
 struct SearchSettings {
     training: TrainSettings,
@@ -185,26 +175,52 @@ impl TuneCommand {
             checkpoint: checkpoint.as_ref(),
             interrupt: Some(interrupt::flag()),
         };
-        let description = SearchDescription {
-            search: &search,
-            inputs: self.inputs(&knowledge),
-            templates: &self.template_names(),
-            has_folds: self.data.folds.is_some(),
-            has_unlabeled: self.training.has_unlabeled(),
-            has_edge_axis: self.search.space.edge_dropout.is_some(),
-        };
-        let output = SearchOutput {
+        let (inputs, templates) = (self.inputs(&knowledge), self.template_names());
+        let reporter = SearchReporter {
             progress: &progress,
-            resume: &process.resume,
-            model: &model,
-            file,
-            log,
-            json: self.outputs.json,
-            started,
+            search: &search,
+            inputs: &inputs,
+            templates: &templates,
+            log: Mutex::new(log.unwrap_or_default()),
+            advice: process.resume.how_to_continue(),
+            started: OnceLock::new(),
+            best: Mutex::default(),
         };
-        let contents = |result: &TuneResult| self.record(&description, result, &models);
-        let (result, printed) = output.run(&description, &data, contents)?;
+        let result = search.run(&data, &reporter);
+        let has_started = reporter.started.get().is_some();
+        let result = result.map_err(|error| process.resume.failed(error, has_started))?;
+        let results = Results {
+            result: &result,
+            templates: &templates,
+            dev_units: data.dev_units(&search.settings),
+            seconds: started.elapsed().as_secs_f64(),
+        };
+        let printed = self.write(&results, reporter, file, &models);
+        let printed = printed.map_err(|error| process.resume.failed(error, true))?;
         process.resume.end(&model, &result, printed, checkpoint)
+    }
+
+    /// Writes the model and the end of the log, and prints the results. Returns whether they could
+    /// be printed.
+    fn write(
+        &self,
+        results: &Results<'_>,
+        reporter: SearchReporter<'_>,
+        file: ResultFile,
+        models: &BaseModels<'_>,
+    ) -> Result<CommandResult> {
+        if results.result.has_learned() {
+            file.save(&self.record(results, models)?)?;
+        }
+        reporter.progress.clear();
+        results.print_notices(&self.outputs.model.path(&self.data.train), reporter.progress);
+        let inputs = reporter.inputs.clone();
+        let logged = reporter.finish(results.end_line());
+        let printed = match self.outputs.json {
+            true => print_json(&format!("{:#}\n", results.json(inputs))),
+            false => print(&results.table(of_output())),
+        };
+        logged.map(|()| printed)
     }
 
     /// Returns what is read, for the log and for JSON.
@@ -215,7 +231,7 @@ impl TuneCommand {
             "templates": self.templates.template,
             "dev": self.data.dev,
             "folds": self.data.folds,
-            "seed": self.search.strategy.seed,
+            "seed": self.search.seed,
             "config": self.config.effective,
         });
         for (name, file) in [("init", &self.init.init), ("towards", &self.init.towards)] {
@@ -231,38 +247,29 @@ impl TuneCommand {
 
     /// Returns the best model with a record of the options of the search, and of those with which
     /// `train` trains the best configuration.
-    fn record(
-        &self,
-        description: &SearchDescription<'_>,
-        result: &TuneResult,
-        models: &BaseModels<'_>,
-    ) -> Result<Vec<u8>> {
+    fn record(&self, results: &Results<'_>, models: &BaseModels<'_>) -> Result<Vec<u8>> {
         let config = &self.config.effective;
-        let results = Results { description, result, dev_units: None, seconds: 0.0 };
         let mut json = json!(config);
         let templates = &self.templates.template;
         json["train"] = results.train_options(config, templates, !models.is_empty()).into();
-        let model = result.model()?;
+        let model = results.result.model()?;
         let recorded = ConfigArguments::record(&model, &json);
         Ok(recorded.as_ref().unwrap_or(&model).as_bytes().to_vec())
     }
 
     /// Validates the arguments before any corpus is read.
     fn validate(&self, models: &BaseModels<'_>) -> Result<SearchSettings> {
-        let SearchArguments { space, strategy } = &self.search;
-        let mut options = TrainOptions { seed: strategy.seed, ..self.training.options(models) };
-        space.apply(&mut options.method)?;
+        let options = TrainOptions { seed: self.search.seed, ..self.training.options(models) };
         let training = TrainSettings::new(self.training.with_learner(options, false)?)?;
         models.check(&training)?;
         let templates = self.load_templates(models)?;
-        let all = space.to_space(templates.len(), &training);
-        let configurations = strategy.configurations(&all, &training)?;
+        let configurations = self.search.configurations(templates.len(), &training)?;
         for configuration in &configurations {
             let template = templates[configuration.template].as_ref();
             check_line_options(template, &configuration.settings(&training)?)?;
         }
         let has_noise = configurations.iter().any(Configuration::has_noise);
-        let gradient = space.gradient.first().map(ToString::to_string);
+        let gradient = self.search.gradient.first().map(ToString::to_string);
         (self.training).check(has_noise, gradient.as_deref())?;
         self.training.share_of_dev(&self.data.dev)?;
         self.check_files(&templates)?;
@@ -328,7 +335,7 @@ impl TuneCommand {
         knowledge: &Knowledge,
         progress: &Progress,
     ) -> Result<TuningData<'m>> {
-        let (train, seed) = (&self.data.train, self.search.strategy.seed);
+        let (train, seed) = (&self.data.train, self.search.seed);
         let dev = (&self.data.dev[..], seed);
         let corpora = self.training.read_corpora(train, dev, &self.input, progress)?;
         let folds = self.data.folds.map(|count| {

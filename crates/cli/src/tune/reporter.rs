@@ -1,34 +1,35 @@
-//! Runs a search, and reports its progress and results to the terminal and the log.
+//! Reports the progress of a search to the terminal and the log.
 
-use std::path::Path;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Instant;
 
 use dropchain::Result;
 use dropchain_report::log::Log;
-use dropchain_tune::{Phase, Plan, Trial, TuneObserver, TuneResult, TuningData};
-use serde_json::Value;
+use dropchain_tune::{Phase, Plan, Search, Trial, TuneObserver};
+use serde_json::{Map, Value, json};
 
-use crate::outputs::ResultFile;
+use crate::interrupt;
 use crate::progress::Progress;
-use crate::terminal::of_output;
 use crate::training_arguments::format_match;
 use crate::training_reporter::format_megabytes;
-use crate::tune::arguments::ResumeArguments;
-use crate::tune::results::{Results, SearchDescription};
-use crate::{CommandResult, interrupt, print, print_json};
+use crate::tune::results::train_flags;
 
 /// Maximum number of progress reports, unless they are shown on a terminal.
 const REPORTS: usize = 36;
 
 /// Writes the events of a search to the terminal and the log.
-struct SearchReporter<'a> {
-    progress: &'a Progress,
-    description: &'a SearchDescription<'a>,
-    log: Mutex<Log>,
-    advice: Option<String>,
-    started: OnceLock<()>,
-    best: Mutex<Option<Trial>>,
+pub struct SearchReporter<'a> {
+    pub progress: &'a Progress,
+    pub search: &'a Search<'a>,
+    /// What is read, for the log.
+    pub inputs: &'a Map<String, Value>,
+    /// Short names of the templates.
+    pub templates: &'a [String],
+    pub log: Mutex<Log>,
+    /// How to continue a search that was interrupted.
+    pub advice: Option<String>,
+    /// Set before the first run.
+    pub started: OnceLock<()>,
+    pub best: Mutex<Option<Trial>>,
 }
 
 /// Formats the score of a configuration, with its standard error if there are folds.
@@ -45,16 +46,19 @@ impl SearchReporter<'_> {
     /// # Errors
     ///
     /// A line of the log could not be written.
-    fn finish(self, line: &Value) -> Result<()> {
-        self.log(line);
+    pub fn finish(self, line: Value) -> Result<()> {
+        self.log(line, &Map::new());
         let log = self.log.into_inner();
         log.unwrap_or_else(PoisonError::into_inner).finish()
     }
 
-    /// Writes a line of the log; an older one is replaced with the first, when the search starts.
-    fn log(&self, line: &Value) {
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-        log.write(line, true);
+    /// Writes a line of the log with more fields; an older log is replaced with the first, when the
+    /// search starts.
+    fn log(&self, mut line: Value, more: &Map<String, Value>) {
+        if let Some(line) = line.as_object_mut() {
+            line.extend(more.clone());
+        }
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).write(&line, true);
     }
 
     fn best(&self) -> MutexGuard<'_, Option<Trial>> {
@@ -65,7 +69,7 @@ impl SearchReporter<'_> {
     /// have in common with them.
     fn print_data(&self, plan: &Plan) {
         self.progress.println_all(plan.reading.iter().cloned());
-        for (name, matches) in self.description.templates.iter().zip(&plan.matches) {
+        for (name, matches) in self.templates.iter().zip(&plan.matches) {
             for found in matches {
                 if plan.matches.len() > 1 {
                     self.progress.println(&format!("template {name}:"));
@@ -79,9 +83,9 @@ impl SearchReporter<'_> {
 impl TuneObserver for SearchReporter<'_> {
     fn start(&self, plan: &Plan) {
         self.print_data(plan);
+        let count = self.search.configurations.len();
         self.progress.println(&format!(
-            "{} configurations, {} training runs; {} in parallel; about {} of memory",
-            self.description.search.configurations.len(),
+            "{count} configurations, {} training runs; {} in parallel; about {} of memory",
             plan.runs,
             plan.concurrency,
             format_megabytes(plan.memory as usize)
@@ -101,7 +105,13 @@ impl TuneObserver for SearchReporter<'_> {
         if let Some(advice) = &self.advice {
             interrupt::set_advice(advice.clone());
         }
-        self.log(&self.description.start_line(plan));
+        let line = json!({
+            "event": "start",
+            "parameters": self.search.settings,
+            "configurations": count,
+            "plan": {"runs": plan.runs, "parallel": plan.concurrency, "memory": plan.memory},
+        });
+        self.log(line, self.inputs);
     }
 
     fn trial(&self, trial: &Trial) {
@@ -110,11 +120,11 @@ impl TuneObserver for SearchReporter<'_> {
         if let Some(score) = format_score(trial).filter(|_| is_better) {
             interrupt::set_has_result();
             *best = Some(trial.clone());
-            let flags = self.description.train_flags(&trial.configuration);
+            let flags = train_flags(&trial.configuration, self.templates);
             self.progress.println(&format!("best so far: {score} with {flags}"));
         }
         drop(best);
-        self.log(&self.description.configuration_line(trial));
+        self.log(json!({"event": "configuration"}), &trial.fields(self.templates));
     }
 
     fn progress(&self, phase: Phase, done: usize, total: usize) {
@@ -129,57 +139,5 @@ impl TuneObserver for SearchReporter<'_> {
         } else if done == total || done.is_multiple_of(total.div_ceil(REPORTS)) {
             self.progress.update(&format!("{done} of {total} training runs done"));
         }
-    }
-}
-
-/// What a search writes.
-pub struct SearchOutput<'a> {
-    pub progress: &'a Progress,
-    pub resume: &'a ResumeArguments,
-    pub model: &'a Path,
-    pub file: ResultFile,
-    pub log: Option<Log>,
-    pub json: bool,
-    pub started: Instant,
-}
-
-impl SearchOutput<'_> {
-    /// Searches, writes the model with these contents, if there is a result, and prints all
-    /// results. Returns what was found, and whether it could be printed.
-    pub fn run(
-        self,
-        description: &SearchDescription<'_>,
-        data: &TuningData<'_>,
-        contents: impl FnOnce(&TuneResult) -> Result<Vec<u8>>,
-    ) -> CommandResult<(TuneResult, CommandResult)> {
-        let (progress, resume) = (self.progress, self.resume);
-        let reporter = SearchReporter {
-            progress,
-            description,
-            log: Mutex::new(self.log.unwrap_or_default()),
-            advice: resume.how_to_continue(),
-            started: OnceLock::new(),
-            best: Mutex::default(),
-        };
-        let result = description.search.run(data, &reporter);
-        let has_started = reporter.started.get().is_some();
-        let result = result.map_err(|error| resume.failed(error, has_started))?;
-        let failed = |error| resume.failed(error, true);
-        if result.refit_iterations != Some(0) {
-            let saved = contents(&result).and_then(|contents| self.file.save(&contents));
-            saved.map_err(failed)?;
-        }
-        progress.clear();
-        let seconds = self.started.elapsed().as_secs_f64();
-        let dev_units = data.dev_units(&description.search.settings);
-        let results = Results { description, result: &result, dev_units, seconds };
-        results.print_notices(self.model, progress);
-        let logged = reporter.finish(&results.end_line());
-        let printed = match self.json {
-            true => print_json(&format!("{:#}\n", results.json())),
-            false => print(&results.table(of_output())),
-        };
-        logged.map_err(failed)?;
-        Ok((result, printed))
     }
 }

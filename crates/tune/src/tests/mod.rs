@@ -78,7 +78,7 @@ fn search(space: &SearchSpace, settings: TrainSettings) -> Search<'static> {
 fn searches() -> Vec<(Search<'static>, usize)> {
     let l1 = with(space("0,0.3", "0.1"), Parameter::L1, "0,0.2");
     let course = with(space("0,0.3", "0.1"), Parameter::WarmUp, "0,4");
-    let course = course.with_gradients(vec![Engine::Exact, Engine::Window(1)]);
+    let course = course.with_gradients(&[Engine::Exact, Engine::Window(1)]);
     let sampled = settings(|o| {
         o.method.noise.kind = NoiseKind::MonteCarlo;
     });
