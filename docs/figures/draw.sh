@@ -5,7 +5,7 @@
 #     cargo build --release
 #     docs/figures/draw.sh [PROGRAM]
 #
-# A test compares what does not depend on time: `cargo test -p dropchain-cli figures`.
+# A test compares what does not depend on time: `cargo test -p dropchain-cli figure`.
 set -eu
 cd "$(dirname "$0")/../.."
 program=${1:-target/release/dropchain}
@@ -13,9 +13,5 @@ program=${1:-target/release/dropchain}
 "$program" bench gradients corpora/sample/train.conll --columns word,upos,ner --template ner \
     --engines exact,local,window=1,window=2 --sweep window,labels,length,attributes \
     --figure docs/figures/gradients.svg --json docs/figures/gradients.json > /dev/null
-
-"$program" bench gradients corpora/sample/train.conll --columns word,upos,ner --template ner \
-    --dev corpora/sample/dev.conll --engines exact,window=2,window=1,local --repeat 1 \
-    --train --budget 150 --json docs/figures/training.json
 
 docs/figures/screens.py "$program"

@@ -68,8 +68,10 @@ def test_a_report_has_a_section_for_whatever_is_given(result, dev, tmp_path):
     )
     assert str(report) == f"wrote {output}" and output.read_text("utf-8") == report.html
     assert "A &lt;page&gt;" in report.html and "<script src" not in report.html
-    for section in ("training", "scores", "frequency", "calibration"):
+    for section in ("summary", "training", "scores", "significance", "errors"):
         assert f'id="{section}"' in report.html
+    for heading in ("Rare words", "Calibration"):
+        assert f"<h3>{heading}</h3>" in report.html
     log = tmp_path / "run.log"
     log.write_text(result.log)
     assert 'id="training"' in dropchain.report(log).html

@@ -157,11 +157,7 @@ impl PairedBootstrap {
     ///
     /// [`Error::Parameter`] if there are no sentences or no samples.
     pub fn run(&self, samples: u32, seed: u64) -> Result<BootstrapReport> {
-        if self.sentences.is_empty() || samples == 0 {
-            return Err(Error::parameter(
-                "a comparison needs at least one sentence and one sample",
-            ));
-        }
+        self.check(samples)?;
         let drawn: Vec<[f64; 2]> = (0..u64::from(samples))
             .into_par_iter()
             .map(|sample| self.sample(seed, sample))
@@ -182,6 +178,31 @@ impl PairedBootstrap {
             f1: self.gold.has_spans().then(|| compare(total.f1(), 0)),
             accuracy: compare(total.accuracy(), 1),
         })
+    }
+
+    /// Returns the 95 % percentile interval of the score of A: F1, or the accuracy if the gold labels
+    /// encode no spans. It depends only on the arguments.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if there are no sentences or no samples.
+    pub fn interval(&self, samples: u32, seed: u64) -> Result<[f64; 2]> {
+        self.check(samples)?;
+        let has_spans = self.gold.has_spans();
+        let scores = (0..u64::from(samples)).into_par_iter().map(|sample| {
+            let counts = self.sample(seed, sample);
+            if has_spans { counts.f1()[0] } else { counts.accuracy()[0] }
+        });
+        Ok(interval(scores.collect()))
+    }
+
+    fn check(&self, samples: u32) -> Result<()> {
+        match self.sentences.is_empty() || samples == 0 {
+            true => {
+                Err(Error::parameter("a comparison needs at least one sentence and one sample"))
+            }
+            false => Ok(()),
+        }
     }
 
     /// Draws as many sentences as there are, with replacement, and adds up their counts.
@@ -241,18 +262,17 @@ pub struct Difference {
 
 impl Difference {
     /// Compares scores `[A, B]`, given the differences of the samples.
-    fn new([a, b]: [f64; 2], mut drawn: Vec<f64>) -> Self {
+    fn new([a, b]: [f64; 2], drawn: Vec<f64>) -> Self {
         let p_value = p_value(&drawn);
-        drawn.sort_unstable_by(f64::total_cmp);
-        let tail = ((drawn.len() + 1) / TAIL).max(1);
-        Self {
-            a,
-            b,
-            difference: b - a,
-            interval: [drawn[tail - 1], drawn[drawn.len() - tail]],
-            p_value,
-        }
+        Self { a, b, difference: b - a, interval: interval(drawn), p_value }
     }
+}
+
+/// Returns the percentile interval of the values of samples.
+fn interval(mut drawn: Vec<f64>) -> [f64; 2] {
+    drawn.sort_unstable_by(f64::total_cmp);
+    let tail = ((drawn.len() + 1) / TAIL).max(1);
+    [drawn[tail - 1], drawn[drawn.len() - tail]]
 }
 
 /// The two-sided p-value of a difference, given those of the samples.

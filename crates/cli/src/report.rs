@@ -40,13 +40,9 @@ Examples:
   # A file whose last two columns are gold and predicted labels
   dropchain report --predictions tagged.conll
 
-  # A search, and the measurements of the gradient engines
-  dropchain report tune.log gradients.json
-
-The page is one file that needs no network. It has a section for whatever is given, and names what
-is missing for the others.")]
+The page is one file that needs no network. It has a section for whatever is given.")]
 pub struct ReportCommand {
-    /// Logs of `train --log` and `tune --log`, results of `bench gradients --json`
+    /// Logs of `train --log`
     #[arg(value_name = "LOG")]
     logs: Vec<FileName>,
     /// Gold labels, for --model and --predictions

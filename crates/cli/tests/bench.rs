@@ -36,15 +36,16 @@ fn a_report_has_a_row_of_documented_fields_for_each_engine() {
         "seconds_quartiles",
         "multiply_adds",
         "ratio_to_likelihood",
-        "relative_error",
-        "relative_error_whole",
-        "cosine",
-        "cosine_whole",
         "active_per_token",
         "peak_bytes",
     ]);
-    for row in rows {
-        assert_eq!(keys(row), fields);
+    let deviation =
+        BTreeSet::from(["relative_error", "relative_error_whole", "cosine", "cosine_whole"]);
+    for (i, row) in rows.iter().enumerate() {
+        match i {
+            0 => assert_eq!(keys(row), fields),
+            _ => assert_eq!(keys(row), &fields | &deviation),
+        }
         for field in ["seconds", "multiply_adds", "ratio_to_likelihood", "active_per_token"] {
             assert!(row[field].as_f64().unwrap() > 0.0, "{field}: {row}");
         }
@@ -79,30 +80,6 @@ fn a_report_says_what_was_measured() {
     assert_eq!(report["weights"], "random=0.5");
     assert_eq!((&report["seed"], &report["threads"]), (&json!(7), &json!(2)));
     assert_eq!(report["options"]["dropout"], 0.3);
-}
-
-#[test]
-fn training_runs_are_reported_by_engine() {
-    let report = report("--engines local --train --dev dev.conll --max-iterations 3");
-    let runs = report["training"].as_array().unwrap();
-    let fields = BTreeSet::from([
-        "engine",
-        "collapsed",
-        "dev_f1",
-        "objective",
-        "noise",
-        "evaluations",
-        "iterations",
-        "best_iteration",
-        "stop_reason",
-        "seconds",
-    ]);
-    assert_eq!(runs.len(), 2);
-    for run in runs {
-        assert_eq!(keys(run), fields);
-        assert_eq!(run["stop_reason"], "max_iterations");
-        assert_eq!(run["iterations"], 3);
-    }
 }
 
 #[test]
@@ -142,10 +119,9 @@ fn invalid_options_are_rejected_before_any_work() {
         ("--sweep window,,length", "--sweep ''; expected window, labels, length or attributes"),
         (
             "--figure out.svg",
-            "--figure: there is nothing to draw without --sweep; expected --sweep, or --html",
+            "--figure: there is nothing to draw without --sweep; expected --sweep",
         ),
-        ("--train --budget 0", "--budget 0; expected 1 or more"),
-        ("--html nowhere/out.html", "nowhere/out.html: "),
+        ("--sweep --figure nowhere/out.svg", "nowhere/out.svg: "),
         ("--dropout 0", "--dropout 0: there is no noise to measure; expected a rate above 0"),
         ("--dropout 1", "dropout 1; expected a rate of at least 0 and below 1"),
         ("--l2 -1", "L2 strength -1; expected a finite number"),
@@ -192,22 +168,15 @@ fn a_sweep_has_errors_costs_and_exponents() {
 }
 
 #[test]
-fn a_sweep_is_drawn_as_a_figure_and_as_a_page() {
+fn a_sweep_is_drawn_as_a_figure() {
     let dir = TestDir::with_sample_corpus();
-    let files = "--figure out.svg --html out.html --json out.json";
+    let files = "--figure out.svg --json out.json";
     dir.run(&format!("{SWEEP} --sweep window {files}")).success();
     let svg = dir.text("out.svg");
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-    for part in ["light-dark(", "<title>", "Error by radius"] {
+    for part in ["light-dark(", "<title>", "Error by radius", "Direction by radius"] {
         assert!(svg.contains(part), "{part}");
     }
-    let page = dir.text("out.html");
-    for part in ["Cost by radius", "Direction by radius", "<svg"] {
-        assert!(page.contains(part), "{part}");
-    }
-    let report = dir.run("report out.json --output r.html");
-    report.success();
-    assert!(dir.text("r.html").contains("Error by radius"));
 }
 
 #[test]
@@ -233,16 +202,4 @@ fn a_figure_without_errors_is_not_written() {
     let message = dir.run(line).failure();
     assert!(message.contains("--sweep: at order 0 tokens are independent"), "{message}");
     assert_eq!(dir.names(), ["one.conll"]);
-}
-
-#[test]
-fn a_run_without_development_data_goes_on_until_the_budget_is_spent() {
-    let report = report("--engines exact,local --train --budget 9");
-    for run in report["training"].as_array().unwrap() {
-        assert!(run["evaluations"].as_u64().unwrap() >= 9, "{run}");
-        assert_eq!(run["stop_reason"], "budget", "{run}");
-        let is_noise = run["engine"] != "likelihood";
-        assert_eq!(run["objective"].is_number(), is_noise, "{run}");
-    }
-    assert_eq!(report["budget"], 9);
 }

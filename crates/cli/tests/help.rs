@@ -179,7 +179,6 @@ const REPORT: &[&str] = &[
 
 const GRADIENTS: &[&str] = &[
     "--template",
-    "--dev",
     "--dropout",
     "--edge-dropout",
     "--l2",
@@ -191,9 +190,6 @@ const GRADIENTS: &[&str] = &[
     "--limit",
     "--sweep",
     "--figure",
-    "--html",
-    "--budget",
-    "--train",
     "--threads",
     "--json",
     "--quiet",
@@ -217,7 +213,7 @@ const FLAGS: [(&str, FlagGroups); 16] = [
     ("cluster", &[CLUSTER]),
     ("demo", &[&["--label"]]),
     ("serve", &[SERVE]),
-    ("bench gradients", &[INPUT, MODEL, STOPPING, GRADIENTS]),
+    ("bench gradients", &[INPUT, MODEL, GRADIENTS]),
     ("completions", &[]),
     ("man", &[&["--output-dir"]]),
 ];

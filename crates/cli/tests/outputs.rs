@@ -65,7 +65,6 @@ fn no_command_overwrites_a_file_that_it_reads() {
         (format!("{bench} --json train.conll"), "train.conll"),
         (format!("{bench} --json my.tpl"), "my.tpl"),
         (format!("{bench} --sweep --figure train.conll"), "train.conll"),
-        (format!("{bench} --html my.tpl"), "my.tpl"),
     ] {
         let expected = format!("this is the input file {input}; expected a different file");
         assert_refused(&dir, &line, &expected);

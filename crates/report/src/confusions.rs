@@ -1,4 +1,4 @@
-//! The section on confusions: kinds of errors, and which types are confused.
+//! Kinds of errors, and which types are confused.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use dropchain_analysis::ErrorKind;
 
 use crate::evaluated::{Analysis, Evaluated, SystemAnalysis};
 use crate::scores::{counts_of, name_of};
-use crate::views::{Cell, Link, Section, Table, count, heads, letter, with_letters};
+use crate::views::{Cell, Link, Section, Table, count, heads, system};
 
 /// Maximum number of types or labels in a matrix.
 const MAX_MATRIX: usize = 20;
@@ -15,8 +15,8 @@ const MAX_MATRIX: usize = 20;
 /// The type of what is no span.
 const NONE: &str = "(none)";
 
-pub fn confusions(all: &Evaluated, analysis: &Analysis) -> Section {
-    let mut section = Section::new("confusions", "Confusions");
+/// Adds the kinds of errors and the matrices of all systems to a section.
+pub fn add(all: &Evaluated, analysis: &Analysis, section: &mut Section) {
     if analysis.has_spans {
         section.table(kinds(analysis));
     }
@@ -33,7 +33,7 @@ pub fn confusions(all: &Evaluated, analysis: &Analysis) -> Section {
     let (mut matrices, mut left_off) = (Vec::new(), 0);
     for (i, (name, counts)) in all.names().into_iter().zip(&analysis.systems).enumerate() {
         let pairs = pairs(counts, analysis.has_spans);
-        let (matrix, others) = matrix((letter(i), name), &pairs);
+        let (matrix, others) = matrix((system(i), name), &pairs);
         matrices.push(matrix);
         left_off = left_off.max(others);
     }
@@ -41,13 +41,13 @@ pub fn confusions(all: &Evaluated, analysis: &Analysis) -> Section {
     if left_off > 0 {
         section.note(format!("{left_off} more with fewer errors are not shown."));
     }
-    section
 }
 
 /// Counts errors by kind.
 fn kinds(analysis: &Analysis) -> Table {
     let systems = analysis.systems.iter().map(|system| &system.errors);
-    let mut table = Table::new("Errors by kind", with_letters("error", systems.len()));
+    let mut table = Table::new("Errors by kind", heads("error"));
+    table.head.extend((0..systems.len()).map(system));
     for kind in ErrorKind::ALL {
         let counts = systems.clone().map(|errors| count(errors.count(kind)));
         table.row([kind.words()].into_iter().chain(counts));
@@ -57,32 +57,24 @@ fn kinds(analysis: &Analysis) -> Table {
     table
 }
 
-/// Says which kind of error is the commonest of a system, and which two types it confuses most
-/// often, if any.
-pub fn commonest(analysis: &Analysis, system: usize) -> Vec<String> {
-    let counts = &analysis.systems[system];
-    let total = counts.errors.total();
-    let mut verdicts = Vec::new();
-    let kinds = ErrorKind::ALL.into_iter();
-    let kind = kinds.max_by_key(|&kind| (counts.errors.count(kind), Reverse(kind)));
-    if let Some(kind) = kind.filter(|_| analysis.has_spans && total > 0) {
-        let number = count(counts.errors.count(kind));
-        let total = count(total);
-        verdicts.push(format!("Commonest error: {}, {number} of {total}.", kind.words()));
-    }
-    let pairs = pairs(counts, analysis.has_spans).into_iter();
+/// Returns the commonest kind of error of a system, and its number; `None` of labels without spans.
+pub fn commonest_kind(analysis: &Analysis, system: usize) -> Option<(ErrorKind, u64)> {
+    let errors = &analysis.systems[system].errors;
+    let counts = ErrorKind::ALL.into_iter().map(|kind| (kind, errors.count(kind)));
+    let commonest = counts.max_by_key(|&(kind, count)| (count, Reverse(kind)));
+    commonest.filter(|(_, count)| analysis.has_spans && *count > 0)
+}
+
+/// Says which two types a system confuses most often, if any.
+pub fn commonest_confusion(analysis: &Analysis, system: usize) -> Option<String> {
+    let pairs = pairs(&analysis.systems[system], analysis.has_spans).into_iter();
     let confused = pairs.filter(|((gold, predicted), [_, wrong])| {
         gold != predicted && gold != NONE && predicted != NONE && *wrong > 0
     });
     let most = confused.max_by(|(a, [_, n]), (b, [_, m])| n.cmp(m).then(b.cmp(a)));
-    if let Some(((gold, predicted), [_, wrong])) = most {
-        let times = if wrong == 1 { "once" } else { "times" };
-        let number = if wrong == 1 { String::new() } else { count(wrong) + " " };
-        verdicts.push(format!(
-            "Commonest confusion: {gold} predicted as {predicted}, {number}{times}."
-        ));
-    }
-    verdicts
+    let ((gold, predicted), [_, wrong]) = most?;
+    let times = if wrong == 1 { "once".to_owned() } else { count(wrong) + " times" };
+    Some(format!("Commonest confusion: {gold} predicted as {predicted}, {times}."))
 }
 
 /// Counts of pairs of gold and predicted names, and of those with errors.

@@ -1,4 +1,4 @@
-//! Reports: logs of training and of searches, scores and errors in one HTML page.
+//! Reports: logs of training, scores and errors in one HTML page.
 //!
 //! [`log`] writes and reads the logs. [`Report`] takes what there is and returns the page, one file
 //! that needs no network.
@@ -8,12 +8,9 @@ mod confusions;
 mod date;
 mod evaluated;
 mod frequency;
-mod gradients;
-mod heat_map;
 pub mod log;
 pub mod plot;
 mod scores;
-mod search;
 mod sentences;
 mod significance;
 mod summary;
@@ -35,17 +32,12 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value as TemplateValue};
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 pub use evaluated::Evaluated;
-pub use gradients::{
-    ErrorRow, Exponent, Gradients, Measurement, Spread, Sweep, SweepRow, TrainingRun, display_name,
-};
 pub use training_data::{count_words, training_sample};
 
 use evaluated::Analysis;
-use log::{read_lines, read_runs};
-use search::Search;
+use log::read_runs;
 use sentences::words_of;
 use significance::Significance;
 use summary::{EvaluationSummary, Fact};
@@ -56,10 +48,7 @@ use views::Section;
 const MAX_FILE: usize = 512 << 20;
 
 /// The expected kind of file, for error messages.
-const EXPECTED: &str = "a log of train or tune (--log), or the results of bench gradients (--json)";
-
-/// The sections that are named if there are no inputs for them.
-const SECTIONS: [&str; 5] = ["training", "scores", "frequency", "calibration", "gradients"];
+const EXPECTED: &str = "a log of training (train --log)";
 
 /// Number of bytes from which on words may be broken.
 const LONG: usize = 20;
@@ -71,8 +60,6 @@ const TEMPLATE: &str = "page.html";
 #[derive(Debug, Default)]
 pub struct Report {
     runs: Vec<NamedRun>,
-    searches: Vec<Search>,
-    gradients: Vec<(String, Gradients)>,
     evaluated: Vec<Section>,
     summary: Option<EvaluationSummary>,
     /// When the newest of the files was written.
@@ -88,63 +75,41 @@ struct Page<'a> {
     style: String,
     script: String,
     sections: Vec<Section>,
-    missing: Vec<&'static str>,
 }
 
 impl Report {
-    /// Adds a file: a log with one run or more, the log of a search, or measurements of gradients.
+    /// Adds a log file, of one run or more.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] if the file cannot be read or is too large; [`Error::Input`] with the line if
-    /// it is none of these.
+    /// it is none.
     pub fn add_file(&mut self, path: &Path) -> Result<()> {
         let text = read_text(path, MAX_FILE, EXPECTED)?;
         self.add_date(path);
         self.add_log(&text, &path.display().to_string())
     }
 
-    /// Adds the text of such a file, called `file`.
+    /// Adds the text of a log, called `file`.
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] with the line if it is none of these.
+    /// [`Error::Input`] with the line if it is none.
     pub fn add_log(&mut self, text: &str, file: &str) -> Result<()> {
-        let unexpected = |line, found: &str| {
-            let message = format!("found {found}; expected {EXPECTED}");
-            Err(Error::input(Place::line(file, line), message))
-        };
-        let first = text.lines().next().unwrap_or_default();
-        let first: Option<Map<String, Value>> = serde_json::from_str(first).ok();
-        match &first {
-            Some(line) if line.contains_key("configurations") => {
-                let lines = read_lines(text, file)?.into_iter().map(|(_, line)| line);
-                self.searches.push(Search::new(file, lines));
-            }
-            Some(line) if line.contains_key("event") => {
-                let runs = read_runs(text, file)?;
-                if runs.is_empty() {
-                    return unexpected(0, "no run");
-                }
-                self.runs.extend(runs.into_iter().map(|run| NamedRun {
-                    name: match run.pass {
-                        None => file.to_owned(),
-                        Some(Pass::First) => format!("{file}, first pass"),
-                        Some(Pass::Fold { number, of }) => format!("{file}, fold {number} of {of}"),
-                        Some(Pass::Second) => format!("{file}, second pass"),
-                    },
-                    run,
-                }));
-            }
-            _ if !text.starts_with('{') => {
-                let quoted: String = text.chars().take_while(|c| *c != '\n').take(60).collect();
-                return unexpected(1, &format!("{quoted:?}"));
-            }
-            _ => match serde_json::from_str(text) {
-                Ok(gradients) => self.gradients.push((file.to_owned(), gradients)),
-                Err(e) => return unexpected(0, &format!("a JSON object ({e})")),
-            },
+        let runs = read_runs(text, file)?;
+        if runs.is_empty() {
+            let message = format!("found no run; expected {EXPECTED}");
+            return Err(Error::input(Place::file(file), message));
         }
+        self.runs.extend(runs.into_iter().map(|run| NamedRun {
+            name: match run.pass {
+                None => file.to_owned(),
+                Some(Pass::First) => format!("{file}, first pass"),
+                Some(Pass::Fold { number, of }) => format!("{file}, fold {number} of {of}"),
+                Some(Pass::Second) => format!("{file}, second pass"),
+            },
+            run,
+        }));
         Ok(())
     }
 
@@ -153,11 +118,6 @@ impl Report {
     pub fn add_date(&mut self, path: &Path) {
         let date = path.metadata().and_then(|data| data.modified()).ok();
         self.newest = self.newest.max(date);
-    }
-
-    /// Adds measurements of gradients, with what they are of.
-    pub fn add_gradients(&mut self, name: impl Into<String>, gradients: Gradients) {
-        self.gradients.push((name.into(), gradients));
     }
 
     /// Adds scores and errors of systems: with words of the training data, by their frequency; of
@@ -176,14 +136,18 @@ impl Report {
         let has_words = all.corpus.iter().any(|sentence| words_of(sentence).is_some());
         let words = words.filter(|_| has_words);
         let significance = Significance::new(all, &analysis)?;
-        let significance = significance.as_ref();
-        self.summary = Some(EvaluationSummary::new(all, &analysis, significance));
-        self.evaluated.push(scores::scores(all, &analysis, significance));
-        self.evaluated.push(confusions::confusions(all, &analysis));
-        let frequency = words.map(|words| frequency::frequency(all, &analysis, words));
-        self.evaluated.extend(frequency);
-        self.evaluated.extend(calibration::calibration(all, analysis.has_spans));
-        self.evaluated.push(analysis.sentences.section());
+        self.summary = Some(EvaluationSummary::new(all, &analysis, significance.as_ref())?);
+        let mut scores = scores::scores(all, &analysis);
+        if let Some(words) = words {
+            frequency::add(all, &analysis, words, &mut scores);
+        }
+        calibration::add(all, analysis.has_spans, &mut scores);
+        self.evaluated.push(scores);
+        self.evaluated.extend(significance.map(Significance::section));
+        let mut errors = Section::new("errors", "Errors");
+        confusions::add(all, &analysis, &mut errors);
+        analysis.sentences.add_to(&mut errors);
+        self.evaluated.push(errors);
         Ok(())
     }
 
@@ -206,20 +170,16 @@ impl Report {
         environment.add_template(TEMPLATE, source).map_err(failed)?;
         let template = environment.get_template(TEMPLATE).map_err(failed)?;
         self.runs.sort_by(|a, b| b.rank().total_cmp(&a.rank()));
-        let (runs, searches) = (&self.runs, &self.searches);
-        let facts = summary::facts(runs, searches, self.summary.as_ref(), self.newest);
-        let own_title = summary::title(runs, searches, self.summary.as_ref());
+        let summary = self.summary.as_ref();
+        let facts = summary::facts(&self.runs, summary, self.newest);
+        let own_title = summary::title(&self.runs, summary);
         let sections = self.sections();
-        let has = |id: &str| sections.iter().any(|section| section.id == id);
-        let missing = SECTIONS.into_iter().filter(|id| !has(id));
-        let missing = missing.filter(|id| *id != "training" || !has("search"));
         let page = Page {
             title: title.unwrap_or(&own_title),
             facts,
             version: env!("CARGO_PKG_VERSION"),
             style: [plot::STYLE, include_str!("style.css")].concat(),
             script: script(&sections),
-            missing: missing.collect(),
             sections,
         };
         template.render(Serde(&page)).map_err(failed)
@@ -228,27 +188,12 @@ impl Report {
     fn sections(self) -> Vec<Section> {
         let settings = Settings::new(&self.runs);
         let runs = (&self.runs[..], &settings);
-        let summary = summary::summary(runs, &self.searches, self.summary.as_ref());
+        let summary = summary::summary(runs, self.summary.as_ref());
         let mut sections: Vec<Section> = summary.into_iter().collect();
         if !self.runs.is_empty() {
             sections.push(training::training(&self.runs, &settings));
         }
-        if !self.searches.is_empty() {
-            let mut section = Section::new("search", "Hyperparameter search");
-            self.searches.iter().for_each(|search| search.show(&mut section));
-            sections.push(section);
-        }
         sections.extend(self.evaluated);
-        if !self.gradients.is_empty() {
-            let mut section = Section::new("gradients", "Gradient engines");
-            section.text(
-                "Lower is more accurate, left is faster. Errors below 1e-16 are drawn there.",
-            );
-            for (name, gradients) in &self.gradients {
-                gradients.show(name, &mut section);
-            }
-            sections.push(section);
-        }
         sections
     }
 }

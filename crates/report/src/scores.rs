@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use dropchain::eval::Counts;
 
 use crate::evaluated::{Analysis, Evaluated, SystemAnalysis};
-use crate::significance::Significance;
-use crate::views::{Cell, Section, Table, count, count_of, heads, letter, or_empty, percent};
+use crate::views::{Cell, Section, Table, Tile, count, count_of, heads, or_empty, percent, system};
 
 /// Maximum number of types or labels in a table.
 const MAX_TYPES: usize = 150;
@@ -15,23 +14,10 @@ const MAX_TYPES: usize = 150;
 /// Number of gold spans or labels from which on a type may be called the worst.
 const MIN_SUPPORT: u64 = 20;
 
-pub fn scores(
-    all: &Evaluated,
-    analysis: &Analysis,
-    significance: Option<&Significance>,
-) -> Section {
+pub fn scores(all: &Evaluated, analysis: &Analysis) -> Section {
     let mut section = Section::new("scores", "Scores");
     section.text(size_of(analysis) + ".");
     section.table(overall(all, analysis));
-    if let Some(significance) = significance {
-        match significance.only() {
-            Some(text) => section.text(text),
-            None => {
-                section.table(significance.table());
-                section.text(format!("P-values: {}.", significance.method()));
-            }
-        }
-    }
     let another = Some("another system").filter(|_| all.systems.len() > 1);
     for system in &all.systems {
         if let Some(warning) = &system.warning_of_noise {
@@ -66,14 +52,14 @@ fn overall(all: &Evaluated, analysis: &Analysis) -> Table {
     let has_training = all.systems.iter().any(|system| system.training.is_some());
     head.extend(has_training.then(|| format!("{metric} on training data")));
     let mut table = Table::named("Scores, in percent", head);
-    for (system, counts) in all.systems.iter().zip(&analysis.systems) {
+    for (i, (system, counts)) in all.systems.iter().zip(&analysis.systems).enumerate() {
         let evaluation = &counts.evaluation;
         let spans = [evaluation.precision(), evaluation.recall(), evaluation.f1()];
         let spans = spans.into_iter().filter(|_| analysis.has_spans);
         let scores = spans.chain([evaluation.accuracy()]).map(percent);
         let training = or_empty(system.training, |training| percent(training.value));
         let training = has_training.then_some(training);
-        let name = [system.name.clone()].into_iter();
+        let name = [self::system(i), system.name.clone()].into_iter();
         table.row(name.chain(scores).chain(training));
     }
     table
@@ -87,8 +73,8 @@ pub fn counts_of(counts: &SystemAnalysis, has_spans: bool) -> Vec<(&str, Counts)
     }
 }
 
-/// Says which type or label of a system has the lowest F1, among several that are not rare.
-pub fn worst_type(analysis: &Analysis, system: usize) -> Option<String> {
+/// Returns the type or label of a system with the lowest F1, among several that are not rare.
+pub fn worst_type(analysis: &Analysis, system: usize) -> Option<Tile> {
     let has_spans = analysis.has_spans;
     let (thing, things) = match has_spans {
         true => ("type", "gold spans"),
@@ -102,15 +88,16 @@ pub fn worst_type(analysis: &Analysis, system: usize) -> Option<String> {
         return None;
     };
     let metrics = counts.metrics();
-    Some(format!(
-        "Worst {thing}: {}, F1 {} (precision {}, recall {}; {} {things}). Those with fewer than \
-         {MIN_SUPPORT} are left out.",
-        name_of(name),
-        percent(metrics.f1),
-        percent(metrics.precision),
-        percent(metrics.recall),
-        count(counts.gold)
-    ))
+    Some(Tile {
+        name: format!("Worst {thing} of {MIN_SUPPORT} {things} or more"),
+        value: format!("{} {}", name_of(name), percent(metrics.f1)),
+        note: format!(
+            "F1; precision {}, recall {}, {} {things}",
+            percent(metrics.precision),
+            percent(metrics.recall),
+            count(counts.gold)
+        ),
+    })
 }
 
 /// Returns the scores by type or label, and how many are left off.
@@ -130,7 +117,7 @@ fn types(analysis: &Analysis) -> (Table, usize) {
     let thing = if analysis.has_spans { "type" } else { "label" };
     let mut head = vec![thing.to_owned(), "support".to_owned()];
     for i in 0..systems {
-        let prefix = if systems > 1 { letter(i) + ": " } else { String::new() };
+        let prefix = if systems > 1 { system(i) + ": " } else { String::new() };
         head.extend(["precision", "recall", "F1"].map(|name| format!("{prefix}{name}")));
     }
     let caption = "Precision, recall and F1 in percent; support is the number in gold";

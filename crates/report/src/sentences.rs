@@ -7,7 +7,7 @@ use dropchain::label::Span;
 use dropchain_analysis::{ErrorKind, SpanError};
 use serde::Serialize;
 
-use crate::views::{Section, count, count_of, letter};
+use crate::views::{self, Section, count, count_of, system};
 
 /// Number of tokens that are shown to either side of an error.
 const CONTEXT: usize = 15;
@@ -102,12 +102,12 @@ impl SentenceList {
         let count = systems.len();
         let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b)));
         let pairs = pairs.filter(|(a, _)| count <= MAX_PAIRS || *a == 0);
-        let pairs = pairs.map(|(a, b)| (letter(a), letter(b)));
+        let pairs = pairs.map(|(a, b)| (system(a), system(b)));
         let systems = systems.into_iter().enumerate();
         Self {
             pairs: pairs.collect(),
             sentences: Vec::new(),
-            systems: systems.map(|(i, name)| (letter(i), name.to_owned())).collect(),
+            systems: systems.map(|(i, name)| (system(i), name.to_owned())).collect(),
             has_spans,
             kinds: BTreeMap::new(),
             types: BTreeSet::new(),
@@ -117,9 +117,8 @@ impl SentenceList {
         }
     }
 
-    /// Returns the section on errors.
-    pub fn section(self) -> Section {
-        let mut section = Section::new("errors", "Errors");
+    /// Adds the list to the section on errors.
+    pub fn add_to(self, section: &mut Section) {
         let total = count_of(self.total, "error");
         let summary = match self.shown < self.total {
             true => format!("The first {} of {total}; --max-errors shows more.", count(self.shown)),
@@ -142,7 +141,6 @@ impl SentenceList {
             ));
         }
         section.errors(serde_json::to_value(self).unwrap_or_default());
-        section
     }
 
     /// Adds a sentence, if a system has errors in it, with as many of them as there is room for.
@@ -182,7 +180,7 @@ impl SentenceList {
             place: sentence.place(0).to_string(),
             gold: page.pieces(gold, &wrong.collect::<Vec<_>>()),
             systems: systems
-                .map(|(i, (predicted, errors))| page.system(letter(i), predicted, errors))
+                .map(|(i, (predicted, errors))| page.system(system(i), predicted, errors))
                 .collect(),
             errors: page.errors(&errors, all_errors),
         });
@@ -241,7 +239,7 @@ impl SentencePage<'_> {
         for (system, errors) in shown.iter().enumerate() {
             for error in *errors {
                 match views.iter_mut().find(|(other, _)| *other == error) {
-                    Some((_, view)) => view.systems.push(letter(system)),
+                    Some((_, view)) => view.systems.push(views::system(system)),
                     None => views.push((error, self.error(error, system, all))),
                 }
             }
@@ -264,8 +262,8 @@ impl SentencePage<'_> {
             place: self.sentence.place(error.start()).to_string(),
             gold: kind(&error.gold),
             predicted: kind(&error.predicted),
-            systems: vec![letter(system)],
-            wrong: wrong.map(|(i, _)| letter(i)).collect(),
+            systems: vec![views::system(system)],
+            wrong: wrong.map(|(i, _)| views::system(i)).collect(),
         }
     }
 
@@ -359,9 +357,9 @@ mod tests {
         let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
         assert_eq!(
             shown.collect::<Vec<_>>(),
-            [pair("AB", "AB"), pair("A", "AB"), pair("B", "AB"), pair("B", "B")]
+            [pair("M1M2", "M1M2"), pair("M1", "M1M2"), pair("M2", "M1M2"), pair("M2", "M2")]
         );
-        assert_eq!(list.pairs, [pair("A", "B")]);
+        assert_eq!(list.pairs, [pair("M1", "M2")]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use dropchain::Result;
 use dropchain_analysis::{Difference, PairedBootstrap, holm};
 
 use crate::evaluated::{Analysis, Evaluated};
-use crate::views::{Table, count, heads, letter};
+use crate::views::{Section, Table, count, heads, system};
 
 /// Maximum number of systems of which all pairs are tested; of more, each against the best.
 const MAX_ALL: usize = 8;
@@ -13,7 +13,7 @@ const MAX_ALL: usize = 8;
 const SEED: u64 = 1;
 
 /// Significance level.
-pub const LEVEL: f64 = 0.05;
+const LEVEL: f64 = 0.05;
 
 /// The differences between systems in the metric that counts.
 pub struct Significance {
@@ -76,7 +76,7 @@ impl Significance {
     }
 
     /// Says how the differences were tested.
-    pub fn method(&self) -> String {
+    fn method(&self) -> String {
         let samples = count(PairedBootstrap::SAMPLES.into());
         let method = format!("two-sided, paired bootstrap with {samples} samples");
         match self.pairs.len() {
@@ -85,14 +85,29 @@ impl Significance {
         }
     }
 
+    /// Returns the section.
+    pub fn section(self) -> Section {
+        let mut section = Section::new("significance", "Significance");
+        match self.only() {
+            Some(text) => section.text(text),
+            None => {
+                section.table(self.table());
+                section.text(format!("P-values: {}.", self.method()));
+            }
+        }
+        section
+    }
+
     /// Describes the difference of the only pair.
-    pub fn only(&self) -> Option<String> {
+    fn only(&self) -> Option<String> {
         let [pair] = self.pairs.as_slice() else {
             return None;
         };
         Some(format!(
-            "{} of B minus that of A: {}, p = {:.4} ({}).",
+            "{} of {} minus that of {}: {}, p = {:.4} ({}).",
             self.metric,
+            system(pair.b),
+            system(pair.a),
             pair.text(),
             pair.difference.p_value,
             self.method()
@@ -100,14 +115,14 @@ impl Significance {
     }
 
     /// Lists the differences of all pairs.
-    pub fn table(&self) -> Table {
+    fn table(&self) -> Table {
         let head = heads("systems, difference, 95% CI, p, p (Holm), significant");
         let caption = format!("Differences in {}, in points", self.metric);
         let mut table = Table::new(caption, head);
         for pair in &self.pairs {
             let difference = &pair.difference;
             table.row([
-                format!("{} − {}", letter(pair.b), letter(pair.a)),
+                format!("{} − {}", system(pair.b), system(pair.a)),
                 format!("{:+.2}", 100.0 * difference.difference),
                 pair.interval(),
                 format!("{:.4}", difference.p_value),
@@ -133,12 +148,12 @@ impl Significance {
                     own.interval = [-own.interval[1], -own.interval[0]];
                 }
                 let pair = PairDifference { difference: own, ..**pair };
-                format!("{} ({}, p = {:.4})", letter(other(&pair)), pair.text(), pair.adjusted)
+                format!("{} ({}, p = {:.4})", system(other(&pair)), pair.text(), pair.adjusted)
             });
             texts.collect::<Vec<_>>().join(", ")
         };
         let mut verdicts = Vec::new();
-        let name = format!("{} ({})", letter(best), names[best]);
+        let name = format!("{} ({})", system(best), names[best]);
         if !better.is_empty() {
             verdicts.push(format!(
                 "{name} is significantly better in {} than {}.",
@@ -155,6 +170,14 @@ impl Significance {
         }
         verdicts
     }
+}
+
+/// Returns the 95 % interval of the score of a system; `None` without sentences.
+pub fn interval(all: &Evaluated, system: usize) -> Result<Option<[f64; 2]>> {
+    if all.gold.is_empty() {
+        return Ok(None);
+    }
+    bootstrap(all, [system; 2])?.interval(PairedBootstrap::SAMPLES, SEED).map(Some)
 }
 
 /// Returns the test of two systems.

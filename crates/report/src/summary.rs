@@ -1,21 +1,23 @@
-//! The first section: what the others show, in sentences; and the facts below the title.
+//! The first section: the results in tiles, and what the others show, in sentences; and the facts below
+//! the title.
 
 use std::path::Path;
 use std::time::SystemTime;
 
+use dropchain::Result;
+use dropchain::train::DevScore;
 use serde::Serialize;
 
-use crate::confusions::commonest;
+use crate::confusions::{commonest_confusion, commonest_kind};
 use crate::date;
 use crate::evaluated::{Analysis, Evaluated};
 use crate::scores::{size_of, worst_type};
-use crate::search::Search;
-use crate::significance::Significance;
+use crate::significance::{Significance, interval};
 use crate::training::{NamedRun, Settings, command, plain, verdicts};
-use crate::views::{Section, count, count_of, letter, percent};
+use crate::views::{Section, Tile, count, count_of, letter, percent, system};
 
-/// Maximum number of commands that are shown.
-const MAX_COMMANDS: usize = 3;
+/// Maximum number of values of a fact that are shown.
+const MAX_VALUES: usize = 3;
 
 /// A line below the title.
 #[derive(Clone, Debug, Serialize)]
@@ -25,46 +27,60 @@ pub struct Fact {
     is_code: bool,
 }
 
-/// Summary of the evaluation: the corpus, its size and its sentences.
+/// Summary of the evaluation: the corpus, its size, and its results.
 #[derive(Clone, Debug, Default)]
 pub struct EvaluationSummary {
     corpus: String,
     size: String,
+    tiles: Vec<Tile>,
     verdicts: Vec<String>,
 }
 
 impl EvaluationSummary {
-    pub fn new(all: &Evaluated, analysis: &Analysis, significance: Option<&Significance>) -> Self {
+    /// Sums up the scores and errors of systems.
+    ///
+    /// # Errors
+    ///
+    /// Sentences are too many or too long to be counted.
+    pub fn new(
+        all: &Evaluated,
+        analysis: &Analysis,
+        significance: Option<&Significance>,
+    ) -> Result<Self> {
         let corpus = all.corpus.iter().next();
         let corpus = corpus.map_or(String::new(), |sentence| sentence.file().to_string());
         let (names, best) = (all.names(), analysis.best());
+        let of_best = match names.len() {
+            1 => names[0].to_owned(),
+            n => format!("{} {}, the best of {n} systems", system(best), names[best]),
+        };
         let metric = if analysis.has_spans { "F1" } else { "accuracy" };
-        let shown = short_name(&corpus);
-        let score = percent(analysis.score(best));
-        let mut verdicts = Vec::new();
-        let several = names.len() > 1;
-        match several {
-            false => verdicts.push(format!("{} has {metric} {score} on {shown}.", names[0])),
-            true => verdicts.push(format!(
-                "Of {}, {} ({}) has the highest {metric} on {shown}: {score}.",
-                count_of(names.len() as u64, "system"),
-                letter(best),
-                names[best]
-            )),
-        }
-        verdicts.extend(significance.into_iter().flat_map(|s| s.verdict(&names, best)));
+        let range = interval(all, best)?;
+        let range = range
+            .map_or(String::new(), |ends| format!(", 95% CI {}", ends.map(percent).join(" to ")));
+        let errors = analysis.systems[best].errors.total();
+        let kind = commonest_kind(analysis, best);
+        let mut tiles = vec![Tile {
+            name: format!("{metric} on {}", short_name(&corpus)),
+            value: percent(analysis.score(best)),
+            note: format!("{of_best}{range}"),
+        }];
+        tiles.extend(worst_type(analysis, best));
+        tiles.push(Tile {
+            name: "Errors".to_owned(),
+            value: count(errors),
+            note: kind.map_or(String::new(), |(kind, number)| {
+                format!("{} of them: {}", count(number), kind.words())
+            }),
+        });
+        let mut verdicts = significance.map_or(Vec::new(), |s| s.verdict(&names, best));
         verdicts.extend(training_score(all, analysis, best, metric));
-        let of_best = worst_type(analysis, best).into_iter();
-        let of_best = of_best.chain(commonest(analysis, best));
-        verdicts.extend(of_best.map(|text| match several {
-            true => format!("{}: {text}", letter(best)),
-            false => text,
-        }));
+        verdicts.extend(commonest_confusion(analysis, best));
         let without = all.systems.iter().filter(|s| s.warning_of_noise.is_some());
         verdicts.extend(without.map(|system| {
             format!("{}: the weights have seen no noise, although training had some.", system.name)
         }));
-        Self { corpus, size: size_of(analysis), verdicts }
+        Ok(Self { corpus, size: size_of(analysis), tiles, verdicts })
     }
 }
 
@@ -95,31 +111,37 @@ fn training_score(
 /// Returns the section; `None` if there is nothing to say.
 pub fn summary(
     (runs, settings): (&[NamedRun], &Settings),
-    searches: &[Search],
     evaluation: Option<&EvaluationSummary>,
 ) -> Option<Section> {
-    let mut all = verdicts(runs, settings);
-    all.extend(searches.iter().filter_map(Search::verdict));
-    all.extend(evaluation.into_iter().flat_map(|one| one.verdicts.clone()));
+    let mut tiles = evaluation.map_or(Vec::new(), |one| one.tiles.clone());
+    tiles.extend(runs.first().and_then(kept_score));
+    let mut all = evaluation.map_or(Vec::new(), |one| one.verdicts.clone());
+    all.extend(verdicts(runs, settings));
     let mut section = Section::new("summary", "Summary");
-    section.list(all.clone());
-    (!all.is_empty()).then_some(section)
+    let has_any = !tiles.is_empty() || !all.is_empty();
+    section.tiles(tiles);
+    section.list(all);
+    has_any.then_some(section)
+}
+
+/// Returns the score of the kept weights of the best run.
+fn kept_score(run: &NamedRun) -> Option<Tile> {
+    let (iteration, score) = run.kept()?;
+    let (metric, value) = match score {
+        DevScore::F1(value) => ("F1", value),
+        DevScore::Accuracy(value) => ("accuracy", value),
+    };
+    Some(Tile {
+        name: format!("Kept {metric} on development data"),
+        value: percent(value),
+        note: format!("{} {}, iteration {iteration} of {}", letter(0), run.name, run.iterations()),
+    })
 }
 
 /// Returns the title: the corpora.
-pub fn title(
-    runs: &[NamedRun],
-    searches: &[Search],
-    evaluation: Option<&EvaluationSummary>,
-) -> String {
-    let of_runs = runs.iter().map(|run| run.run.header.files.clone());
-    let of_searches = searches.iter().map(|search| search.inputs().0);
-    let mut files: Vec<String> = Vec::new();
-    for file in of_runs.chain(of_searches).flatten().map(|file| short_name(&file)) {
-        if !files.contains(&file) {
-            files.push(file);
-        }
-    }
+pub fn title(runs: &[NamedRun], evaluation: Option<&EvaluationSummary>) -> String {
+    let files = runs.iter().flat_map(|run| &run.run.header.files);
+    let files = distinct(files.map(|file| short_name(file)).collect(), usize::MAX);
     let trained = match files.as_slice() {
         [] => None,
         [file] => Some(file.clone()),
@@ -136,85 +158,52 @@ pub fn title(
 /// Returns the facts: data, sizes, date and commands.
 pub fn facts(
     runs: &[NamedRun],
-    searches: &[Search],
     evaluation: Option<&EvaluationSummary>,
     newest: Option<SystemTime>,
 ) -> Vec<Fact> {
-    let mut facts = Vec::new();
-    let mut add = |name, values: Vec<String>, is_code| {
-        if !values.is_empty() {
-            facts.push(Fact { name, values, is_code });
-        }
+    let of_file = |files: &str, size: String| match files {
+        "" => size,
+        files => format!("{files}: {size}"),
     };
-    let mut trained: Vec<(String, Sizes)> = Vec::new();
-    let mut dev: Vec<String> = Vec::new();
-    for run in runs {
-        let (files, start) = (run.run.header.files.join(", "), &run.run.start);
-        let size = [start.data.sentences, start.data.tokens].map(|n| n as u64);
-        match trained.iter_mut().find(|(other, _)| *other == files) {
-            Some((_, sizes)) => sizes.add(size),
-            None => trained.push((files, Sizes(size, size))),
-        }
-        if start.data.dev_sentences > 0 {
-            let size = count_of(start.data.dev_sentences as u64, "sentence");
-            let config = run.run.header.config.as_ref();
-            let files = config.map_or(String::new(), |config| plain(&config["options"]["dev"]));
-            dev.push(match files.as_str() {
-                "" => size,
-                files => format!("{files}: {size}"),
-            });
-        }
-    }
-    let trained = trained.into_iter().map(|(files, sizes)| match files.as_str() {
-        "" => sizes.text(),
-        _ => format!("{files}: {}", sizes.text()),
+    let trained = runs.iter().map(|run| {
+        let data = &run.run.start.data;
+        let sizes = [(data.sentences, "sentence"), (data.tokens, "token")];
+        let sizes = sizes.map(|(number, thing)| count_of(number as u64, thing));
+        of_file(&run.run.header.files.join(", "), sizes.join(", "))
     });
-    let searched = searches.iter().map(|search| search.inputs().0.join(", "));
-    let trained: Vec<String> = trained.chain(searched).collect();
-    add("Training data", distinct(trained), false);
-    add("Development data", distinct(dev), false);
+    let dev = runs.iter().filter(|run| run.run.start.data.dev_sentences > 0).map(|run| {
+        let size = count_of(run.run.start.data.dev_sentences as u64, "sentence");
+        let config = run.run.header.config.as_ref();
+        let files = config.map_or(String::new(), |config| plain(&config["options"]["dev"]));
+        of_file(&files, size)
+    });
     let evaluated = evaluation.map(|one| format!("{}: {}", one.corpus, one.size));
-    add("Scored on", evaluated.into_iter().collect(), false);
-    add("Date", newest.and_then(date::utc).into_iter().collect(), false);
-    let of_runs = runs.iter().filter_map(|run| command(run.run.header.config.as_ref()?));
-    let of_searches = searches.iter().filter_map(|search| search.inputs().1);
-    add("Command", distinct(of_runs.chain(of_searches).collect()), true);
-    facts
+    let commands = runs.iter().filter_map(|run| command(run.run.header.config.as_ref()?));
+    let facts = [
+        ("Training data", trained.collect(), false),
+        ("Development data", dev.collect(), false),
+        ("Scored on", evaluated.into_iter().collect(), false),
+        ("Date", newest.and_then(date::utc).into_iter().collect(), false),
+        ("Commands", commands.collect(), true),
+    ];
+    let facts = facts.map(|(name, values, is_code): (_, Vec<String>, _)| {
+        let max = if is_code { usize::MAX } else { MAX_VALUES };
+        Fact { name, values: distinct(values, max), is_code }
+    });
+    facts.into_iter().filter(|fact| !fact.values.is_empty()).collect()
 }
 
-/// The lowest and the highest numbers of sentences and tokens.
-struct Sizes([u64; 2], [u64; 2]);
-
-impl Sizes {
-    fn add(&mut self, size: [u64; 2]) {
-        for ((low, high), n) in self.0.iter_mut().zip(&mut self.1).zip(size) {
-            (*low, *high) = (n.min(*low), n.max(*high));
-        }
-    }
-
-    fn text(&self) -> String {
-        let [sentences, tokens] = [0, 1].map(|i| {
-            let all = count_of(self.1[i], ["sentence", "token"][i]);
-            match self.0[i] == self.1[i] {
-                true => all,
-                false => format!("{} to {all}", count(self.0[i])),
-            }
-        });
-        format!("{sentences}, {tokens}")
-    }
-}
-
-/// Returns the first different values, and how many more there are.
-fn distinct(values: Vec<String>) -> Vec<String> {
+/// Returns the first `max` different values, and how many more there are.
+fn distinct(values: Vec<String>, max: usize) -> Vec<String> {
     let mut distinct: Vec<String> = Vec::new();
     for value in values {
         if !value.is_empty() && !distinct.contains(&value) {
             distinct.push(value);
         }
     }
-    let more = distinct.len().saturating_sub(MAX_COMMANDS);
+    let more = distinct.len().saturating_sub(max);
     if more > 0 {
-        distinct.truncate(MAX_COMMANDS);
+        distinct.truncate(max);
         distinct.push(format!("… and {more} more"));
     }
     distinct
@@ -241,6 +230,6 @@ mod tests {
     #[test]
     fn values_are_shown_once_and_not_too_many() {
         let values = ["a", "b", "a", "", "c", "d", "e"].map(str::to_owned);
-        assert_eq!(distinct(values.to_vec()), ["a", "b", "c", "… and 2 more"]);
+        assert_eq!(distinct(values.to_vec(), 3), ["a", "b", "c", "… and 2 more"]);
     }
 }

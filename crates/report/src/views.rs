@@ -22,6 +22,7 @@ enum Block {
     Note(String),
     /// Text shown in print only.
     OnPaper(String),
+    Tiles(Vec<Tile>),
     List(Vec<String>),
     /// Keys, letters and names.
     Legend(Vec<(String, String, String)>),
@@ -78,6 +79,11 @@ impl Section {
         self.blocks.push(Block::Tables(tables));
     }
 
+    /// Adds the results that a reader looks for first.
+    pub fn tiles(&mut self, tiles: Vec<Tile>) {
+        self.blocks.push(Block::Tiles(tiles));
+    }
+
     /// Adds a list of sentences.
     pub fn list(&mut self, sentences: Vec<String>) {
         self.blocks.push(Block::List(sentences));
@@ -99,13 +105,14 @@ impl Section {
         self.blocks.push(Block::Errors(errors));
     }
 
-    /// Names the things of a list by letters and styles, if there are several: the first, which are
-    /// told apart, as lines with marks or without.
-    pub fn legend(&mut self, names: &[&str], told: usize, are_marked: bool) {
+    /// Names the things of a list by their short names and styles, if there are several: the first,
+    /// which are told apart, as lines with marks or without.
+    pub fn legend(&mut self, names: &[&str], short: fn(usize) -> String, are_marked: bool) {
+        let told = told(names.len());
         let entries = names[..told].iter().enumerate();
         let entries = entries.map(|(i, name)| {
             let key = swatch(Some(i), are_marked);
-            (key, letter(i), (*name).to_owned())
+            (key, short(i), (*name).to_owned())
         });
         let mut entries: Vec<(String, String, String)> = entries.collect();
         if told < names.len() {
@@ -116,6 +123,14 @@ impl Section {
             self.blocks.push(Block::Legend(entries));
         }
     }
+}
+
+/// A result that a reader looks for first.
+#[derive(Clone, Debug, Serialize)]
+pub struct Tile {
+    pub name: String,
+    pub value: String,
+    pub note: String,
 }
 
 /// A table.
@@ -181,19 +196,16 @@ impl Table {
         Self { caption, class, head, rows }
     }
 
-    /// Creates a table whose first two columns are a letter and what it names.
+    /// Creates a table whose first two columns are a short name and what it stands for.
     pub fn named(caption: &str, mut head: Vec<String>) -> Self {
         head.insert(0, String::new());
         let class = "named";
         Self { class, ..Self::new(caption, head) }
     }
 
-    /// Adds a row of texts; a dash stands for empty ones. Named rows get the next letter.
+    /// Adds a row of texts; a dash stands for empty ones.
     pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) -> &mut Row {
         let mut row = Row::default();
-        if self.class == "named" {
-            row.cells.push(Cell::new(letter(self.rows.len()), "", ""));
-        }
         for text in cells {
             let text = Some(text.into()).filter(|text| !text.is_empty());
             row.cells.push(Cell::new(text.unwrap_or("–".to_owned()), "", ""));
@@ -207,12 +219,6 @@ impl Table {
 /// Splits the heads of columns at commas.
 pub fn heads(text: &str) -> Vec<String> {
     text.split(", ").map(str::to_owned).collect()
-}
-
-/// Returns a head, and one for each letter of `count` things.
-pub fn with_letters(head: &str, count: usize) -> Vec<String> {
-    let letters = (0..count).map(letter);
-    [head.to_owned()].into_iter().chain(letters).collect()
 }
 
 /// A plot with its title and a description for those who do not see it.
@@ -242,7 +248,12 @@ pub fn told(count: usize) -> usize {
     count.min(TOLD)
 }
 
-/// Returns a letter for the number of a thing: A, B, …, Z, A2, B2, …
+/// Returns the short name of a system, which no run has.
+pub fn system(number: usize) -> String {
+    format!("M{}", number + 1)
+}
+
+/// Returns the short name of a run: A, B, …, Z, A2, B2, …
 pub fn letter(number: usize) -> String {
     let letter = char::from(b'A' + (number % 26) as u8);
     match number / 26 {

@@ -192,8 +192,7 @@ def report(
     Parameters
     ----------
     *logs : path or TrainResult
-        Results of training, or files: logs of `train` and `tune` of the command line, results of
-        its `bench gradients`.
+        Results of training, or files: logs of `train` of the command line.
     output : path, optional
         The file to write.
     gold : Corpus, or what :func:`dropchain.train` takes as data

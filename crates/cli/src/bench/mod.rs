@@ -1,7 +1,9 @@
 //! `dropchain bench`
 
+mod figure;
 mod gradients;
 mod measurement;
+mod results;
 mod tables;
 
 use crate::CommandResult;

@@ -35,38 +35,14 @@ fn runs_of_two_passes_have_names() {
 }
 
 #[test]
-fn a_search_has_the_result_of_each_configuration() {
-    let text = "{\"event\":\"start\",\"configurations\":2}\n\
-                {\"event\":\"configuration\",\"number\":2,\"l2\":0.1,\"dev_f1\":0.5}\n\
-                {\"event\":\"configuration\",\"number\":1,\"l2\":1.0,\"dev_f1\":0.7}\n\
-                {\"event\":\"end\",\"best\":1}\n";
-    let page = report(text).unwrap().html(None).unwrap();
-    assert!(page.contains("<p>2 configurations.</p>"), "{page}");
-    let [better, worse] = ["70.00", "50.00"].map(|score| page.find(score).unwrap());
-    assert!(better < worse, "{page}");
-    assert!(page.contains("Score by l2"), "{page}");
-}
-
-#[test]
-fn measurements_of_gradients_are_one_object_on_one_line_or_many() {
-    let text = r#"{"version": "0.1.0", "files": ["a"], "template": null, "sentences": 1,
-        "tokens": 2, "labels": 2, "parameters": 9, "options": {}, "weights": "zero", "seed": 1,
-        "repeat": 1, "threads": 1, "engines": [{"engine": "local", "collapsed": false,
-        "seconds": 0.5, "ratio_to_likelihood": 2.0, "active_per_token": 1.5}]}"#;
-    for text in [text, &text.replace('\n', ""), &text.replacen('{', "{\n", 1)] {
-        let report = report(text).unwrap();
-        assert_eq!(report.gradients[0].1.engines[0].engine, "local");
-    }
-}
-
-#[test]
 fn foreign_files_are_errors() {
     for (text, expected) in [
-        ("Ann B-PER\n", "a.log:1: found \"Ann B-PER\"; expected a log of train or tune"),
-        ("{\"a\": 1}\n{\"b\": 2}\n", "a.log: found a JSON object (missing field `version`"),
-        ("{\n \"a\": 1\n", "a.log: found a JSON object (EOF"),
+        ("Ann B-PER\n", "a.log:1: found \"Ann B-PER\"; expected a log in JSON lines"),
+        ("{\"a\": 1}\n{\"b\": 2}\n", "a.log:1: missing field `event`"),
+        ("{\n \"a\": 1\n", "a.log:1: found \"{\"; expected a log in JSON lines"),
         (ITERATION, "a.log:1: expected the line \"start\" before this event"),
-        ("", "a.log:1: found \"\"; expected a log"),
+        ("", "a.log: found no run; expected a log of training"),
+        ("{\"event\":\"start\",\"configurations\":2}\n", "a.log:1: missing field"),
         ("{\"event\":\"other\"}\n{\"event\":\"x\"}\n", "a.log: found no run"),
     ] {
         let message = report(text).unwrap_err().to_string();

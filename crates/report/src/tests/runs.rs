@@ -1,4 +1,4 @@
-//! Pages of several runs: verdicts, the table, heat map, learning curve.
+//! Pages of several runs: tiles, verdicts, the table, learning curve.
 
 use super::*;
 
@@ -92,16 +92,6 @@ fn of_many_runs_the_best_are_told_apart() {
     let plot = page.split("<svg xmlns").nth(1).unwrap();
     assert_eq!(plot.matches("class=\"rest\"").count(), 15);
     assert!(page.len() < 400_000);
-}
-
-#[test]
-fn dropout_by_l2_is_a_table_where_both_vary() {
-    let run = |dropout, l2, score| {
-        log(&format!("\"dropout\":{dropout},\"l2\":{l2}"), 3, score, "patience")
-    };
-    let page = page(&[run(0.0, 0.1, 0.5), run(0.3, 0.1, 0.75), run(0.3, 1.0, 0.25)]);
-    let map = rows(&page, "Best score by dropout (rows) and L2 (columns), in percent</caption>");
-    assert_eq!(map, ["dropout \\ L2 0.1 1", "0 50.00", "0.3 75.00 25.00"]);
 }
 
 #[test]

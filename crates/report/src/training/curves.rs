@@ -16,10 +16,9 @@ const LOW_SCORES: [f64; 2] = [0.25, 0.05];
 const DEV_SCORE: &str = "Score on development data (%)";
 
 /// The y axis of a plot.
-const MEASURES: [(&str, Scale, IterationValue); 3] = [
+const MEASURES: [(&str, Scale, IterationValue); 2] = [
     (DEV_SCORE, Scale::Linear, |i| 100.0 * i.dev.map_or(f64::NAN, DevScore::value)),
     ("Objective", Scale::Log, |i| i.objective),
-    ("Norm of the gradient", Scale::Log, |i| i.optimizer.gradient_norm),
 ];
 
 /// The x axis of a plot.
@@ -94,7 +93,7 @@ fn course(
         }
         let kept = run.kept().filter(|_| is_score).map(|(number, _)| number);
         let kept = run.run.iterations.iter().find(|i| Some(i.number) == kept);
-        let mut curve = curve(i, runs.len(), &run.name, points);
+        let mut curve = curve((i, runs.len()), letter, &run.name, points);
         curve.best = kept.map(|i| (x_of(i), y(i))).filter(|_| !curve.is_rest);
         curve.mark = Mark::Line;
         series.push(curve);
@@ -111,16 +110,22 @@ fn course(
     Figure::draw(format!("{name}, by {by}"), &description.join("; "), &plot)
 }
 
-/// Returns the curve of one of `count` things, with its letter and name if there are several.
-pub fn curve(number: usize, count: usize, name: &str, points: Vec<(f64, f64)>) -> Series {
+/// Returns the curve of one of `count` things, by its number, with its short name if there are
+/// several.
+pub fn curve(
+    (number, count): (usize, usize),
+    short: fn(usize) -> String,
+    name: &str,
+    points: Vec<(f64, f64)>,
+) -> Series {
     let series = Series::new(number, Mark::LineAndPoints, points);
     let mut series = match count {
         1 => series.name(name),
-        _ => series.name(format!("{} {name}", letter(number))),
+        _ => series.name(format!("{} {name}", short(number))),
     };
     series.is_rest = number >= told(count);
     if count > 1 && !series.is_rest {
-        series.letter = letter(number);
+        series.letter = short(number);
     }
     series
 }

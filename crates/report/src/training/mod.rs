@@ -8,8 +8,7 @@ pub use curves::curve;
 pub use run::NamedRun;
 pub use settings::{Settings, command, plain};
 
-use crate::heat_map::{Scored, heat_map};
-use crate::views::{Section, TOLD, Table, count, count_of, heads, or_empty, percent, told};
+use crate::views::{Section, TOLD, Table, count, count_of, heads, letter, or_empty, percent, told};
 use curves::{curves, has_warm_up, learning_curve, parts_of};
 
 /// Maximum number of runs in the table.
@@ -36,22 +35,7 @@ pub fn training(runs: &[NamedRun], settings: &Settings) -> Section {
             section.warning_of_noise(&run.name, &warning, another);
         }
     }
-    let same = settings.table();
-    let mut tables = vec![settings.sizes(), same];
-    tables.retain(|table| !table.rows.is_empty());
-    section.details("All settings and sizes", tables);
-    let scored = (0..runs.len()).filter_map(|i| {
-        let (_, score) = runs[i].kept()?;
-        Some(Scored {
-            dropout: settings.number(i, "dropout")?,
-            l2: settings.number(i, "l2")?,
-            score: score.value(),
-        })
-    });
-    if let Some(map) = heat_map(&scored.collect::<Vec<_>>()) {
-        section.heading("Dropout and L2");
-        section.table(map);
-    }
+    section.details("All settings and sizes", vec![settings.table()]);
     if let Some(figure) = learning_curve(runs, settings) {
         section.heading("Learning curve");
         section.text(
@@ -73,7 +57,7 @@ fn show_curves(runs: &[NamedRun], names: &[&str], section: &mut Section) {
     if runs.len() == told(runs.len()) && runs.iter().any(has_warm_up) {
         section.text("Iterations without noise, before those with it, are shaded.");
     }
-    section.legend(names, told(names.len()), false);
+    section.legend(names, letter, false);
     section.figures(curves(runs));
     let shown = told(runs.len());
     let parts: Vec<_> = runs.iter().take(shown).enumerate().map(parts_of).collect();
@@ -108,7 +92,7 @@ fn table_of(runs: &[NamedRun], settings: &Settings) -> Table {
         let (end, last) = (run.run.end.as_ref(), run.run.iterations.last());
         let kept = run.kept();
         let at = end.map(|end| end.best_iteration).or(kept.map(|(i, _)| i));
-        let mut cells = vec![run.name.clone()];
+        let mut cells = vec![letter(i), run.name.clone()];
         cells.extend(is_one.then(|| or_empty(end, |end| end.regularization.clone())));
         cells.push(or_empty(kept, |(_, score)| {
             let score = score.to_string().replace("accuracy", "acc.");
@@ -189,9 +173,4 @@ fn endings(runs: &[NamedRun]) -> String {
     let parts = endings.iter().map(|(ending, n)| format!("{n} {ending}"));
     let parts: Vec<String> = parts.collect();
     format!("Of {} runs: {}.", runs.len(), parts.join(", "))
-}
-
-/// Formats a score, if there is one.
-pub fn score(value: Option<f64>) -> String {
-    or_empty(value, percent)
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::run::NamedRun;
-use crate::views::{Table, heads, or_empty, with_letters};
+use crate::views::{Table, heads, or_empty};
 
 /// Measures of the data that may explain a difference between runs.
 const TOLD_MEASURES: [&str; 3] = ["sentences", "files", "version"];
@@ -42,26 +42,9 @@ impl Settings {
         self.different.iter().filter(told)
     }
 
-    /// Returns the table of the sizes that differ.
-    pub fn sizes(&self) -> Table {
-        let told: Vec<&String> = self.different().collect();
-        let sizes = self.different.iter().filter(|name| !told.contains(name));
-        let mut table = Table::new("Sizes that differ", with_letters("size", self.all.len()));
-        for name in sizes {
-            let values = (0..self.all.len()).map(|run| self.value(run, name));
-            table.row([name.clone()].into_iter().chain(values));
-        }
-        table
-    }
-
     /// Returns the value of a setting of a run; empty without one.
     pub fn value(&self, run: usize, name: &str) -> String {
         or_empty(self.all[run].get(name), plain)
-    }
-
-    /// Returns the number that a setting of a run is.
-    pub fn number(&self, run: usize, name: &str) -> Option<f64> {
-        self.all[run].get(name)?.as_f64()
     }
 
     /// Returns the options of a run that differ from those of others, with their values.
@@ -79,15 +62,17 @@ impl Settings {
         options.join(", ")
     }
 
-    /// Returns the table of the settings that all runs have.
+    /// Returns the table of all settings; of those that differ, each value once.
     pub fn table(&self) -> Table {
-        let caption = match self.all.len() {
-            1 => "Settings",
-            _ => "Settings that are the same",
-        };
-        let mut table = Table::new(caption, heads("setting, value"));
-        for name in &self.same {
-            table.row([name.clone(), self.value(0, name)]);
+        let mut table = Table::new("Settings", heads("setting, value"));
+        for name in self.same.iter().chain(&self.different) {
+            let mut values: Vec<String> = Vec::new();
+            for value in (0..self.all.len()).map(|run| self.value(run, name)) {
+                if !values.contains(&value) {
+                    values.push(value);
+                }
+            }
+            table.row([name.clone(), values.join("; ")]);
         }
         table
     }

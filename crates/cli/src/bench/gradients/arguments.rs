@@ -48,14 +48,6 @@ pub struct MeasurementArguments {
         value_name = "WHAT"
     )]
     pub sweep: Option<Vec<String>>,
-    /// Also train with each engine, to convergence or the end of --budget
-    ///
-    /// Without --dev. With it, training stops early as `train` does.
-    #[arg(long)]
-    pub train: bool,
-    /// End each run of --train after N evaluations
-    #[arg(long, value_name = "N", requires = "train")]
-    pub budget: Option<usize>,
     /// Only print the peak memory of engine N, or POINT:N of a sweep; the program invokes itself
     /// with this option
     #[arg(long, value_name = "N", hide = true)]
@@ -68,7 +60,7 @@ pub struct MeasurementArguments {
 pub struct BenchTrainingArguments {
     #[command(flatten)]
     pub noise: NoiseLevels,
-    /// Strength c2 of the L2 penalty when training (--train, --weights trained)
+    /// Strength c2 of the L2 penalty when training (--weights trained)
     #[arg(
         long,
         default_value_t = Defaults::L2_WITH_NOISE,

@@ -9,17 +9,17 @@ use clap::Args;
 use dropchain::chain::Order;
 use dropchain::corpus::Corpus;
 use dropchain::template::Template;
-use dropchain::train::{BaseModels, TrainOptions, TrainSettings, TrainingCorpora, TrainingSet};
+use dropchain::train::{BaseModels, TrainOptions, TrainSettings, TrainingSet};
 use dropchain::{Error, Result};
-use dropchain_options::{LengthOptions, ModelOptions};
-use dropchain_report::{Gradients, Measurement, Report, Sweep, TrainingRun, display_name};
+use dropchain_options::ModelOptions;
 use serde_json::json;
 
 use crate::arguments::{FileName, InputArguments, ThreadArguments};
 use crate::bench::measurement::{
     self, EvaluationPoint, Problem, Step, SweepAxis, Variant, parse_variants,
 };
-use crate::bench::tables::{error_table, gradient_table, sweep_tables, training_table};
+use crate::bench::results::{CorpusSummary, Gradients, Measurement, Sweep, display_name};
+use crate::bench::tables::tables;
 use crate::outputs::{CommandFiles, ResultFile};
 use crate::progress::Progress;
 use crate::template_arguments::{
@@ -35,13 +35,12 @@ Examples:
   # All engines on the first 500 sentences, at weights of 30 iterations of training
   dropchain bench gradients train.conll --template ner-finkel --limit 500
 
-  # Error by radius, cost by radius, labels, length and attributes, as figures
+  # Error by radius, cost by radius, labels, length and attributes, as a figure
   dropchain bench gradients train.conll --template ner \\
-      --sweep window,labels,length,attributes --figure out.svg --html out.html --json out.json
+      --sweep window,labels,length,attributes --figure out.svg --json out.json
 
-  # Train with each engine for 200 evaluations at most, and score the models
-  dropchain bench gradients train.conll --template ner --train --budget 200 --dev dev.conll \\
-      --engines exact,local
+`dropchain train --gradient ENGINE --log FILE` trains with an engine, and `dropchain report` compares
+the logs.
 
 Times are medians over all repeats; every repeat runs all engines. `x likelihood` is relative to
 the likelihood alone in the same run; multiply-adds are counted from the shapes. Error and cosine
@@ -58,18 +57,12 @@ pub struct GradientsCommand {
     template: Option<FileName>,
     #[command(flatten)]
     template_limits: TemplateLimits,
-    /// Development file for --train; may be repeated
-    #[arg(long, value_name = "FILE")]
-    dev: Vec<FileName>,
     /// Write the results to this file as JSON; `-` prints them instead of the tables
     #[arg(long, value_name = "OUT")]
     json: Option<PathBuf>,
     /// Write the figure of --sweep to this file as SVG
     #[arg(long, value_name = "OUT")]
     figure: Option<PathBuf>,
-    /// Write the results to this file as a page with plots
-    #[arg(long, value_name = "OUT")]
-    html: Option<PathBuf>,
     /// Do not print progress
     #[arg(long)]
     quiet: bool,
@@ -83,8 +76,6 @@ pub struct GradientsCommand {
     model: ModelOptions,
     #[command(flatten)]
     training: BenchTrainingArguments,
-    #[command(flatten)]
-    optimizer: LengthOptions,
 }
 
 /// The validated arguments.
@@ -101,20 +92,16 @@ impl GradientsCommand {
         let mut settings = self.validate()?;
         interrupt::watch();
         let files = self.outputs().map(|(_, path)| path.map(ResultFile::new).transpose());
-        let [json_file, figure_file, html_file] = files;
-        let (json_file, figure_file, html_file) = (json_file?, figure_file?, html_file?);
+        let [json_file, figure_file] = files;
+        let (json_file, figure_file) = (json_file?, figure_file?);
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet || self.measurement.peak_of.is_some());
         progress.update(&format!("reading {}", self.files.join(", ")));
-        let corpora = self.read()?;
+        let corpus = self.read()?;
         let detector = settings.training.options().detector();
         let template = settings.template.take();
-        settings.template = template_by_labels(template, &corpora.labeled, &detector, &progress)?;
-        let set = TrainingSet::new(
-            corpora.labeled.clone(),
-            settings.template.clone(),
-            &settings.training,
-        )?;
+        settings.template = template_by_labels(template, &corpus, &detector, &progress)?;
+        let set = TrainingSet::new(corpus, settings.template.clone(), &settings.training)?;
         let problem = Problem::new(&set, &settings.training)?;
         if let Some(of) = &self.measurement.peak_of {
             drop(set);
@@ -124,12 +111,7 @@ impl GradientsCommand {
             ));
         }
         progress.println(&describe(&set));
-        if !self.dev.is_empty() && !self.measurement.train {
-            progress.println("--dev is ignored without --train");
-        }
         let report = self.measure(&settings, &set, &problem, &progress)?;
-        drop((set, problem));
-        let report = self.train(report, &settings, &corpora, &progress)?;
         progress.clear();
         if let Some((file, sheet)) = figure_file.zip(report.figure()) {
             let svg = sheet.svg().ok_or_else(|| {
@@ -137,25 +119,13 @@ impl GradientsCommand {
             })?;
             file.save(svg.as_bytes())?;
         }
-        if let Some(file) = html_file {
-            let mut page = Report::default();
-            page.add_gradients(self.files.join(", "), report.clone());
-            file.save(page.html(Some("Gradients of the noise term"))?.as_bytes())?;
-        }
         let text = format!("{:#}\n", json!(report));
         if let Some(file) = json_file {
             file.save(text.as_bytes())?;
         } else if self.json.is_some() {
             return print_json(&text);
         }
-        let runs = report.training.unwrap_or_default();
-        let tables = [
-            gradient_table(&report.engines),
-            error_table(&report.errors),
-            sweep_tables(&report.sweeps),
-            training_table(&runs),
-        ];
-        print(&tables.concat())
+        print(&tables(&report))
     }
 
     /// Validates the arguments before any corpus is read.
@@ -180,7 +150,7 @@ impl GradientsCommand {
             .map_err(|error| Error::parameter(format!("--sweep {error}")))?;
         if self.figure.is_some() && sweeps.is_empty() {
             return Err(Error::parameter(
-                "--figure: there is nothing to draw without --sweep; expected --sweep, or --html",
+                "--figure: there is nothing to draw without --sweep; expected --sweep",
             ));
         }
         if !sweeps.is_empty() && training.options().order == Order::Zero {
@@ -189,11 +159,9 @@ impl GradientsCommand {
                  expected --order 1",
             ));
         }
-        for (name, count) in [
-            ("--repeat", Some(measurement.repeat)),
-            ("--limit", measurement.limit),
-            ("--budget", measurement.budget),
-        ] {
+        for (name, count) in
+            [("--repeat", Some(measurement.repeat)), ("--limit", measurement.limit)]
+        {
             if count == Some(0) {
                 return Err(Error::parameter(format!("{name} 0; expected 1 or more")));
             }
@@ -207,7 +175,6 @@ impl GradientsCommand {
         )?;
         let mut files = CommandFiles::default()
             .read(&self.files)
-            .read(&self.dev)
             .read(template_files(self.template.as_ref(), template.as_ref()));
         for (flag, path) in self.outputs() {
             files = files.write(flag, path);
@@ -217,13 +184,9 @@ impl GradientsCommand {
     }
 
     /// Returns the files for the results. The runs that measure memory have none.
-    fn outputs(&self) -> [(&'static str, Option<&Path>); 3] {
+    fn outputs(&self) -> [(&'static str, Option<&Path>); 2] {
         let json = self.json.as_deref().filter(|path| *path != Path::new("-"));
-        let outputs = [
-            ("--json", json),
-            ("--figure", self.figure.as_deref()),
-            ("--html", self.html.as_deref()),
-        ];
+        let outputs = [("--json", json), ("--figure", self.figure.as_deref())];
         outputs.map(|(flag, path)| (flag, path.filter(|_| self.measurement.peak_of.is_none())))
     }
 
@@ -233,24 +196,12 @@ impl GradientsCommand {
         options.method.l2 = Some(self.training.l2);
         self.training.noise.apply(&mut options);
         self.model.apply(&mut options);
-        self.optimizer.apply(&mut options);
         options
     }
 
-    fn read(&self) -> Result<TrainingCorpora> {
-        let mut options = self.input.read_options();
-        let labeled = Corpus::read(&self.files, &options)?;
-        let limit = self.measurement.limit.unwrap_or(usize::MAX);
-        let labeled: Corpus = labeled.into_iter().take(limit).collect();
-        options.limits.memory = options.limits.memory.beyond(labeled.memory());
-        Ok(TrainingCorpora {
-            labeled,
-            dev: match self.measurement.train && !self.dev.is_empty() {
-                true => Some(Corpus::read(&self.dev, &options)?),
-                false => None,
-            },
-            ..TrainingCorpora::default()
-        })
+    fn read(&self) -> Result<Corpus> {
+        let labeled = Corpus::read(&self.files, &self.input.read_options())?;
+        Ok(labeled.into_iter().take(self.measurement.limit.unwrap_or(usize::MAX)).collect())
     }
 
     fn measure(
@@ -267,7 +218,7 @@ impl GradientsCommand {
             measurement::measure(problem, &theta, &settings.variants, repeat, &mut |step| {
                 report_step(progress, "", step, repeat);
             })?;
-        if engines.iter().all(|row| row.cosine.is_none()) {
+        if engines.iter().all(|row| row.deviation.is_none()) {
             progress.println(
                 "the gradient of the noise term is zero at these weights: nothing to compare",
             );
@@ -311,15 +262,18 @@ impl GradientsCommand {
         set: &TrainingSet,
         engines: Vec<Measurement>,
     ) -> Gradients {
-        Gradients {
+        let corpus = CorpusSummary {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             files: self.files.iter().map(ToString::to_string).collect(),
             template: self.template.as_ref().map(ToString::to_string),
-            sentences: set.data().len() as u64,
-            tokens: set.data().tokens() as u64,
+            sentences: set.data().len(),
+            tokens: set.data().tokens(),
             labels: set.space().labels(),
             parameters: set.space().dimension(),
             options: json!(settings.training),
+        };
+        Gradients {
+            corpus,
             weights: settings.point.to_string(),
             seed: self.measurement.seed,
             repeat: self.measurement.repeat,
@@ -327,30 +281,7 @@ impl GradientsCommand {
             engines,
             errors: Vec::new(),
             sweeps: Vec::new(),
-            budget: self.measurement.budget,
-            training: None,
         }
-    }
-
-    /// Trains a model with each variant, if that is to be done.
-    fn train(
-        &self,
-        mut report: Gradients,
-        settings: &BenchmarkSettings,
-        corpora: &TrainingCorpora,
-        progress: &Progress,
-    ) -> Result<Gradients> {
-        let run = |&variant: &Variant| {
-            let name = display_name(&variant.name(), variant.is_collapsed());
-            progress.update(&format!("training: {name}"));
-            let (training, template) = (&settings.training, settings.template.as_ref());
-            measurement::train(variant, training, corpora, template, self.measurement.budget)
-        };
-        if self.measurement.train {
-            let runs = settings.variants.iter().map(run);
-            report.training = Some(runs.collect::<Result<Vec<TrainingRun>>>()?);
-        }
-        Ok(report)
     }
 }
 

@@ -3,10 +3,10 @@
 use dropchain::error::Result;
 use dropchain::noise::Engine;
 use dropchain::objective::NoiseTerm;
-use dropchain_report::{ErrorRow, Spread};
 
 use super::sweep::RADII;
 use super::{Clock, Evaluations, Problem, ReferenceGradient, Variant};
+use crate::bench::results::{Deviation, ErrorRow, Spread};
 
 /// Maximum number of sentences whose errors are measured, and the lowest number of tokens of them,
 /// if there are any.
@@ -30,7 +30,7 @@ pub fn errors(problem: &Problem, theta: &[f64]) -> Result<Vec<ErrorRow>> {
         sentences = at_least(2);
     }
     let step = sentences.len().div_ceil(ERROR_SENTENCES).max(1);
-    let mut found: Vec<[Vec<f64>; 4]> = vec![Default::default(); RADII.len()];
+    let mut found: Vec<Vec<Deviation<f64>>> = vec![Vec::new(); RADII.len()];
     for &i in sentences.iter().step_by(step) {
         let sentence = problem.sentence(i);
         let reference = ReferenceGradient::new(&sentence, theta)?;
@@ -38,25 +38,18 @@ pub fn errors(problem: &Problem, theta: &[f64]) -> Result<Vec<ErrorRow>> {
             RADII.map(|radius| Variant::Noise(NoiseTerm::Quadratic(Engine::Window(radius))));
         let mut evaluations = Evaluations::new(&sentence, &variants, Clock::Wall);
         evaluations.evaluate(0, theta, &mut |_| {}, &mut |number, gradient| {
-            let deviation = reference.deviation(variants[number], gradient);
-            if let Some(deviation) = deviation {
-                for (values, value) in found[number].iter_mut().zip(deviation.in_order()) {
-                    values.push(value);
-                }
-            }
+            found[number].extend(reference.deviation(variants[number], gradient));
         });
     }
-    let rows = RADII.into_iter().zip(found).filter_map(|(radius, values)| {
-        let sentences = values[0].len();
-        let [error, whole, cosine, cosine_whole] = values.map(Spread::of);
-        Some(ErrorRow {
-            radius,
-            sentences,
-            relative_error: error?,
-            relative_error_whole: whole?,
-            cosine: cosine?,
-            cosine_whole: cosine_whole?,
-        })
+    let rows = RADII.into_iter().zip(found).filter_map(|(radius, all)| {
+        let spread = |get: fn(&Deviation<f64>) -> f64| Spread::of(all.iter().map(get).collect());
+        let deviation = Deviation {
+            relative_error: spread(|d| d.relative_error)?,
+            relative_error_whole: spread(|d| d.relative_error_whole)?,
+            cosine: spread(|d| d.cosine)?,
+            cosine_whole: spread(|d| d.cosine_whole)?,
+        };
+        Some(ErrorRow { radius, sentences: all.len(), deviation })
     });
     Ok(rows.collect())
 }

@@ -3,8 +3,7 @@
 //!
 //! [`measure`] evaluates the training objective with each engine of the noise term
 //! ([`dropchain::noise`]): its time relative to the likelihood alone, and its error relative to the
-//! exact gradient. [`peak_memory`] measures the memory of an evaluation, and [`train`] runs a
-//! complete training.
+//! exact gradient. [`peak_memory`] measures the memory of an evaluation.
 //!
 //! # Time and accuracy
 //!
@@ -40,7 +39,6 @@ pub use sweep::{SweepAxis, points, sweep};
 pub use variant::{EvaluationPoint, Variant, parse_variants, random_weights};
 
 use std::fs;
-use std::ops::ControlFlow;
 use std::time::Instant;
 
 use cpu_time::ThreadTime;
@@ -48,12 +46,8 @@ use dropchain::error::{Error, Result};
 use dropchain::noise::Engine;
 use dropchain::objective::{NoiseTerm, PenalizedLikelihood};
 use dropchain::optim::Objective;
-use dropchain::template::Template;
-use dropchain::train::{
-    DevScore, Iteration, Observer, ObserverError, TrainSettings, Trainer, TrainingCorpora,
-};
-use dropchain_report::{Measurement, Spread, TrainingRun};
 
+use crate::bench::results::{Deviation, Measurement, Spread};
 use work::multiply_adds;
 
 /// ‖g*‖ / ‖∇L‖ below which g* is lost in rounding errors.
@@ -181,13 +175,10 @@ pub fn measure(
             engine: variant.name(),
             collapsed: variant.is_collapsed(),
             seconds: seconds.median,
-            seconds_quartiles: Some((seconds.low, seconds.high)),
+            seconds_quartiles: (seconds.low, seconds.high),
             multiply_adds: multiply_adds(problem, variant),
             ratio_to_likelihood: seconds.median / likelihood,
-            relative_error: deviation.map(|d| d.error),
-            relative_error_whole: deviation.map(|d| d.error_whole),
-            cosine: deviation.map(|d| d.cosine),
-            cosine_whole: deviation.map(|d| d.cosine_whole),
+            deviation,
             active_per_token: per_token[usize::from(variant.is_collapsed())],
             peak_bytes: None,
         })
@@ -207,25 +198,6 @@ pub fn peak_memory(problem: &Problem, variant: Variant) -> Option<u64> {
         objective.evaluate(&theta, &mut gradient);
     };
     peak_growth(work).1
-}
-
-/// How far a gradient is from the exact one.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Deviation {
-    /// Error of the noise term's part, relative to that.
-    pub error: f64,
-    /// The same error relative to the whole gradient.
-    pub error_whole: f64,
-    /// Cosine of the noise term's part.
-    pub cosine: f64,
-    /// Cosine of the whole gradient.
-    pub cosine_whole: f64,
-}
-
-impl Deviation {
-    fn in_order(self) -> [f64; 4] {
-        [self.error, self.error_whole, self.cosine, self.cosine_whole]
-    }
 }
 
 /// The exact gradient of the noise term, to compare others with.
@@ -266,7 +238,7 @@ impl ReferenceGradient {
     }
 
     /// Compares the gradient ∇J, and the noise term's part of it, with the exact one.
-    fn deviation(&self, variant: Variant, gradient: &[f64]) -> Option<Deviation> {
+    fn deviation(&self, variant: Variant, gradient: &[f64]) -> Option<Deviation<f64>> {
         if variant == Variant::Likelihood || self.is_lost {
             return None;
         }
@@ -278,8 +250,8 @@ impl ReferenceGradient {
         // Rounding may exceed 1.
         let cosine = |product: f64, norms: f64| (product / norms).clamp(-1.0, 1.0);
         Some(Deviation {
-            error: error / self.exact_norm,
-            error_whole: error / self.whole_norm,
+            relative_error: error / self.exact_norm,
+            relative_error_whole: error / self.whole_norm,
             cosine: cosine(product, norm(noise()) * self.exact_norm),
             cosine_whole: cosine(product_whole, norm(gradient.iter().copied()) * self.whole_norm),
         })
@@ -314,64 +286,4 @@ fn parse_bytes(status: &str, field: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(field))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kilobytes.checked_mul(1024)
-}
-
-/// Trains a model with a variant of the objective, without noise for [`Variant::Likelihood`]; all
-/// other settings are the same. After `budget` evaluations the run ends.
-///
-/// # Errors
-///
-/// Same as [`Trainer::new`] and [`Trainer::train`].
-pub fn train(
-    variant: Variant,
-    settings: &TrainSettings,
-    corpora: &TrainingCorpora,
-    template: Option<&Template>,
-    budget: Option<usize>,
-) -> Result<TrainingRun> {
-    let mut regularization = settings.regularization().clone();
-    variant.apply(&mut regularization.noise);
-    let mut course = Course { budget: budget.unwrap_or(usize::MAX), is_spent: false, last: None };
-    let trainer = Trainer::with_settings(settings.with_regularization(regularization)?);
-    let end = trainer.train(corpora.clone(), template.cloned(), &mut course)?.end;
-    let (mut dev_f1, mut dev_accuracy) = (None, None);
-    match end.dev {
-        Some(DevScore::F1(score)) => dev_f1 = Some(score),
-        Some(DevScore::Accuracy(score)) => dev_accuracy = Some(score),
-        None => {}
-    }
-    let last = course.last;
-    // Each engine computes the value of eq. 14 exactly.
-    let own = last.as_ref().filter(|_| matches!(variant, Variant::Noise(NoiseTerm::Quadratic(_))));
-    Ok(TrainingRun {
-        engine: variant.name(),
-        collapsed: variant.is_collapsed(),
-        dev_f1,
-        dev_accuracy,
-        objective: own.map(|last| last.objective),
-        noise: own.map(|last| last.terms.noise),
-        evaluations: last.as_ref().map_or(0, |last| last.optimizer.evaluations),
-        iterations: end.iterations,
-        best_iteration: end.best_iteration,
-        stop_reason: if course.is_spent { "budget" } else { end.reason.name() }.to_owned(),
-        seconds: end.time.as_secs_f64(),
-    })
-}
-
-/// Keeps the last iteration, and ends training when the budget is spent.
-struct Course {
-    budget: usize,
-    is_spent: bool,
-    last: Option<Iteration>,
-}
-
-impl Observer for Course {
-    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
-        self.is_spent = iteration.optimizer.evaluations >= self.budget;
-        self.last = Some(iteration.clone());
-        Ok(match self.is_spent {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        })
-    }
 }

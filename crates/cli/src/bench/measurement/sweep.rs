@@ -5,10 +5,10 @@ use std::str::FromStr;
 use dropchain::error::{Error, Result};
 use dropchain::noise::Engine;
 use dropchain::objective::NoiseTerm;
-use dropchain_report::{Exponent, Spread, Sweep, SweepRow};
 
 use super::work::multiply_adds;
 use super::{Clock, Evaluations, Problem, Shape, Step, Variant, random_weights};
+use crate::bench::results::{Exponent, Spread, Sweep, SweepRow};
 
 /// The radii of windows.
 pub const RADII: [usize; 7] = [0, 1, 2, 3, 4, 6, 8];
