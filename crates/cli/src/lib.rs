@@ -56,7 +56,6 @@ use config::{ConfigArguments, EffectiveConfig, ParseError};
 use dropchain_layout::{printable_json, printable_lines};
 use exit::{CommandError, CommandResult, check_uninterrupted};
 pub use ranks_program::run_ranks;
-use team::Team;
 
 /// A linear-chain CRF tagger for named entities, parts of speech, chunks and other token labels.
 #[derive(Debug, Parser)]
@@ -153,7 +152,7 @@ fn print_report(
 impl Command {
     fn run(&self) -> CommandResult {
         match self {
-            Self::Train(command) => command.run(&Team::default()),
+            Self::Train(command) => command.run(),
             Self::Tune(command) => command.run(),
             Self::Tag(command) => command.run(),
             Self::Eval(command) => command.run(),

@@ -6,12 +6,15 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use dropchain::Error;
-use dropchain::train::Ranks;
+use dropchain::train::{BaseModels, Ranks, Trainer, TrainingCorpora};
+use serde_json::json;
 
 use crate::config::{self, ParseError};
 use crate::exit::{self, CommandError, CommandResult, check_uninterrupted};
-use crate::team::{Abort, Team};
-use crate::train::TrainCommand;
+use crate::progress::Progress;
+use crate::team::{Abort, Inputs, Team};
+use crate::train::{TrainCommand, TrainingData};
+use crate::training_arguments::base_models;
 use crate::{help, interrupt, parse_arguments, progress};
 
 /// How the help of `dropchain train` names the program, and how it is called here.
@@ -49,7 +52,7 @@ pub fn run_ranks(ranks: Ranks, threads: usize, abort: Abort) -> ExitCode {
     let team = Team::new(ranks, threads, abort);
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let result = match agree_on_arguments(&team, &arguments) {
-        Ok(command) => command.run(&team),
+        Ok(command) => train(command, &team),
         Err(Refusal::Said(code)) => return code,
         Err(Refusal::Error(error)) => Err(error),
     };
@@ -58,6 +61,47 @@ pub fn run_ranks(ranks: Ranks, threads: usize, abort: Abort) -> ExitCode {
         false => result,
     };
     exit::end("dropchain-mpi", result)
+}
+
+/// Trains with the other ranks of a team; rank 0 prints and writes. Steps that a rank does by itself
+/// fail on all ranks if they fail on one.
+fn train(mut command: TrainCommand, team: &Team) -> CommandResult {
+    command.threads = command.threads.or(team.threads);
+    let progress = match team.is_first() {
+        true => command.progress(),
+        false => Progress::Quiet,
+    };
+    let open = team.check_no_stdin(command.inputs()).map_err(CommandError::from);
+    let open = team.agree(open.and_then(|()| command.open()))?;
+    let models = base_models(&open);
+    let trainer = command.trainer(&models);
+    let checked = trainer.and_then(|trainer| team.check_learner(trainer.settings().learner()));
+    let prepared = checked
+        .map_err(CommandError::from)
+        .and_then(|()| command.prepare(models, team.is_first(), &progress));
+    let mut run = team.agree(prepared)?;
+    team.check_same(|| inputs(&command, &models, &run.data))?;
+    run.trainer = team.ranks().cloned().into_iter().fold(run.trainer, Trainer::ranks);
+    let finished = team.trained(command.train(&models, run, &progress))?;
+    team.follow_first(command.write(finished, &progress))
+}
+
+/// Returns what must be the same on all ranks.
+fn inputs(
+    command: &TrainCommand,
+    models: &BaseModels<'_>,
+    data: &TrainingData,
+) -> dropchain::Result<Inputs> {
+    let TrainingCorpora { labeled, dev, unlabeled, held_out: _ } = &data.corpora;
+    let mut inputs = Inputs::default()
+        .options(&json!(command.config.effective))
+        .template(data.template.as_ref())
+        .models(models)?
+        .corpus(labeled);
+    if let Some(dev) = dev {
+        inputs = inputs.corpus(dev);
+    }
+    Ok(inputs.corpus(unlabeled))
 }
 
 /// Why there is no command.

@@ -7,7 +7,7 @@ use dropchain::template::Template;
 use dropchain::train::{
     AnyOptions, BaseModels, Trained, Trainer, TrainingCorpora, check_line_options,
 };
-use dropchain::{Model, Result};
+use dropchain::{Error, Model, Result};
 use dropchain_knowledge::Knowledge;
 use dropchain_options::SearchedOptions;
 use dropchain_report::log::Log;
@@ -18,7 +18,6 @@ use crate::config::ConfigArguments;
 use crate::exit::training_result;
 use crate::outputs::{CommandFiles, ModelArgument, ResultFile};
 use crate::progress::Progress;
-use crate::team::{Inputs, Team};
 use crate::template_arguments::{
     DocumentArguments, KnowledgeArguments, TemplateLimits, check_attributes, load_template,
     sources, template_by_labels, template_files, template_for,
@@ -114,7 +113,7 @@ pub struct TrainCommand {
     #[arg(long)]
     quiet: bool,
     #[command(flatten)]
-    threads: ThreadArguments,
+    pub threads: ThreadArguments,
     #[command(flatten)]
     checkpoint: CheckpointArguments,
     #[command(flatten)]
@@ -148,69 +147,125 @@ struct Plan<'m> {
     trainer: Trainer<'m>,
     input: InputArguments,
     template: Option<Template>,
-    has_exact_gradient: bool,
-    continues: bool,                          // from models
-    files: Option<(ResultFile, Option<Log>)>, // of the model and the log, on rank 0
+    continues: bool, // from models
+    outputs: Option<Outputs>,
+}
+
+/// The files to be written: the model and the log.
+struct Outputs {
+    model: ResultFile,
+    log: Option<Log>,
+}
+
+/// A training run that is about to begin, with all that it reads.
+pub struct PreparedRun<'m> {
+    pub trainer: Trainer<'m>,
+    pub data: TrainingData,
+    outputs: Option<Outputs>,
 }
 
 /// What training reads.
-struct TrainingData {
-    corpora: TrainingCorpora,
-    template: Option<Template>,
+pub struct TrainingData {
+    pub corpora: TrainingCorpora,
+    pub template: Option<Template>,
     knowledge: Knowledge,
 }
 
+/// A trained model, before anything is written of it.
+pub struct FinishedRun<'p> {
+    trained: Trained,
+    reporter: TrainingReporter<'p>,
+    file: Option<ResultFile>,
+    has_exact_gradient: bool,
+}
+
 impl TrainCommand {
-    /// Reads, decides, trains and writes, together with the other ranks of `team` if there are any.
-    pub fn run(&self, team: &Team) -> CommandResult {
-        let progress = Progress::new(self.quiet || !team.is_first());
-        let open = team.agree(self.open(team))?;
+    /// Reads, decides, trains and writes.
+    pub fn run(&self) -> CommandResult {
+        let progress = self.progress();
+        let open = self.open()?;
         let models = base_models(&open);
-        let read = self.decide(models, team).and_then(|plan| {
-            let data = self.read(&plan, &progress)?;
-            Ok((plan, data))
-        });
-        let (plan, data) = team.agree(read)?;
-        team.check_same(|| self.inputs(&models, &data))?;
-        self.print_notices(&plan, &models, data.template.as_ref(), &progress);
-        let (model_file, log) = plan.files.map_or((None, None), |(m, log)| (Some(m), log));
-        let config = &self.config.effective;
-        let header = header(&self.train, sources(&data.knowledge), Some(config));
-        let mut reporter = TrainingReporter::new(&progress, log, header);
-        let trained = (plan.trainer).train(data.corpora, data.template, &mut reporter);
-        let trained = team.trained(trained)?;
-        let written = model_file.map_or(Ok(()), |file| {
-            let fate = self.write(&trained, file, &progress)?;
-            reporter.finish()?;
-            training_result(
-                (trained.end.reason, trained.end.iterations),
-                trained.is_first_pass,
-                plan.has_exact_gradient,
-                &fate,
-            )?;
-            check_labels(&trained.model, &fate)
-        });
-        team.follow_first(written)
+        let run = self.prepare(models, true, &progress)?;
+        let finished = self.train(&models, run, &progress)?;
+        self.write(finished, &progress)
+    }
+
+    /// Returns what the progress of training is reported to.
+    pub fn progress(&self) -> Progress {
+        Progress::new(self.quiet)
+    }
+
+    /// Returns the files with sentences or with what is known of words.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        let corpora = self.training.corpus_files(&self.train, &self.dev).map(PathBuf::from);
+        let knowledge = self.knowledge.files();
+        corpora.chain(knowledge.iter().map(PathBuf::from)).collect()
     }
 
     /// Opens the models that training continues from.
-    fn open(&self, team: &Team) -> CommandResult<[Option<Model>; 2]> {
-        let corpora = || self.training.corpus_files(&self.train, &self.dev);
-        self.config.check_stdin(corpora())?;
-        team.check_no_stdin(corpora())?;
-        team.check_no_stdin(self.knowledge.files().iter())?;
+    pub fn open(&self) -> CommandResult<[Option<Model>; 2]> {
+        self.config.check_stdin(self.training.corpus_files(&self.train, &self.dev))?;
         Ok(self.init.open()?)
     }
 
-    /// Checks the options, loads the template, and opens the files to be written.
-    fn decide<'m>(&self, models: BaseModels<'m>, team: &Team) -> CommandResult<Plan<'m>> {
-        let trainer = Trainer::new(self.options(&models)?)?;
+    /// Checks the options, reserves the outputs if this process `writes` them, and reads.
+    pub fn prepare<'m>(
+        &self,
+        models: BaseModels<'m>,
+        writes: bool,
+        progress: &Progress,
+    ) -> CommandResult<PreparedRun<'m>> {
+        let plan = self.decide(models, writes)?;
+        let data = self.read(&plan, progress)?;
+        Ok(PreparedRun { trainer: plan.trainer, data, outputs: plan.outputs })
+    }
+
+    /// Trains.
+    pub fn train<'p>(
+        &self,
+        models: &BaseModels<'_>,
+        run: PreparedRun<'_>,
+        progress: &'p Progress,
+    ) -> Result<FinishedRun<'p>> {
+        let PreparedRun { trainer, data, outputs } = run;
+        self.print_notices(&trainer, models, data.template.as_ref(), progress);
+        let (file, log) = outputs.map_or((None, None), |files| (Some(files.model), files.log));
+        let config = &self.config.effective;
+        let header = header(&self.train, sources(&data.knowledge), Some(config));
+        let mut reporter = TrainingReporter::new(progress, log, header, false);
+        let has_exact_gradient = trainer.settings().regularization().noise.has_exact_gradient();
+        let trained = trainer.train(data.corpora, data.template, &mut reporter)?;
+        Ok(FinishedRun { trained, reporter, file, has_exact_gradient })
+    }
+
+    /// Writes the model and the end of the log, if this process does, and fails if training did not
+    /// converge.
+    pub fn write(&self, run: FinishedRun<'_>, progress: &Progress) -> CommandResult {
+        let FinishedRun { trained, reporter, file, has_exact_gradient } = run;
+        let Some(file) = file else {
+            return Ok(());
+        };
+        let fate = self.write_model(&trained, file, progress)?;
+        reporter.finish()?;
+        let end = (trained.end.reason, trained.end.iterations);
+        training_result(end, trained.is_first_pass, has_exact_gradient, &fate)?;
+        check_labels(&trained.model, &fate)
+    }
+
+    /// Returns a trainer with the options, which continues from models.
+    pub fn trainer<'m>(&self, models: &BaseModels<'m>) -> Result<Trainer<'m>> {
+        let trainer = Trainer::new(self.options(models)?)?;
         models.check(trainer.settings())?;
+        Ok(trainer)
+    }
+
+    /// Checks the options, loads the template, and opens the files to be written.
+    fn decide<'m>(&self, models: BaseModels<'m>, writes: bool) -> CommandResult<Plan<'m>> {
+        let trainer = self.trainer(&models)?;
         let settings = trainer.settings();
         let gradient = self.searched.course.gradient.name();
         self.training.share_of_dev(&self.dev)?;
         self.training.check(settings.has_noise(), gradient)?;
-        team.check_learner(settings.learner())?;
         let input = match models.first() {
             Some(model) if self.template.is_none() && model.header().template.is_none() => {
                 self.input.with_attributes(&self.train, model)
@@ -227,24 +282,22 @@ impl TrainCommand {
         let template = template.map(|template| self.document.apply_to_template(template));
         let template = template.transpose()?;
         check_line_options(template.as_ref(), trainer.settings())?;
-        let has_exact_gradient = settings.regularization().noise.has_exact_gradient();
-        let mut files = None;
-        if team.is_first() {
+        if writes {
             self.check_files(template.as_ref())?;
         }
         interrupt::watch();
-        if team.is_first() {
+        let outputs = writes.then(|| {
             let model = ResultFile::new(&self.model.path(&self.train))?;
-            files = Some((model, self.log.as_ref().map(Log::create).transpose()?));
-        }
-        self.threads.or(team.threads).start_pool()?;
+            Ok::<_, Error>(Outputs { model, log: self.log.as_ref().map(Log::create).transpose()? })
+        });
+        let outputs = outputs.transpose()?;
+        self.threads.start_pool()?;
         Ok(Plan {
-            trainer: self.attach(trainer, models, team),
+            trainer: self.attach(trainer, models),
             input,
             template,
-            has_exact_gradient,
             continues: !models.is_empty(),
-            files,
+            outputs,
         })
     }
 
@@ -282,29 +335,15 @@ impl TrainCommand {
         Ok(TrainingData { corpora, template, knowledge })
     }
 
-    /// Returns what must be the same on all ranks.
-    fn inputs(&self, models: &BaseModels<'_>, data: &TrainingData) -> Result<Inputs> {
-        let TrainingCorpora { labeled, dev, unlabeled, held_out: _ } = &data.corpora;
-        let mut inputs = Inputs::default()
-            .options(&json!(self.config.effective))
-            .template(data.template.as_ref())
-            .models(models)?
-            .corpus(labeled);
-        if let Some(dev) = dev {
-            inputs = inputs.corpus(dev);
-        }
-        Ok(inputs.corpus(unlabeled))
-    }
-
     /// Says which parts of the template have no effect.
     fn print_notices(
         &self,
-        plan: &Plan<'_>,
+        trainer: &Trainer<'_>,
         models: &BaseModels<'_>,
         template: Option<&Template>,
         progress: &Progress,
     ) {
-        let has_noise = plan.trainer.settings().has_noise();
+        let has_noise = trainer.settings().has_noise();
         if let Some(template) = template.filter(|_| !has_noise)
             && let Some(line) = template.groups().iter().find(|g| g.options.dropout.is_some())
         {
@@ -322,9 +361,8 @@ impl TrainCommand {
     }
 
     /// Attaches to a trainer all that it works with.
-    fn attach<'m>(&self, trainer: Trainer<'m>, models: BaseModels<'m>, team: &Team) -> Trainer<'m> {
+    fn attach<'m>(&self, trainer: Trainer<'m>, models: BaseModels<'m>) -> Trainer<'m> {
         let mut trainer = trainer.interrupt(interrupt::flag()).memory(self.input.limits.memory());
-        trainer = team.ranks().cloned().into_iter().fold(trainer, Trainer::ranks);
         trainer = models.init.into_iter().fold(trainer, Trainer::init);
         trainer = models.towards.into_iter().fold(trainer, Trainer::towards);
         let checkpoints = self.checkpoint.checkpoints().into_iter();
@@ -350,7 +388,12 @@ impl TrainCommand {
     }
 
     /// Writes the model, if anything was learned, and says what became of it.
-    fn write(&self, trained: &Trained, file: ResultFile, progress: &Progress) -> Result<String> {
+    fn write_model(
+        &self,
+        trained: &Trained,
+        file: ResultFile,
+        progress: &Progress,
+    ) -> Result<String> {
         progress.clear();
         let path = self.model.path(&self.train);
         let model = path.display();
