@@ -55,53 +55,6 @@ fn a_body_that_is_too_large_is_refused() {
     assert_eq!(chunked(&["{\"tokens\": [\"Ro", "me\"]}"]).labels(), [json!(["B-LOC"])]);
 }
 
-#[test]
-fn a_sentence_that_is_too_long_is_refused_and_raw_text_is_split() {
-    let dir = model();
-    let server = Server::start(&dir, "m --max-sentence 3");
-    let message = server.post("/tag", &json!({"tokens": vec!["a"; 4]}).to_string()).error(422);
-    assert!(message.contains("has more than 3 tokens"), "{message}");
-    let message = server.post("/tag", &json!({"rows": vec![["a"]; 4]}).to_string()).error(422);
-    assert!(message.contains("has 4 tokens; expected at most 3"), "{message}");
-    let answer = server.post("/tag", "{\"text\": \"a b c d\"}");
-    assert_eq!(answer.labels().len(), 2);
-}
-
-#[test]
-fn a_response_that_would_be_too_large_is_refused() {
-    let dir = model();
-    let server = Server::start(&dir, "m --max-body 1k");
-    let body = json!({"tokens": vec!["a"; 200]}).to_string();
-    assert_eq!(server.post("/tag", &body).status, 200);
-    let message = server.post("/tag?marginals", &body).error(413);
-    assert!(message.contains("would have more than 16000 bytes"), "{message}");
-}
-
-#[test]
-fn a_sentence_that_takes_too_much_memory_is_refused() {
-    let dir = model();
-    let server = Server::start(&dir, "m --memory 1M");
-    let body = json!({"tokens": vec!["a"; 500]}).to_string();
-    assert_eq!(server.post("/tag", &body).status, 200);
-    let message = server.post("/tag?nbest=1000", &body).error(422);
-    assert!(message.contains("tagging a sentence of 500 tokens"), "{message}");
-}
-
-#[test]
-fn a_key_of_known_labels_is_read_once() {
-    let dir = model();
-    let server = Server::start(&dir, "m");
-    let body = json!({"tokens": ["a"], "z": ["O"]}).to_string();
-    assert_eq!(server.post("/tag?forced=z", &body).status, 200);
-    for query in ["forced=z,z", "forced=z&forced=z"] {
-        let message = server.post(&format!("/tag?{query}"), &body).error(400);
-        assert!(message.contains("twice"), "{message}");
-    }
-    let keys: Vec<String> = (0..17).map(|i| i.to_string()).collect();
-    let message = server.post(&format!("/tag?forced={}", keys.join(",")), &body);
-    assert!(message.error(400).contains("expected at most 16 keys"));
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn no_request_takes_more_memory_than_the_limits_say() {
@@ -164,20 +117,6 @@ fn an_answer_from_the_headers_reaches_a_client_that_sends_a_large_body() {
     answer.error(404);
     assert_eq!(answer.header("connection"), Some("close"));
     connection.assert_closed();
-}
-
-#[test]
-fn hosts_and_origins_that_occur_twice_are_refused() {
-    let dir = model();
-    let server = Server::start(&dir, "m");
-    for header in ["Host: localhost", "Origin: http://localhost"] {
-        let mut connection = server.connect();
-        connection.send(format!(
-            "GET /health HTTP/1.1\r\n{header}\r\n{header}\r\nHost: localhost\r\n\r\n"
-        ));
-        let message = connection.response().error(400);
-        assert!(message.ends_with("occurs twice"), "{message}");
-    }
 }
 
 #[test]

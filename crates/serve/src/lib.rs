@@ -23,6 +23,8 @@ mod request;
 mod routes;
 mod server;
 mod tagging;
+#[cfg(test)]
+mod tests;
 mod unread;
 
 use std::net::{Ipv4Addr, SocketAddr};
