@@ -19,14 +19,14 @@ pub fn add(all: &Evaluated, analysis: &Analysis, words: &WordCounts, section: &m
         (low, None) => format!("≥ {low}"),
     };
     let names: Vec<String> = systems[0].iter().map(name).collect();
-    let (title, metric, score): (_, _, fn(&FrequencyBand) -> (u64, f64)) = match analysis.has_spans
-    {
-        true => ("F1 of spans by their rarest word", "F1, in percent", |band| {
-            (band.spans.gold, band.spans.metrics().f1)
-        }),
-        false => ("Accuracy by frequency of the word", "accuracy, in percent", |band| {
-            (band.tokens, band.correct_tokens as f64 / band.tokens.max(1) as f64)
-        }),
+    let (title, metric) = match analysis.has_spans {
+        true => ("F1 of spans by their rarest word", "F1, in percent"),
+        false => ("Accuracy by frequency of the word", "accuracy, in percent"),
+    };
+    // A score, and the number of things that it is over.
+    let score = |band: &FrequencyBand| match analysis.has_spans {
+        true => (band.spans.gold, band.spans.metrics().f1),
+        false => (band.tokens, band.correct_tokens as f64 / band.tokens.max(1) as f64),
     };
     section.heading("Rare words");
     section.text(format!(
