@@ -232,7 +232,7 @@ impl TrainCommand {
         let (file, log) = outputs.map_or((None, None), |files| (Some(files.model), files.log));
         let config = &self.config.effective;
         let header = header(&self.train, sources(&data.knowledge), Some(config));
-        let mut reporter = TrainingReporter::new(progress, log, header, false);
+        let mut reporter = TrainingReporter::new(progress, log, header);
         let has_exact_gradient = trainer.settings().regularization().noise.has_exact_gradient();
         let trained = trainer.train(data.corpora, data.template, &mut reporter)?;
         Ok(FinishedRun { trained, reporter, file, has_exact_gradient })
