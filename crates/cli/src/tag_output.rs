@@ -58,9 +58,6 @@ pub enum OutputName {
     Jsonl,
     /// Marked-up text: [PER Ada Lovelace] lived in [LOC London].
     Inline,
-    /// Stanford's inline XML: <PER>Ada Lovelace</PER> lived
-    #[value(alias = "inlineXML")]
-    InlineXml,
     /// A page with highlighted spans
     Html,
     /// JSON lines for spaCy's displaCy
@@ -98,7 +95,6 @@ impl OutputName {
             Self::Conllu => "conllu",
             Self::Jsonl | Self::Displacy | Self::Spans | Self::Doccano => "jsonl",
             Self::Inline => "txt",
-            Self::InlineXml => "xml",
             Self::Html => "html",
             Self::LabelStudio => "json",
             Self::Brat => "ann",
@@ -138,7 +134,6 @@ impl TagOutputArguments {
                 let color = self.has_colors();
                 return Arc::new(Inline { color });
             }
-            OutputName::InlineXml => TextFormat::InlineXml,
             OutputName::Html => TextFormat::Html,
             OutputName::Displacy => TextFormat::Displacy,
             OutputName::Spans => TextFormat::Spans,

@@ -127,17 +127,6 @@ fn probabilities_of_spans_are_those_given_what_is_known() {
 }
 
 #[test]
-fn stanfords_outputs_have_its_names() {
-    let dir = ner_model();
-    let text = "Ann Lee left  Rome & Bob.";
-    for name in ["inline-xml", "inlineXML"] {
-        let tagged = dir.run_with_stdin(&format!("tag m --output {name}"), text);
-        let expected = "<PER>Ann Lee</PER> left  <LOC>Rome</LOC> &amp; <PER>Bob</PER>.\n";
-        assert_eq!(tagged.success(), expected);
-    }
-}
-
-#[test]
 fn parts_of_speech_are_marks_of_single_tokens() {
     let dir = TestDir::with_model(POS_CORPUS, "--template pos");
     let text = "Ann left.";
@@ -261,25 +250,6 @@ fn a_browser_reads_the_page_as_it_was_written() {
     // In text, a browser writes quotes as they are.
     let expected = marks[0].replace("&quot;", "\"").replace("&#39;", "'");
     assert!(dom.contains(&expected), "{dom}");
-}
-
-#[test]
-#[expect(clippy::print_stdout, reason = "reports a skipped test")]
-fn a_browser_accepts_the_xml() {
-    let dir = ner_model();
-    dir.write("a.jsonl", HOSTILE);
-    let xml = dir.run("tag m a.jsonl --forced labels --output inline-xml").success();
-    let start = "<PER>&lt;/mark&gt; &lt;script&gt;alert(1)&lt;/script&gt;</PER> <LOC>[x]</LOC> ";
-    assert!(xml.starts_with(start), "{xml}");
-    dir.write("a.xml", format!("<doc>{xml}</doc>"));
-    dir.write("bad.xml", format!("<doc>{}</doc>", xml.replace("&lt;", "<")));
-    let Some(dom) = rendered(&dir, "a.xml") else {
-        println!("skipped: there is no Chromium");
-        return;
-    };
-    assert!(dom.contains("PER") && !dom.contains("parsererror"), "{dom}");
-    let bad = rendered(&dir, "bad.xml").unwrap();
-    assert!(bad.contains("parsererror"), "{bad}");
 }
 
 #[test]

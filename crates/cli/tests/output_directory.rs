@@ -24,7 +24,6 @@ fn each_input_gets_a_file_with_the_extension_of_the_format() {
         ("conll", "b.conll"),
         ("jsonl", "b.jsonl"),
         ("html", "b.html"),
-        ("inline-xml", "b.xml"),
         ("label-studio", "b.json"),
     ] {
         dir.run(&format!("tag m b.conll --output {format} --output-dir {format}")).success();
@@ -84,10 +83,10 @@ fn an_output_file_is_never_an_input() {
     }
     assert_eq!(dir.text("out/a.conll"), NER_CORPUS);
     // The model is an input, too.
-    fs::copy(dir.path("m"), dir.path("out/b.xml")).unwrap();
-    let line = "tag out/b.xml b.conll --output inline-xml --output-dir out --force";
+    fs::copy(dir.path("m"), dir.path("out/b.html")).unwrap();
+    let line = "tag out/b.html b.conll --output html --output-dir out --force";
     assert!(dir.run(line).failure().contains("this is the input file"));
-    assert_eq!(dir.bytes("out/b.xml"), dir.bytes("m"));
+    assert_eq!(dir.bytes("out/b.html"), dir.bytes("m"));
 }
 
 #[cfg(unix)]

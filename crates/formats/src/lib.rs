@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | JSON with spans: Prodigy, doccano, Label Studio, displaCy | [`Spans`] | [`TextFormat`] |
 //! | BRAT's standoff annotations | [`Brat`] | [`TextFormat`] |
-//! | Stanford's inline XML, pages of HTML | | [`TextFormat`] |
+//! | pages of HTML | | [`TextFormat`] |
 //! | brackets with or without colors | | [`Inline`] |
 //!
 //! Readers are a [`ReadOptions::reader`](dropchain::corpus::ReadOptions::reader), writers the

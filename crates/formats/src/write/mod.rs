@@ -4,7 +4,6 @@ mod annotated_text;
 mod brat;
 mod html;
 mod inline;
-mod inline_xml;
 mod json;
 #[cfg(test)]
 mod tests;

@@ -9,13 +9,11 @@ use serde::Serialize;
 use super::annotated_text::AnnotatedText;
 use super::brat::BratFile;
 use super::html::HtmlPage;
-use super::{inline_xml, json};
+use super::json;
 
 /// A format of texts with marks: spans or, if labels encode none, tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextFormat {
-    /// One text per line, with spans as XML elements, as Stanford NER writes them.
-    InlineXml,
     /// A page with highlighted spans.
     Html,
     /// JSON lines for spaCy's displaCy: one object per text.
@@ -85,7 +83,6 @@ impl TextWriter {
         };
         self.texts += 1;
         match &self.format {
-            TextFormat::InlineXml => inline_xml::text(buffer, &text),
             TextFormat::Html => self.html.text(buffer, &text),
             TextFormat::Displacy => json_line(buffer, &text, &json::displacy(&text))?,
             TextFormat::Spans => json_line(buffer, &text, &json::spans(&text, self.offsets))?,

@@ -308,9 +308,8 @@ fn check_writers(sentences: &[&Sentence]) {
         assert_eq!(again.count(), 0, "{output:?}: there are more sentences");
     }
     let model = "m".to_owned();
-    let others: [(Arc<dyn WriteFormat>, bool); 8] = [
+    let others: [(Arc<dyn WriteFormat>, bool); 7] = [
         (Arc::new(Inline::default()), false),
-        (Arc::new(TextFormat::InlineXml), false),
         (Arc::new(TextFormat::Html), false),
         (Arc::new(TextFormat::LabelStudio { model }), false),
         (Arc::new(TextFormat::Brat), false),

@@ -45,11 +45,10 @@ pub fn label_studio() -> TextFormat {
 }
 
 /// Every output format.
-fn all_formats() -> [Arc<dyn WriteFormat>; 9] {
+fn all_formats() -> [Arc<dyn WriteFormat>; 8] {
     [
         Arc::new(Inline { color: false }),
         Arc::new(Inline { color: true }),
-        Arc::new(TextFormat::InlineXml),
         Arc::new(TextFormat::Html),
         Arc::new(TextFormat::Displacy),
         Arc::new(TextFormat::Spans),

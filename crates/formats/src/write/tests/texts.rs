@@ -192,26 +192,12 @@ fn a_label_with_white_space_cannot_be_an_annotation_of_brat() {
 fn labels_without_spans_mark_every_token() {
     let out = one(&tags(DOCCANO), Format::Text, "I left.", &["O", "VBD", "."]);
     assert_eq!(out, "{\"text\":\"I left.\",\"label\":[[0,1,\"O\"],[2,6,\"VBD\"],[6,7,\".\"]]}\n");
-    let out = one(&tags(TextFormat::InlineXml), Format::Text, "I left.", &["O", "VBD", "."]);
-    assert_eq!(out, "<O>I</O> <VBD>left</VBD><_x002E_>.</_x002E_>\n");
 }
 
 #[test]
 fn spans_without_a_type_get_one() {
-    let out = one(&spans(TextFormat::InlineXml), Format::Conll, "a\nb\n", &["B", "I"]);
-    assert_eq!(out, "<SPAN>a b</SPAN>\n");
-}
-
-#[test]
-fn xml_is_well_formed_whatever_the_text() {
-    let json = r#"{"text": "<a>&amp; \"b\" \u0001\r\n\tc"}"#;
-    let labels: Vec<&str> = vec!["B-A<b"; read(Format::Jsonl, json)[0].len()];
-    let out = one(&spans(TextFormat::InlineXml), Format::Jsonl, json, &labels);
-    for part in ["<A_x003C_b>&lt;</A_x003C_b>", "&amp;amp;", "\u{fffd}", "&#13;&#10;\t"] {
-        assert!(out.contains(part), "{part} in {out}");
-    }
-    assert!(!out.contains("<a>") && !out.contains('\u{1}'), "{out}");
-    assert_eq!(out.lines().count(), 1);
+    let out = one(&spans(DOCCANO), Format::Conll, "a\nb\n", &["B", "I"]);
+    assert_eq!(out, "{\"text\":\"a b\",\"label\":[[0,3,\"SPAN\"]]}\n");
 }
 
 #[test]
