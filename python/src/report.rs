@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dropchain::label::SchemeDetector;
-use dropchain::tag::{NamedTagging, TagDocuments, TagOptions, Tagger, Tagging};
+use dropchain::tag::{TagDocuments, TagOptions, Tagger, Tagging};
 use dropchain::{Corpus, Error, Result, Sentence};
 use dropchain_report::{Evaluated, Report, count_words, training_sample};
 use pyo3::prelude::*;
@@ -130,8 +130,7 @@ fn evaluated(
                 if sentence.layout.document_start {
                     continue;
                 }
-                let named = NamedTagging::new(tagger, tagging, &header.corpus_labeling);
-                let tagged = named.tagged(sentence);
+                let tagged = tagger.tagged(sentence, &tagging, &header.corpus_labeling);
                 let probability = |t, label: &str| tagged.marginal(t, label);
                 evaluated.add(&gold_labels(sentence)?, &tagged.labels, probability);
             }

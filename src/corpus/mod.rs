@@ -45,6 +45,7 @@ pub use corpus::Corpus;
 pub use guess::{OtherKind, recognize};
 pub use json_object::{JsonObject, parse_object, type_name};
 pub use lines::{InputLine, LineReader, MAX_LINE, is_blank};
+pub(crate) use output::LabelProbabilities;
 pub use output::{
     Candidate, OutputFormat, SentenceWriter, Tagged, WriteFormat, WriteOptions, Writer, with_notes,
 };

@@ -63,6 +63,16 @@ pub struct Tagging {
     pub nbest: Vec<LabelPath>,
 }
 
+impl Tagging {
+    /// The memory usage in bytes.
+    pub fn memory(&self) -> usize {
+        let paths = self.nbest.iter().map(|path| &path.labels).chain([&self.labels]);
+        let labels: usize = paths.map(|labels| size_of_val(&labels[..])).sum();
+        let marginals = self.marginals.as_ref().map_or(0, |m| size_of_val(m.values()));
+        size_of::<Self>() + self.nbest.len() * size_of::<LabelPath>() + marginals + labels
+    }
+}
+
 /// Size in bytes up to which a sentence is tagged without looking at the available memory.
 const SMALL: u64 = 256 << 20;
 

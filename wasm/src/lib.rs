@@ -6,7 +6,7 @@ use std::io::Cursor;
 use dropchain::corpus::{
     Format, OffsetUnit, OutputFormat, ReadOptions, Reader, WriteOptions, Writer,
 };
-use dropchain::tag::{NamedTagging, TagDocuments, TagOptions, Workspace};
+use dropchain::tag::{TagDocuments, TagOptions, Workspace};
 use dropchain::{Error, MemoryLimit, Model, Result, Sentence};
 use wasm_bindgen::prelude::*;
 
@@ -134,8 +134,7 @@ fn tagged_lines(tagger: &dropchain::Tagger, text: String, options: TagOptions) -
     let mut workspace = Workspace::default();
     for (i, sentence) in sentences.iter().enumerate() {
         let tagging = tagger.tag_with(documents.input(i), options, &mut workspace)?;
-        let named = NamedTagging::new(tagger, tagging, &header.corpus_labeling);
-        writer.write(&named.tagged(sentence))?;
+        writer.write(&tagger.tagged(sentence, &tagging, &header.corpus_labeling))?;
     }
     String::from_utf8(writer.into_inner()).map_err(|_| Error::parameter("output is not UTF-8"))
 }

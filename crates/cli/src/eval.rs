@@ -211,7 +211,10 @@ impl EvalCommand {
         let options = TagOptions { constrain: self.constrain.is_on(), ..TagOptions::default() };
         let labelings = gold.labelings(&self.labels.detector(), self.quiet);
         self.score(labelings, gold.joined(), |add| {
-            gold.tag(options, &mut |labels, tagged| add(tagged.sentence, labels, &tagged.labels))
+            gold.tag(options, &mut |labels, tagged| {
+                let predicted: Vec<&str> = tagged.labels.iter().map(AsRef::as_ref).collect();
+                add(tagged.sentence, labels, &predicted)
+            })
         })
     }
 

@@ -3,7 +3,7 @@
 use dropchain::corpus::{Corpus, Format, JoinedColumns, Reader, Tagged};
 use dropchain::label::{LabelSet, Labeling, PlainLabels, Scheme, SchemeDetector};
 use dropchain::sentence::Sentence;
-use dropchain::tag::{Header, NamedTagging, TagDocuments, TagOptions, Tagger, Tagging};
+use dropchain::tag::{Header, TagDocuments, TagOptions, Tagger, Tagging};
 use dropchain::{Error, Result};
 use dropchain_formats::InputFormat;
 use rayon::prelude::*;
@@ -101,11 +101,11 @@ impl GoldTagger {
                     visit(&[], &Tagged::new(sentence, Vec::new()))?;
                     continue;
                 }
-                let named = NamedTagging::new(&self.tagger, tagging?, &header.corpus_labeling);
+                let tagging = tagging?;
                 let gold = labels(sentence)?;
                 check_complete(sentence, &gold, &header.labels)?;
                 any_known = any_known || gold.iter().any(is_known);
-                visit(&gold, &named.tagged(sentence))?;
+                visit(&gold, &self.tagger.tagged(sentence, &tagging, &header.corpus_labeling))?;
             }
         }
         if !any_known {

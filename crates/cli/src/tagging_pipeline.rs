@@ -4,11 +4,10 @@ use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
 use clap::Args;
-use dropchain::corpus::{Reader, WriteOptions, Writer, with_notes};
+use dropchain::corpus::{Reader, Tagged, WriteOptions, Writer, with_notes};
 use dropchain::label::Labeling;
 use dropchain::tag::{
-    Batch, BatchOutput, Condition, NamedTagging, TagInput, TagOptions, Tagger, Tagging, Workspace,
-    stream,
+    Batch, BatchOutput, Condition, TagInput, TagOptions, Tagger, Tagging, Workspace, stream,
 };
 use dropchain::{Error, MemoryLimit, Result, Sentence};
 use dropchain_analysis::{Highest, UncertaintyMeasure};
@@ -31,14 +30,35 @@ pub struct TaggingPipeline<'a> {
     pub threads: usize,
 }
 
-/// The sentences of a batch, in a format that needs all of them in order.
-#[derive(Default)]
-struct TaggedBatch<'a>(Vec<(Arc<Sentence>, NamedTagging<'a>)>);
+/// A sentence with its predictions.
+struct Candidate {
+    sentence: Arc<Sentence>,
+    tagging: Tagging,
+    separator: char,
+}
 
-impl BatchOutput for TaggedBatch<'_> {
+impl Candidate {
     fn memory(&self) -> usize {
-        let sentences = self.0.iter();
-        sentences.map(|(s, tagging)| s.memory() + tagging.memory()).sum()
+        self.sentence.memory() + self.tagging.memory()
+    }
+}
+
+/// The sentences of a batch, each with what their output also needs: the probabilities of its
+/// marks, or its uncertainty and its place.
+struct TaggedBatch<T>(Vec<(Candidate, T)>);
+
+/// The probabilities of the spans of a sentence, or of its labels if these encode none.
+type MarkProbabilities = Option<Vec<f64>>;
+
+impl<T> Default for TaggedBatch<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: Send> BatchOutput for TaggedBatch<T> {
+    fn memory(&self) -> usize {
+        self.0.iter().map(|(candidate, _)| candidate.memory() + size_of::<T>()).sum()
     }
 }
 
@@ -78,8 +98,7 @@ impl TaggingPipeline<'_> {
                 let condition = self.forced.condition(sentence, self.format)?;
                 let input = documents.input(i);
                 let tagging = self.tag(input, condition.as_ref(), self.options, workspace)?;
-                let tagging = NamedTagging::new(self.tagger, tagging, &self.labeling);
-                writer.write(&tagging.tagged(sentence))?;
+                writer.write(&self.tagger.tagged(sentence, &tagging, &self.labeling))?;
             }
             Ok(())
         };
@@ -93,17 +112,19 @@ impl TaggingPipeline<'_> {
 
     /// Writes texts: sentences are tagged in parallel, and written one after the other. Spans do
     /// not depend on the scheme of their labels.
-    fn write_texts<'a, W: Write + Send>(
-        &'a self,
+    fn write_texts<W: Write + Send>(
+        &self,
         reader: Reader,
         options: &WriteOptions,
         streams: OutputStreams<W>,
     ) -> Result<()> {
-        let tag = |batch: &Batch, workspace: &mut Workspace, tagged: &mut TaggedBatch<'a>| {
+        type Batched = TaggedBatch<MarkProbabilities>;
+        let tag = |batch: &Batch, workspace: &mut Workspace, tagged: &mut Batched| {
             let documents = batch.documents();
             for (i, sentence) in batch.sentences.iter().enumerate() {
-                let tagging = self.mark(sentence, documents.input(i), workspace)?;
-                tagged.0.push((Arc::clone(sentence), tagging));
+                let (tagging, marks) = self.mark(sentence, documents.input(i), workspace)?;
+                let sentence = Arc::clone(sentence);
+                tagged.0.push((Candidate { sentence, tagging, separator: batch.separator }, marks));
             }
             Ok(())
         };
@@ -117,9 +138,11 @@ impl TaggingPipeline<'_> {
             }
         };
         let documents = self.tagger.context();
-        let write = |batch: TaggedBatch<'a>| {
-            for (sentence, tagging) in &batch.0 {
-                writer.write(&tagging.tagged(sentence))?;
+        let labeling = &self.tagger.model().header().labeling;
+        let write = |batch: Batched| {
+            for (Candidate { sentence, tagging, .. }, marks) in batch.0 {
+                let tagged = self.tagger.tagged(&sentence, &tagging, labeling);
+                writer.write(&Tagged { mark_probabilities: marks, ..tagged })?;
             }
             writer.flush()
         };
@@ -147,7 +170,7 @@ impl TaggingPipeline<'_> {
         sentence: &Sentence,
         input: TagInput<'_>,
         workspace: &mut Workspace,
-    ) -> Result<NamedTagging<'_>> {
+    ) -> Result<(Tagging, MarkProbabilities)> {
         let tagger = self.tagger;
         let condition = self.forced.condition(sentence, self.format)?;
         let options = TagOptions { marginals: false, ..self.options };
@@ -171,8 +194,7 @@ impl TaggingPipeline<'_> {
             probabilities = Some(marks?);
             tagging.probability = Some(distribution.probability(&labels)?);
         }
-        let tagging = NamedTagging::new(tagger, tagging, &header.labeling);
-        Ok(tagging.with_mark_probabilities(probabilities))
+        Ok((tagging, probabilities))
     }
 }
 
@@ -244,33 +266,6 @@ impl UncertainArguments {
     }
 }
 
-/// A sentence with its predictions.
-struct Candidate {
-    sentence: Arc<Sentence>,
-    tagging: Tagging,
-    separator: char,
-}
-
-impl Candidate {
-    /// Returns the memory in bytes.
-    fn memory(&self) -> u64 {
-        let marginals = self.tagging.marginals.as_ref().map_or(0, |m| size_of_val(m.values()));
-        let paths = 1 + self.tagging.nbest.len();
-        (self.sentence.memory() + marginals + paths * (2 * self.sentence.len() + 64)) as u64
-    }
-}
-
-/// The sentences of a batch with their uncertainties and their places in the batch.
-#[derive(Default)]
-struct RankedBatch(Vec<(f64, (u64, usize), Candidate)>);
-
-impl BatchOutput for RankedBatch {
-    fn memory(&self) -> usize {
-        let candidates = self.0.iter();
-        candidates.map(|(.., c)| c.memory() as usize).sum()
-    }
-}
-
 /// Chooses the sentences that a model is most uncertain about.
 pub struct UncertainSentences {
     measure: UncertaintyMeasure,
@@ -291,7 +286,8 @@ impl UncertainSentences {
         let OutputStreams { out, name, .. } = streams;
         let (tagger, format) = (pipeline.tagger, self.format);
         Writer::new(io::sink(), &name, options)?;
-        let tag = |batch: &Batch, workspace: &mut Workspace, ranked: &mut RankedBatch| {
+        type Ranked = TaggedBatch<(f64, (u64, usize))>; // uncertainty, and place in the input
+        let tag = |batch: &Batch, workspace: &mut Workspace, ranked: &mut Ranked| {
             let documents = batch.documents();
             let sentences = batch.sentences.iter().enumerate();
             for (i, sentence) in
@@ -305,16 +301,16 @@ impl UncertainSentences {
                 };
                 let uncertainty = self.measure.of(tagger, input, workspace)?;
                 let place = (batch.index(), i);
-                ranked.0.push((uncertainty, place, candidate));
+                ranked.0.push((candidate, (uncertainty, place)));
             }
             Ok(())
         };
         let (mut highest, mut held) = (Highest::new(self.limit), 0);
-        let add = |batch: RankedBatch| {
-            for (uncertainty, place, candidate) in batch.0 {
-                held += candidate.memory();
+        let add = |batch: Ranked| {
+            for (candidate, (uncertainty, place)) in batch.0 {
+                held += candidate.memory() as u64;
                 if let Some(left) = highest.add(uncertainty, place, candidate) {
-                    held -= left.memory();
+                    held -= left.memory() as u64;
                 }
                 if held > self.memory {
                     return Err(Error::parameter(
@@ -341,9 +337,9 @@ impl UncertainSentences {
                 writeln!(out, "# {uncertainty:.6} {place}").map_err(error)?;
             }
             let options = WriteOptions { separator, ..options.clone() };
-            let tagging = NamedTagging::new(tagger, tagging, &pipeline.labeling);
             let sentence = with_notes(&sentence, &notes);
-            Writer::new(&mut out, &name, &options)?.write(&tagging.tagged(&sentence))?;
+            let tagged = tagger.tagged(&sentence, &tagging, &pipeline.labeling);
+            Writer::new(&mut out, &name, &options)?.write(&tagged)?;
         }
         out.flush().map_err(error)
     }

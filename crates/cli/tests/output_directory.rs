@@ -20,12 +20,9 @@ fn each_input_gets_a_file_with_the_extension_of_the_format() {
     dir.run("tag m a.txt c.txt.gz --output inline --output-dir new/out").success();
     assert_eq!(dir.text("new/out/a.txt"), "[PER Ann] left.\n[PER Bob] too.\n");
     assert_eq!(dir.text("new/out/c.txt"), "[LOC Rome] closed.\n");
-    for (format, name) in [
-        ("conll", "b.conll"),
-        ("jsonl", "b.jsonl"),
-        ("html", "b.html"),
-        ("label-studio", "b.json"),
-    ] {
+    for (format, name) in
+        [("conll", "b.conll"), ("jsonl", "b.jsonl"), ("html", "b.html"), ("label-studio", "b.json")]
+    {
         dir.run(&format!("tag m b.conll --output {format} --output-dir {format}")).success();
         let names: Vec<_> = fs::read_dir(dir.path(format)).unwrap().collect();
         assert_eq!(names.len(), 1, "no temporary file is left");

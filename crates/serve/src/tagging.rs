@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use dropchain::Sentence;
 use dropchain::corpus::{OutputFormat, WriteOptions, Writer};
 use dropchain::label::Labeling;
-use dropchain::tag::{Condition, NamedTagging, TagDocuments, TagInput, Tagger};
+use dropchain::tag::{Condition, TagDocuments, TagInput, Tagger};
 use dropchain_analysis::{ExplainedSentence, ExplainedTokens, Explanation, words_to_explain};
 use http_body_util::BodyExt;
 use serde_json::Value;
@@ -92,9 +92,8 @@ impl Answer {
             None => tagger.tag_with(input, tag, workspace),
             Some(condition) => tagger.tag_given(input, condition, tag, workspace),
         })?;
-        let tagging = NamedTagging::new(tagger, tagging, scheme);
         let mut writer = Writer::new(&mut self.body, "the response", format)?;
-        Ok(writer.write(&tagging.tagged(sentence))?)
+        Ok(writer.write(&tagger.tagged(sentence, &tagging, scheme))?)
     }
 
     /// Writes why a sentence has its labels, as a line.

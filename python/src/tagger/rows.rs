@@ -4,7 +4,7 @@ use std::slice;
 use std::sync::Arc;
 
 use dropchain::corpus::{OutputFormat, TextSplitter, WriteOptions, Writer};
-use dropchain::tag::{NamedTagging, TagDocuments, TagOptions};
+use dropchain::tag::{TagDocuments, TagOptions};
 use dropchain::{Result, Sentence, Tagger};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -83,8 +83,7 @@ impl Row {
         for (number, sentence) in sentences.iter().enumerate() {
             let (input, options) = (documents.input(number), TagOptions::default());
             let tagging = with_workspace(|workspace| tagger.tag_with(input, options, workspace))?;
-            let named = NamedTagging::new(tagger, tagging, &header.corpus_labeling);
-            writer.write(&named.tagged(sentence))?;
+            writer.write(&tagger.tagged(sentence, &tagging, &header.corpus_labeling))?;
         }
         let lines = String::from_utf8_lossy(&writer.into_inner()).into_owned();
         Ok(Some(lines.trim_end_matches('\n').to_owned()))

@@ -4,6 +4,7 @@
 //! With marginals, another column has the probability of that label. N-best output has one block
 //! per candidate, best first, headed by a line `# n=0 score=… probability=…` as in CRF++.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::format::{Tagged, WriteOptions};
@@ -53,7 +54,7 @@ pub(super) fn boundary(buffer: &mut String, tagged: &Tagged, options: &WriteOpti
 fn block(
     buffer: &mut String,
     tagged: &Tagged,
-    labels: &[&str],
+    labels: &[Cow<'_, str>],
     options: &WriteOptions,
 ) -> Result<()> {
     let sentence = tagged.sentence;

@@ -72,7 +72,7 @@ pub(super) fn sentence(
             } else {
                 new_row(tagged, t)?
             };
-            let parts = options.parts(tagged, t, tagged.labels[t])?;
+            let parts = options.parts(tagged, t, &tagged.labels[t])?;
             for (part, name) in parts.into_iter().zip(label_names(options)) {
                 set_label(&mut row, part, name)
                     .map_err(|message| Error::input(sentence.place(t), message))?;
@@ -179,7 +179,7 @@ fn set_label(row: &mut [String], label: &str, name: &str) -> Result<(), String> 
 /// Writes the probability of the predicted label into a row.
 fn set_probability(row: &mut [String], tagged: &Tagged, t: usize) {
     if tagged.marginals.is_some() {
-        let probability = tagged.marginal(t, tagged.labels[t]).unwrap_or(0.0);
+        let probability = tagged.marginal(t, &tagged.labels[t]).unwrap_or(0.0);
         row[MISC] = misc::with_key(&row[MISC], "Prob", &format!("{probability:.6}"));
     }
 }

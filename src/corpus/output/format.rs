@@ -1,5 +1,6 @@
 //! What is written: tagged sentences, the options, and the traits of the formats.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -12,17 +13,22 @@ use crate::sentence::{OffsetUnit, Sentence, split_label};
 /// The word written for a token without one (CRFsuite's format).
 const NO_WORD: &str = "_";
 
-/// A sentence with the labels predicted for it.
+/// Labels of a token with their probabilities.
+pub(crate) type LabelProbabilities<'a> = Vec<(Cow<'a, str>, f64)>;
+
+/// A sentence with the labels predicted for it, such as by [`Tagger::tagged`].
+///
+/// [`Tagger::tagged`]: crate::tag::Tagger::tagged
 #[derive(Clone, Debug)]
 pub struct Tagged<'a> {
     /// The sentence, as it was read.
     pub sentence: &'a Sentence,
     /// The predicted labels, `[T]`; ignored for a document boundary.
-    pub labels: Vec<&'a str>,
+    pub labels: Vec<Cow<'a, str>>,
     /// How the labels encode spans.
     pub labeling: &'a Labeling,
     /// The marginal probability of each label at each token, best first, `[T][K]`.
-    pub marginals: Option<Vec<Vec<(&'a str, f64)>>>,
+    pub marginals: Option<Vec<LabelProbabilities<'a>>>,
     /// The probability of the label sequence.
     pub probability: Option<f64>,
     /// The probability of each span that the labels encode, in order; if they encode none, of each
@@ -36,7 +42,7 @@ pub struct Tagged<'a> {
 #[derive(Clone, Debug, Serialize)]
 pub struct Candidate<'a> {
     /// Its labels, `[T]`.
-    pub labels: Vec<&'a str>,
+    pub labels: Vec<Cow<'a, str>>,
     /// Its unnormalized log-probability.
     pub score: f64,
     /// Its probability.
@@ -48,7 +54,7 @@ impl<'a> Tagged<'a> {
     pub fn new(sentence: &'a Sentence, labels: Vec<&'a str>) -> Self {
         Self {
             sentence,
-            labels,
+            labels: labels.into_iter().map(Cow::Borrowed).collect(),
             labeling: Labeling::RAW,
             marginals: None,
             probability: None,

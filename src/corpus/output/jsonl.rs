@@ -6,6 +6,8 @@
 //! (for tokenized text), and `probability`, `marginals` and `nbest` (if requested), always in this
 //! order.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde::ser::{Error as _, SerializeMap, Serializer};
 
@@ -68,7 +70,7 @@ impl Serialize for SentenceRecord<'_> {
         map.serialize_entry("labels", &tagged.labels)?;
         if !self.options.joined.is_empty() {
             let parts = (0..sentence.len())
-                .map(|t| self.options.parts(tagged, t, tagged.labels[t]))
+                .map(|t| self.options.parts(tagged, t, &tagged.labels[t]))
                 .collect::<Result<Vec<_>>>();
             let parts: Vec<Vec<&str>> = parts.map_err(S::Error::custom)?; // [T][n]
             for (i, name) in self.options.joined.iter().enumerate() {
@@ -98,7 +100,7 @@ impl Serialize for SentenceRecord<'_> {
             map.serialize_entry("probability", &probability)?;
         }
         if let Some(marginals) = &tagged.marginals {
-            let token = |t: usize| LabelProbabilities(&marginals[t]);
+            let token = |t: usize| Probabilities(&marginals[t]);
             map.serialize_entry("marginals", &array(marginals.len(), token))?;
         }
         if !tagged.nbest.is_empty() {
@@ -161,11 +163,11 @@ fn sentence_text<'a>(tagged: &Tagged<'a>) -> Option<(&'a str, Offsets)> {
 }
 
 /// An object with the labels as keys, in the given order.
-struct LabelProbabilities<'a>(&'a [(&'a str, f64)]);
+struct Probabilities<'a>(&'a [(Cow<'a, str>, f64)]);
 
-impl Serialize for LabelProbabilities<'_> {
+impl Serialize for Probabilities<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().copied())
+        serializer.collect_map(self.0.iter().map(|(label, probability)| (label, probability)))
     }
 }
 

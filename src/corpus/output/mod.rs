@@ -9,6 +9,7 @@ mod notes;
 mod tests;
 mod writer;
 
+pub(crate) use format::LabelProbabilities;
 pub use format::{Candidate, OutputFormat, SentenceWriter, Tagged, WriteFormat, WriteOptions};
 pub use notes::with_notes;
 pub use writer::Writer;

@@ -9,6 +9,7 @@
 //! On a terminal, spans and tags may be colored by type. Control characters, which could be escape
 //! sequences, are written as U+FFFD.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use dropchain::Result;
@@ -51,7 +52,7 @@ impl SentenceWriter for InlineWriter {
 }
 
 impl InlineWriter {
-    fn line(&self, buffer: &mut String, tagged: &Tagged, labels: &[&str]) {
+    fn line(&self, buffer: &mut String, tagged: &Tagged, labels: &[Cow<'_, str>]) {
         match self.spans {
             true => brackets(buffer, tagged, labels, self.color),
             false => slashes(buffer, tagged, labels, self.color),
@@ -61,7 +62,7 @@ impl InlineWriter {
 }
 
 /// Writes `word/LABEL word/LABEL`.
-fn slashes(buffer: &mut String, tagged: &Tagged, labels: &[&str], color: bool) {
+fn slashes(buffer: &mut String, tagged: &Tagged, labels: &[Cow<'_, str>], color: bool) {
     for (t, label) in labels.iter().enumerate() {
         if t > 0 {
             buffer.push(' ');
@@ -75,7 +76,7 @@ fn slashes(buffer: &mut String, tagged: &Tagged, labels: &[&str], color: bool) {
 }
 
 /// Writes `[TYPE word word] word`.
-fn brackets(buffer: &mut String, tagged: &Tagged, labels: &[&str], color: bool) {
+fn brackets(buffer: &mut String, tagged: &Tagged, labels: &[Cow<'_, str>], color: bool) {
     let sentence = tagged.sentence;
     let text = tagged.source_text();
     let spans = tagged.labeling.spans(labels);
@@ -205,8 +206,11 @@ mod tests {
     #[test]
     fn each_candidate_has_a_line() {
         let sentences = read(Format::Conll, "a\n");
-        let candidate =
-            |label, probability| Candidate { labels: vec![label], score: 0.0, probability };
+        let candidate = |label: &'static str, probability| Candidate {
+            labels: vec![label.into()],
+            score: 0.0,
+            probability,
+        };
         let tagged = Tagged {
             nbest: vec![candidate("B-A", 0.5), candidate("O", 0.125)],
             ..Tagged::new(&sentences[0], vec!["B-A"])

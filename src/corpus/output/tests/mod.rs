@@ -6,7 +6,6 @@ use super::*;
 use crate::corpus::tests::sentences;
 use crate::corpus::{Format, ReadOptions};
 use crate::error::{Error, Result};
-use crate::label::Labeling;
 use crate::sentence::{Layout, Sentence};
 
 /// Reads an input to be tagged.
@@ -34,18 +33,16 @@ pub fn one(options: &WriteOptions, format: Format, text: &str, labels: &[&str]) 
 
 /// A sentence with marginals, a probability and two candidates.
 pub fn full<'a>(sentence: &'a Sentence, best: &[&'a str], second: &[&'a str]) -> Tagged<'a> {
-    let marginal = |(a, b): (&&'a str, &&'a str)| vec![(*a, 0.75), (*b, 0.25)];
+    let marginal = |(a, b): (&&'a str, &&'a str)| vec![((*a).into(), 0.75), ((*b).into(), 0.25)];
+    let labels = |labels: &[&'a str]| Tagged::new(sentence, labels.to_vec()).labels;
     Tagged {
-        sentence,
-        labels: best.to_vec(),
-        labeling: Labeling::RAW,
         marginals: Some(best.iter().zip(second).map(marginal).collect()),
         probability: Some(0.5),
-        mark_probabilities: None,
         nbest: vec![
-            Candidate { labels: best.to_vec(), score: 2.5, probability: 0.5 },
-            Candidate { labels: second.to_vec(), score: -1.0, probability: 0.125 },
+            Candidate { labels: labels(best), score: 2.5, probability: 0.5 },
+            Candidate { labels: labels(second), score: -1.0, probability: 0.125 },
         ],
+        ..Tagged::new(sentence, best.to_vec())
     }
 }
 

@@ -87,7 +87,7 @@ proptest! {
             .filter(|tagged| !tagged.sentence.layout.document_start)
             .map(|tagged| {
                 let words = (0..tagged.sentence.len()).map(|t| tagged.word(t)).collect();
-                (owned(words), owned(tagged.labels.clone()))
+                (owned(words), owned(tagged.labels.iter().map(AsRef::as_ref).collect()))
             })
             .collect();
         let check = |write: WriteOptions, read: ReadOptions| {
