@@ -2,6 +2,9 @@
 
 use dropchain::corpus::{InputLine, JsonObject, ReadOptions, Repair, parse_object, type_name};
 use dropchain::{Error, Place, Result};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::marked_text::{MarkedSpan, MarkedText, MarkedToken};
@@ -31,6 +34,43 @@ const ALTERNATIVES: Repair = Repair {
     many: "texts have several annotations",
     fate: "the first of each is read",
 };
+
+/// An object of the array of spans.
+#[derive(Deserialize)]
+#[serde(expecting = "an object with \"start\", \"end\" and \"label\"")]
+struct SpanObject<'a> {
+    #[serde(borrow, alias = "start_offset")]
+    start: Option<&'a RawValue>,
+    #[serde(borrow, alias = "end_offset")]
+    end: Option<&'a RawValue>,
+    label: Option<String>,
+    labels: Option<Vec<String>>,
+    text: Option<Value>,
+    /// Label Studio: the span itself, or another result such as a choice.
+    #[serde(borrow)]
+    value: Option<Box<SpanObject<'a>>>,
+    /// Label Studio: the beginning of a relation.
+    from_id: Option<IgnoredAny>,
+    hypertextlabels: Option<IgnoredAny>,
+}
+
+/// An annotation of Label Studio.
+#[derive(Deserialize)]
+#[serde(expecting = "an annotation with \"result\"")]
+struct Annotation<'a> {
+    was_cancelled: Option<bool>,
+    #[serde(borrow)]
+    result: Vec<&'a RawValue>,
+}
+
+/// A token of Prodigy.
+#[derive(Deserialize)]
+#[serde(expecting = "an object with \"start\" and \"end\"")]
+struct TokenObject {
+    start: u64,
+    end: u64,
+    sent_start: Option<bool>,
+}
 
 /// The text of an object, or `None` if it is to be left out: it was rejected or skipped, or has not
 /// been annotated yet.
@@ -92,7 +132,8 @@ impl Source<'_> {
     /// (Label Studio), or the only string there.
     fn text(&self, object: &JsonObject) -> Result<String> {
         let data = object.get("data").filter(|value| value.get().starts_with('{'));
-        let data = data.map(|value| self.object(value, "data")).transpose()?;
+        let data: Option<JsonObject<'_>> =
+            data.map(|value| self.parse(value, "key \"data\"")).transpose()?;
         let data = data.as_ref();
         let chosen = self.span_options.text_key.as_deref();
         let key = chosen.unwrap_or("text");
@@ -129,14 +170,14 @@ impl Source<'_> {
     fn spans(&self, object: &JsonObject) -> Result<Option<Vec<MarkedSpan>>> {
         let chosen = self.options.label.as_deref();
         let keys = chosen.map_or_else(|| SPAN_KEYS.to_vec(), |key| vec![key]);
-        let present = |key: &&&str| object.get(key).is_some_and(|value| value.get() != "null");
-        if let Some(key) = keys.iter().find(present) {
-            let items = self.items(object.get(key), key)?;
+        let value = |key| object.get(key).filter(|value| value.get() != "null").map(|v| (key, v));
+        if let Some((key, value)) = keys.into_iter().find_map(value) {
+            let items: Vec<&RawValue> = self.parse(value, &format!("key \"{key}\""))?;
             return self.spans_of(&items, key).map(Some);
         }
         for key in ["annotations", "completions"] {
-            if object.get(key).is_some() {
-                return self.annotated(&self.items(object.get(key), key)?);
+            if let Some(value) = object.get(key) {
+                return self.annotated(self.parse(value, &format!("key \"{key}\""))?);
             }
         }
         Err(self.line.error(format!(
@@ -150,30 +191,20 @@ impl Source<'_> {
     }
 
     /// The spans of the first annotation that was not canceled (Label Studio).
-    fn annotated(&self, annotations: &[&RawValue]) -> Result<Option<Vec<MarkedSpan>>> {
-        let mut results = Vec::new();
-        for annotation in annotations {
-            let annotation = self.object(annotation, "annotations")?;
-            let is_canceled = annotation.get("was_cancelled").is_some_and(|v| v.get() == "true");
-            if !is_canceled {
-                results.push(self.items(annotation.get("result"), "result")?);
-            }
-        }
-        if results.len() > 1 {
+    fn annotated(&self, mut annotations: Vec<Annotation<'_>>) -> Result<Option<Vec<MarkedSpan>>> {
+        annotations.retain(|annotation| annotation.was_cancelled != Some(true));
+        if annotations.len() > 1 {
             self.options.report.add(&ALTERNATIVES, 1);
         }
-        match results.first() {
-            None => Ok(None),
-            Some(items) => self.spans_of(items, "result").map(Some),
-        }
+        let first = annotations.first();
+        first.map(|annotation| self.spans_of(&annotation.result, "result")).transpose()
     }
 
     /// The spans of an array of them.
     fn spans_of(&self, items: &[&RawValue], key: &str) -> Result<Vec<MarkedSpan>> {
         let mut spans = Vec::with_capacity(items.len());
         for (i, item) in items.iter().enumerate() {
-            let name = format!("{key}\", item {}", i + 1);
-            spans.extend(self.span(item, &name)?);
+            spans.extend(self.span(item, &format!("key \"{key}\", item {}", i + 1))?);
         }
         Ok(spans)
     }
@@ -181,54 +212,42 @@ impl Source<'_> {
     /// A span: an object or `[start, end, label]`. `None` for other results of Label Studio, such
     /// as relations.
     fn span(&self, item: &RawValue, name: &str) -> Result<Option<MarkedSpan>> {
+        let fault = |message: &str| Err(self.fault(name, message));
         if item.get().starts_with('[') {
             return match serde_json::from_str::<(&RawValue, &RawValue, String)>(item.get()) {
                 Ok((start, end, label)) => {
                     let [start, end] = [self.offset(start, name)?, self.offset(end, name)?];
                     Ok(Some(self.marked(start, end, label, None)))
                 }
-                Err(_) => Err(self.fault(name, "expected [start, end, label]")),
+                Err(_) => fault("expected [start, end, label]"),
             };
         }
-        let object = self.object(item, name)?;
-        let nested = object.get("value");
-        let is_relation = object.get("from_id").is_some();
-        let value = match nested {
-            Some(value) => self.object(value, name)?,
-            None => object,
-        };
-        let first = |keys: [&str; 2]| keys.iter().find_map(|key| value.get(key));
-        let (start, end) = (first(["start", "start_offset"]), first(["end", "end_offset"]));
-        if value.get("hypertextlabels").is_some() {
-            return Err(self.fault(
-                name,
-                "found a region of HTML (hypertextlabels); expected spans of text, which alone \
-                 are read",
-            ));
+        let mut span: SpanObject<'_> = self.parse(item, name)?;
+        let is_other = span.value.is_some() || span.from_id.is_some();
+        if let Some(value) = span.value.take() {
+            span = *value;
         }
-        let (Some(start), Some(end)) = (start, end) else {
-            let is_other = nested.is_some() || is_relation;
-            return match is_other && start.is_none() && end.is_none() {
-                true => Ok(None),
-                false => Err(self.fault(name, "expected \"start\", \"end\" and \"label\"")),
-            };
+        if span.hypertextlabels.is_some() {
+            return fault(
+                "found a region of HTML (hypertextlabels); expected spans of text, which alone are \
+                 read",
+            );
+        }
+        let [start, end] = match (span.start, span.end) {
+            (Some(start), Some(end)) => [self.offset(start, name)?, self.offset(end, name)?],
+            (None, None) if is_other => return Ok(None),
+            _ => return fault("expected \"start\", \"end\" and \"label\""),
         };
-        let labels = match (value.get("label"), value.get("labels")) {
-            (Some(label), _) => serde_json::from_str(label.get()).map(|label| vec![label]),
-            (None, Some(labels)) => serde_json::from_str(labels.get()),
-            (None, None) => Ok(Vec::new()),
-        };
-        let mut labels: Vec<String> = labels.unwrap_or_default();
+        let mut labels = span.label.map(|label| vec![label]).or(span.labels).unwrap_or_default();
         if labels.len() > 1 {
             self.options.report.add(&SEVERAL_LABELS, 1);
             return Ok(None);
         }
-        let Some(label) = labels.pop() else {
-            return Err(self.fault(name, "found no label; expected \"label\" with a string"));
-        };
-        let text = value.get("text").and_then(|text| serde_json::from_str(text.get()).ok());
-        let [start, end] = [self.offset(start, name)?, self.offset(end, name)?];
-        Ok(Some(self.marked(start, end, label, text)))
+        let text = span.text.as_ref().and_then(Value::as_str).map(str::to_owned);
+        match labels.pop() {
+            Some(label) => Ok(Some(self.marked(start, end, label, text))),
+            None => fault("found no label; expected \"label\" with a string"),
+        }
     }
 
     fn marked(&self, start: u64, end: u64, label: String, text: Option<String>) -> MarkedSpan {
@@ -247,26 +266,14 @@ impl Source<'_> {
         let Some(value) = object.get("tokens").filter(|value| value.get() != "null") else {
             return Ok(None);
         };
-        let mut tokens = Vec::new();
-        for (i, item) in self.items(Some(value), "tokens")?.into_iter().enumerate() {
-            let name = format!("tokens\", item {}", i + 1);
-            let token = self.object(item, &name)?;
-            let (Some(start), Some(end)) = (token.get("start"), token.get("end")) else {
-                return Err(self.fault(&name, "expected \"start\" and \"end\""));
-            };
-            let starts_sentence = match token.get("sent_start").map(RawValue::get) {
-                None | Some("null") => None,
-                Some("true") => Some(true),
-                Some("false") => Some(false),
-                Some(_) => return Err(self.fault(&name, "expected true or false for sent_start")),
-            };
-            tokens.push(MarkedToken {
-                start: self.offset(start, &name)?,
-                end: self.offset(end, &name)?,
-                starts_sentence,
-            });
-        }
-        Ok(Some(tokens))
+        let items: Vec<&RawValue> = self.parse(value, "key \"tokens\"")?;
+        let token = |(i, item): (usize, &&RawValue)| {
+            let token: TokenObject =
+                self.parse(item, &format!("key \"tokens\", item {}", i + 1))?;
+            let TokenObject { start, end, sent_start } = token;
+            Ok(MarkedToken { start, end, starts_sentence: sent_start })
+        };
+        items.iter().enumerate().map(token).collect::<Result<_>>().map(Some)
     }
 
     /// An offset: a whole number from 0.
@@ -277,33 +284,17 @@ impl Source<'_> {
         })
     }
 
-    /// The items of an array.
-    fn items<'b>(&self, value: Option<&'b RawValue>, key: &str) -> Result<Vec<&'b RawValue>> {
-        let found = value.map_or("null", RawValue::get);
-        serde_json::from_str(found).map_err(|_| {
-            let found = value.map_or("nothing", type_name);
-            self.fault(key, &format!("expected an array, found {found}"))
+    /// Parses a value inside the object.
+    fn parse<'b, T: Deserialize<'b>>(&self, value: &'b RawValue, name: &str) -> Result<T> {
+        serde_json::from_str(value.get()).map_err(|error| {
+            let message = error.to_string();
+            self.fault(name, message.split(" at line ").next().unwrap_or_default())
         })
     }
 
-    /// An object inside the object.
-    fn object<'b>(&self, value: &'b RawValue, name: &str) -> Result<JsonObject<'b>> {
-        let object: JsonObject<'b> = serde_json::from_str(value.get()).map_err(|_| {
-            self.fault(name, &format!("expected an object, found {}", type_name(value)))
-        })?;
-        match object.repeated_key() {
-            Some(key) => Err(self.fault(name, &format!("the key {key:?} occurs twice"))),
-            None => Ok(object),
-        }
-    }
-
-    /// An error in a member of the object: its key, perhaps followed by `", item 3`.
+    /// An error in a member of the object, such as `key "spans", item 3`.
     fn fault(&self, name: &str, message: &str) -> Error {
-        let name = match name.contains('"') {
-            true => name.to_owned(),
-            false => format!("{name}\""),
-        };
-        self.line.error(format!("key \"{name}: {message}"))
+        self.line.error(format!("{name}: {message}"))
     }
 }
 

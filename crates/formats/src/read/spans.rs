@@ -267,7 +267,7 @@ mod tests {
         let odd = r#"{"text":"a","tokens":[{"start":0,"end":1,"sent_start":1}],"spans":[]}"#;
         assert_eq!(
             error(odd, &spans()),
-            "x:1: key \"tokens\", item 1: expected true or false for sent_start"
+            "x:1: key \"tokens\", item 1: invalid type: integer `1`, expected a boolean"
         );
     }
 
@@ -353,9 +353,14 @@ mod tests {
             ),
             (
                 span(r#"{"start":0,"start":1,"end":2,"label":"X"}"#),
-                "key \"spans\", item 1: the key \"start\" occurs twice".to_owned(),
+                "key \"spans\", item 1: duplicate field `start`".to_owned(),
             ),
-            (span("3"), "key \"spans\", item 1: expected an object, found a number".to_owned()),
+            (
+                span("3"),
+                "key \"spans\", item 1: invalid type: integer `3`, expected an object with \
+                 \"start\", \"end\" and \"label\""
+                    .to_owned(),
+            ),
             (
                 r#"{"text":3,"spans":[]}"#.to_owned(),
                 "key \"text\": expected a string, found a number".to_owned(),
@@ -380,7 +385,7 @@ mod tests {
             ),
             (
                 r#"{"text":"a","spans":{}}"#.to_owned(),
-                "key \"spans\": expected an array, found an object".to_owned(),
+                "key \"spans\": invalid type: map, expected a sequence".to_owned(),
             ),
             (
                 r#"{"text":"a","#.to_owned(),
