@@ -555,6 +555,13 @@ mod tests {
     }
 
     #[test]
+    fn where_only_the_first_token_is_marked_it_begins_a_span() {
+        let labels = "I-<x> <x> I-<x> <other> I-<y> <y>";
+        let labeling = detected(&[labels]).labeling;
+        assert_eq!(labeling.spans(&labels.split(' ').collect::<Vec<_>>()).len(), 3);
+    }
+
+    #[test]
     fn tags_are_not_spans() {
         for sentence in [
             "DT NN VBZ .",
@@ -570,6 +577,10 @@ mod tests {
             "A A A A B B",
         ] {
             assert_eq!(scheme(&[sentence]), Scheme::Raw, "{sentence}");
+        }
+        for labels in ["B-X NN I-X VB", "B_X O NN I_X XY"] {
+            let warning = &detected(&[labels]).warnings()[0];
+            assert!(warning.contains("has no tag such as B-, unlike others"), "{warning}");
         }
         // `O` is the pronoun of the tag set for tweets.
         assert_eq!(scheme(&["O V D N", "N V O", "N N P O"]), Scheme::Raw);
@@ -670,6 +681,9 @@ mod tests {
         let mut detector = SchemeDetector::new().with_outside(outside);
         detector.observe(&["B-X", "NIL", "I-X"]);
         assert_eq!(detector.detected().labeling.outside(), "NIL");
+        let types = SchemeDetector::new().with_plain_labels(PlainLabels::Spans);
+        let types = types.with_outside(Some("NIL".to_owned())).after([["X", "X", "Y", "NIL"]]);
+        assert_eq!(types.detected().labeling.spans(&["X", "X", "Y", "NIL"]).len(), 2);
     }
 
     #[test]

@@ -296,3 +296,70 @@ fn cells(line: &str) -> Vec<&str> {
         false => split_cells(line),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::io::Cursor;
+
+    use dropchain::label::{LabelSet, Scheme};
+    use dropchain::model::CorpusColumns;
+    use dropchain::sentence::Schema;
+
+    use super::*;
+
+    /// A model of named entities in three columns.
+    fn header() -> Header {
+        let labels = ["B-PER", "O", "B-LOC", "I-PER"].map(str::to_owned).to_vec();
+        let names = ["word", "pos", "ner"].map(str::to_owned).to_vec();
+        Header {
+            labeling: Scheme::Iob2.into(),
+            corpus_labeling: Scheme::Iob2.into(),
+            columns: CorpusColumns::of(&Schema::new(names, Some(2)).unwrap()),
+            template: Some("word\n".parse().unwrap()),
+            ..Header::new(LabelSet::try_from(labels).unwrap())
+        }
+    }
+
+    #[test]
+    fn the_format_of_input_is_decided_by_its_first_lines_and_said() {
+        const BROKEN: &str = "\
+When Mira came to Oslo for the first time in the spring of that year the river
+was still frozen, and the people who lived along it walked over the ice from one
+side to the other, which none of the guests from the south had ever seen before
+they came, so that some of them stayed until the ice was gone.
+";
+        let columns = "read as columns (word pos ner)";
+        for (text, format, said) in [
+            ("Ann NNP B-PER\nleft VBD O\n", Format::Conll, columns),
+            ("-DOCSTART- -X- O\n\nAnn NNP B-PER\n", Format::Conll, columns),
+            // Labels of another scheme, or none after tabs.
+            ("Ann\tNNP\tS-PER\n", Format::Conll, columns),
+            ("Ann\tNNP\nleft\tVBD\n", Format::Conll, columns),
+            ("Ann NNP\nleft VBD\nRome NNP\n", Format::Text, "as many words as the training data"),
+            ("Mira\nHolm\nran\n.\n\nKai\nsat\n.\n", Format::Conll, "read as one word per line"),
+            ("{\"tokens\": [\"Ann\"]}\n", Format::Jsonl, "read as JSON lines"),
+            ("# text = Ann\n1\tAnn\t_\tX\t_\t_\t0\t_\t_\t_\n", Format::Conllu, "CoNLL-U"),
+            ("[{\"text\": \"Mira\"}]\n", Format::Text, "but the file looks like a JSON array"),
+            ("Mira|NNP|I-PER ran|VBD|O .|.|O\n", Format::Text, "looks like tokens word|tag|label"),
+            (BROKEN, Format::Text, "most lines seem to end inside a sentence; --paragraphs"),
+            // Text.
+            ("Ann left Rome.\n", Format::Text, ""),
+            ("Ann left Rome\nBob saw Ann\n", Format::Text, ""),
+            ("[1] Mira ran | Kai sat.\n", Format::Text, ""),
+            ("# Ann\n", Format::Text, ""),
+            ("\n", Format::Text, ""),
+            ("{Ann}\n", Format::Text, ""),
+        ] {
+            let mut lines = LineReader::new(Box::new(Cursor::new(text)), "x".into());
+            let notices = RefCell::new(String::new());
+            let say = |notice: &str| notices.borrow_mut().push_str(notice);
+            let mut options = ReadOptions::default();
+            let header = header();
+            let found = ModelColumns(&header).detect_format(&mut lines, &mut options, &say);
+            assert_eq!(found.unwrap(), format, "{text}");
+            let notices = notices.into_inner();
+            assert!(notices.contains(said) && notices.is_empty() == said.is_empty(), "{notices}");
+        }
+    }
+}

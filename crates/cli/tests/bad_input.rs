@@ -27,14 +27,6 @@ fn template_error(contents: impl AsRef<[u8]>) -> String {
 // Corpora
 
 #[test]
-fn a_row_with_missing_columns_is_reported() {
-    assert_eq!(
-        corpus_error("Ann NNP B-PER\nleft O\n"),
-        "train.conll:2: expected 3 columns (word 1 label), found 2"
-    );
-}
-
-#[test]
 fn a_file_of_zeros_does_not_crash_the_program() {
     corpus_error([0; 100_000]);
 }
@@ -184,36 +176,11 @@ fn a_failed_training_run_leaves_the_model_alone() {
 // Tagging and evaluation
 
 #[test]
-fn text_lacks_the_columns_of_some_models() {
-    let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("pos.tpl", "word & pos\n")]);
-    let train = "train train.conll --columns word,pos,ner --template pos.tpl --model m --quiet";
-    dir.run(train).success();
-    let message = dir.run_with_stdin("tag m", "Ann left.\n").failure();
-    assert!(message.contains("pos"), "{message}");
-    let message = dir.run_with_stdin("tag m --format jsonl", r#"{"tokens":["Ann"]}"#).failure();
-    assert!(message.contains("pos"), "{message}");
-}
-
-#[test]
 fn words_are_not_attributes() {
     let dir = TestDir::new(&[("a.crfsuite", "O\ta\nB\tb\n")]);
     dir.run("train a.crfsuite --model m --quiet").success();
     let message = dir.run_with_stdin("tag m", "Ann left.\n").failure();
     assert!(message.contains("attributes"), "{message}");
-}
-
-#[test]
-fn attributes_are_not_words() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    let message = dir.run_with_stdin("tag m --format crfsuite", "O\ta\n").failure();
-    assert!(message.starts_with("-:1: ") || message.contains("column"), "{message}");
-}
-
-#[test]
-fn input_with_too_many_columns_is_reported() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    let message = dir.run_with_stdin("tag m --format conll", "Ann NNP O O\n").failure();
-    assert!(message.starts_with("-:1: expected 3 columns "), "{message}");
 }
 
 #[test]

@@ -57,28 +57,6 @@ fn columns_as_in_training_are_read_as_columns() {
 }
 
 #[test]
-fn without_labels_tabs_are_columns_and_blanks_may_be_words() {
-    let dir = trained();
-    let words_and_pos: String = CORPUS
-        .lines()
-        .map(|line| line.rsplit_once(' ').map_or("", |(start, _)| start).to_owned() + "\n")
-        .collect();
-    dir.write("tabs", words_and_pos.replace(' ', "\t"));
-    let run = dir.run("tag m tabs");
-    assert!(run.stderr.contains("read as columns"), "{}", run.stderr);
-    assert_eq!(outer_cells(&run.success())[2], ("Rome", "B-LOC"));
-
-    dir.write("blanks", &words_and_pos);
-    let run = dir.run("tag m blanks");
-    assert_eq!(
-        run.stderr.trim_end(),
-        "blanks: read as raw text, but each line has as many words as the training data had \
-         columns; --format conll reads columns"
-    );
-    assert_eq!(outer_cells(&run.success())[1].0, "NNP");
-}
-
-#[test]
 fn other_text_stays_text_and_is_answered_at_once() {
     let dir = trained();
     for text in ["Ann left Rome.\n", "Ann left Rome\nBob saw Ann\n", "# Ann\n", "\n", "{Ann}\n"] {
@@ -95,21 +73,6 @@ fn other_text_stays_text_and_is_answered_at_once() {
     assert_eq!(line, "[PER Ann] left [LOC Rome]\n");
     drop(stdin);
     finish(child, "tag m").success();
-}
-
-#[test]
-fn json_lines_and_conllu_are_recognized_in_pipes() {
-    let dir = trained();
-    let run = dir.run_with_stdin("tag m", "{\"tokens\": [\"Ann\", \"left\"]}\n");
-    assert!(run.stderr.contains("read as JSON lines"), "{}", run.stderr);
-    assert_eq!(run.json_lines()[0]["labels"][0], "B-PER");
-    let conllu = "# sent_id = 1\n1\tAnn\t_\tPROPN\t_\t_\t0\troot\t_\t_\n\n";
-    let train = format!("{conllu}1\tleft\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n");
-    dir.write("train.conllu", train);
-    dir.run("train train.conllu --label upos --template minimal --model pos --quiet").success();
-    let run = dir.run_with_stdin("tag pos", conllu);
-    assert!(run.stderr.contains("read as CoNLL-U"), "{}", run.stderr);
-    assert_eq!(run.success(), conllu);
 }
 
 #[test]

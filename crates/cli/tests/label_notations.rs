@@ -18,29 +18,6 @@ fn corpus(write: impl Fn(&str, &str) -> String) -> String {
     text
 }
 
-/// A corpus of BIOES with other letters.
-fn bioes(letters: [&str; 4]) -> String {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    let tagged = dir.run("tag m train.conll --scheme bioes").success();
-    let mut text = String::new();
-    for line in tagged.lines() {
-        let Some((cells, label)) = line.rsplit_once([' ', '\t']) else {
-            text.push('\n');
-            continue;
-        };
-        let (word_pos, _) = cells.rsplit_once([' ', '\t']).unwrap();
-        let label = match label.split_once('-') {
-            Some((tag, kind)) => {
-                let i = "BIES".find(tag).unwrap();
-                format!("{}-{kind}", letters[i])
-            }
-            None => label.to_owned(),
-        };
-        text.push_str(&format!("{word_pos} {label}\n"));
-    }
-    text
-}
-
 /// Trains on the corpus, and checks that its labels are read so, come back as they are, and are
 /// scored as spans.
 #[track_caller]
@@ -85,28 +62,6 @@ fn separators_suffixes_and_case_are_kept() {
 }
 
 #[test]
-fn other_letters_are_kept() {
-    check(&bioes(["B", "M", "E", "W"]), "BMEWO");
-}
-
-#[test]
-fn the_label_outside_is_given() {
-    let dir = TestDir::new(&[("plain.conll", "a X\nb X\nc X\nd Y\ne NIL\n")]);
-    let eval = "eval --predictions plain.conll plain.conll";
-    assert!(!dir.run(eval).stdout.contains("phrases"));
-    let given = dir.run(&format!("{eval} --plain-labels spans --outside NIL"));
-    assert!(given.stdout.contains("with 2 phrases"), "{given:?}");
-}
-
-#[test]
-fn where_only_the_first_token_is_marked_it_begins_a_span() {
-    // Of two adjacent spans, the second is marked.
-    let dir = TestDir::new(&[("a.conll", "a I-<x>\nb <x>\nc I-<x>\nd <other>\ne I-<y>\nf <y>\n")]);
-    let report = dir.run("eval --predictions a.conll a.conll").success();
-    assert!(report.contains("with 3 phrases; found: 3 phrases; correct: 3"));
-}
-
-#[test]
 fn a_stray_label_is_named_and_leaves_the_scheme_as_it_is() {
     for stray in ["\"", "NE-COARSE-LIT", "comment", "B:PER"] {
         let text = format!("{NER_CORPUS}\nodd NN {stray}\nword NN O\n");
@@ -126,33 +81,6 @@ fn a_stray_label_is_named_and_leaves_the_scheme_as_it_is() {
         let expected = format!("train.conll:{}: --scheme bioes: the label '", lines - 1);
         assert!(converted.stderr.contains(&expected), "{}", converted.stderr);
     }
-}
-
-#[test]
-fn labels_of_no_scheme_are_said_and_scored_by_accuracy_alone() {
-    for corpus in ["a B-X\nb NN\nc I-X\nd VB\n", "a B_X\nb O\nc NN\nd I_X\ne XY\n"] {
-        let dir = TestDir::new(&[("a.conll", corpus)]);
-        let report = dir.run("eval --predictions a.conll a.conll");
-        assert!(report.stdout.starts_with("accuracy: 100.00%"), "{report:?}");
-        let said = "has no tag such as B-, unlike others: no spans are read";
-        assert!(report.stderr.contains(said), "{report:?}");
-    }
-}
-
-#[test]
-fn only_whole_spans_of_bioes_count() {
-    // As with seqeval's mode='strict', scheme=IOBES.
-    let gold = "a B-X\nb I-X\nc E-X\nd O\ne S-Y\nf B-X\ng E-X\n";
-    let predicted = "a B-X\nb I-X\nc I-X\nd O\ne S-Y\nf I-X\ng E-X\n";
-    let dir = TestDir::new(&[("gold", gold), ("predicted", predicted)]);
-    let report = dir.run("eval --predictions predicted gold").success();
-    assert!(report.contains("with 3 phrases; found: 1 phrases; correct: 1"), "{report}");
-    // conlleval's rules read every sequence of IOB.
-    let gold = "a B-X\nb I-X\nd O\ne B-Y\n";
-    let predicted = "a I-X\nb I-X\nd O\ne I-Y\n";
-    let dir = TestDir::new(&[("gold", gold), ("predicted", predicted)]);
-    let report = dir.run("eval --predictions predicted gold").success();
-    assert!(report.contains("with 2 phrases; found: 2 phrases; correct: 2"), "{report}");
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Odd and hostile corpora, and threads that cannot be started.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 
@@ -8,75 +7,6 @@ use crate::support::{NER_CORPUS, TestDir, finish};
 
 /// How the models that tag are trained.
 const MODEL: &str = "--columns word,pos,label --template minimal";
-
-#[test]
-fn a_corpus_of_40000_columns_is_read_like_any_other() {
-    let columns = 40_000;
-    let row = |word: &str, label: &str| {
-        let mut row = word.to_owned();
-        for column in 2..columns {
-            let _ = write!(row, " c{column}");
-        }
-        row + " " + label + "\n"
-    };
-    let text = [row("a", "X"), row("b", "O"), row("c", "X")].concat();
-    let dir = TestDir::new(&[("train.conll", &text)]);
-    dir.write("wide.tpl", "word\nword[-1]\n");
-    dir.run("train --quiet train.conll --template wide.tpl --model m --max-iterations 3").success();
-    dir.run("eval m train.conll").success();
-    dir.run("tag m train.conll").success();
-    dir.write("ragged.conll", text + "a O\n");
-    let message = dir.run("train --quiet ragged.conll --template wide.tpl --model new").failure();
-    assert_eq!(
-        message,
-        "ragged.conll:4: expected 40000 columns (word 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 \
-         18 19 … and 39980 more), found 2"
-    );
-}
-
-#[test]
-fn json_objects_with_very_many_keys_are_read_like_any_other() {
-    let mut text = r#"{"tokens":["a","b"],"labels":["X","O"]"#.to_owned();
-    for key in 0..40_000 {
-        let _ = write!(text, r#","k{key}":["c","d"]"#);
-    }
-    text.push_str("}\n");
-    let dir = TestDir::new(&[("train.jsonl", &text.repeat(2))]);
-    dir.write("wide.tpl", "word\n");
-    dir.run("train train.jsonl --template wide.tpl --model m --max-iterations 3").success();
-    let repeated = text.replacen("\"k39999\"", "\"k0\"", 1);
-    dir.write("repeated.jsonl", repeated);
-    let message = dir.run("train --quiet repeated.jsonl --template wide.tpl --model m").failure();
-    assert_eq!(message, "repeated.jsonl:1: the key \"k0\" occurs twice");
-}
-
-#[test]
-fn deeply_nested_json_is_an_error_or_ignored() {
-    let dir = TestDir::new(&[]);
-    for depth in [100, 100_000] {
-        let nested = "[".repeat(depth) + &"]".repeat(depth);
-        dir.write("tokens.jsonl", format!("{{\"tokens\":{nested},\"labels\":[]}}\n"));
-        let message = dir.run("train --quiet tokens.jsonl --template minimal --model m").failure();
-        assert!(message.starts_with("tokens.jsonl:1:"), "{message}");
-        dir.write(
-            "other.jsonl",
-            format!("{{\"tokens\":[\"a\"],\"labels\":[\"X\"],\"other\":{nested}}}\n"),
-        );
-        let output = dir.run("train other.jsonl --model m --template minimal");
-        assert!(matches!(output.status.code(), Some(1 | 3)), "{output:#?}");
-        assert!(!output.stderr.contains("panicked"), "{output:#?}");
-    }
-}
-
-#[test]
-fn a_token_with_a_million_attributes_is_read() {
-    let mut line = "X".to_owned();
-    for i in 0..1_000_000 {
-        let _ = write!(line, "\ta{i}");
-    }
-    let dir = TestDir::new(&[("train.crfsuite", &format!("{line}\nO\tb\n"))]);
-    dir.run("train train.crfsuite --model m --max-iterations 2").success();
-}
 
 #[test]
 fn too_many_threads_are_a_usage_error() {

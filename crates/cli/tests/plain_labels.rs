@@ -1,6 +1,6 @@
 //! Labels without prefixes, as in the files of Stanford NER: spans, unless they are tags.
 
-use crate::support::{NER_CORPUS, POS_CORPUS, TestDir};
+use crate::support::{NER_CORPUS, TestDir};
 
 const NOTICE: &str = "they have no B- or I-, but look like types";
 
@@ -48,19 +48,6 @@ fn types_without_prefixes_are_spans_from_training_to_evaluation() {
     assert_eq!(run.success(), report);
     let compared = dir.run("compare dev.conll tagged tagged --json").json_lines();
     assert_eq!(compared[0]["f1"]["a"], 1.0);
-}
-
-#[test]
-fn training_says_what_labels_without_prefixes_look_like() {
-    let dir = TestDir::new(&[("train.conll", &plain()), ("pos.conll", POS_CORPUS)]);
-    let train = "--template minimal --model m --max-iterations 3";
-    let run = dir.run(&format!("train train.conll {train}"));
-    assert!(run.stderr.contains(NOTICE), "{}", run.stderr);
-    for line in ["train pos.conll", "train train.conll --plain-labels tags"] {
-        let run = dir.run(&format!("{line} {train}"));
-        assert!(!run.stderr.contains(NOTICE), "{}", run.stderr);
-        assert_eq!(dir.inspect("")["scheme"], "raw");
-    }
 }
 
 #[test]

@@ -44,88 +44,27 @@ fn warnings_are_printed_once_and_not_if_quiet() {
 }
 
 #[test]
-fn a_header_row_is_skipped_names_columns_and_is_recorded() {
-    let text = format!("TOKEN NE-COARSE-LIT\n{CORPUS}");
-    let dir = TestDir::new(&[("train.tsv", &text), ("plain.tsv", CORPUS)]);
-    let train = "train train.tsv --template minimal --l2 0.01 --model m --header --quiet \
+fn a_header_row_and_comments_are_skipped_and_recorded() {
+    let text = format!("# id 1\nTOKEN NE-COARSE-LIT\n{CORPUS}");
+    let dir = TestDir::new(&[("train.tsv", &text)]);
+    let train = "train train.tsv --template minimal --l2 0.01 --model m --header --comments \
                  --label NE-COARSE-LIT";
-    dir.run(train).success();
+    let run = dir.run(train);
+    let notice = "train.tsv:1: 1 line begins with '#': read as comments, not tokens";
+    assert!(run.stderr.contains(notice), "{}", run.stderr);
+    run.success();
     let inspected = dir.inspect("");
     assert_eq!(inspected["tokens"], 9);
     assert_eq!(inspected["label_column"], "NE-COARSE-LIT");
-    assert_eq!(inspected["header"], true);
-    // The model says that its files have one.
+    assert_eq!((&inspected["header"], &inspected["comments"]), (&true.into(), &true.into()));
+    // The model says that its files have them.
     assert_eq!(f1(&dir, "eval m train.tsv --json"), 1.0);
     let tagged = dir.run("tag m train.tsv").success();
-    assert_eq!(tagged.lines().count(), CORPUS.lines().count());
-    assert!(tagged.starts_with("Mira B-PER B-PER\n"), "{tagged}");
+    assert!(tagged.starts_with("# id 1\nMira B-PER B-PER\n"), "{tagged}");
+    assert_eq!(dir.run_with_stdin("tag m", &text).success(), tagged);
     dir.write("out.conll", tagged);
-    let eval = "eval --predictions out.conll train.tsv --header --json";
+    let eval = "eval --predictions out.conll train.tsv --header --comments --json";
     assert_eq!(f1(&dir, eval), 1.0);
-}
-
-#[test]
-fn comments_are_recorded_and_said() {
-    let text =
-        format!("# id 1\n{}", CORPUS.replace("\n\n", "\n\n# id 2\n").trim_end_matches("# id 2\n"));
-    let dir = TestDir::new(&[("train.conll", &text)]);
-    let error = dir.run(TRAIN).failure();
-    assert!(error.contains("--comments skips lines that begin with '#'"), "{error}");
-    let run = dir.run(&TRAIN.replace("--quiet", "--comments"));
-    let notice = "train.conll:1: 2 lines begin with '#': read as comments, not tokens";
-    assert!(run.stderr.contains(notice), "{}", run.stderr);
-    run.success();
-    assert_eq!(dir.inspect("")["comments"], true);
-    assert_eq!(f1(&dir, "eval m train.conll --json"), 1.0);
-    let tagged = dir.run("tag m train.conll").success();
-    assert!(tagged.starts_with("# id 1\nMira"), "{tagged}");
-    let from_pipe = dir.run_with_stdin("tag m", &text).success();
-    assert_eq!(from_pipe, tagged);
-    let report = dir.run("report --model m --gold train.conll --train train.conll --output r.html");
-    report.success();
-}
-
-#[test]
-fn a_column_that_numbers_tokens_is_no_column_of_words() {
-    let text = "1\tMira\tB-PER\n2\tHolm\tI-PER\n3\tran\tO\n\n1\tRain\tO\n2\tfell\tO\n";
-    let warning = "column 1 numbers the tokens of each sentence: words are taken from column 2";
-    assert!(said("train.iob2", text, "").contains(&format!("train.iob2:1: {warning}")));
-    let dir = TestDir::new(&[("train.conll", text)]);
-    dir.run(TRAIN).success();
-    let data = dir.run("inspect m").success();
-    assert!(data.contains("id word label"), "{data}");
-    assert_eq!(f1(&dir, "eval m train.conll --json"), 1.0);
-    let tagged = dir.run("tag m train.conll").success();
-    assert!(tagged.starts_with("1\tMira\tB-PER\tB-PER\n"), "{tagged}");
-    dir.write("text.txt", "Mira Holm ran\n");
-    let tagged = dir.run("tag m text.txt --output conll").success();
-    assert!(tagged.starts_with("Mira\tB-PER\nHolm\tI-PER\n"), "{tagged}");
-}
-
-#[test]
-fn files_of_other_kinds_are_refused_with_what_reads_them() {
-    let dir = TestDir::new(&[("o.conll", "{\"tokens\": [\"a\"], \"labels\": [\"X\"]}\n")]);
-    let error = dir.run("train o.conll --template minimal --model m --quiet").failure();
-    assert!(error.starts_with("o.conll:1: the file looks like JSON; --format jsonl "), "{error}");
-}
-
-#[test]
-fn files_of_other_kinds_that_are_tagged_as_text_are_doubted() {
-    let dir = TestDir::new(&[("train.conll", CORPUS)]);
-    dir.run(TRAIN).success();
-    for (text, kind) in [
-        ("[{\"text\": \"Mira ran.\"}]\n", "a JSON array"),
-        ("Mira|NNP|I-PER ran|VBD|O .|.|O\n", "tokens word|tag|label"),
-    ] {
-        dir.write("a.txt", text);
-        let run = dir.run("tag m a.txt");
-        let warning = format!("warning: a.txt: read as raw text, but the file looks like {kind}");
-        assert!(run.stderr.starts_with(&warning), "{}", run.stderr);
-        run.success();
-        assert_eq!(dir.run("tag m a.txt --format text").stderr, "");
-    }
-    dir.write("a.txt", "[1] Mira ran | Kai sat.\n");
-    assert_eq!(dir.run("tag m a.txt").stderr, "");
 }
 
 #[test]
@@ -151,52 +90,6 @@ fn labels_in_misc_are_read_as_they_are_written() {
     let run = dir.run("train o.conllu --label misc --template minimal --l2 0.01 --model n");
     assert!(run.stderr.contains("whole cells of misc: kept (--label KEY"), "{}", run.stderr);
     run.success();
-}
-
-#[test]
-fn one_word_per_line_is_recognized_and_said() {
-    let dir = TestDir::new(&[("train.conll", CORPUS)]);
-    dir.run(&format!("{TRAIN} --columns word,ner")).success();
-    let words = |text: &str| -> String {
-        let first = |line: &str| line.split(' ').next().unwrap_or_default().to_owned() + "\n";
-        text.lines().map(first).collect()
-    };
-    let expected = dir.run("tag m train.conll").success();
-    let expected = expected.replace(" B-PER B-PER", "\tB-PER").replace(" I-PER I-PER", "\tI-PER");
-    let run = dir.run_with_stdin("tag m", words(CORPUS));
-    assert_eq!(
-        run.stderr.trim_end(),
-        "standard input: read as one word per line; --format text reads raw text"
-    );
-    let tagged = run.success();
-    assert!(
-        tagged.starts_with("Mira B-PER\nHolm I-PER\nran O\n. O\n\nKai"),
-        "{tagged}\n{expected}"
-    );
-    let run = dir.run_with_stdin("tag m --format text", words(CORPUS));
-    assert_eq!(run.stderr, "");
-    run.success();
-}
-
-#[test]
-fn text_with_hard_line_breaks_gets_a_hint() {
-    let dir = TestDir::new(&[("train.conll", CORPUS)]);
-    dir.run(TRAIN).success();
-    let text = "\
-When Mira came to Oslo for the first time in the spring of that year the river
-was still frozen, and the people who lived along it walked over the ice from one
-side to the other, which none of the guests from the south had ever seen before
-they came, so that some of them stayed until the ice was gone.
-
-Kai sat.
-";
-    dir.write("book.txt", text);
-    let run = dir.run("tag m book.txt");
-    assert!(
-        run.stderr.contains("book.txt: most lines seem to end inside a sentence; --paragraphs")
-    );
-    run.success();
-    assert_eq!(dir.run("tag m book.txt --paragraphs").stderr, "");
 }
 
 #[test]

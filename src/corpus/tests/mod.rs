@@ -77,6 +77,32 @@ impl std::io::Write for Shared {
 }
 
 #[test]
+fn wide_and_deep_inputs_are_read_or_errors() {
+    let wide = |item: &dyn Fn(u32) -> String| -> String { (2..40_000).map(item).collect() };
+    let row = format!("a{} X\n", wide(&|column| format!(" c{column}")));
+    assert_eq!(
+        error(&(row + "a O\n"), &options(Format::Conll)),
+        "x:2: expected 40000 columns (word 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 … and \
+         39980 more), found 2"
+    );
+    let jsonl = options(Format::Jsonl);
+    let object = |members: &str| format!("{{\"tokens\":[\"a\"],\"labels\":[\"X\"]{members}}}\n");
+    let many = object(&wide(&|key| format!(",\"k{key}\":[\"c\"]")));
+    assert_eq!(sentences(&many, &jsonl).unwrap()[0].schema().width(), 40_000);
+    let repeated = many.replacen("\"k39999\"", "\"k2\"", 1);
+    assert_eq!(error(&repeated, &jsonl), "x:1: the key \"k2\" occurs twice");
+    for depth in [100, 100_000] {
+        let nested = "[".repeat(depth) + &"]".repeat(depth);
+        let tokens = format!("{{\"tokens\":{nested},\"labels\":[]}}\n");
+        assert!(error(&tokens, &jsonl).starts_with("x:1:"));
+        // What nobody reads is ignored, or too deep.
+        let _ = sentences(&object(&format!(",\"other\":{nested}")), &jsonl);
+    }
+    let token = format!("X{}\n", "\ta".repeat(1_000_000));
+    assert_eq!(sentences(&token, &options(Format::Crfsuite)).unwrap()[0].len(), 1);
+}
+
+#[test]
 fn a_copy_of_the_input_has_its_bytes() {
     let bytes = "\u{feff}a\r\n\r\n b\nc".as_bytes();
     let copy = Arc::new(Mutex::new(Vec::new()));
