@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use hashbrown::HashMap;
 
+use super::chunk_label::ChunkLabel;
 use super::detected::{Detected, Misfit};
 use super::labeling::Labeling;
 use super::notation::{Letters, Notation, TagPlace};
@@ -42,25 +43,19 @@ const END: usize = 0;
 #[derive(Clone, Debug)]
 pub struct SchemeDetector {
     ids: HashMap<String, usize>,
-    labels: Vec<SeenLabel>, // the first stands for the ends of sentences
-    pairs: HashMap<(usize, usize), SeenPair>,
+    labels: Vec<(String, Seen)>, // the first stands for the ends of sentences
+    pairs: HashMap<(usize, usize), Seen>,
     longest: (usize, Option<Place>), // sentence
     has_partial: bool,
     choice: PlainLabels,
     outside: Option<String>,
 }
 
-#[derive(Clone, Debug)]
-struct SeenLabel {
-    name: String,
+/// How often a label, or a pair of adjacent ones, was seen, and where the (second) label was first.
+#[derive(Clone, Debug, Default)]
+struct Seen {
     count: u64,
     first: Option<Place>,
-}
-
-#[derive(Clone, Debug)]
-struct SeenPair {
-    count: u64,
-    first: Option<Place>, // of the second label
 }
 
 impl Default for SchemeDetector {
@@ -72,10 +67,9 @@ impl Default for SchemeDetector {
 impl SchemeDetector {
     /// A detector without observations.
     pub fn new() -> Self {
-        let end = SeenLabel { name: String::new(), count: 0, first: None };
         Self {
             ids: HashMap::new(),
-            labels: vec![end],
+            labels: vec![Default::default()],
             pairs: HashMap::new(),
             longest: (0, None),
             has_partial: false,
@@ -161,21 +155,17 @@ impl SchemeDetector {
 
     fn add(&mut self, label: &str, place: impl Fn() -> Option<Place>) -> usize {
         let next = self.labels.len();
-        let id = match self.ids.get(label) {
-            Some(&id) => id,
-            None => {
-                self.ids.insert(label.to_owned(), next);
-                self.labels.push(SeenLabel { name: label.to_owned(), count: 0, first: place() });
-                next
-            }
-        };
-        self.labels[id].count += 1;
+        let id = *self.ids.entry_ref(label).or_insert(next);
+        if id == next {
+            self.labels.push((label.to_owned(), Seen { count: 0, first: place() }));
+        }
+        self.labels[id].1.count += 1;
         id
     }
 
     fn add_pair(&mut self, pair: Option<(usize, usize)>, place: impl Fn() -> Option<Place>) {
         if let Some(pair) = pair {
-            let new = || SeenPair { count: 0, first: place() };
+            let new = || Seen { count: 0, first: place() };
             self.pairs.entry(pair).or_insert_with(new).count += 1;
         }
     }
@@ -188,7 +178,8 @@ impl SchemeDetector {
             return self.with_tags(notation.clone());
         }
         let by_majority = self.majority().and_then(|most| self.notation(&most));
-        match by_majority.filter(|notation| self.fits(notation) && self.typed(notation) > 0) {
+        let is_typed = |notation: &Notation| self.fits(notation) && self.typed(notation) > 0;
+        match by_majority.filter(is_typed) {
             Some(notation) => self.with_tags(notation),
             None => self.without_tags(outside, notation),
         }
@@ -199,7 +190,7 @@ impl SchemeDetector {
     /// another scheme.
     pub fn detected_for(&self, gold: &Labeling) -> Detected {
         let own = self.detected();
-        let is_like_gold = self.labels[1..].iter().all(|label| gold.has(&label.name));
+        let is_like_gold = self.count(|label| !gold.has(label)) == 0;
         let is_clear = own.has_spans && own.illegal.is_empty() && own.strays.is_empty();
         let has_tags = !matches!(gold.scheme, Scheme::Raw | Scheme::Plain);
         match has_tags && (is_clear || !is_like_gold) {
@@ -211,7 +202,7 @@ impl SchemeDetector {
     /// Whether all labels but few can be read in a notation.
     fn fits(&self, notation: &Notation) -> bool {
         let total = self.in_spans(&notation.outside);
-        let count: u64 = self.strays(notation).map(|label| label.count).sum();
+        let count = self.count(|label| notation.read(label).is_none());
         let is_one = count == 1 && total >= 3;
         total == 0 || count <= total / ONE_IN || is_one
     }
@@ -225,11 +216,11 @@ impl SchemeDetector {
             .min_by_key(|&(scheme, illegal)| (illegal, self.rank(scheme))) // ties: the first
             .unwrap_or((Scheme::Iob2, 0));
         let illegal = self.illegal(best.0, &notation).map(|((a, b), count, first)| Misfit {
-            label: self.labels[if b == END { a } else { b }].name.clone(),
+            label: self.labels[if b == END { a } else { b }].0.clone(),
             why: match (a, b) {
                 (END, _) => "at the beginning of a sentence".to_owned(),
                 (_, END) => "at the end of a sentence".to_owned(),
-                _ => format!("after '{}'", self.labels[a].name.escape_debug()),
+                _ => format!("after '{}'", self.labels[a].0.escape_debug()),
             },
             count,
             first: first.cloned(),
@@ -249,14 +240,28 @@ impl SchemeDetector {
         }
     }
 
-    /// The labels that were observed but the one outside.
-    fn inside<'a>(&'a self, outside: &'a str) -> impl Iterator<Item = &'a SeenLabel> {
-        self.labels[1..].iter().filter(move |label| label.name != outside)
+    /// The number of tokens with a label that fulfills a condition.
+    fn count(&self, is_counted: impl Fn(&str) -> bool) -> u64 {
+        let counted = self.labels[1..].iter().filter(|(name, _)| is_counted(name));
+        counted.map(|(_, seen)| seen.count).sum()
     }
 
-    /// The number of labels of tokens in spans.
+    /// The number of tokens in spans.
     fn in_spans(&self, outside: &str) -> u64 {
-        self.inside(outside).map(|label| label.count).sum()
+        self.count(|label| label != outside)
+    }
+
+    /// The number of labels with a tag and a type.
+    fn typed(&self, notation: &Notation) -> u64 {
+        self.count(|label| notation.read(label).is_some_and(|chunk| !chunk.kind.is_empty()))
+    }
+
+    /// The labels, as far as they have a tag.
+    fn chunks<'a>(
+        &'a self,
+        notation: &'a Notation,
+    ) -> impl Iterator<Item = ChunkLabel<'a>> + Clone {
+        self.labels[1..].iter().filter_map(|(name, _)| notation.read(name))
     }
 
     /// The label outside of all spans: the choice, or the first one known that occurs.
@@ -264,7 +269,7 @@ impl SchemeDetector {
         if let Some(outside) = &self.outside {
             return outside.clone().into();
         }
-        let count = |name: &str| self.ids.get(name).map_or(0, |&id| self.labels[id].count);
+        let count = |name: &str| self.count(|label| label == name);
         let known = OUTSIDE.into_iter().filter(|name| count(name) > 0);
         let most = known.max_by_key(|name| count(name));
         most.filter(|_| count("O") == 0).unwrap_or("O").into()
@@ -272,12 +277,11 @@ impl SchemeDetector {
 
     /// The label without a separator that most tokens have, unless the one outside is known.
     fn majority(&self) -> Option<Cow<'static, str>> {
-        let most = self.labels[1..].iter().max_by_key(|label| label.count)?;
-        let tokens: u64 = self.labels[1..].iter().map(|label| label.count).sum();
+        let (name, most) = self.labels[1..].iter().max_by_key(|(_, seen)| seen.count)?;
+        let tokens = self.count(|_| true);
         let is_candidate = 2 * most.count > tokens && most.count < tokens;
         let is_known = self.outside.is_some() || self.ids.contains_key("O");
-        (is_candidate && !is_known && !most.name.contains(SEPARATORS))
-            .then(|| most.name.clone().into())
+        (is_candidate && !is_known && !name.contains(SEPARATORS)).then(|| name.clone().into())
     }
 
     /// The notation in which the most labels can be read, if some can.
@@ -292,24 +296,22 @@ impl SchemeDetector {
                 other => Cow::Owned(other.to_owned()),
             },
         };
-        let mut candidates = Vec::new();
-        for separator in SEPARATORS {
-            for place in [TagPlace::Prefix, TagPlace::Suffix] {
-                for lowercase in [false, true] {
-                    let all =
-                        Letters::ALL.map(|letters| notation(letters, place, separator, lowercase));
-                    candidates.extend(all);
-                }
-            }
-        }
+        let places = [TagPlace::Prefix, TagPlace::Suffix];
+        let cases = places.into_iter().flat_map(|place| [(place, false), (place, true)]);
+        let spellings = SEPARATORS.into_iter().flat_map(|separator| {
+            cases.clone().map(move |(place, lowercase)| (place, separator, lowercase))
+        });
         let mut best = (0, None);
-        for candidate in &candidates {
-            let labels = self.inside(outside);
-            let fitting = labels.filter(|label| candidate.read(&label.name).is_some());
-            let fit = fitting.map(|label| label.count).sum();
-            // Ties: the first, which is the most common.
-            if fit > best.0 && self.has_evidence(candidate) {
-                best = (fit, Some(candidate));
+        for (place, separator, lowercase) in spellings {
+            for candidate in
+                Letters::ALL.map(|letters| notation(letters, place, separator, lowercase))
+            {
+                let is_read = |label: &str| label != outside && candidate.read(label).is_some();
+                let fit = self.count(is_read);
+                // Ties: the first, which is the most common.
+                if fit > best.0 && self.has_evidence(&candidate) {
+                    best = (fit, Some(candidate));
+                }
             }
         }
         let all = self.in_spans(outside);
@@ -317,7 +319,7 @@ impl SchemeDetector {
         match best {
             _ if all == 0 => Some(notation(Letters::Bioes, TagPlace::Prefix, '-', false)),
             (fit, _) if fit + all / ONE_IN < all && self.marks_first(&first) => Some(first),
-            (_, best) => best.cloned(),
+            (_, best) => best,
         }
     }
 
@@ -330,9 +332,7 @@ impl SchemeDetector {
             return true;
         }
         let mut tags: HashMap<&str, &str> = HashMap::new();
-        let labels = self.labels[1..].iter();
-        let mut chunks = labels.filter_map(|label| notation.read(&label.name));
-        chunks.any(|chunk| *tags.entry(chunk.kind).or_insert(chunk.tag) != chunk.tag)
+        self.chunks(notation).any(|chunk| *tags.entry(chunk.kind).or_insert(chunk.tag) != chunk.tag)
     }
 
     /// Whether the first tokens of spans alone have tags: each label without one follows one of its
@@ -340,7 +340,7 @@ impl SchemeDetector {
     fn marks_first(&self, notation: &Notation) -> bool {
         let (mut legal, mut illegal) = (0, 0);
         for (&(a, b), pair) in self.pairs.iter().filter(|((_, b), _)| *b != END) {
-            let read = |i: usize| notation.read(&self.labels[i].name);
+            let read = |i: usize| notation.read(&self.labels[i].0);
             let Some(chunk) = read(b).filter(|chunk| chunk.tag == "I") else {
                 continue;
             };
@@ -350,41 +350,25 @@ impl SchemeDetector {
                 false => illegal += pair.count,
             }
         }
-        let mut labels = self.labels[1..].iter().map(|label| notation.read(&label.name));
-        legal > 0
-            && illegal <= (legal + illegal) / ONE_IN
-            && labels.any(|chunk| chunk.is_some_and(|chunk| chunk.tag == "B"))
+        let has_first = self.chunks(notation).any(|chunk| chunk.tag == "B");
+        legal > 0 && illegal <= (legal + illegal) / ONE_IN && has_first
     }
 
     /// The labels without a tag.
-    fn strays<'a>(&'a self, notation: &'a Notation) -> impl Iterator<Item = &'a SeenLabel> {
-        let labels = self.labels[1..].iter();
-        labels.filter(|label| notation.read(&label.name).is_none())
-    }
-
-    /// The number of labels with a tag and a type.
-    fn typed(&self, notation: &Notation) -> u64 {
-        let has_type = |label: &SeenLabel| {
-            notation.read(&label.name).is_some_and(|chunk| !chunk.kind.is_empty())
-        };
-        let typed = self.labels[1..].iter().filter(|label| has_type(label));
-        typed.map(|label| label.count).sum()
-    }
-
     fn misfits(&self, notation: &Notation) -> Vec<Misfit> {
-        let strays = self.strays(notation).map(|label| Misfit {
-            label: label.name.clone(),
+        let labels = self.labels[1..].iter().filter(|(name, _)| notation.read(name).is_none());
+        let strays = labels.map(|(name, seen)| Misfit {
+            label: name.clone(),
             why: "not of the scheme".to_owned(),
-            count: label.count,
-            first: label.first.clone(),
+            count: seen.count,
+            first: seen.first.clone(),
         });
         by_count(strays.collect())
     }
 
     /// The schemes that have the tags of all labels.
     fn schemes(&self, notation: &Notation) -> &'static [Scheme] {
-        let labels = self.labels[1..].iter();
-        let mut tags = labels.filter_map(|label| notation.read(&label.name)).map(|chunk| chunk.tag);
+        let mut tags = self.chunks(notation).map(|chunk| chunk.tag);
         let has = |wanted: &[&str]| tags.clone().any(|tag| wanted.contains(&tag));
         match (has(&["E", "S"]), has(&["B"])) {
             _ if notation.place == TagPlace::First => &[Scheme::Iob2],
@@ -409,7 +393,7 @@ impl SchemeDetector {
         pairs.filter(move |((a, b), ..)| {
             let name = |i: usize| match i {
                 END => labeling.outside(),
-                _ => &self.labels[i].name,
+                _ => &*self.labels[i].0,
             };
             !may_follow(name(*a), name(*b), &labeling)
         })
@@ -419,12 +403,13 @@ impl SchemeDetector {
     /// some.
     fn without_tags(&self, outside: Cow<'static, str>, with_tags: Option<Notation>) -> Detected {
         let total = self.in_spans(&outside);
-        let continued = self.pairs.iter().filter(|&(&(a, b), _)| a == b && b != END);
-        let continued = continued.filter(|((_, b), _)| self.labels[*b].name != outside);
-        let continued: u64 = continued.map(|(_, pair)| pair.count).sum();
-        let outsides = self.ids.get(&*outside).map_or(0, |&id| self.labels[id].count);
-        let has_tag =
-            self.inside(&outside).any(|label| Notation::CANONICAL.read(&label.name).is_some());
+        let is_continued =
+            |&(a, b): &(usize, usize)| a == b && b != END && self.labels[b].0 != outside;
+        let continued = self.pairs.iter().filter(|(pair, _)| is_continued(pair));
+        let continued: u64 = continued.map(|(_, seen)| seen.count).sum();
+        let outsides = self.count(|label| label == outside);
+        let is_tag = |label: &str| label != outside && Notation::CANONICAL.read(label).is_some();
+        let has_tag = self.count(is_tag) > 0;
         let is_certain = outside == "O" || self.outside.is_some();
         let are_types = match self.choice {
             _ if has_tag => false,
@@ -436,20 +421,19 @@ impl SchemeDetector {
                     && (outsides >= total || is_certain && 4 * continued >= total)
             }
         };
-        let notation = match are_types {
-            true => Notation { outside, ..Notation::CANONICAL },
-            false => Notation::CANONICAL,
+        let labeling = match are_types {
+            true => Labeling {
+                notation: Notation { outside, ..Notation::CANONICAL },
+                ..Labeling::from(Scheme::Plain)
+            },
+            false => Labeling::default(),
         };
         let suspicious = with_tags.filter(|notation| {
             let typed = self.typed(notation);
             self.choice == PlainLabels::Auto && typed > 0 && SUSPICIOUS * typed >= total
         });
-        let scheme = match are_types {
-            true => Scheme::Plain,
-            false => Scheme::Raw,
-        };
         Detected {
-            labeling: Labeling { notation, ..Labeling::from(scheme) },
+            labeling,
             has_spans: are_types,
             labels: self.labels.len() - 1,
             strays: suspicious.map_or_else(Vec::new, |notation| self.misfits(&notation)),
