@@ -38,7 +38,7 @@ const HEADER_ROW: Repair = Repair {
 pub(super) struct ConllParser {
     options: ReadOptions,
     is_conllu: bool,
-    first: Option<FirstLines>, // once they have been looked at
+    first: FirstLines,
     layout: Option<(ColumnLayout, Doubts)>,
     current: Option<(Sentence, MultiwordEnd)>,
     early_boundaries: Vec<(u64, String)>, // -DOCSTART- lines before the first token
@@ -65,7 +65,7 @@ impl ConllParser {
                 ..options
             },
             is_conllu,
-            first: is_conllu.then(FirstLines::default),
+            first: FirstLines::default(),
             layout: None,
             current: None,
             early_boundaries: Vec::new(),
@@ -107,10 +107,7 @@ impl ConllParser {
             None => {
                 let layout = match self.is_conllu {
                     true => ColumnLayout::of_tabs(conllu::schema(line, &self.options)?),
-                    false => {
-                        let first = self.first.get_or_insert_default();
-                        ColumnLayout::new(line, first, &self.options)?
-                    }
+                    false => ColumnLayout::new(line, &self.first, &self.options)?,
                 };
                 let doubts = Doubts::new(&layout.schema, self.is_conllu);
                 self.layout.insert((layout, doubts))
@@ -183,8 +180,20 @@ impl ConllParser {
         }
         Ok(())
     }
+}
 
-    /// Parses a line, and appends the sentence that it ends.
+impl SentenceParser for ConllParser {
+    fn memory_per_byte(&self) -> u64 {
+        6
+    }
+
+    fn begin(&mut self, lines: &mut LineReader) -> Result<()> {
+        if !self.is_conllu {
+            self.first = FirstLines::look_at(lines, &self.options)?;
+        }
+        Ok(())
+    }
+
     fn line(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
         let is_blank = is_blank(line.text);
         let was_blank = std::mem::replace(&mut self.blank, is_blank);
@@ -199,11 +208,9 @@ impl ConllParser {
             self.end_sentence(line.number, ready)
         } else if self.options.lines.comments && line.text.starts_with('#') {
             self.comment(line)
-        } else if self.options.lines.header
-            && self.first.as_ref().is_none_or(|f| f.header.is_none())
-        {
+        } else if self.options.lines.header && self.first.header.is_none() {
             let names = split_cells(line.text).into_iter().map(str::to_owned);
-            self.first.get_or_insert_default().header = Some(names.collect());
+            self.first.header = Some(names.collect());
             (self.options.report).add_at(&HEADER_ROW, line.file, line.number);
             Ok(())
         } else if !self.is_conllu && split_blanks(line.text).next() == Some(DOCUMENT_START) {
@@ -212,25 +219,12 @@ impl ConllParser {
             self.token(line, ready)
         }
     }
-}
 
-impl SentenceParser for ConllParser {
-    fn memory_per_byte(&self) -> u64 {
-        6
-    }
-
-    fn advance(&mut self, lines: &mut LineReader, ready: &mut VecDeque<Sentence>) -> Result<bool> {
-        if self.first.is_none() {
-            self.first = Some(FirstLines::default()); // an error is not met again
-            self.first = Some(FirstLines::look_at(lines, &self.options)?);
-        }
-        if let Some(line) = lines.next_line()? {
-            return self.line(&line, ready).map(|()| true);
-        }
+    fn end(&mut self, lines: &LineReader, ready: &mut VecDeque<Sentence>) -> Result<()> {
         if let Some((_, doubts)) = &mut self.layout {
             doubts.end(lines.file(), &self.options.report);
         }
-        self.end_sentence(lines.number(), ready).map(|()| false)
+        self.end_sentence(lines.number(), ready)
     }
 
     fn recover(&mut self, lines: &mut LineReader) -> Result<()> {

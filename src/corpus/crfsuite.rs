@@ -134,18 +134,19 @@ impl SentenceParser for CrfsuiteParser {
         14
     }
 
-    fn advance(&mut self, lines: &mut LineReader, ready: &mut VecDeque<Sentence>) -> Result<bool> {
-        let Some(line) = lines.next_line()? else {
-            return self.end_sentence(ready).map(|()| false);
-        };
+    fn line(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
         if is_blank(line.text) {
-            return self.end_sentence(ready).map(|()| true);
+            return self.end_sentence(ready);
         }
         let new = || (Sentence::new(self.schema.clone(), line.file.clone()), Attributes::default());
         let (mut sentence, mut attributes) = self.current.take().unwrap_or_else(new);
-        self.token(&line, &mut sentence, &mut attributes)?;
+        self.token(line, &mut sentence, &mut attributes)?;
         self.current = Some((sentence, attributes));
-        Ok(true)
+        Ok(())
+    }
+
+    fn end(&mut self, _: &LineReader, ready: &mut VecDeque<Sentence>) -> Result<()> {
+        self.end_sentence(ready)
     }
 
     fn recover(&mut self, lines: &mut LineReader) -> Result<()> {

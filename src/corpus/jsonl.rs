@@ -225,18 +225,15 @@ impl SentenceParser for JsonlParser {
         30
     }
 
-    fn advance(&mut self, lines: &mut LineReader, ready: &mut VecDeque<Sentence>) -> Result<bool> {
-        let Some(line) = lines.next_line()? else {
-            return Ok(false);
-        };
+    fn line(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
         let is_blank = is_blank(line.text);
         if std::mem::replace(&mut self.blank, is_blank) && !is_blank {
             self.separation.add(Separation::BLANK_LINE);
         }
-        if !is_blank {
-            self.record(&line, ready)?;
+        match is_blank {
+            true => Ok(()),
+            false => self.record(line, ready),
         }
-        Ok(true)
     }
 
     fn recover(&mut self, lines: &mut LineReader) -> Result<()> {

@@ -230,13 +230,46 @@ pub trait SentenceParser: Send {
     /// tokens or attributes need more than their text, and growing vectors twice of that.
     fn memory_per_byte(&self) -> u64;
 
-    /// Reads on, by a line in most formats, and appends the sentences that are complete to `ready`;
-    /// returns whether the file goes on. No line beyond the one that ends a sentence is read.
+    /// Looks at the first lines of the file, of which nothing has been read.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is of another format.
+    fn begin(&mut self, _lines: &mut LineReader) -> Result<()> {
+        Ok(())
+    }
+
+    /// Parses the next line, and appends the sentences that it completes to `ready`.
+    ///
+    /// # Errors
+    ///
+    /// A sentence is malformed.
+    fn line(&mut self, _line: &InputLine, _ready: &mut VecDeque<Sentence>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Ends the file, all of which `lines` has read, and appends the sentences that it completes.
+    ///
+    /// # Errors
+    ///
+    /// A sentence is malformed.
+    fn end(&mut self, _lines: &LineReader, _ready: &mut VecDeque<Sentence>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Reads on, by a line unless the format has other parts, and appends the sentences that are
+    /// complete to `ready`; returns whether the file goes on. No line beyond the one that ends a
+    /// sentence is read.
     ///
     /// # Errors
     ///
     /// A sentence is malformed, or cannot be read.
-    fn advance(&mut self, lines: &mut LineReader, ready: &mut VecDeque<Sentence>) -> Result<bool>;
+    fn advance(&mut self, lines: &mut LineReader, ready: &mut VecDeque<Sentence>) -> Result<bool> {
+        match lines.next_line()? {
+            Some(line) => self.line(&line, ready).map(|()| true),
+            None => self.end(lines, ready).map(|()| false),
+        }
+    }
 
     /// Goes on after an error: skips the rest of its sentence.
     ///

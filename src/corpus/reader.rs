@@ -34,6 +34,7 @@ struct OpenInput {
     lines: LineReader,
     parser: Box<dyn SentenceParser>,
     ready: VecDeque<Sentence>,
+    has_begun: bool,        // the parser has looked at the first lines
     error_at: Option<u64>,  // how much had been read at the last error
     is_damaged: bool,       // the rest of what the last error is about is to be skipped
     is_finished: bool,      // the parser stays where an error is
@@ -66,6 +67,9 @@ impl OpenInput {
     }
 
     fn parse(&mut self) -> Result<Option<Sentence>> {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.parser.begin(&mut self.lines)?; // an error is not met again
+        }
         while self.ready.is_empty() && self.parser.advance(&mut self.lines, &mut self.ready)? {}
         Ok(self.ready.pop_front())
     }
@@ -355,6 +359,7 @@ fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
         lines,
         parser,
         ready: VecDeque::new(),
+        has_begun: false,
         error_at: None,
         is_damaged: false,
         is_finished: false,

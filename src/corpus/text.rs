@@ -43,7 +43,7 @@ impl TextParser {
     }
 
     /// Moves the position past a line. Returns where its text begins.
-    fn advance(&mut self, line: &InputLine) -> TextPosition {
+    fn pass(&mut self, line: &InputLine) -> TextPosition {
         let mut start = self.position;
         if line.has_mark {
             start.advance("\u{feff}");
@@ -99,14 +99,19 @@ impl TextParser {
         }
         Ok(())
     }
+}
 
-    /// Parses a line, and appends the sentences that it completes.
+impl SentenceParser for TextParser {
+    fn memory_per_byte(&self) -> u64 {
+        60
+    }
+
     fn line(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
         if line.has_mark {
             // Another file begins.
             self.end_paragraph(ready)?;
         }
-        let start = self.advance(line);
+        let start = self.pass(line);
         if !self.paragraphs {
             let sentences = (self.tokenizer).read_line(line.text, line.file, line.number)?;
             self.add(line.text, sentences, start, ready);
@@ -125,18 +130,9 @@ impl TextParser {
         }
         Ok(())
     }
-}
 
-impl SentenceParser for TextParser {
-    fn memory_per_byte(&self) -> u64 {
-        60
-    }
-
-    fn advance(&mut self, lines: &mut LineReader, ready: &mut VecDeque<Sentence>) -> Result<bool> {
-        match lines.next_line()? {
-            Some(line) => self.line(&line, ready).map(|()| true),
-            None => self.end_paragraph(ready).map(|()| false),
-        }
+    fn end(&mut self, _: &LineReader, ready: &mut VecDeque<Sentence>) -> Result<()> {
+        self.end_paragraph(ready)
     }
 
     fn recover(&mut self, lines: &mut LineReader) -> Result<()> {

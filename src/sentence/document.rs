@@ -1,5 +1,6 @@
 //! A document: a borrowed view of consecutive sentences.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,17 +30,10 @@ pub type IndexedText = fn(&str, &mut String);
 #[derive(Debug)]
 pub struct Document<'a> {
     identity: Arc<()>,
-    sentences: Sentences<'a>,
+    sentences: Vec<Cow<'a, Sentence>>,
     starts: Vec<usize>, // [sentences + 1] the first token of each sentence
     indices: Mutex<Vec<(IndexKey, Arc<WordIndex>)>>,
     derived: Mutex<Vec<DerivedDocument>>,
-}
-
-/// The sentences of a document.
-#[derive(Debug)]
-enum Sentences<'a> {
-    Borrowed(Vec<&'a Sentence>),
-    Owned(Vec<Sentence>),
 }
 
 /// What made a derived document, and the document.
@@ -53,25 +47,21 @@ impl<'a> Document<'a> {
     pub fn new(sentences: impl IntoIterator<Item = &'a Sentence>) -> Self {
         let is_content = |sentence: &&Sentence| !sentence.layout.document_start;
         let sentences = sentences.into_iter().filter(is_content);
-        Self::of(Sentences::Borrowed(sentences.collect()))
+        Self::of(sentences.map(Cow::Borrowed).collect())
     }
 
     /// Creates a document of one sentence, which may be a document boundary.
     pub fn alone(sentence: &'a Sentence) -> Self {
-        Self::of(Sentences::Borrowed(vec![sentence]))
+        Self::of(vec![Cow::Borrowed(sentence)])
     }
 
-    fn of(sentences: Sentences<'a>) -> Self {
+    fn of(sentences: Vec<Cow<'a, Sentence>>) -> Self {
         let mut starts = vec![0];
         let mut tokens = 0;
-        let mut push = |sentence: &Sentence| {
+        starts.extend(sentences.iter().map(|sentence| {
             tokens += sentence.len();
-            starts.push(tokens);
-        };
-        match &sentences {
-            Sentences::Borrowed(sentences) => sentences.iter().for_each(|s| push(s)),
-            Sentences::Owned(sentences) => sentences.iter().for_each(&mut push),
-        }
+            tokens
+        }));
         Self {
             identity: Arc::new(()),
             sentences,
@@ -93,15 +83,12 @@ impl<'a> Document<'a> {
 
     /// Returns sentence `i`, if there is one.
     pub fn sentence(&self, i: usize) -> Option<&Sentence> {
-        match &self.sentences {
-            Sentences::Borrowed(sentences) => sentences.get(i).copied(),
-            Sentences::Owned(sentences) => sentences.get(i),
-        }
+        self.sentences.get(i).map(AsRef::as_ref)
     }
 
     /// Iterates over the sentences.
     pub fn sentences(&self) -> impl Iterator<Item = &Sentence> {
-        (0..self.len()).filter_map(|i| self.sentence(i))
+        self.sentences.iter().map(AsRef::as_ref)
     }
 
     /// Returns sentence `i` with its context, if there is one.
@@ -178,7 +165,7 @@ impl<'a> Document<'a> {
         if let Some((_, document)) = derived.iter().find(|(other, _)| Arc::ptr_eq(other, maker)) {
             return Ok(Arc::clone(document));
         }
-        let document = Arc::new(Document::of(Sentences::Owned(make()?)));
+        let document = Arc::new(Document::of(make()?.into_iter().map(Cow::Owned).collect()));
         derived.push((Arc::clone(maker), Arc::clone(&document)));
         Ok(document)
     }
