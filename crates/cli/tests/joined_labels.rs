@@ -1,6 +1,5 @@
 //! Labels that join columns: `--label upos+feats`.
 
-use crate::damaged_models::seal;
 use crate::support::TestDir;
 
 /// Sentences of CoNLL-U in which the word tells both columns.
@@ -139,17 +138,6 @@ fn columns_are_appended_in_their_order_and_scored() {
 }
 
 #[test]
-fn columns_are_joined_in_any_order_and_number_and_by_index() {
-    let dir = trained("train.conll", COLUMNS, "--label 3+2+-3");
-    let header = dir.inspect("");
-    assert_eq!(header["label_column"], "3+2+1");
-    let tagged = dir.run("tag m train.conll --format conll --output jsonl").json_lines();
-    assert_eq!(tagged[0]["labels"][0], "Number=Plur+NOUN+NNS");
-    assert_eq!(tagged[0]["3"][0], "Number=Plur");
-    assert_eq!(tagged[0]["1"][1], "VB");
-}
-
-#[test]
 fn json_lines_have_the_joined_labels_and_the_columns() {
     let dir = trained("train.jsonl", JSON, "--label pos+feats");
     let tagged = dir.run("tag m train.jsonl").success();
@@ -177,17 +165,6 @@ fn other_formats_have_the_joined_label_where_there_is_one() {
     assert!(best.contains("dogs\tNOUN\tNumber=Plur\n"), "{best}");
     let explained = dir.run("explain m text.txt --output json").success();
     assert!(explained.contains("NOUN+Number=Plur"));
-}
-
-#[test]
-fn a_column_of_that_name_wins() {
-    let text = "dogs NOUN P x\nbark VERB Q y\n";
-    let dir = trained("train.conll", text, "--columns word,a,b,a+b --label a+b");
-    let header = dir.inspect("");
-    assert_eq!(header["label_column"], "a+b");
-    assert_eq!(header.get("joined_columns"), None);
-    let tagged = dir.run("tag m train.conll").success();
-    assert!(tagged.starts_with("dogs NOUN P x x\n"), "{tagged}");
 }
 
 #[test]
@@ -220,60 +197,16 @@ fn labels_with_prefixes_encode_no_spans_when_joined() {
 }
 
 #[test]
-fn a_value_with_the_joint_is_refused_before_training() {
+fn a_value_with_the_joint_is_refused_in_training_and_not_read_in_tagging() {
     let text = UD.replace("SYM\tSYM", "S+M\tSYM");
     assert_eq!(
         train_error("train.conllu", &text, "--label upos+feats"),
         "train.conllu:10: the value 'S+M' of the column 'upos' contains '+'; in labels of joined \
          columns (upos+feats) only the last column may have such values"
     );
-    let json = JSON.replace("\"Sing\"", "\"a+b\"");
-    assert_eq!(
-        train_error("train.jsonl", &json, "--label feats+pos"),
-        "train.jsonl:2: the value 'a+b' of the column 'feats' contains '+'; in labels of joined \
-         columns (feats+pos) only the last column may have such values"
-    );
-    let dir = trained("train.jsonl", &json, "--label pos+feats");
-    assert!(dir.run("tag m train.jsonl").success().contains("\"NOUN+a+b\""));
-    // In a file to be tagged, such values are not read.
     let dir = conllu();
     dir.write("bare.conllu", &text);
     assert_eq!(dir.run("tag m bare.conllu").success(), UD);
-}
-
-#[test]
-fn columns_that_cannot_be_joined_are_refused() {
-    let names = "id form lemma upos xpos feats head deprel deps misc";
-    let conllu = |label: &str| train_error("train.conllu", UD, &format!("--label {label}"));
-    assert_eq!(
-        conllu("upos+ner"),
-        format!(
-            "train.conllu:2: no column 'ner' to take labels from (of 'upos+ner'); the columns are \
-             {names}"
-        )
-    );
-    assert_eq!(
-        conllu("upos+upos"),
-        "train.conllu:2: the label 'upos+upos' has the column 'upos' twice; expected different \
-         columns"
-    );
-    assert_eq!(
-        conllu("upos+"),
-        "train.conllu:2: the label 'upos+' has an empty column name; expected names of columns \
-         with '+' in between, such as upos+feats"
-    );
-    assert!(train_error("train.jsonl", JSON, "--label pos+ner").starts_with(
-        "train.jsonl:1: no column 'ner' to take labels from (of 'pos+ner'); the columns are "
-    ));
-    assert_eq!(
-        train_error("train.conllu", UD, "--label upos+feats --partial-labels"),
-        "train.conllu:2: labels that join columns cannot be partial or forced; expected a \
-         single label column"
-    );
-    assert!(
-        train_error("train.conll", "a\t\tN\n", "--columns word,x,y --label x+y")
-            .starts_with("train.conll:1: the label is empty in the column 'x'")
-    );
 }
 
 #[test]
@@ -335,30 +268,4 @@ fn check_and_report_take_joined_labels() {
         .run("report --predictions tagged.conllu --label upos+feats --output other.html")
         .failure();
     assert!(message.contains("expected a file with gold labels (--gold)"), "{message}");
-}
-
-#[test]
-fn a_model_whose_labels_do_not_split_is_damaged() {
-    let dir = conllu();
-    let mut model = dir.bytes("m");
-    let label = b"DET+_";
-    let at = model.windows(label.len()).position(|window| window == label).unwrap();
-    model[at + 3] = b'-';
-    seal(&mut model);
-    dir.write("m", &model);
-    let message = dir.run("tag m train.conllu").failure();
-    assert!(
-        message.contains("the label 'DET-_' does not consist of values of 2 columns (upos+feats)"),
-        "{message}"
-    );
-}
-
-#[test]
-fn models_are_converted_and_configured_with_their_columns() {
-    let dir = conllu();
-    dir.run("convert m --model f32 --precision f32").success();
-    dir.write("bare.conllu", without_labels(UD));
-    assert_eq!(dir.run("tag f32 bare.conllu").success(), UD);
-    let config = dir.run("inspect m --config").success();
-    assert!(config.contains("--label=upos+feats\n"), "{config}");
 }
