@@ -10,21 +10,15 @@ mod compare;
 mod config;
 mod convert;
 mod demo;
-mod documents;
 mod error_list;
 mod eval;
-mod exit;
 mod explain;
-mod flags;
 mod gold_tagger;
 mod help;
 mod inspect;
-mod interrupt;
 mod line_kinds;
 mod model_columns;
-mod outputs;
 mod predictions;
-mod progress;
 mod ranks_program;
 mod report;
 mod roles;
@@ -36,7 +30,6 @@ mod tag_output;
 mod tagging_pipeline;
 mod team;
 mod template_arguments;
-mod terminal;
 mod train;
 mod training_arguments;
 mod training_reporter;
@@ -44,17 +37,17 @@ mod training_table;
 mod tune;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use dropchain::Error;
-use serde::Serialize;
 
-use arguments::FileName;
 use config::{ConfigArguments, EffectiveConfig, ParseError};
-use dropchain_layout::{printable_json, printable_lines};
-use exit::{CommandError, CommandResult, check_uninterrupted};
+use dropchain_command::exit::{CommandError, CommandResult, check_uninterrupted};
+use dropchain_command::{
+    check_stdin_once, exit, flags, interrupt, json_line, outputs, print, print_exact, print_json,
+    print_painted, print_report, progress, stdout_error, terminal,
+};
+use dropchain_documents::command::{ClassifyCommand, RegressCommand};
 pub use ranks_program::run_ranks;
 
 /// A linear-chain CRF tagger for named entities, parts of speech, chunks and other token labels.
@@ -85,8 +78,8 @@ enum Command {
     Inspect(inspect::InspectCommand),
     Convert(convert::ConvertCommand),
     Cluster(cluster::ClusterCommand),
-    Classify(documents::ClassifyCommand),
-    Regress(documents::RegressCommand),
+    Classify(ClassifyCommand),
+    Regress(RegressCommand),
     Demo(demo::DemoCommand),
     Report(Box<report::ReportCommand>),
     #[cfg(feature = "serve")]
@@ -94,59 +87,6 @@ enum Command {
     Bench(bench::BenchCommand),
     Completions(help::CompletionsCommand),
     Man(help::ManCommand),
-}
-
-/// Rejects more than one `-` among the input files.
-fn check_stdin_once<'a>(files: impl IntoIterator<Item = &'a FileName>) -> CommandResult {
-    match files.into_iter().filter(|file| &***file == "-").count() {
-        0 | 1 => Ok(()),
-        _ => Err(CommandError::Usage("standard input can be read only once")),
-    }
-}
-
-/// Converts a failure to write to standard output.
-fn stdout_error(error: io::Error) -> CommandError {
-    Error::io("standard output", error).into()
-}
-
-/// Writes results for people to standard output. Text of files cannot control the terminal.
-fn print(text: &str) -> CommandResult {
-    print_exact(&printable_lines(text))
-}
-
-/// Writes results as JSON to standard output. Text of files cannot control the terminal.
-fn print_json(json: &str) -> CommandResult {
-    print_exact(&printable_json(json))
-}
-
-/// Prints text with paint, which only a terminal gets. The text of files in it is
-/// [printable](dropchain_layout::printable).
-fn print_painted(text: &str) -> CommandResult {
-    anstream::stdout().lock().write_all(text.as_bytes()).map_err(stdout_error)
-}
-
-/// Writes a page to standard output, exactly.
-fn print_exact(text: &str) -> CommandResult {
-    io::stdout().lock().write_all(text.as_bytes()).map_err(stdout_error)
-}
-
-/// Serializes a report as one line of JSON.
-fn json_line(report: &impl Serialize) -> Result<String, Error> {
-    serde_json::to_string(report)
-        .map(|json| json + "\n")
-        .map_err(|e| Error::parameter(format!("cannot write the report as JSON: {e}")))
-}
-
-/// Prints a report as a line of JSON, or as text.
-fn print_report(
-    is_json: bool,
-    report: &impl Serialize,
-    text: impl FnOnce() -> String,
-) -> CommandResult {
-    match is_json {
-        true => print_json(&json_line(report)?),
-        false => print(&text()),
-    }
 }
 
 impl Command {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use dropchain::model::MAGIC;
 use dropchain::{Error, Result};
-use dropchain_documents::Task;
+use dropchain_documents::command::user_of;
 
 use crate::CommandResult;
 use crate::arguments::FileName;
@@ -22,7 +22,7 @@ pub fn is_model(file: impl AsRef<Path>) -> bool {
     let read = open(file.as_ref()).map(|file| file.take(8).read_to_end(&mut beginning));
     let taggers = [MAGIC.as_slice(), dropchain_crfsuite::MAGIC];
     read.is_some() && taggers.iter().any(|model| beginning.starts_with(model))
-        || Task::of_file(file).is_some()
+        || user_of(file.as_ref()).is_some()
 }
 
 /// Returns whether a file has the columns of another and more, as predictions have those of the

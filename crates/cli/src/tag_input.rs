@@ -8,7 +8,7 @@ use clap::Args;
 use dropchain::corpus::{Format, LineRules, ReadOptions, Reader, Supervision};
 use dropchain::tag::{Condition, Header};
 use dropchain::{Error, Result, Sentence, Tagger};
-use dropchain_documents::Task;
+use dropchain_documents::command::user_of;
 use dropchain_formats::{InputFormat, SpanOptions};
 
 use crate::arguments::{
@@ -223,16 +223,14 @@ pub fn open_tagger(path: impl AsRef<Path>) -> Result<Tagger> {
 ///
 /// [`Error::Model`] names the command for it.
 pub fn check_is_tagger(path: &Path) -> Result<()> {
-    let Some(kind) = Task::of_file(path) else {
-        return Ok(());
-    };
-    let command = match kind {
-        Task::Classes => "classify",
-        Task::Numbers => "regress",
-    };
-    let message = format!(
-        "the model {}; expected a tagger (`dropchain {command}` has commands for this one)",
-        kind.what()
-    );
-    Err(Error::model(path, message))
+    match user_of(path) {
+        None => Ok(()),
+        Some((what, command)) => Err(Error::model(
+            path,
+            format!(
+                "the model {what}; expected a tagger (`dropchain {command}` has commands for this \
+                 one)"
+            ),
+        )),
+    }
 }

@@ -39,6 +39,8 @@
 //! ```
 #![deny(missing_docs)]
 
+#[cfg(feature = "command")]
+pub mod command;
 mod corpus;
 mod eval;
 mod features;

@@ -5,14 +5,15 @@ use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use crate::{End, Event, Iteration, Start, digits};
 use dropchain::optim::StopReason;
 use dropchain::train::EndReason;
 use dropchain::{Error, Result};
-use dropchain_documents::{End, Event, Iteration, Start, digits};
 
-use crate::exit::training_result;
-use crate::progress::Progress;
-use crate::{CommandResult, interrupt};
+use dropchain_command::exit::CommandResult;
+use dropchain_command::exit::training_result;
+use dropchain_command::interrupt;
+use dropchain_command::progress::Progress;
 
 /// Reports training.
 pub struct Reporter<'a> {

@@ -40,6 +40,7 @@ static ADVICE: OnceLock<String> = OnceLock::new();
 pub struct Signal(pub u8);
 
 impl Signal {
+    /// SIGHUP.
     pub const HANG_UP: Self = Self(1);
     const INTERRUPT: Self = Self(2);
     const TERMINATE: Self = Self(15);

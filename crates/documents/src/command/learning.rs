@@ -1,13 +1,13 @@
 //! The arguments that say what is learned.
 
-use clap::Args;
-use dropchain::{Error, Result};
-use dropchain_documents::{
+use crate::{
     Course, DocumentOptions, Loss, ModelOptions, Multiclass, Noise, NoiseKind, Penalties, Task,
 };
+use clap::Args;
+use dropchain::{Error, Result};
 
 use super::arguments::TrainingFiles;
-use crate::arguments::{Choice, one_of};
+use dropchain_command::arguments::{Choice, one_of};
 
 /// ε of support vector regression, unless it is given.
 const EPSILON: f64 = 0.1;

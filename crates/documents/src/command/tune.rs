@@ -2,17 +2,18 @@
 
 use std::path::PathBuf;
 
+use crate::{Configuration, DocumentTrainer, Grid, Scoring, SearchResult};
 use clap::Args;
-use dropchain_documents::{Configuration, DocumentTrainer, Grid, Scoring, SearchResult};
 use serde_json::json;
 
 use super::arguments::{TrainingFiles, UnlabeledFiles};
 use super::learning::ClassLearning;
-use crate::arguments::FileName;
-use crate::exit::CommandError;
-use crate::outputs::ResultFile;
-use crate::progress::Progress;
-use crate::{CommandResult, interrupt, print_report};
+use dropchain_command::arguments::FileName;
+use dropchain_command::exit::CommandError;
+use dropchain_command::exit::CommandResult;
+use dropchain_command::outputs::ResultFile;
+use dropchain_command::progress::Progress;
+use dropchain_command::{interrupt, print_report};
 use dropchain_layout::format_table;
 
 /// Search for the best training parameters of a classifier and write the best model

@@ -2,19 +2,18 @@
 
 use std::path::PathBuf;
 
+use crate::{CrossValidation, DocumentTrainer, PathOptions, PathPoint, RegressionPath, digits};
 use clap::{ArgAction, Args};
-use dropchain_documents::{
-    CrossValidation, DocumentTrainer, PathOptions, PathPoint, RegressionPath, digits,
-};
 use serde_json::json;
 
 use super::arguments::TrainingFiles;
 use super::learning::NumberLearning;
-use crate::arguments::{Choice, one_of};
-use crate::exit::CommandError;
-use crate::outputs::ResultFile;
-use crate::progress::Progress;
-use crate::{CommandResult, interrupt, print_report};
+use dropchain_command::arguments::{Choice, one_of};
+use dropchain_command::exit::CommandError;
+use dropchain_command::exit::CommandResult;
+use dropchain_command::outputs::ResultFile;
+use dropchain_command::progress::Progress;
+use dropchain_command::{interrupt, print_report};
 use dropchain_layout::format_table;
 
 /// Train with falling strengths of the penalties, and choose one by cross-validation

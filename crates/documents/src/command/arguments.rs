@@ -2,20 +2,20 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
-use dropchain::Result;
-use dropchain::corpus::ReadOptions;
-use dropchain_documents::{
+use crate::{
     DataOptions, DocumentCorpus, DocumentModel, DocumentTrainer, FeatureOptions, Instance,
     InstanceFormat, InstanceReadOptions, InstanceReader, NgramRange, TableFeatures, Task,
     TermFrequency, Tokens,
 };
+use clap::Args;
+use dropchain::Result;
+use dropchain::corpus::ReadOptions;
 
-use crate::arguments::{
+use dropchain_command::arguments::{
     Choice, FileName, LimitArguments, Switch, TextArguments, ThreadArguments, one_of,
 };
-use crate::outputs::CommandFiles;
-use crate::progress::Progress;
+use dropchain_command::outputs::CommandFiles;
+use dropchain_command::progress::Progress;
 
 /// The default column or key of the label.
 const LABEL: &str = "label";

@@ -2,16 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::{DocumentOptions, DocumentTrainer, Noise, Penalties};
 use clap::Args;
-use dropchain_documents::{DocumentOptions, DocumentTrainer, Noise, Penalties};
 
 use super::arguments::{TrainingFiles, UnlabeledFiles};
 use super::learning::{ClassLearning, NumberLearning};
 use super::reporter::Reporter;
-use crate::arguments::FileName;
-use crate::outputs::ResultFile;
-use crate::progress::Progress;
-use crate::{CommandResult, interrupt};
+use dropchain_command::arguments::FileName;
+use dropchain_command::exit::CommandResult;
+use dropchain_command::interrupt;
+use dropchain_command::outputs::ResultFile;
+use dropchain_command::progress::Progress;
 
 /// Train a classifier on documents with classes
 #[derive(Debug, Args)]

@@ -3,19 +3,20 @@
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use crate::{
+    ClassReport, DocumentModel, Instance, NumberReport, Prediction, Task, comparison_text, digits,
+};
 use clap::{ArgAction, Args};
 use dropchain::Result;
 use dropchain_analysis::PairedBootstrap;
-use dropchain_documents::{
-    ClassReport, DocumentModel, Instance, NumberReport, Prediction, Task, comparison_text, digits,
-};
 use serde_json::{Map, Value, json};
 
 use super::arguments::DocumentInput;
-use crate::arguments::{Choice, FileName, one_of};
-use crate::outputs::CommandFiles;
-use crate::terminal::{Rates, damage_table};
-use crate::{CommandResult, json_line, print, print_json, print_report, stdout_error};
+use dropchain_command::arguments::{Choice, FileName, one_of};
+use dropchain_command::exit::CommandResult;
+use dropchain_command::outputs::CommandFiles;
+use dropchain_command::terminal::{Rates, damage_table};
+use dropchain_command::{json_line, print, print_json, print_report, stdout_error};
 use dropchain_layout::format_table;
 
 /// Predict the classes of documents, with probabilities

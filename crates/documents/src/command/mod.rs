@@ -8,9 +8,12 @@ mod reporter;
 mod train;
 mod tune;
 
+use std::path::Path;
+
 use clap::{Args, Subcommand};
 
-use crate::CommandResult;
+use crate::Task;
+use dropchain_command::exit::CommandResult;
 
 /// Classify whole documents: train, predict, eval, tune, inspect
 #[derive(Debug, Args)]
@@ -39,6 +42,11 @@ enum ClassifySubcommands {
 }
 
 impl ClassifyCommand {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// Those of its subcommand.
     pub fn run(&self) -> CommandResult {
         match &self.command {
             ClassifySubcommands::Train(command) => command.run(),
@@ -82,6 +90,11 @@ enum RegressSubcommands {
 }
 
 impl RegressCommand {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// Those of its subcommand.
     pub fn run(&self) -> CommandResult {
         match &self.command {
             RegressSubcommands::Train(command) => command.run(),
@@ -91,4 +104,15 @@ impl RegressCommand {
             RegressSubcommands::Inspect(command) => command.run(),
         }
     }
+}
+
+/// Returns what a model file does, as in "the model predicts numbers", and the command for it;
+/// `None` if it is no model of documents.
+pub fn user_of(file: &Path) -> Option<(&'static str, &'static str)> {
+    let task = Task::of_file(file)?;
+    let command = match task {
+        Task::Classes => "classify",
+        Task::Numbers => "regress",
+    };
+    Some((task.what(), command))
 }

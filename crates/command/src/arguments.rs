@@ -1,0 +1,295 @@
+//! Argument groups and value types that commands share.
+
+use std::borrow::Borrow;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::ops::Deref;
+use std::path::Path;
+use std::str::FromStr;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use dropchain::corpus::{ReadLimits, ReadOptions, ReadReport, TextEncoding, TextOptions};
+use dropchain::memory::available_address_space;
+use dropchain::{Error, MemoryLimit, Result};
+
+use crate::progress::{Progress, notice};
+
+/// Parses one of some names.
+pub fn by_name<T>(names: impl IntoIterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err = Error> + Clone + Send + Sync + 'static,
+{
+    let names = names.into_iter().collect::<Vec<_>>();
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
+}
+
+/// An option that is switched on or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// It is on.
+    On,
+    /// It is off.
+    Off,
+}
+
+impl Switch {
+    /// Returns whether it is on.
+    pub fn is_on(self) -> bool {
+        self == Self::On
+    }
+}
+
+/// Maximum number of threads; more is a typo.
+const MAX_THREADS: i64 = 1024;
+
+/// Address space in bytes that a thread takes: its stack, and some of its first allocations.
+const THREAD_ADDRESS_SPACE: u64 = (2 << 20) + (64 << 10);
+
+/// How many threads to use.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ThreadArguments {
+    /// Number of threads [default: one per processor]
+    ///
+    /// The results are the same for any number of threads.
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS),
+        hide_short_help = true
+    )]
+    pub threads: Option<u16>,
+}
+
+impl ThreadArguments {
+    /// Returns the number of threads to use.
+    pub fn count(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.map_or_else(all, usize::from)
+    }
+
+    /// Rejects threads whose stacks do not fit into the address space. Starting them would succeed,
+    /// until one that runs already finds no room for its first allocation and aborts.
+    pub fn check_stacks(&self) -> Result<()> {
+        let needed = self.count() as u64 * THREAD_ADDRESS_SPACE;
+        match available_address_space() {
+            Some(left) if left < needed => {
+                Err(Error::threads("their stacks exceed the limit on the address space"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the arguments with another default number of threads, if there is one.
+    pub fn or(&self, threads: Option<u16>) -> Self {
+        Self { threads: self.threads.or(threads) }
+    }
+
+    /// Starts the global thread pool.
+    pub fn start_pool(&self) -> Result<()> {
+        self.check_stacks()?;
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(self.threads.map_or(0, usize::from))
+            .build_global()
+            .map_err(Error::threads)
+    }
+}
+
+/// Limits on what is read and on the memory for it.
+#[derive(Clone, Debug, Default, Args)]
+pub struct LimitArguments {
+    /// Maximum number of tokens of a sentence; raw text is split there [default: 100000]
+    ///
+    /// In other formats a longer sentence is an error: most likely the blank lines between
+    /// sentences are missing.
+    #[arg(long, value_name = "N", help_heading = "Input",
+          value_parser = clap::value_parser!(u32).range(1..), hide_long_help = true)]
+    max_sentence: Option<u32>,
+    /// Memory limit, for example 4G or 500M [default: most of the free memory]
+    #[arg(long, value_name = "SIZE", help_heading = None::<&str>, hide_short_help = true)]
+    memory: Option<ByteSize>,
+}
+
+impl LimitArguments {
+    /// Returns the maximum number of tokens of a sentence.
+    pub fn max_sentence(&self) -> usize {
+        self.max_sentence.map_or(ReadLimits::MAX_SENTENCE, |max| max as usize)
+    }
+
+    /// Returns how much is read.
+    pub fn read(&self) -> ReadLimits {
+        ReadLimits { max_sentence: self.max_sentence(), memory: self.memory() }
+    }
+
+    /// Returns the memory limit.
+    pub fn memory(&self) -> MemoryLimit {
+        self.memory.map_or_else(MemoryLimit::default, |size| MemoryLimit::Bytes(size.0))
+    }
+}
+
+/// A number of bytes, written with an optional decimal unit: k, M, G or T.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ByteSize(u64);
+
+impl ByteSize {
+    /// Returns the number of bytes.
+    pub fn bytes(self) -> u64 {
+        self.0
+    }
+}
+
+impl FromStr for ByteSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let unit = match text.chars().last() {
+            Some('k' | 'K') => 1e3,
+            Some('m' | 'M') => 1e6,
+            Some('g' | 'G') => 1e9,
+            Some('t' | 'T') => 1e12,
+            _ => 1.0,
+        };
+        let number = if unit > 1.0 { &text[..text.len() - 1] } else { text };
+        let size = number.parse().ok().map(|number: f64| number * unit);
+        size.filter(|size| size.is_finite() && *size >= 1.0)
+            .map(|size| Self(size as u64))
+            .ok_or_else(|| "expected a size such as 4G, 500M or 4000000000".to_owned())
+    }
+}
+
+/// Text in other encodings, and with hard line breaks.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Input")]
+pub struct TextArguments {
+    /// Encoding of the input, for example latin1, windows-1250 or utf-16le [default: utf-8]
+    ///
+    /// Labels of the WHATWG Encoding Standard. A byte order mark overrides this option.
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    encoding: Option<TextEncoding>,
+    /// Replace invalid bytes with U+FFFD, and report the count
+    #[arg(long, hide_long_help = true)]
+    lossy: bool,
+    /// Raw text has hard line breaks: a blank line ends a paragraph, other line ends are blanks
+    #[arg(long, hide_long_help = true)]
+    paragraphs: bool,
+    #[arg(skip)]
+    report: ReadReport,
+}
+
+impl TextArguments {
+    /// Sets the corresponding reading options.
+    pub fn apply(&self, options: ReadOptions) -> ReadOptions {
+        let &Self { encoding, lossy, paragraphs, ref report } = self;
+        let text = TextOptions { encoding, lossy, paragraphs };
+        ReadOptions { text, report: report.clone(), ..options }
+    }
+
+    /// Says what was changed in the inputs, and what was decided about them; if `quiet`, only what
+    /// was changed as an option allows.
+    pub fn print_notices(&self, quiet: bool) {
+        let texts = match quiet {
+            true => self.report.losses(),
+            false => self.report.notices(),
+        };
+        texts.iter().for_each(|text| notice(text));
+    }
+
+    /// Says the same, beside progress.
+    pub fn print_notices_to(&self, progress: &Progress) {
+        match progress {
+            Progress::Quiet => self.print_notices(true),
+            _ => progress.println_all(self.report.notices()),
+        }
+    }
+}
+
+/// The name of an input file, which need not be valid UTF-8. As a string, for messages and logs,
+/// it has replacement characters then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileName {
+    name: OsString,
+    text: String,
+}
+
+impl FileName {
+    /// Returns the name of standard input.
+    pub fn stdin() -> Self {
+        Self::from(OsString::from("-"))
+    }
+}
+
+impl From<OsString> for FileName {
+    fn from(name: OsString) -> Self {
+        let text = name.to_string_lossy().into_owned();
+        Self { name, text }
+    }
+}
+
+impl Deref for FileName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl Borrow<str> for FileName {
+    fn borrow(&self) -> &str {
+        &self.text
+    }
+}
+
+impl AsRef<OsStr> for FileName {
+    fn as_ref(&self) -> &OsStr {
+        &self.name
+    }
+}
+
+impl AsRef<Path> for FileName {
+    fn as_ref(&self) -> &Path {
+        Path::new(&self.name)
+    }
+}
+
+impl fmt::Display for FileName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl serde::Serialize for FileName {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
+/// A name, what it means, and its value.
+pub type Choice<T> = (&'static str, &'static str, T);
+
+/// Parses one of these names.
+pub fn one_of<T>(values: &'static [Choice<T>]) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    let names = values.iter();
+    let names = names.map(|(name, help, _)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(names.collect::<Vec<_>>()).try_map(move |name| {
+        let found = values.iter().find(|(own, ..)| *own == name);
+        found.map(|found| found.2).ok_or("an unknown name")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_decimal_units() {
+        assert_eq!("1.5G".parse(), Ok(ByteSize(1_500_000_000)));
+        assert_eq!("300k".parse(), Ok(ByteSize(300_000)));
+        assert_eq!("12".parse(), Ok(ByteSize(12)));
+        for text in ["", "G", "-1G", "0", "infG", "4GB", "4é"] {
+            assert!(text.parse::<ByteSize>().is_err(), "{text}");
+        }
+    }
+}
