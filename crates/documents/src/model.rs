@@ -1,9 +1,6 @@
-//! Model files: a header, and named rows of weights.
-//!
-//! A file is a magic, the checksum of what follows (XXH3), the lengths of the header and of the
-//! names, the numbers of rows and of weights, and then: the header as JSON, the end of each name
-//! and of each row's weights, their columns, the weights in single precision, the names. Names
-//! ascend.
+//! Model files: a magic, the checksum of what follows (XXH3), and as JSON `[header, rows]`, where
+//! rows are the names of features, ascending, with their weights in single precision:
+//! `["w=great", [[0, 0.5]]]`.
 
 use std::path::{Path, PathBuf};
 
@@ -14,9 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::linear::output_score;
 use crate::options::{Multiclass, Task};
 use crate::{FeatureOptions, Loss, TableFeatures};
-use dropchain::atomic_file;
 use dropchain::error::{Error, Result};
-use dropchain::extract::SparseRows;
 use dropchain::input_file::InputFile;
 use dropchain::model::{MAGIC, Magic};
 
@@ -136,58 +131,39 @@ pub(crate) struct Parts {
     pub rows: Vec<Vec<(u32, f64)>>, // of features
 }
 
+/// The name of a feature, and its weights by column.
+pub(crate) type Row = (String, Vec<(u32, f32)>);
+
 /// A model file.
 #[derive(Clone, Debug)]
 pub(crate) struct ModelFile {
     path: PathBuf,
     bytes: Vec<u8>,
-    names: usize,   // where they begin
-    ends: Vec<u64>, // of names
-    rows: SparseRows,
+    rows: Vec<Row>,
 }
 
-/// The length of what the header follows.
-const PREAMBLE: usize = 48;
+/// The length of magic and checksum.
+const PREAMBLE: usize = 16;
 
 impl ModelFile {
     /// Encodes a model. Rows without weights are left out.
     pub fn encode(
         task: Task,
         header: &ModelHeader,
-        mut rows: Vec<(&str, Vec<(u32, f64)>)>,
+        rows: Vec<(&str, Vec<(u32, f64)>)>,
     ) -> Result<Vec<u8>> {
-        rows.iter_mut().for_each(|(_, row)| row.retain(|(_, weight)| *weight as f32 != 0.0));
-        rows.retain(|(_, row)| !row.is_empty());
+        let rows = rows.into_iter().map(|(name, row)| {
+            let row = row.into_iter().map(|(column, weight)| (column, weight as f32));
+            (name, row.filter(|(_, weight)| *weight != 0.0).collect::<Vec<(u32, f32)>>())
+        });
+        let mut rows: Vec<_> = rows.filter(|(_, row)| !row.is_empty()).collect();
         rows.sort_unstable_by_key(|(name, _)| *name);
-        let header = serde_json::to_vec(header)
-            .map_err(|error| Error::parameter(format!("cannot write a header: {error}")))?;
-        let weights: Vec<(u32, f64)> = rows.iter().flat_map(|(_, row)| row).copied().collect();
-        if weights.iter().any(|(_, weight)| !(*weight as f32).is_finite()) {
+        if rows.iter().flat_map(|(_, row)| row).any(|(_, weight)| !weight.is_finite()) {
             return Err(Error::parameter("a weight is too large for single precision"));
         }
-        let names: usize = rows.iter().map(|(name, _)| name.len()).sum();
-        let mut body = Vec::new();
-        for number in [header.len(), names, rows.len(), weights.len()] {
-            body.extend_from_slice(&(number as u64).to_le_bytes());
-        }
-        body.extend_from_slice(&header);
-        let mut ends = [0_u64; 2];
-        let lengths = |(name, row): &(&str, Vec<_>)| [name.len(), row.len()];
-        for (which, _) in [(); 2].iter().enumerate() {
-            for row in &rows {
-                ends[which] += lengths(row)[which] as u64;
-                body.extend_from_slice(&ends[which].to_le_bytes());
-            }
-        }
-        weights.iter().for_each(|(column, _)| body.extend_from_slice(&column.to_le_bytes()));
-        for (_, weight) in &weights {
-            body.extend_from_slice(&(*weight as f32).to_le_bytes());
-        }
-        rows.iter().for_each(|(name, _)| body.extend_from_slice(name.as_bytes()));
-        let mut file = task.magic().to_vec();
-        file.extend_from_slice(&xxh3_64(&body).to_le_bytes());
-        file.extend_from_slice(&body);
-        Ok(file)
+        let body = serde_json::to_vec(&(header, rows))
+            .map_err(|error| Error::parameter(format!("cannot write a model: {error}")))?;
+        Ok([task.magic().as_slice(), &xxh3_64(&body).to_le_bytes(), &body].concat())
     }
 
     /// Reads a file.
@@ -209,47 +185,22 @@ impl ModelFile {
             return Err(Error::model(path, message));
         }
         let damaged = |what: &str| Error::model(path, format!("the model is damaged: {what}"));
-        let number = |at: usize| {
-            let eight = bytes.get(at..at + 8).and_then(|bytes| bytes.first_chunk());
-            eight.map_or(0, |bytes| u64::from_le_bytes(*bytes))
-        };
-        if bytes.len() < PREAMBLE || xxh3_64(&bytes[16..]) != number(8) {
+        let body = bytes.get(PREAMBLE..).unwrap_or_default();
+        if bytes.get(8..PREAMBLE) != Some(&xxh3_64(body).to_le_bytes()) {
             return Err(damaged("it does not match its checksum"));
         }
-        let [header, names, rows, weights] =
-            [16, 24, 32, 40].map(|at| usize::try_from(number(at)).unwrap_or(usize::MAX));
-        let lengths = [header, rows, rows, weights, weights, names];
-        let ends = lengths.iter().zip([1, 8, 8, 4, 4, 1]).scan(PREAMBLE, |end, (length, size)| {
-            *end = end.saturating_add(length.saturating_mul(size));
-            Some(*end)
-        });
-        let ends: Vec<usize> = ends.collect();
-        if ends[5] != bytes.len() {
-            return Err(damaged("it has another length"));
-        }
-        let content: ModelHeader = serde_json::from_slice(&bytes[PREAMBLE..ends[0]])
-            .map_err(|error| damaged(&format!("the header cannot be read: {error}")))?;
-        let numbers =
-            |from: usize| -> Vec<u64> { (0..rows).map(|i| number(ends[from] + 8 * i)).collect() };
-        let [name_ends, row_ends] = [0, 1].map(numbers);
-        let is_ascending = |ends: &[u64], last: usize| {
-            ends.is_sorted() && ends.last().copied().unwrap_or(0) == last as u64
+        let (header, rows): (ModelHeader, Vec<Row>) = serde_json::from_slice(body)
+            .map_err(|error| damaged(&format!("it cannot be read: {error}")))?;
+        let is_weight = |(column, weight): &(u32, f32)| {
+            (*column as usize) < header.biases.len() && weight.is_finite()
         };
-        let columns: Vec<u32> =
-            bytes[ends[2]..ends[3]].as_chunks().0.iter().map(|b| u32::from_le_bytes(*b)).collect();
-        let values = bytes[ends[3]..ends[4]].as_chunks().0.iter();
-        let values: Vec<f64> = values.map(|b| f64::from(f32::from_le_bytes(*b))).collect();
-        let is_column = |column: &u32| (*column as usize) < content.biases.len();
-        if !is_ascending(&name_ends, names)
-            || !is_ascending(&row_ends, weights)
-            || !columns.iter().all(is_column)
-            || !content.fits(task)
+        if !rows.is_sorted_by(|(a, _), (b, _)| a < b)
+            || !rows.iter().flat_map(|(_, row)| row).all(is_weight)
+            || !header.fits(task)
         {
             return Err(damaged("its weights do not fit"));
         }
-        let rows = SparseRows::from_parts(row_ends, columns, Some(values));
-        let (path, names) = (path.to_owned(), ends[4]);
-        Ok((Self { path, bytes, names, ends: name_ends, rows }, content))
+        Ok((Self { path: path.to_owned(), bytes, rows }, header))
     }
 
     pub fn path(&self) -> &Path {
@@ -260,40 +211,16 @@ impl ModelFile {
         &self.bytes
     }
 
-    pub fn save(&self, path: &Path) -> Result<()> {
-        atomic_file::write(path, &self.bytes)
-    }
-
-    /// Returns the number of features with a weight.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Returns the name of a row.
-    pub fn name(&self, row: usize) -> &[u8] {
-        let start = if row == 0 { 0 } else { self.ends[row - 1] };
-        &self.bytes[self.names..][start as usize..self.ends[row] as usize]
-    }
-
-    /// Returns the weights of a row.
-    pub fn row(&self, row: usize) -> impl Iterator<Item = (u32, f64)> {
-        self.rows.entries(row)
+    /// Returns the features with a weight.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
     }
 
     /// Adds the row of a name, times `value`, to scores of columns.
     pub fn add_row(&self, name: &str, value: f64, scores: &mut [f64]) {
-        let mut range = 0..self.len();
-        while !range.is_empty() {
-            let middle = range.start.midpoint(range.end);
-            match self.name(middle).cmp(name.as_bytes()) {
-                std::cmp::Ordering::Less => range.start = middle + 1,
-                std::cmp::Ordering::Greater => range.end = middle,
-                std::cmp::Ordering::Equal => {
-                    for (column, weight) in self.row(middle) {
-                        scores[column as usize] += value * weight;
-                    }
-                    return;
-                }
+        if let Ok(row) = self.rows.binary_search_by(|(own, _)| own.as_str().cmp(name)) {
+            for &(column, weight) in &self.rows[row].1 {
+                scores[column as usize] += value * f64::from(weight);
             }
         }
     }

@@ -1,8 +1,5 @@
 //! How to train on documents.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use crate::{FeatureOptions, Loss, TableFeatures};
@@ -48,37 +45,9 @@ pub enum NoiseKind {
     MonteCarlo,
 }
 
-impl NoiseKind {
-    const NAMES: [(&'static str, Self); 5] = [
-        ("dropout", Self::Dropout),
-        ("gaussian", Self::Gaussian),
-        ("additive", Self::Additive),
-        ("gaussian-scores", Self::GaussianScores),
-        ("monte-carlo", Self::MonteCarlo),
-    ];
-}
-
-impl fmt::Display for NoiseKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAMES.iter().find(|(_, kind)| kind == self);
-        f.write_str(name.map_or("", |(name, _)| name))
-    }
-}
-
-impl FromStr for NoiseKind {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let kind = Self::NAMES.iter().find(|(own, _)| *own == name);
-        kind.map(|(_, kind)| *kind).ok_or_else(|| {
-            let names = Self::NAMES.map(|(name, _)| name).join(", ");
-            Error::parameter(format!("noise '{name}'; expected one of {names}"))
-        })
-    }
-}
-
 /// Noise on features.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Noise {
     /// Its kind.
     #[serde(rename = "noise")]
@@ -144,7 +113,8 @@ impl Noise {
 }
 
 /// The penalties on weights.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Penalties {
     /// Strength c2 of the penalty c2·‖θ‖²; of classes, two have the weights ±½w, and `None` is 0.1
     /// with noise, 0.3 without. `None` of numbers is 1.
@@ -164,7 +134,8 @@ pub struct Penalties {
 }
 
 /// How long training lasts.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Course {
     /// The maximum number of iterations.
     pub max_iterations: Option<usize>,
@@ -184,7 +155,8 @@ impl Default for Course {
 }
 
 /// What is learned.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ModelOptions {
     /// Classes, or numbers.
     pub task: Task,
@@ -196,9 +168,6 @@ pub struct ModelOptions {
     /// Number of hidden units of each score: with a loss of y·f, it is linear in so many learned
     /// features σ(α·x + c) instead of x. 0: none, at most 256.
     pub hidden: usize,
-    /// Whether only pairs of feature and class that occur have a weight; `None`: with more than 256
-    /// classes. Of the softmax loss of more than two classes.
-    pub observed: Option<bool>,
     /// Features that occur in fewer documents are ignored.
     pub min_count: usize,
 }
@@ -217,7 +186,8 @@ pub struct DataOptions {
 }
 
 /// How to train on documents.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct DocumentOptions {
     /// What documents consist of.
     #[serde(skip)]
@@ -287,74 +257,46 @@ impl DocumentOptions {
     ///
     /// [`Error::Parameter`] naming what does not fit.
     pub fn check(&self) -> Result<()> {
-        let ModelOptions { task, loss, hidden, .. } = self.model;
-        loss.check(task == Task::Numbers)?;
+        let hidden = self.model.hidden;
+        self.model.loss.check(self.model.task == Task::Numbers)?;
         self.noise.check()?;
         check_not_negative("L2 strength", self.l2())?;
         check_not_negative("L1 strength", self.penalties.l1)?;
         check_not_negative("tolerance", self.tolerance())?;
         self.data.features.map_or(Ok(()), |features| features.check())?;
-        if let Some(epsilon) = self.penalties.l2_informativeness
-            && !(epsilon.is_finite() && epsilon > 0.0)
-        {
-            return Err(Error::parameter(format!(
-                "L2 informativeness {epsilon}; expected a finite number above 0"
-            )));
+        match self.penalties.l2_informativeness {
+            Some(epsilon) if !(epsilon.is_finite() && epsilon > 0.0) => Err(Error::parameter(
+                format!("L2 informativeness {epsilon}; expected a finite number above 0"),
+            )),
+            _ if hidden > MAX_HIDDEN => Err(Error::parameter(format!(
+                "{hidden} hidden units; expected at most {MAX_HIDDEN}"
+            ))),
+            _ => self.check_loss(),
         }
-        if hidden > MAX_HIDDEN {
-            let message = format!("{hidden} hidden units; expected at most {MAX_HIDDEN}");
-            return Err(Error::parameter(message));
-        }
-        if loss == Loss::Softmax && hidden > 0 {
-            return Err(Error::parameter(format!(
-                "{hidden} hidden units without a loss; expected hinge, logistic or squared"
-            )));
-        }
-        self.check_loss()
     }
 
     /// Checks that other options fit the loss.
     fn check_loss(&self) -> Result<()> {
         let (loss, penalties, noise) = (self.model.loss, &self.penalties, &self.noise);
-        let of_kind = |kind| noise.is_on() && noise.kind == kind;
+        let kind = noise.is_on().then_some(noise.kind);
         let is_softmax = loss == Loss::Softmax;
-        let unfit = [
-            (
-                !is_softmax
-                    && [NoiseKind::GaussianScores, NoiseKind::MonteCarlo]
-                        .map(of_kind)
-                        .contains(&true),
-                "with noise of this kind",
-                "--noise dropout, gaussian or additive",
-            ),
-            (
-                self.model.hidden > 0 && penalties.l1 > 0.0,
-                "with hidden units and an L1 penalty",
-                "--l1 0",
-            ),
-            (
-                !is_softmax && penalties.l2_informativeness.is_some(),
-                "with L2 strengths by informativeness",
-                "strengths that are all alike",
-            ),
-            (
-                !is_softmax && self.model.observed == Some(true),
-                "with weights of observed pairs alone",
-                "--states all",
-            ),
-            (
-                of_kind(NoiseKind::Additive) && noise.shared_masks,
-                "with additive noise and masks of inputs",
-                "--masks weights",
-            ),
-        ];
-        match unfit.iter().find(|(is_unfit, ..)| *is_unfit) {
-            None => Ok(()),
-            Some((_, what, expected)) => Err(Error::parameter(format!(
-                "the {} loss {what}; expected {expected}",
-                loss.name()
-            ))),
-        }
+        let is_of_softmax = matches!(kind, Some(NoiseKind::GaussianScores | NoiseKind::MonteCarlo));
+        let is_additive = kind == Some(NoiseKind::Additive);
+        let (what, expected) = if is_softmax && self.model.hidden > 0 {
+            ("with `hidden` units", "`loss` hinge, logistic or squared")
+        } else if !is_softmax && is_of_softmax {
+            ("with `noise` of this kind", "dropout, gaussian or additive")
+        } else if self.model.hidden > 0 && penalties.l1 > 0.0 {
+            ("with hidden units and an L1 penalty", "`l1` 0")
+        } else if !is_softmax && penalties.l2_informativeness.is_some() {
+            ("with L2 strengths by informativeness", "strengths that are all alike")
+        } else if is_additive && noise.shared_masks {
+            ("with additive noise and masks of inputs", "`masks` weights")
+        } else {
+            return Ok(());
+        };
+        let message = format!("the {} loss {what}; expected {expected}", loss.name());
+        Err(Error::parameter(message))
     }
 }
 

@@ -12,6 +12,7 @@ use crate::options::{Multiclass, Task};
 use crate::{
     ClassEvaluation, Instance, InstanceFormat, InstanceReadOptions, NumberEvaluation, Tokens,
 };
+use dropchain::atomic_file;
 use dropchain::error::{Error, Result};
 use dropchain::math::{log_sum_exp, sigmoid};
 use dropchain_analysis::PairedBootstrap;
@@ -93,7 +94,7 @@ impl DocumentModel {
     ///
     /// [`Error::Io`] if it cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.file.save(path.as_ref())
+        atomic_file::write(path.as_ref(), self.as_bytes())
     }
 
     /// Returns everything but the weights of features.
@@ -118,8 +119,9 @@ impl DocumentModel {
     /// Returns the names of features with their weights by column, those of 0 left out; the columns
     /// are those of [`ModelHeader`].
     pub fn weights(&self) -> impl Iterator<Item = (String, Vec<(u32, f64)>)> {
-        let name = |row| String::from_utf8_lossy(self.file.name(row)).into_owned();
-        (0..self.file.len()).map(move |row| (name(row), self.file.row(row).collect()))
+        self.file.rows().iter().map(|(name, row)| {
+            (name.clone(), row.iter().map(|&(k, weight)| (k, f64::from(weight))).collect())
+        })
     }
 
     /// Returns the scores of a document; features that the model does not have are ignored.
@@ -314,7 +316,7 @@ impl DocumentModel {
         if self.task == Task::Numbers {
             value["loss"] = header.loss.name().into();
             value["bias"] = header.biases[0].into();
-            value["features"] = self.file.len().into();
+            value["features"] = self.file.rows().len().into();
             value["weights"] = columns.into_iter().next().unwrap_or_default().into();
             return value;
         }

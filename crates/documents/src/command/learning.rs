@@ -15,13 +15,9 @@ const EPSILON: f64 = 0.1;
 /// What all models have.
 #[derive(Clone, Debug, Args)]
 struct LearningArguments {
-    /// Kind of the noise: dropout, gaussian, additive; of softmax also gaussian-scores, monte-carlo
-    ///
-    /// gaussian and additive: features are multiplied by Gaussian numbers with mean 1, or such with
-    /// mean 0 are added to them. gaussian-scores: the expectation of dropout over Gaussian scores
-    /// (fast dropout), of two classes exactly, of more by the unscented transform. monte-carlo:
-    /// dropout by random sampling, slower, for comparison.
-    #[arg(long, value_name = "KIND", default_value = "dropout", help_heading = "Regularization")]
+    /// Kind of the noise; the last two are of softmax
+    #[arg(long, value_parser = one_of(&NOISES), value_name = "KIND", default_value = "dropout",
+          help_heading = "Regularization")]
     noise: NoiseKind,
     /// Penalize the weights of features divided by their standard deviation
     #[arg(long, help_heading = "Regularization")]
@@ -34,6 +30,19 @@ struct LearningArguments {
     #[arg(long, value_name = "FRACTION", help_heading = "Optimization")]
     tolerance: Option<f64>,
 }
+
+const NOISES: [Choice<NoiseKind>; 5] = [
+    ("dropout", "Features are dropped", NoiseKind::Dropout),
+    ("gaussian", "They are multiplied by Gaussian numbers with mean 1", NoiseKind::Gaussian),
+    ("additive", "Gaussian numbers with mean 0 are added to them", NoiseKind::Additive),
+    (
+        "gaussian-scores",
+        "Dropout in expectation over Gaussian scores (fast dropout), of more than two classes by \
+         the unscented transform",
+        NoiseKind::GaussianScores,
+    ),
+    ("monte-carlo", "Dropout by random sampling, slower, for comparison", NoiseKind::MonteCarlo),
+];
 
 impl LearningArguments {
     fn apply(
@@ -75,20 +84,10 @@ struct ClassArguments {
     /// always so with a --loss other than softmax
     #[arg(long, value_parser = one_of(&MULTICLASS), default_value = "softmax")]
     multiclass: Multiclass,
-    /// Feature-class pairs that get a weight: all, or those observed in the training data
-    /// [default: all; with --loss softmax and more than 256 classes, observed]
-    #[arg(long, value_parser = one_of(&STATES), value_name = "STATES")]
-    states: Option<OnlyObserved>,
     /// Ignore features that occur in fewer than N documents
     #[arg(long, default_value_t = 1, value_name = "N")]
     min_count: usize,
 }
-
-/// Whether pairs that do not occur have no weight.
-type OnlyObserved = bool;
-
-const STATES: [Choice<OnlyObserved>; 2] =
-    [("all", "All pairs", false), ("observed", "Pairs that occur", true)];
 
 const CLASS_LOSSES: [Choice<Loss>; 4] = [
     ("softmax", "−log p(class): a log-linear model", Loss::Softmax),
@@ -155,10 +154,6 @@ impl ClassLearning {
             (_, Some(_)) => return Err(Error::parameter("--margin: requires --loss hinge")),
             (loss, None) => loss,
         };
-        if model.hidden > 0 && loss == Loss::Softmax {
-            let message = "--hidden: requires --loss hinge, logistic or squared";
-            return Err(Error::parameter(message));
-        }
         if has_unlabeled && loss != Loss::Softmax {
             return Err(Error::parameter(format!(
                 "--unlabeled: --loss {} learns from labels alone; expected --loss softmax",
@@ -172,7 +167,6 @@ impl ClassLearning {
                 loss,
                 multiclass: model.multiclass,
                 hidden: model.hidden,
-                observed: model.states,
                 min_count: model.min_count,
             },
             noise: Noise { shared_masks: self.masks, samples: self.samples, ..default.noise },

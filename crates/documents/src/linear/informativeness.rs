@@ -15,17 +15,15 @@
 
 use super::design::Design;
 use super::objective::Examples;
-use super::states::WeightMap;
 
 /// Divides the strengths of all weights.
 pub(super) fn divide(
     strengths: &mut [f64],
     epsilon: f64,
     design: &Design,
-    map: &WeightMap,
+    outputs: usize,
     examples: &Examples,
 ) {
-    let outputs = map.outputs();
     let is_of = |n: usize, k: usize| examples.targets[n * outputs + k] > 0.0;
     let count = |documents: &mut dyn Iterator<Item = usize>, k: usize| {
         documents.fold([0.0; 2], |mut counts, n| {
@@ -36,9 +34,7 @@ pub(super) fn divide(
     let totals: Vec<[f64; 2]> =
         (0..outputs).map(|k| count(&mut (0..examples.weights.len()), k)).collect();
     for j in 0..design.dimension() {
-        let (classes, range) = map.column(j);
-        for (&k, strength) in classes.iter().zip(&mut strengths[range]) {
-            let k = k as usize;
+        for (k, strength) in strengths[j * outputs..][..outputs].iter_mut().enumerate() {
             let entries = design.columns.entries(j).filter(|(_, x)| *x != 0.0);
             let occurrences = count(&mut entries.map(|(n, _)| n as usize), k);
             let [outside, inside] =

@@ -10,7 +10,6 @@ mod objective;
 mod problem;
 mod sampling;
 mod softmax;
-mod states;
 #[cfg(test)]
 mod tests;
 

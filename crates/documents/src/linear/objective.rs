@@ -24,9 +24,8 @@ use super::design::{Design, MIN_ROWS, entry_sums};
 use super::loss::{Loss, Point, Smoothing};
 use super::sampling::Sampling;
 use super::softmax::{add_quadratic, add_shared, add_unscented, probabilities};
-use super::states::WeightMap;
 use dropchain::extract::SparseRows;
-use dropchain::math::sigmoid;
+use dropchain::math::{dot, sigmoid};
 use dropchain::optim::Objective;
 
 /// Noise on features. The bias has none.
@@ -70,7 +69,7 @@ pub struct Terms {
     pub l2: f64,
 }
 
-/// The objective. φ is the weights of all columns ([`WeightMap`]), then β, `[F]`.
+/// The objective. φ is the weights, `[D][F]`, then β, `[F]`.
 #[derive(Debug)]
 pub(super) struct LinearObjective<'a> {
     pub design: &'a Design,
@@ -88,7 +87,7 @@ pub(super) struct LinearObjective<'a> {
 /// Makes scores of φ.
 #[derive(Debug)]
 pub(super) struct Scorer {
-    pub map: WeightMap,
+    pub outputs: usize,    // F
     pub scales: Vec<f64>,  // [D] κ·√m
     pub bias: f64,         // its value
     pub centers: Vec<f64>, // [D] μ·√m, empty for classes
@@ -102,14 +101,9 @@ struct Pass {
 }
 
 impl Scorer {
-    /// Returns the number F of scores.
-    pub fn outputs(&self) -> usize {
-        self.map.outputs()
-    }
-
     /// Splits φ into weights and what is added to all scores, `[F]`.
     fn parts<'t>(&self, phi: &'t [f64]) -> (&'t [f64], Vec<f64>) {
-        let (weights, biases) = phi.split_at(phi.len() - self.outputs());
+        let (weights, biases) = phi.split_at(phi.len() - self.outputs);
         let shift: f64 = self.centers.iter().zip(weights).map(|(m, w)| m * w).sum();
         (weights, biases.iter().map(|b| self.bias * b - shift).collect())
     }
@@ -126,11 +120,25 @@ impl Scorer {
         let by_row = scores.par_chunks_mut(biases.len()).enumerate().with_min_len(MIN_ROWS);
         by_row.for_each(|(n, scores)| {
             scores.copy_from_slice(&biases);
-            for (j, x) in rows.entries(n) {
-                self.map.add(j as usize, self.scales[j as usize] * x, weights, scores);
-            }
+            self.add(rows, n, weights, scores);
         });
         scores
+    }
+
+    /// Adds those of the features of document `n` to its scores.
+    #[inline(always)]
+    fn add(&self, rows: &SparseRows, n: usize, weights: &[f64], scores: &mut [f64]) {
+        for (j, x) in rows.entries(n) {
+            let factor = self.scales[j as usize] * x;
+            let own = self.weights(weights, j);
+            scores.iter_mut().zip(own).for_each(|(s, w)| *s += factor * w);
+        }
+    }
+
+    /// Returns the weights of column `j`, `[F]`.
+    #[inline(always)]
+    fn weights<'w>(&self, weights: &'w [f64], j: u32) -> &'w [f64] {
+        &weights[j as usize * self.outputs..][..self.outputs]
     }
 }
 
@@ -153,11 +161,11 @@ impl LinearObjective<'_> {
 
     /// Returns V of additive noise, `[F]`.
     fn additive(&self, weights: &[f64]) -> Vec<f64> {
-        let mut variances = vec![0.0; self.scorer.outputs()];
+        let mut variances = vec![0.0; self.scorer.outputs];
         if let InputNoise::Additive(variance) = self.noise.0 {
-            self.scorer
-                .map
-                .for_each(|class, i| variances[class] += variance * weights[i] * weights[i]);
+            for weights in weights.chunks_exact(variances.len()) {
+                add_squares(&mut variances, variance, weights);
+            }
         }
         variances
     }
@@ -217,20 +225,17 @@ impl LinearObjective<'_> {
         [weight * (partition - score), factor * noise]
     }
 
-    /// Computes U, `[F]`. A class without a weight has u² where others have
-    /// (w − u)² = u² + w·(w − 2u).
+    /// Computes U, `[F]`.
     fn write_shared(&self, n: usize, weights: &[f64], p: &[f64], out: &mut [f64]) {
         let InputNoise::Proportional(rate) = self.noise.0 else { return };
         out.fill(0.0);
-        let mut constant = 0.0;
         for (j, x) in self.design.rows.entries(n) {
-            let (classes, range) = self.scorer.map.column(j as usize);
-            let own = classes.iter().zip(&weights[range]);
-            let u: f64 = own.clone().map(|(&k, w)| p[k as usize] * w).sum();
-            own.for_each(|(&k, w)| out[k as usize] += rate * x * x * w * (w - 2.0 * u));
-            constant += rate * x * x * u * u;
+            let own = self.scorer.weights(weights, j);
+            let u = dot(p, own);
+            for (out, w) in out.iter_mut().zip(own) {
+                *out += rate * x * x * (w - u) * (w - u);
+            }
         }
-        out.iter_mut().for_each(|out| *out += constant);
     }
 
     /// Adds the noise of sampled masks to the slopes of a document, and writes those of the
@@ -247,24 +252,16 @@ impl LinearObjective<'_> {
         let share = factor / sampling.samples as f64;
         let mut value = 0.0;
         let mut plain = biases.to_vec();
-        for (j, x) in self.design.rows.entries(n) {
-            self.scorer.map.add(
-                j as usize,
-                self.scorer.scales[j as usize] * x,
-                weights,
-                &mut plain,
-            );
-        }
+        self.scorer.add(&self.design.rows, n, weights, &mut plain);
         value -= factor * partition_slopes(&mut plain);
         slopes.iter_mut().zip(&plain).for_each(|(slope, p)| *slope -= factor * p);
         for (s, scores) in sampled.chunks_exact_mut(outputs).enumerate() {
             scores.copy_from_slice(biases);
             for (j, x) in self.design.rows.entries(n) {
-                let j = j as usize;
-                let (classes, range) = self.scorer.map.column(j);
-                for (&k, w) in classes.iter().zip(&weights[range]) {
-                    let mask = sampling.factor([n, s], j, [k as usize, outputs]);
-                    scores[k as usize] += mask * self.scorer.scales[j] * x * w;
+                let own = self.scorer.weights(weights, j);
+                for (k, (score, w)) in scores.iter_mut().zip(own).enumerate() {
+                    let mask = sampling.factor([n, s], j as usize, [k, outputs]);
+                    *score += mask * self.scorer.scales[j as usize] * x * w;
                 }
             }
             value += share * partition_slopes(scores);
@@ -305,15 +302,10 @@ impl LinearObjective<'_> {
             }
             scores.copy_from_slice(&biases);
             variances.copy_from_slice(&additive);
-            for (j, x) in self.design.rows.entries(n) {
-                self.scorer.map.add(
-                    j as usize,
-                    self.scorer.scales[j as usize] * x,
-                    weights,
-                    scores,
-                );
-                if rate > 0.0 && !matches!(self.noise.1, NoiseTerm::Shared) {
-                    self.scorer.map.add_squares(j as usize, rate * x * x, weights, variances);
+            self.scorer.add(&self.design.rows, n, weights, scores);
+            if rate > 0.0 && !matches!(self.noise.1, NoiseTerm::Shared) {
+                for (j, x) in self.design.rows.entries(n) {
+                    add_squares(variances, rate * x * x, self.scorer.weights(weights, j));
                 }
             }
             match self.is_joint {
@@ -336,12 +328,11 @@ impl LinearObjective<'_> {
 
     /// Writes the gradient by the weights of column `j`, but for the penalty.
     fn write_column(&self, j: usize, weights: &[f64], pass: &Pass, gradient: &mut [f64]) {
-        let (outputs, scale) = (self.scorer.outputs(), self.scorer.scales[j]);
+        let (outputs, scale) = (self.scorer.outputs, self.scorer.scales[j]);
         let rate = match self.noise.0 {
             InputNoise::Proportional(rate) => rate,
             _ => 0.0,
         };
-        let (classes, _) = self.scorer.map.column(j);
         if outputs == 1 {
             let [slope, variance] = entry_sums(self.design.columns.row(j), |n, x| {
                 [x * pass.slopes[n], x * x * pass.by_variance[n]]
@@ -353,21 +344,17 @@ impl LinearObjective<'_> {
                 let row = n as usize * outputs;
                 let slopes = &pass.slopes[row..][..outputs];
                 let variances = &pass.by_variance[row..][..outputs];
-                let own = classes.iter().zip(weights).zip(&mut *gradient);
+                let own = slopes.iter().zip(variances).zip(weights).zip(&mut *gradient);
                 if let NoiseTerm::Shared = self.noise.1 {
                     // λ·p, of which the sum is λ.
                     let all: f64 = variances.iter().sum();
-                    let u: f64 =
-                        classes.iter().zip(weights).map(|(&k, w)| variances[k as usize] * w).sum();
-                    let u = if all > 0.0 { u / all } else { 0.0 };
-                    own.for_each(|((&k, w), g)| {
-                        *g += scale * x * slopes[k as usize]
-                            + rate * x * x * variances[k as usize] * (w - u);
+                    let u = if all > 0.0 { dot(variances, weights) / all } else { 0.0 };
+                    own.for_each(|(((slope, v), w), g)| {
+                        *g += scale * x * slope + rate * x * x * v * (w - u);
                     });
                 } else {
-                    own.for_each(|((&k, w), g)| {
-                        let k = k as usize;
-                        *g += scale * x * slopes[k] + 2.0 * rate * x * x * w * variances[k];
+                    own.for_each(|(((slope, v), w), g)| {
+                        *g += scale * x * slope + 2.0 * rate * x * x * w * v;
                     });
                 }
             }
@@ -377,14 +364,20 @@ impl LinearObjective<'_> {
             for (n, x) in self.design.columns.entries(j) {
                 for s in 0..samples {
                     let row = &pass.sampled[(n as usize * samples + s) * outputs..][..outputs];
-                    for (&k, g) in classes.iter().zip(&mut *gradient) {
-                        let mask = sampling.factor([n as usize, s], j, [k as usize, outputs]);
-                        *g += mask * scale * x * row[k as usize];
+                    for (k, (slope, g)) in row.iter().zip(&mut *gradient).enumerate() {
+                        let mask = sampling.factor([n as usize, s], j, [k, outputs]);
+                        *g += mask * scale * x * slope;
                     }
                 }
             }
         }
     }
+}
+
+/// Adds factor·w² to variances.
+#[inline(always)]
+fn add_squares(variances: &mut [f64], factor: f64, weights: &[f64]) {
+    variances.iter_mut().zip(weights).for_each(|(v, w)| *v += factor * w * w);
 }
 
 /// Replaces scores by the derivatives of A, and returns A; that of one score f is ln 2cosh(½f).
@@ -406,10 +399,11 @@ impl Objective for LinearObjective<'_> {
 
     fn evaluate(&mut self, phi: &[f64], gradient: &mut [f64]) -> (f64, Terms) {
         let (pass, [loss, noise]) = self.pass(phi);
-        let outputs = self.scorer.outputs();
+        let outputs = self.scorer.outputs;
         let (weights, biases) = gradient.split_at_mut(phi.len() - outputs);
-        self.scorer.map.by_column(weights, |j, range, gradient| {
-            self.write_column(j, &phi[range], &pass, gradient);
+        let by_column = weights.par_chunks_exact_mut(outputs).zip(phi.par_chunks_exact(outputs));
+        by_column.enumerate().with_min_len(MIN_ROWS).for_each(|(j, (gradient, weights))| {
+            self.write_column(j, weights, &pass, gradient);
         });
         biases.fill(0.0);
         let mut by_variance = vec![0.0; outputs];
@@ -426,9 +420,9 @@ impl Objective for LinearObjective<'_> {
         weights.iter_mut().zip(&self.scorer.centers).for_each(|(w, center)| *w -= center * total);
         biases.iter_mut().for_each(|b| *b *= self.scorer.bias);
         if let InputNoise::Additive(variance) = self.noise.0 {
-            self.scorer.map.for_each(|class, i| {
-                weights[i] += 2.0 * variance * by_variance[class] * phi[i];
-            });
+            for (i, gradient) in weights.iter_mut().enumerate() {
+                *gradient += 2.0 * variance * by_variance[i % outputs] * phi[i];
+            }
         }
         let mut l2 = 0.0;
         for ((g, w), strength) in gradient.iter_mut().zip(phi).zip(&self.l2) {

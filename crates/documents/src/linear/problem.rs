@@ -10,7 +10,6 @@ use super::informativeness;
 use super::loss::{Loss, Smoothing};
 use super::objective::{Examples, InputNoise, LinearObjective, NoiseTerm, Scorer, Terms};
 use super::sampling::Sampling;
-use super::states::WeightMap;
 use crate::corpus::{DocumentCorpus, Target};
 use crate::model::{Output, OutputLayer, Parts};
 use crate::options::{DocumentOptions, Multiclass, NoiseKind, Task};
@@ -23,9 +22,6 @@ use dropchain::optim::{
 /// Curvature pairs of L-BFGS: with so many features, iterations are fewer than with those of
 /// taggers.
 const PAIRS: usize = 15;
-
-/// With more classes, only pairs of feature and class that occur have a weight.
-const MANY_CLASSES: usize = 256;
 
 /// What σ is multiplied by for the next multipliers, and its least value relative to the first.
 const SHRINKING: [f64; 2] = [0.3, 0.03];
@@ -89,12 +85,7 @@ impl<'a> Problem<'a> {
         let of_numbers = options.model.task == Task::Numbers;
         let design = Design::new(&corpus.rows, features, !is_sampled);
         let moments = (of_numbers || options.penalties.standardize).then(|| design.moments());
-        let scorer = Scorer {
-            map: WeightMap::all(0, 1),
-            scales: Vec::new(),
-            bias: 1.0,
-            centers: Vec::new(),
-        };
+        let scorer = Scorer { outputs: 1, scales: Vec::new(), bias: 1.0, centers: Vec::new() };
         let mut problem = Self { design, corpus, options, moments, scorer, interrupt };
         problem.scorer = problem.new_scorer();
         problem.check(features)?;
@@ -151,7 +142,7 @@ impl<'a> Problem<'a> {
     /// Returns the number of parameters.
     pub fn dimension(&self) -> usize {
         match self.options.model.hidden {
-            0 => self.scorer.map.len() + self.outputs(),
+            0 => (self.design.dimension() + 1) * self.outputs(),
             units => ((self.design.dimension() + 2) * units + 1) * self.outputs(),
         }
     }
@@ -175,33 +166,11 @@ impl<'a> Problem<'a> {
                 moments.means.iter().zip(scales).map(|(mean, s)| mean * s).collect()
             });
         Scorer {
-            map: self.map(),
+            outputs: self.outputs(),
             scales: scales.iter().map(|s| unit * s).collect(),
             bias: if of_numbers { 1.0 } else { SQRT_2 * unit },
             centers: centers.unwrap_or_default(),
         }
-    }
-
-    fn map(&self) -> WeightMap {
-        let outputs = self.outputs();
-        let is_many = outputs > MANY_CLASSES;
-        if !self.is_joint() || !self.options.model.observed.unwrap_or(is_many) {
-            return WeightMap::all(self.design.dimension(), outputs);
-        }
-        let of_column = |j: usize| {
-            let documents = self.design.columns.entries(j);
-            let targets = documents.map(|(n, _)| self.corpus.targets[n as usize]);
-            let mut classes: Vec<u32> = targets
-                .filter_map(|target| match target {
-                    Target::Class(class) => Some(class),
-                    _ => None,
-                })
-                .collect();
-            classes.sort_unstable();
-            classes.dedup();
-            classes
-        };
-        WeightMap::some(outputs, (0..self.design.dimension()).map(of_column))
     }
 
     fn examples(&self) -> Examples {
@@ -301,23 +270,22 @@ impl<'a> Problem<'a> {
     }
 
     fn linear(&self, l2: f64) -> LinearObjective<'_> {
-        let (loss, map, examples) = (self.options.model.loss, &self.scorer.map, self.examples());
-        let outputs = map.outputs();
+        let (loss, examples, outputs) = (self.options.model.loss, self.examples(), self.outputs());
         let scale = loss.scale(&examples.targets);
-        let mut strengths = vec![l2; map.len()];
+        let mut strengths = vec![l2; self.design.dimension() * outputs];
         for j in 0..self.design.dimension() {
             let is_constant = self.moments.as_ref().is_some_and(|m| m.squares[j] == 0.0);
-            let own = &mut strengths[map.column(j).1];
+            let own = &mut strengths[j * outputs..][..outputs];
             own.iter_mut().for_each(|l2| *l2 *= self.factor(j).powi(2));
             if is_constant && self.classes() == 0 {
                 own.fill(l2.max(1.0)); // the bias: it has no weight of its own
             }
         }
         if let Some(epsilon) = self.options.penalties.l2_informativeness {
-            informativeness::divide(&mut strengths, epsilon, &self.design, map, &examples);
+            informativeness::divide(&mut strengths, epsilon, &self.design, outputs, &examples);
         }
         let has_penalty = self.options.penalties.penalize_bias && self.classes() > 0;
-        strengths.resize(map.len() + outputs, if has_penalty { l2 } else { 0.0 });
+        strengths.resize(self.dimension(), if has_penalty { l2 } else { 0.0 });
         let smoothing = match loss.has_kinks() && !self.options.noise.is_on() {
             true => Smoothing::Multipliers(scale),
             false => Smoothing::Noise(loss.smoothing(scale)),
@@ -342,9 +310,8 @@ impl<'a> Problem<'a> {
     /// Returns estimates of the inverse diagonal of the Hessian: of classes their roots, as near
     /// the minimum many documents are certain.
     fn curvature(&self, examples: &Examples, l2: &[f64]) -> Vec<f32> {
-        let map = &self.scorer.map;
         const CERTAIN: f64 = 0.1; // p·(1 − p)
-        let of_numbers = self.classes() == 0;
+        let (of_numbers, outputs) = (self.classes() == 0, self.outputs());
         let slope = match self.options.model.loss {
             Loss::Poisson => self.mean(),
             _ => 2.0,
@@ -365,12 +332,12 @@ impl<'a> Problem<'a> {
                     entries.map(|(n, x)| examples.weights[n as usize] * x * x).sum()
                 }
             };
-            for i in map.column(j).1 {
+            for i in j * outputs..(j + 1) * outputs {
                 estimates[i] = estimate(square, l2[i]);
             }
         }
         let share = examples.weights.iter().sum::<f64>() / self.classes().max(1) as f64;
-        for i in map.len()..l2.len() {
+        for i in l2.len() - outputs..l2.len() {
             estimates[i] = estimate(share, l2[i]);
         }
         estimates
@@ -418,14 +385,15 @@ impl<'a> Problem<'a> {
         watch: Watch<'_>,
     ) -> Result<Fitted> {
         let mut objective = self.linear(strengths.l2);
-        let count = self.scorer.map.len();
+        let outputs = self.outputs();
+        let count = self.design.dimension() * outputs;
         let mut phi = start.map_or_else(|| vec![0.0; objective.dimension()], |s| s.phi.clone());
         if start.is_none() {
             phi[count..].fill(self.null_score() / self.scorer.bias);
         }
         let mut l1 = vec![0.0; phi.len()];
         for j in 0..self.design.dimension() {
-            let own = &mut l1[self.scorer.map.column(j).1];
+            let own = &mut l1[j * outputs..][..outputs];
             own.fill(strengths.l1 * self.scorer.scales[j] * self.factor(j));
         }
         let Smoothing::Multipliers(mut sigma) = objective.smoothing else {
@@ -586,13 +554,11 @@ impl<'a> Problem<'a> {
         let classes = &self.design.classes;
         let features = classes.classes().iter();
         if units == 0 {
-            let Scorer { map, scales, .. } = &self.scorer;
+            let Scorer { outputs, scales, .. } = &self.scorer;
             let row = |&class: &u32| {
-                let size = f64::from(classes.size(class));
-                let scale = scales[class as usize] / size;
-                let (columns, range) = map.column(class as usize);
-                let row = columns.iter().zip(&phi[range]);
-                row.map(|(&k, w)| (k, scale * w)).collect()
+                let scale = scales[class as usize] / f64::from(classes.size(class));
+                let row = phi[class as usize * outputs..][..*outputs].iter();
+                row.enumerate().map(|(k, w)| (k as u32, scale * w)).collect()
             };
             let rows = features.map(row).collect();
             return Parts { biases: self.scorer.biases(phi), outputs: None, rows };

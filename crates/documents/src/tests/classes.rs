@@ -124,7 +124,7 @@ fn softmax_of_two_classes_is_one_against_the_rest_and_noise_of_inputs_is_twice_a
         };
         // ρ = 1/3 and 2/3.
         let (a, b) = (train(true, 0.25), train(false, 0.4));
-        assert!(a.iter().all(|(name, w)| (w - b[name]).abs() < 1e-5), "{kind}");
+        assert!(a.iter().all(|(name, w)| (w - b[name]).abs() < 1e-5), "{kind:?}");
     }
 }
 
@@ -209,29 +209,6 @@ fn strengths_by_informativeness_depend_on_counts() {
     weak.data.features.as_mut().unwrap().words = Some("1..1".parse().unwrap());
     let expected = weights(&train(documents.clone(), &weak).unwrap().model)["w=a"].abs();
     assert!((ratio(Some(0.1)) - expected).abs() < 1e-4 && ratio(None) < 0.9 * expected);
-}
-
-#[test]
-fn observed_pairs_alone_have_a_weight() {
-    let documents = documents(3, 60);
-    let rows = |observed| {
-        let mut options = options(Loss::Softmax, 0.3, 0.3);
-        options.model.observed = observed;
-        train(documents.clone(), &options).unwrap().model.weights().collect::<Vec<_>>()
-    };
-    assert!(rows(None).iter().all(|(_, row)| row.len() == 3));
-    let classes = |name: &str| {
-        let of = documents.iter().filter(|document| {
-            matches!(&document.content, InstanceContent::Text(text)
-                if text.split(' ').any(|word| word == name))
-        });
-        of.map(|document| document.label.clone()).collect::<std::collections::BTreeSet<_>>().len()
-    };
-    for (name, row) in rows(Some(true)) {
-        if let Some(word) = name.strip_prefix("w=").filter(|word| !word.contains(' ')) {
-            assert_eq!(row.len(), classes(word), "{name}");
-        }
-    }
 }
 
 #[test]
@@ -341,10 +318,10 @@ fn a_search_scores_all_combinations_and_trains_the_best() {
 #[test]
 fn options_that_do_not_fit_are_named() {
     type Change = fn(&mut DocumentOptions);
-    let cases: [(Change, &str); 10] = [
+    let cases: [(Change, &str); 9] = [
         (|o| o.model.loss = Loss::Hinge { margin: 0.0 }, "margin 0; expected a number above 0"),
         (|o| o.model.loss = Loss::Poisson, "the poisson loss is not one of classes"),
-        (|o| o.model.hidden = 2, "2 hidden units without a loss"),
+        (|o| o.model.hidden = 2, "the softmax loss with `hidden` units"),
         (|o| o.model.hidden = 300, "300 hidden units; expected at most 256"),
         (|o| o.noise.amount = 1.0, "noise of 1; expected a dropout rate below 1"),
         (|o| o.noise.samples = 0, "0 samples; expected 1 to 1000"),
@@ -355,14 +332,7 @@ fn options_that_do_not_fit_are_named() {
                 o.model.loss = Loss::Logistic;
                 o.noise.kind = NoiseKind::MonteCarlo;
             },
-            "the logistic loss with noise of this kind",
-        ),
-        (
-            |o| {
-                o.model.loss = Loss::Squared;
-                o.model.observed = Some(true);
-            },
-            "expected --states all",
+            "the logistic loss with `noise` of this kind",
         ),
     ];
     for (change, expected) in cases {

@@ -5,7 +5,6 @@ use super::hidden::{self, HiddenObjective};
 use super::loss::{Loss, Smoothing};
 use super::objective::{Examples, InputNoise, LinearObjective, NoiseTerm, Scorer};
 use super::sampling::Sampling;
-use super::states::WeightMap;
 use dropchain::extract::SparseRows;
 use dropchain::optim::{Objective, check_gradient};
 use dropchain::random::uniform;
@@ -50,9 +49,9 @@ fn examples(outputs: usize) -> Examples {
     }
 }
 
-fn scorer(design: &Design, map: WeightMap, is_centered: bool) -> Scorer {
+fn scorer(design: &Design, outputs: usize, is_centered: bool) -> Scorer {
     Scorer {
-        map,
+        outputs,
         scales: design.scales.iter().map(|s| 1.5 * s).collect(),
         bias: 1.3,
         centers: if is_centered { design.moments().means } else { Vec::new() },
@@ -65,8 +64,8 @@ fn objective<'a>(
     loss: Loss,
     noise: (InputNoise, NoiseTerm),
 ) -> LinearObjective<'a> {
-    let outputs = scorer.map.outputs();
-    let count = scorer.map.len() + outputs;
+    let outputs = scorer.outputs;
+    let count = (design.dimension() + 1) * outputs;
     LinearObjective {
         design,
         scorer,
@@ -104,10 +103,8 @@ fn gradients_are_those_of_finite_differences() {
         (InputNoise::None, NoiseTerm::Sampled(sampling)),
         (proportional, NoiseTerm::Shared),
     ];
-    let some = || WeightMap::some(3, (0..8).map(|j| (j % 3..3).collect()));
-    for map in [WeightMap::all(8, 1), WeightMap::all(8, 3), some()] {
-        let outputs = map.outputs();
-        let scorer = scorer(&design, map, outputs == 1);
+    for outputs in [1, 3] {
+        let scorer = scorer(&design, outputs, outputs == 1);
         for loss in LOSSES {
             for (i, noise) in noises.into_iter().enumerate() {
                 let of_softmax = i > 2;
@@ -128,7 +125,7 @@ fn gradients_are_those_of_finite_differences() {
 #[test]
 fn gradients_with_multipliers_are_those_of_finite_differences() {
     let design = design();
-    let scorer = scorer(&design, WeightMap::all(8, 1), false);
+    let scorer = scorer(&design, 1, false);
     for loss in LOSSES.into_iter().filter(|loss| loss.has_kinks()) {
         for sigma in [1.0, 0.1] {
             let noise = (InputNoise::None, NoiseTerm::Quadratic);
