@@ -140,7 +140,8 @@ pub struct Course {
     /// The maximum number of iterations.
     pub max_iterations: Option<usize>,
     /// Training ends when the objective falls by less than this fraction in ten iterations. `None`:
-    /// 1e-5 for the softmax loss and hidden units, else 1e-10, at the minimum.
+    /// 1e-5 for the softmax loss and hidden units, 1e-6 for losses with kinks, else 1e-10, at the
+    /// minimum. Without noise, that is how far losses with kinks are above the minimum.
     pub tolerance: Option<f64>,
     /// Iterations without a better accuracy on development documents before training ends.
     pub patience: usize,
@@ -248,7 +249,11 @@ impl DocumentOptions {
     /// Returns the tolerance.
     pub(crate) fn tolerance(&self) -> f64 {
         let is_early = self.model.loss == Loss::Softmax || self.model.hidden > 0;
-        self.course.tolerance.unwrap_or(if is_early { 1e-5 } else { 1e-10 })
+        self.course.tolerance.unwrap_or(match self.model.loss.has_kinks() {
+            _ if is_early => 1e-5,
+            true => 1e-6,
+            false => 1e-10,
+        })
     }
 
     /// Checks that all options are in their ranges and fit one another.

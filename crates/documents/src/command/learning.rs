@@ -26,7 +26,7 @@ struct LearningArguments {
     #[arg(long, value_name = "N", help_heading = "Optimization")]
     max_iterations: Option<usize>,
     /// Stop when the objective falls by less than this fraction in ten iterations [default: 1e-5
-    /// with --loss softmax or --hidden, else 1e-10]
+    /// with --loss softmax or --hidden, 1e-6 with hinge and insensitive, else 1e-10]
     #[arg(long, value_name = "FRACTION", help_heading = "Optimization")]
     tolerance: Option<f64>,
 }

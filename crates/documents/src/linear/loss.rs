@@ -133,7 +133,7 @@ impl Loss {
     }
 
     /// Returns whether the loss is piecewise linear.
-    pub(super) fn has_kinks(self) -> bool {
+    pub(crate) fn has_kinks(self) -> bool {
         matches!(self, Self::Hinge { .. } | Self::Insensitive { .. })
     }
 

@@ -23,8 +23,16 @@ use dropchain::optim::{
 /// taggers.
 const PAIRS: usize = 15;
 
-/// What σ is multiplied by for the next multipliers, and its least value relative to the first.
-const SHRINKING: [f64; 2] = [0.3, 0.03];
+/// What σ is multiplied by where a gap is not this much smaller than the one before, and its least
+/// value relative to the first.
+const SHRINKING: f64 = 0.3;
+const LEAST: f64 = 0.03;
+
+/// The tolerance of the minimum for the first multipliers; that for later ones, relative to the gap
+/// that is left, as L-BFGS begins anew and slowly; and the least.
+const FIRST_TOLERANCE: f64 = 1e-3;
+const NEXT_TOLERANCE: f64 = 1e-7;
+const LEAST_TOLERANCE: f64 = 1e-13;
 
 /// The largest number of times that multipliers are set.
 const MAX_ROUNDS: usize = 100;
@@ -37,6 +45,14 @@ const INTERPOLATED: f64 = 1e-9;
 pub(crate) struct Strengths {
     pub l2: f64,
     pub l1: f64,
+}
+
+/// A part of a minimization.
+#[derive(Clone, Copy)]
+struct Stage<'s> {
+    l1: &'s [f64],
+    done: usize, // iterations before it
+    tolerance: f64,
 }
 
 /// A minimum.
@@ -343,13 +359,14 @@ impl<'a> Problem<'a> {
         estimates
     }
 
-    fn settings(&self, done: usize) -> Result<LbfgsSettings> {
+    fn settings(&self, stage: Stage<'_>) -> Result<LbfgsSettings> {
         let is_early = self.options.model.loss == Loss::Softmax || self.options.model.hidden > 0;
+        let Stage { done, tolerance, .. } = stage;
         LbfgsSettings::new(LbfgsOptions {
             memory: PAIRS,
             max_iterations: self.options.course.max_iterations.map(|most| most - most.min(done)),
-            improvement_tolerance: self.options.tolerance(),
-            gradient_tolerance: if is_early { 1e-5_f64.min(self.options.tolerance()) } else { 0.0 },
+            improvement_tolerance: tolerance,
+            gradient_tolerance: if is_early { 1e-5_f64.min(tolerance) } else { 0.0 },
             ..LbfgsOptions::default()
         })
     }
@@ -396,40 +413,49 @@ impl<'a> Problem<'a> {
             let own = &mut l1[j * outputs..][..outputs];
             own.fill(strengths.l1 * self.scorer.scales[j] * self.factor(j));
         }
+        let mut stage = Stage { l1: &l1, done: 0, tolerance: self.options.tolerance() };
         let Smoothing::Multipliers(mut sigma) = objective.smoothing else {
-            let outcome = self.run(&mut objective, phi, (&l1, 0), watch)?;
+            let outcome = self.run(&mut objective, phi, stage, watch)?;
             return Ok(self.finish(outcome, count, 0));
         };
-        let least = sigma * SHRINKING[1];
-        let mut done = 0;
+        let least = LEAST * sigma;
+        let mut last_gap = f64::INFINITY;
+        // Multipliers that are far from the dual variables need no exact minimum. At an exact one,
+        // the gap bounds how far the objective is above its least value.
+        stage.tolerance = FIRST_TOLERANCE;
         for round in 1.. {
-            let outcome = self.run(&mut objective, phi, (&l1, done), watch)?;
+            let outcome = self.run(&mut objective, phi, stage, watch)?;
             let gap = -outcome.detail.noise / outcome.value.abs();
-            sigma = (SHRINKING[0] * sigma).max(least);
+            if gap > SHRINKING * last_gap {
+                sigma = (SHRINKING * sigma).max(least);
+            }
+            last_gap = gap;
             objective.set_multipliers(&outcome.x, sigma);
             let is_last = !matches!(
                 outcome.stop_reason,
                 StopReason::Improvement | StopReason::Gradient | StopReason::LineSearch
             );
-            let is_near = gap <= 0.1 * self.options.tolerance();
+            let is_near = gap.max(stage.tolerance) <= self.options.tolerance();
             if is_last || is_near || round == MAX_ROUNDS {
                 let value = outcome.value - outcome.detail.noise;
-                return Ok(self.finish(Outcome { value, ..outcome }, count, done));
+                return Ok(self.finish(Outcome { value, ..outcome }, count, stage.done));
             }
-            done += outcome.iterations;
+            stage.done += outcome.iterations;
+            stage.tolerance = (NEXT_TOLERANCE * gap).clamp(LEAST_TOLERANCE, FIRST_TOLERANCE);
             phi = outcome.x;
         }
         unreachable!("the last round returns")
     }
 
-    /// Minimizes an objective after so many iterations.
+    /// Minimizes an objective in a stage.
     fn run<O: Objective<Detail = Terms>>(
         &self,
         objective: &mut O,
         start: Vec<f64>,
-        (l1, done): (&[f64], usize),
+        stage: Stage<'_>,
         watch: Watch<'_>,
     ) -> Result<Outcome<Terms>> {
+        let Stage { l1, done, tolerance } = stage;
         let mut last = [f64::INFINITY; 2];
         let mut observe = |step: &Step<'_>| {
             last = [last[1], step.value];
@@ -438,12 +464,11 @@ impl<'a> Problem<'a> {
                 number => watch(&Step { number: done + number, ..*step }),
             }
         };
-        let settings = self.settings(done)?;
+        let settings = self.settings(stage)?;
         let mut outcome =
             minimize(objective, start, Some(l1), &settings, self.interrupt, &mut observe)?;
         // Where nothing is left to gain but rounding, no step does.
-        let tolerance = self.options.tolerance().max(1e-9);
-        let is_at_rest = last[0] - last[1] <= tolerance * last[1].abs();
+        let is_at_rest = last[0] - last[1] <= tolerance.max(1e-9) * last[1].abs();
         if outcome.stop_reason == StopReason::LineSearch
             && (is_at_rest || self.is_interpolated(outcome.value))
         {
@@ -497,7 +522,8 @@ impl<'a> Problem<'a> {
             let mut objective = self.hidden(&examples, &targets, l2);
             let start = hidden::start(&self.design, units, self.options.course.seed);
             let l1 = vec![0.0; start.len()];
-            let outcome = self.run(&mut objective, start, (&l1, 0), watch)?;
+            let stage = Stage { l1: &l1, done: 0, tolerance: self.options.tolerance() };
+            let outcome = self.run(&mut objective, start, stage, watch)?;
             fitted.phi.extend(outcome.x);
             fitted.objective += outcome.value;
             fitted.iterations = fitted.iterations.max(outcome.iterations);
