@@ -2,15 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use dropchain_documents::{
-    Course, DataOptions, DocumentCorpus, DocumentOptions, DocumentTrainer, Event, Noise, NoiseKind,
-    Penalties,
-};
+use dropchain_documents::{DocumentCorpus, DocumentOptions, DocumentTrainer, Event};
 use numpy::ndarray::{Array1, Array2};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use serde::Deserialize;
 
 use crate::error::{at, exception};
 use crate::items::found;
@@ -24,56 +20,7 @@ type Trained<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, usize
 /// The rows of a matrix: the number of the class of each, if it is known, and its weight.
 type Rows<'py> = (Bound<'py, PyAny>, Vec<Option<usize>>, Vec<f64>);
 
-/// The options of training.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Options {
-    dropout: f64,
-    noise: String,
-    masks: String,
-    l2: Option<f64>,
-    l1: f64,
-    unlabeled_weight: f64,
-    max_iterations: Option<usize>,
-    tolerance: f64,
-    patience: usize,
-    seed: u64,
-}
-
-impl Options {
-    fn of_documents(self) -> PyResult<DocumentOptions> {
-        let kind: NoiseKind = self.noise.parse().map_err(exception)?;
-        let shared_masks = match &*self.masks {
-            "weights" => false,
-            "inputs" => true,
-            other => {
-                let message = format!("masks '{other}'; expected weights or inputs");
-                return Err(PyValueError::new_err(message));
-            }
-        };
-        let default = DocumentOptions::classes();
-        Ok(DocumentOptions {
-            data: DataOptions::default(),
-            noise: Noise {
-                kind,
-                amount: self.dropout,
-                shared_masks,
-                unlabeled_weight: self.unlabeled_weight,
-                ..default.noise
-            },
-            penalties: Penalties { l2: self.l2, l1: self.l1, ..default.penalties },
-            course: Course {
-                max_iterations: self.max_iterations,
-                tolerance: Some(self.tolerance),
-                patience: self.patience,
-                seed: self.seed,
-            },
-            ..default
-        })
-    }
-}
-
-/// Trains a classifier. `options` are JSON; `observer` is called with the number, the objective and
+/// Trains a classifier. `options` are those of documents as JSON; `observer` is called with the number, the objective and
 /// the accuracy on development documents of each iteration.
 ///
 /// # Errors
@@ -89,9 +36,9 @@ pub fn train_classifier<'py>(
     threads: Option<usize>,
     observer: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Trained<'py>> {
-    let options: Options = serde_json::from_str(options)
+    let options: DocumentOptions = serde_json::from_str(options)
         .map_err(|error| PyValueError::new_err(format!("max_iterations, seed: {error}")))?;
-    let trainer = DocumentTrainer::new(options.of_documents()?).map_err(exception)?;
+    let trainer = DocumentTrainer::new(options).map_err(exception)?;
     let (corpus, width) = read(&rows)?;
     let dev = dev.map(|rows| read(&rows)).transpose()?.map(|(dev, _)| dev);
     let finished = job::run(

@@ -74,4 +74,4 @@ pub use predictor::{DocumentModel, Prediction, digits};
 pub use training::{
     DocumentTrainer, End, Event, Iteration, IterationTerms, Observer, Start, Trained,
 };
-pub use tune::{Configuration, Grid, Scoring, SearchResult};
+pub use tune::{Configuration, Scoring, SearchResult};

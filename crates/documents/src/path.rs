@@ -27,6 +27,9 @@ use dropchain::optim::StopReason;
 /// The ratio that the first strength is computed for if that of the path is lower.
 const LEAST_RATIO: f64 = 1e-3;
 
+/// The last strength of a sequence, relative to the first.
+const SMALLEST: f64 = 1e-3;
+
 /// A regularization path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathOptions {
@@ -34,10 +37,8 @@ pub struct PathOptions {
     pub l1_ratio: f64,
     /// Strengths; `None` for a geometric sequence.
     pub strengths: Option<Vec<f64>>,
-    /// The number of strengths in that sequence.
+    /// The number of strengths in that sequence, which ends with a thousandth of the first.
     pub count: usize,
-    /// Its last strength, relative to the first.
-    pub smallest: f64,
     /// How strengths are scored, if they are.
     pub cross_validation: Option<CrossValidation>,
     /// Whether points have their weights.
@@ -63,7 +64,6 @@ impl Default for PathOptions {
             l1_ratio: 1.0,
             strengths: None,
             count: 100,
-            smallest: 1e-3,
             cross_validation: None,
             with_weights: false,
         }
@@ -119,17 +119,11 @@ pub struct RegressionPath {
 
 impl PathOptions {
     fn check(&self, documents: usize) -> Result<()> {
-        let is_fraction = self.smallest > 0.0 && self.smallest < 1.0;
         let bad = self.strengths.iter().flatten().find(|s| !(s.is_finite() && **s > 0.0));
         let count = self.strengths.as_ref().map_or(self.count, Vec::len);
         let folds = self.cross_validation.map(|cv| cv.folds);
         let message = if !(0.0..=1.0).contains(&self.l1_ratio) {
             format!("L1 ratio {}; expected a number from 0 to 1", self.l1_ratio)
-        } else if !is_fraction {
-            format!(
-                "smallest strength {}; expected a fraction of the largest between 0 and 1",
-                self.smallest
-            )
         } else if let Some(strength) = bad {
             format!("strength {strength}; expected a finite number above 0")
         } else if count == 0 {
@@ -186,7 +180,7 @@ impl PathOptions {
             return Err(Error::parameter(message));
         }
         let steps = self.count.saturating_sub(1).max(1) as f64;
-        let factor = |i: usize| self.smallest.powf(i as f64 / steps);
+        let factor = |i: usize| SMALLEST.powf(i as f64 / steps);
         Ok((0..self.count).map(|i| largest * factor(i)).collect())
     }
 }

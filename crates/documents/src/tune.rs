@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::corpus::{DocumentCorpus, Target};
 use crate::linear::Problem;
-use crate::options::{DocumentOptions, Noise, Penalties};
+use crate::options::DocumentOptions;
 use crate::training::{Development, DocumentTrainer, Trained};
 use dropchain::error::{Error, Result};
 use dropchain::random::uniform;
@@ -43,19 +43,6 @@ pub enum Scoring<'d> {
     Folds(usize, u64),
 }
 
-/// The values of a search: all their combinations are configurations.
-#[derive(Clone, Debug)]
-pub struct Grid {
-    /// Amounts of noise.
-    pub dropout: Vec<f64>,
-    /// Strengths of the L2 penalty.
-    pub l2: Vec<f64>,
-    /// Strengths of the L1 penalty.
-    pub l1: Vec<f64>,
-    /// Weights of documents without classes.
-    pub unlabeled_weight: Vec<f64>,
-}
-
 /// The results of a search, the best configuration first.
 #[derive(Debug)]
 pub struct SearchResult {
@@ -68,8 +55,8 @@ pub struct SearchResult {
 }
 
 impl DocumentTrainer<'_> {
-    /// Trains and scores all configurations, and the best one on all documents. `observer` is
-    /// called with every score.
+    /// Trains and scores all candidates, which are options of this trainer but for strengths and
+    /// rates, and the best one on all documents. `observer` is called with every score.
     ///
     /// # Errors
     ///
@@ -79,13 +66,12 @@ impl DocumentTrainer<'_> {
         &self,
         corpus: &DocumentCorpus,
         scoring: Scoring<'_>,
-        grid: &Grid,
+        candidates: &[DocumentOptions],
         observer: &(dyn Fn(&Configuration) + Sync),
     ) -> Result<SearchResult> {
         corpus.check_classes()?;
         let parts = parts(corpus, scoring)?;
-        let candidates = self.candidates(grid);
-        for options in &candidates {
+        for options in candidates {
             options.check()?;
         }
         let scored = candidates.par_iter().map(|options| {
@@ -110,25 +96,6 @@ impl DocumentTrainer<'_> {
             configurations: scored.into_iter().map(|(found, _)| found).collect(),
             trained,
         })
-    }
-
-    fn candidates(&self, grid: &Grid) -> Vec<DocumentOptions> {
-        let mut candidates = Vec::new();
-        for &amount in &grid.dropout {
-            for &l2 in &grid.l2 {
-                for &l1 in &grid.l1 {
-                    for &unlabeled_weight in &grid.unlabeled_weight {
-                        let (noise, penalties) = (self.options.noise, self.options.penalties);
-                        candidates.push(DocumentOptions {
-                            noise: Noise { amount, unlabeled_weight, ..noise },
-                            penalties: Penalties { l2: Some(l2), l1, ..penalties },
-                            ..self.options.clone()
-                        });
-                    }
-                }
-            }
-        }
-        candidates
     }
 
     /// Scores the options of this trainer; `None` if it was interrupted.

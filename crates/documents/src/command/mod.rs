@@ -38,7 +38,7 @@ enum ClassifySubcommands {
     Predict(predict::ClassifyPredictCommand),
     Eval(predict::ClassifyEvalCommand),
     Tune(Box<tune::TuneCommand>),
-    Inspect(predict::ClassifyInspectCommand),
+    Inspect(predict::InspectCommand),
 }
 
 impl ClassifyCommand {
@@ -53,7 +53,7 @@ impl ClassifyCommand {
             ClassifySubcommands::Predict(command) => command.run(),
             ClassifySubcommands::Eval(command) => command.run(),
             ClassifySubcommands::Tune(command) => command.run(),
-            ClassifySubcommands::Inspect(command) => command.run(),
+            ClassifySubcommands::Inspect(command) => command.run(Task::Classes),
         }
     }
 }
@@ -86,7 +86,7 @@ enum RegressSubcommands {
     Predict(predict::RegressPredictCommand),
     Eval(predict::RegressEvalCommand),
     Path(Box<path::PathCommand>),
-    Inspect(predict::RegressInspectCommand),
+    Inspect(predict::InspectCommand),
 }
 
 impl RegressCommand {
@@ -101,7 +101,7 @@ impl RegressCommand {
             RegressSubcommands::Predict(command) => command.run(),
             RegressSubcommands::Eval(command) => command.run(),
             RegressSubcommands::Path(command) => command.run(),
-            RegressSubcommands::Inspect(command) => command.run(),
+            RegressSubcommands::Inspect(command) => command.run(Task::Numbers),
         }
     }
 }

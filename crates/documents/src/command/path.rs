@@ -61,15 +61,11 @@ struct PathArguments {
     /// Part of the L1 penalty: 1 for the lasso, 0 for ridge regression, else the elastic net
     #[arg(long, value_name = "R", default_value_t = 1.0)]
     l1_ratio: f64,
-    /// Number of strengths
+    /// Number of strengths, from the first to a thousandth of it
     #[arg(long, value_name = "N", default_value_t = 100)]
     count: usize,
-    /// The last strength, relative to the first
-    #[arg(long, value_name = "FRACTION", default_value_t = 1e-3)]
-    smallest: f64,
     /// Strengths, instead of a geometric sequence
-    #[arg(long, value_name = "VALUES", value_delimiter = ',',
-          conflicts_with_all = ["count", "smallest"])]
+    #[arg(long, value_name = "VALUES", value_delimiter = ',', conflicts_with = "count")]
     strengths: Option<Vec<f64>>,
     /// Score strengths by K-fold cross-validation
     #[arg(long, value_name = "K")]
@@ -96,7 +92,6 @@ impl PathArguments {
             l1_ratio: self.l1_ratio,
             strengths: self.strengths.clone(),
             count: self.count,
-            smallest: self.smallest,
             cross_validation: self.folds.map(|folds| CrossValidation {
                 folds,
                 seed: self.seed,

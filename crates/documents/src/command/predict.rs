@@ -1,7 +1,7 @@
 //! What `dropchain classify` and `dropchain regress` do with a model: predict, eval, inspect.
 
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::{
     ClassReport, DocumentModel, Instance, NumberReport, Prediction, Task, comparison_text, digits,
@@ -32,15 +32,6 @@ tab. With --top N, the N best classes, each with its probability.")]
 pub struct ClassifyPredictCommand {
     #[command(flatten)]
     arguments: PredictArguments,
-    /// Output format
-    #[arg(
-        long,
-        action = ArgAction::Set,
-        value_parser = one_of(&CLASS_OUTPUTS),
-        default_value = "tsv",
-        value_name = "FORMAT",
-    )]
-    output: IsJson,
     /// Number of classes to print, the best first
     #[arg(long, value_name = "N", default_value_t = 1)]
     top: usize,
@@ -57,15 +48,6 @@ A line for each document, in the order of the input: its number.")]
 pub struct RegressPredictCommand {
     #[command(flatten)]
     arguments: PredictArguments,
-    /// Output format
-    #[arg(
-        long,
-        action = ArgAction::Set,
-        value_parser = one_of(&NUMBER_OUTPUTS),
-        default_value = "text",
-        value_name = "FORMAT",
-    )]
-    output: IsJson,
 }
 
 /// A model, and documents to predict.
@@ -77,19 +59,23 @@ struct PredictArguments {
     /// otherwise, in the form that the model was trained on, texts one on each line
     #[arg(default_value = "-")]
     input: Vec<FileName>,
+    /// Output format
+    #[arg(
+        long,
+        action = ArgAction::Set,
+        value_parser = one_of(&OUTPUTS),
+        default_value = "text",
+        value_name = "FORMAT",
+    )]
+    output: IsJson,
     #[command(flatten)]
     documents: DocumentInput,
 }
 
 type IsJson = bool;
 
-const CLASS_OUTPUTS: [Choice<IsJson>; 2] = [
-    ("tsv", "Classes and probabilities, separated by tabs", false),
-    ("jsonl", "JSON lines with the place of the document", true),
-];
-
-const NUMBER_OUTPUTS: [Choice<IsJson>; 2] = [
-    ("text", "A number on each line", false),
+const OUTPUTS: [Choice<IsJson>; 2] = [
+    ("text", "A line for each document, with tabs", false),
     ("jsonl", "JSON lines with the place of the document", true),
 ];
 
@@ -125,7 +111,7 @@ impl ClassifyPredictCommand {
         self.arguments.print_lines(Task::Classes, |model, document| {
             let prediction = model.classify(document)?;
             let top = self.top(model, &prediction);
-            if self.output {
+            if self.arguments.output {
                 let top: Map<_, _> = top.map(|(class, p)| (class.to_owned(), json!(p))).collect();
                 let mut value = place_of(document);
                 value["label"] = json!(model.classes()[prediction.best()]);
@@ -152,7 +138,7 @@ impl RegressPredictCommand {
     pub fn run(&self) -> CommandResult {
         self.arguments.print_lines(Task::Numbers, |model, document| {
             let number = model.predict(document)?;
-            if !self.output {
+            if !self.arguments.output {
                 return Ok(digits(number));
             }
             let mut value = place_of(document);
@@ -310,31 +296,13 @@ fn numbers_text(report: &NumberReport) -> String {
     format!("{documents} documents\n\n{}", format_table(rows.iter()))
 }
 
-/// Show what a classifier has learned: its features, the strongest ones of each class
+/// Show what a model has learned: its options and its strongest features
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  dropchain classify inspect reviews.model
-  dropchain classify inspect reviews.model --top 50 --json")]
-pub struct ClassifyInspectCommand {
-    #[command(flatten)]
-    arguments: InspectArguments,
-}
-
-/// Show what a regression has learned: its options and strongest features
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  dropchain regress inspect homes.model
+  dropchain classify inspect reviews.model --top 50
   dropchain regress inspect homes.model --top 1000 --json")]
-pub struct RegressInspectCommand {
-    #[command(flatten)]
-    arguments: InspectArguments,
-}
-
-/// A model, and how much of it to print.
-#[derive(Debug, Args)]
-struct InspectArguments {
+pub struct InspectCommand {
     /// Model file
     model: PathBuf,
     /// Number of features to print, those with the largest absolute weights; of each class
@@ -345,23 +313,10 @@ struct InspectArguments {
     json: bool,
 }
 
-impl ClassifyInspectCommand {
-    pub fn run(&self) -> CommandResult {
-        self.arguments.run(Task::Classes)
-    }
-}
-
-impl RegressInspectCommand {
-    pub fn run(&self) -> CommandResult {
-        self.arguments.run(Task::Numbers)
-    }
-}
-
-impl InspectArguments {
-    fn run(&self, task: Task) -> CommandResult {
-        let path: &Path = &self.model;
-        CommandFiles::default().read([path]).check()?;
-        let model = DocumentModel::open(path, task)?;
+impl InspectCommand {
+    pub fn run(&self, task: Task) -> CommandResult {
+        CommandFiles::default().read([&self.model]).check()?;
+        let model = DocumentModel::open(&self.model, task)?;
         let value = model.inspection(self.top);
         print_report(self.json, &value, || model.inspection_text(&value))
     }

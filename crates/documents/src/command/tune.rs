@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::{Configuration, DocumentTrainer, Grid, Scoring, SearchResult};
+use crate::{
+    Configuration, DocumentOptions, DocumentTrainer, Noise, Penalties, Scoring, SearchResult,
+};
 use clap::Args;
 use serde_json::json;
 
@@ -77,6 +79,27 @@ struct SpaceArguments {
     unlabeled_weight: Vec<f64>,
 }
 
+impl SpaceArguments {
+    /// Returns options with all combinations of values.
+    fn candidates(&self, options: &DocumentOptions) -> Vec<DocumentOptions> {
+        let mut candidates = vec![options.clone()];
+        let mut combine = |values: &[f64], set: fn(&mut Noise, &mut Penalties, f64)| {
+            let with = |options: &DocumentOptions, value| {
+                let mut options = options.clone();
+                set(&mut options.noise, &mut options.penalties, value);
+                options
+            };
+            let all = candidates.iter().flat_map(|o| values.iter().map(move |&v| with(o, v)));
+            candidates = all.collect();
+        };
+        combine(&self.dropout, |noise, _, amount| noise.amount = amount);
+        combine(&self.l2, |_, penalties, l2| penalties.l2 = Some(l2));
+        combine(&self.l1, |_, penalties, l1| penalties.l1 = l1);
+        combine(&self.unlabeled_weight, |noise, _, weight| noise.unlabeled_weight = weight);
+        candidates
+    }
+}
+
 impl TuneCommand {
     pub fn run(&self) -> CommandResult {
         let (files, unlabeled) = (&self.files, &self.unlabeled.unlabeled);
@@ -100,13 +123,8 @@ impl TuneCommand {
             (None, folds) => Scoring::Folds(folds.unwrap_or_default(), self.learning.seed),
         };
         trainer.interrupt = Some(interrupt::flag());
-        let grid = Grid {
-            dropout: self.space.dropout.clone(),
-            l2: self.space.l2.clone(),
-            l1: self.space.l1.clone(),
-            unlabeled_weight: self.space.unlabeled_weight.clone(),
-        };
-        let result = trainer.search(&corpus, scoring, &grid, &|found| {
+        let candidates = self.space.candidates(trainer.options());
+        let result = trainer.search(&corpus, scoring, &candidates, &|found| {
             interrupt::set_has_result();
             progress.update(&describe(found, !unlabeled.is_empty()));
         })?;

@@ -293,12 +293,8 @@ fn development_documents_choose_the_iteration() {
 fn a_search_scores_all_combinations_and_trains_the_best() {
     let trainer = DocumentTrainer::new(options(Loss::Softmax, 0.0, 0.1)).unwrap();
     let own = corpus(documents(2, 60), &trainer);
-    let grid = Grid {
-        dropout: vec![0.0, 0.5],
-        l2: vec![0.1, 1000.0],
-        l1: vec![0.0],
-        unlabeled_weight: vec![0.2],
-    };
+    let grid = [(0.0, 0.1), (0.0, 1000.0), (0.5, 0.1), (0.5, 1000.0)]
+        .map(|(dropout, l2)| options(Loss::Softmax, dropout, l2));
     for scoring in [Scoring::Folds(3, 1), Scoring::Dev(&own)] {
         let search =
             |threads| in_pool(threads, || trainer.search(&own, scoring, &grid, &|_| ()).unwrap());

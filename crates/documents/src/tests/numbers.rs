@@ -249,7 +249,6 @@ fn what_has_no_path_is_an_error() {
     let default = PathOptions::default;
     for (path, expected) in [
         (PathOptions { l1_ratio: 1.5, ..default() }, "L1 ratio 1.5; expected"),
-        (PathOptions { smallest: 0.0, ..default() }, "smallest strength 0; expected"),
         (PathOptions { count: 0, ..default() }, "no strengths"),
         (PathOptions { strengths: Some(vec![1.0, 0.0]), ..default() }, "strength 0; expected"),
         (PathOptions { cross_validation: cv(1), ..default() }, "1 folds of 80 documents"),

@@ -23,6 +23,9 @@ except ImportError:  # scikit-learn before 1.6
         return estimator._validate_data(*data, **options)
 
 
+_NOISES = ("dropout", "gaussian", "additive", "gaussian-scores", "monte-carlo")
+
+
 class DropoutClassifier(ClassifierMixin, BaseEstimator):
     """Log-linear classification with simulated feature noise.
 
@@ -202,10 +205,14 @@ class DropoutClassifier(ClassifierMixin, BaseEstimator):
         return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
 
     def _options(self) -> dict[str, Any]:
+        if self.masks not in ("weights", "inputs"):
+            raise ValueError(f"masks {self.masks!r}; expected 'weights' or 'inputs'")
+        if self.noise not in _NOISES:
+            raise ValueError(f"noise {self.noise!r}; expected one of {', '.join(_NOISES)}")
         return {
             "dropout": self.dropout,
             "noise": self.noise,
-            "masks": self.masks,
+            "shared_masks": self.masks == "inputs",
             "l2": self.l2,
             "l1": self.l1,
             "unlabeled_weight": self.unlabeled_weight,
