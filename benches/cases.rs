@@ -10,9 +10,7 @@ use dropchain::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBu
 use dropchain::ids::LabelId;
 use dropchain::label::LabelSet;
 use dropchain::noise::Engine;
-use dropchain::objective::{
-    AttributeNoise, Noise, NoiseDistribution, NoiseTerm, PenalizedLikelihood,
-};
+use dropchain::objective::{Noise, NoiseDistribution, NoiseTerm, PenalizedLikelihood};
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
 use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::sentence::Sentence;
@@ -151,8 +149,7 @@ pub const NOISE: Noise = Noise {
 pub fn objectives(data: &Dataset, space: &ParameterSpace) -> [PenalizedLikelihood; 2] {
     [
         PenalizedLikelihood::new(data, space, 0.1),
-        PenalizedLikelihood::new(data, space, 0.1)
-            .with_attribute_noise(NOISE, AttributeNoise::default()),
+        PenalizedLikelihood::new(data, space, 0.1).with_noise(NOISE),
     ]
 }
 

@@ -15,9 +15,7 @@ use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
 use dropchain::label::LabelSet;
 use dropchain::noise::Engine;
-use dropchain::objective::{
-    AttributeNoise, Noise, NoiseDistribution, NoiseTerm, PenalizedLikelihood,
-};
+use dropchain::objective::{Noise, NoiseDistribution, NoiseTerm, PenalizedLikelihood};
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
 use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::template::Template;
@@ -115,10 +113,8 @@ fn main() {
         term: engine,
         unlabeled_weight: 0.0,
     };
-    let mut objective = PenalizedLikelihood::new(&data, &space, 0.0).with_attribute_noise(
-        noise(NoiseTerm::Quadratic(Engine::Exact)),
-        AttributeNoise::default(),
-    );
+    let mut objective = PenalizedLikelihood::new(&data, &space, 0.0)
+        .with_noise(noise(NoiseTerm::Quadratic(Engine::Exact)));
     let limit = iterations.iter().max().copied();
     let settings = LbfgsSettings::new(LbfgsOptions {
         max_iterations: limit.or(Some(100)),
@@ -130,8 +126,7 @@ fn main() {
         if iterations.contains(&iteration.number) {
             // A new objective, since each begins a round with its first evaluation.
             let plain = PenalizedLikelihood::new(&data, &space, 0.0);
-            let mut split = plain
-                .with_attribute_noise(noise(NoiseTerm::Reweighted(1)), AttributeNoise::default());
+            let mut split = plain.with_noise(noise(NoiseTerm::Reweighted(1)));
             print_parts(&mut split, &space, &frequencies, iteration.number, iteration.x);
         }
         ControlFlow::Continue(())

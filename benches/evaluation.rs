@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 
 use dropchain::chain::{LabelWeights, Lattice, Scores, Transitions};
 use dropchain::extract::Dataset;
-use dropchain::objective::{AttributeNoise, PenalizedLikelihood};
+use dropchain::objective::PenalizedLikelihood;
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, minimize};
 use dropchain::score::{ForwardProduct, ParameterSpace};
 
@@ -55,10 +55,7 @@ fn print_active(case: &Case, folder: &str, iterations: &[usize]) {
     let (data, classes, labels) = case.dataset(case.corpus(folder).sentences());
     let space = case.space(&data, &classes, labels);
     let objective = |l2| PenalizedLikelihood::new(&data, &space, l2);
-    let objectives = [
-        ("none", objective(0.3)),
-        ("dropout 0.3", objective(0.1).with_attribute_noise(NOISE, AttributeNoise::default())),
-    ];
+    let objectives = [("none", objective(0.3)), ("dropout 0.3", objective(0.1).with_noise(NOISE))];
     for (noise, mut objective) in objectives {
         let settings = LbfgsSettings::new(LbfgsOptions {
             max_iterations: iterations.iter().max().copied(),

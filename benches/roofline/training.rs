@@ -12,10 +12,10 @@ use dropchain::extract::{Dataset, Target};
 use dropchain::noise::{
     ChainContext, ChainDerivatives, Derivatives, Engine, Features, Regularizer, SentenceInput,
 };
-use dropchain::objective::{AttributeNoise, LabelVariances};
+use dropchain::objective::LabelVariances;
 use dropchain::score::{
-    BlockPartition, ForwardProduct, NoiseRates, ParameterSpace, TransposeProduct,
-    VarianceDerivatives, Variances,
+    BlockPartition, ForwardProduct, ParameterSpace, TransposeProduct, VarianceDerivatives,
+    Variances,
 };
 
 use crate::cases::NOISE;
@@ -33,7 +33,6 @@ pub struct Evaluation<'a> {
     transpose: TransposeProduct,
     transitions: Transitions,
     variances: LabelVariances,
-    rates: [NoiseRates; 2],
 }
 
 impl<'a> Evaluation<'a> {
@@ -44,10 +43,8 @@ impl<'a> Evaluation<'a> {
         product.set_weights(theta);
         let mut transitions = space.transitions();
         space.set_transitions(theta, &mut LabelWeights::default(), &mut transitions);
-        let rate = |amount| NOISE.distribution.rate(amount);
-        let rates = AttributeNoise::default().rates([NOISE.node, NOISE.edge], rate, space);
         let mut variances = LabelVariances::default();
-        variances.set(&NOISE, &rates, space, theta, &transitions);
+        variances.set(&NOISE, &transitions);
         Self {
             transpose: TransposeProduct::new(&data.nodes, &space.nodes, &partition),
             data,
@@ -56,7 +53,6 @@ impl<'a> Evaluation<'a> {
             product,
             transitions,
             variances,
-            rates,
         }
     }
 
@@ -172,7 +168,7 @@ impl<'a> Thread<'a> {
         let [scores, variances] = &self.derivatives;
         let noise = self.regularizer.is_some().then(|| VarianceDerivatives {
             values: variances,
-            rates: &shared.rates[0],
+            rate: NOISE.rates()[0],
             theta: shared.theta,
         });
         let mut clock = Instant::now();
@@ -192,7 +188,7 @@ impl<'a> Thread<'a> {
         let (scores, by_variance) = (&mut scores[rows.clone()], &mut by_variance[rows]);
         self.variances.resize(length, 0.0);
         let variances =
-            is_noisy.then_some(Variances { values: &mut self.variances, rates: &shared.rates[0] });
+            is_noisy.then_some(Variances { values: &mut self.variances, rate: NOISE.rates()[0] });
 
         let mut clock = Instant::now();
         (shared.product).write(shared.theta, tokens, scores, variances);

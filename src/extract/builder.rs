@@ -14,10 +14,6 @@ use crate::template::{Attribute, AttributeSink, Workspace};
 /// Maximum absolute value of an attribute; sums of squares of larger ones might overflow.
 pub(super) const MAX_VALUE: f64 = 1e30;
 
-/// The groups of template lines of node and edge attributes, by id; those at the end may be left
-/// out if they are 0. `None`: all are.
-pub type AttributeGroups = Option<[Vec<u32>; 2]>;
-
 /// Builds a [`Dataset`] sentence by sentence.
 #[derive(Debug)]
 pub struct DatasetBuilder {
@@ -27,7 +23,6 @@ pub struct DatasetBuilder {
     edges: bool,         // whether edge attributes are extracted
     training: bool,      // whether labeled sentences are those that the template has learned from
     copied: Option<u32>, // the sentence that the next ones are copies of
-    groups: AttributeGroups,
     data: Dataset,
     workspace: Workspace,
     entries: [Vec<(u32, f64)>; 2],
@@ -37,13 +32,7 @@ impl DatasetBuilder {
     /// Creates a builder of training data that adds to alphabets. Edge attributes are extracted
     /// only if `edges` is set (order 1).
     pub fn extending(source: AttributeSource, alphabets: Alphabets, edges: bool) -> Self {
-        let groups = source.has_groups().then(Default::default);
-        Self {
-            groups,
-            training: true,
-            grow: true,
-            ..Self::with_alphabets(source, alphabets, edges)
-        }
+        Self { training: true, grow: true, ..Self::with_alphabets(source, alphabets, edges) }
     }
 
     /// Creates a builder with fixed alphabets: unknown attributes are dropped.
@@ -55,7 +44,6 @@ impl DatasetBuilder {
             edges,
             training: false,
             copied: None,
-            groups: None,
             data: Dataset::default(),
             workspace: Workspace::default(),
             entries: [Vec::new(), Vec::new()],
@@ -138,7 +126,6 @@ impl DatasetBuilder {
             alphabets: &mut self.alphabets,
             grow: self.grow,
             edges: self.edges,
-            groups: self.groups.as_mut(),
             data: &mut self.data,
             entries: &mut self.entries,
             sentence,
@@ -153,11 +140,10 @@ impl DatasetBuilder {
         Ok(())
     }
 
-    /// Returns the data set, its alphabets, and the groups of attributes, if the builder was
-    /// created by [`extending`](Self::extending) with a template that has groups.
-    pub fn finish(mut self) -> (Dataset, Alphabets, AttributeGroups) {
+    /// Returns the data set and its alphabets.
+    pub fn finish(mut self) -> (Dataset, Alphabets) {
         self.data.shrink_to_fit();
-        (self.data, self.alphabets, self.groups)
+        (self.data, self.alphabets)
     }
 
     /// Returns the memory usage in bytes of the data set and the alphabets so far.
@@ -171,7 +157,6 @@ struct DatasetSink<'a> {
     alphabets: &'a mut Alphabets,
     grow: bool,
     edges: bool,
-    groups: Option<&'a mut [Vec<u32>; 2]>,
     data: &'a mut Dataset,
     entries: &'a mut [Vec<(u32, f64)>; 2], // node and edge entries of the token
     sentence: &'a Sentence,
@@ -218,11 +203,6 @@ impl DatasetSink<'_> {
         let alphabet = if edge { &mut self.alphabets.edges } else { &mut self.alphabets.nodes };
         let id =
             if self.grow { Some(alphabet.intern(attribute)?) } else { alphabet.find(attribute) };
-        if let (Some(id), Some(groups), group @ 1..) = (id, &mut self.groups, attribute.group()) {
-            let groups = &mut groups[usize::from(edge)];
-            groups.resize(groups.len().max(id.index() + 1), 0);
-            groups[id.index()] = group;
-        }
         if let Some(memo) = memo {
             memo.set(id.map_or(ABSENT, |id| u64::from(id.0) + PRESENT));
         }

@@ -15,7 +15,7 @@ pub(crate) mod tests;
 
 pub use alphabet::{Alphabet, Alphabets};
 pub use attribute_corpus::{AttributeCorpus, IntoAttribute};
-pub use builder::{AttributeGroups, DatasetBuilder};
+pub use builder::DatasetBuilder;
 pub use dataset::{Allowed, AllowedLabels, Dataset, Target};
 #[cfg(feature = "train")]
 pub use matrix::numbered;

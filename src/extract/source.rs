@@ -31,14 +31,6 @@ impl AttributeSource {
         }))
     }
 
-    /// Returns whether some attributes belong to a group of template lines with options.
-    pub(super) fn has_groups(&self) -> bool {
-        match &self.0 {
-            SourceKind::Template(extractor) => extractor.has_groups(),
-            SourceKind::Input(_) => false,
-        }
-    }
-
     /// Returns whether attributes depend on other sentences of the document.
     pub fn sees_document(&self) -> bool {
         match &self.0 {

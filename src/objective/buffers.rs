@@ -3,10 +3,11 @@
 //! derivatives over sentences.
 
 use super::noise::Noise;
+use super::noise::SentenceNoise;
 use crate::chain::{ScoreArrays, Transitions};
 use crate::exact_sum::add_untied;
 use crate::math::{add, largest_magnitude, set_zeros};
-use crate::score::{NoiseRates, ParameterSpace};
+use crate::score::ParameterSpace;
 
 /// One number per score of the tokens of a block or a sentence.
 #[derive(Debug, Default)]
@@ -81,15 +82,8 @@ pub struct LabelVariances {
 }
 
 impl LabelVariances {
-    /// Computes the variances under `noise` at θ, whose label weights are those of `transitions`.
-    pub fn set(
-        &mut self,
-        noise: &Noise,
-        rates: &[NoiseRates; 2],
-        space: &ParameterSpace,
-        theta: &[f64],
-        transitions: &Transitions,
-    ) {
+    /// Computes the variances of label weights, those of `transitions`.
+    pub fn set(&mut self, noise: &Noise, transitions: &Transitions) {
         let [_, edge] = noise.rates();
         let outs = [&mut self.pairs, &mut self.start, &mut self.end];
         for (out, weights) in outs.into_iter().zip(transitions.label_scores()) {
@@ -97,20 +91,25 @@ impl LabelVariances {
             out.extend(weights.iter().map(|w| edge * w * w));
         }
         self.node.clear();
-        if noise.is_additive() {
-            let squares = |i: usize| {
-                let (block, own) = (space.blocks()[i], rates[i].columns());
-                let rate = |column: usize| own.map_or(1.0, |own| own[column]);
-                let mut squares = block.targets.squares(block.weights(theta), rate);
-                if own.is_none() {
-                    squares.iter_mut().for_each(|v| *v *= rates[i].uniform);
-                }
-                squares
-            };
-            self.node = squares(0);
-            if !space.edges.is_empty() {
-                add(&mut self.pairs, &squares(1));
-            }
+    }
+
+    /// Adds the variances of attribute weights at θ under additive noise.
+    pub(super) fn add_attributes(
+        &mut self,
+        noise: &SentenceNoise,
+        space: &ParameterSpace,
+        theta: &[f64],
+    ) {
+        let squares = |kind: usize| {
+            let block = space.blocks()[kind];
+            let columns = noise.columns(kind, block);
+            let mut squares = block.targets.squares(columns, block.weights(theta));
+            squares.iter_mut().for_each(|v| *v *= noise.noise.rates()[kind]);
+            squares
+        };
+        self.node = squares(0);
+        if !space.edges.is_empty() {
+            add(&mut self.pairs, &squares(1));
         }
     }
 }

@@ -164,7 +164,7 @@ impl ChunkWorker {
         for (i, (scores, values)) in scores.into_iter().zip(&mut self.variances).enumerate() {
             let variances = noise.filter(|noise| !noise.is_additive()).map(|noise| {
                 values.resize(scores.len(), 0.0);
-                Variances { values, rates: &noise.rates[i] }
+                Variances { values, rate: noise.noise.rates()[i] }
             });
             products[i].write(input.theta, tokens.clone(), scores, variances);
         }

@@ -65,7 +65,7 @@ use chunk::PassInput;
 pub use features::active_counts;
 use monte_carlo::MonteCarlo;
 use noise::SentenceNoise;
-pub use noise::{AttributeNoise, Noise, NoiseDistribution, NoiseTerm, ROUND};
+pub use noise::{Noise, NoiseDistribution, NoiseTerm, ROUND};
 pub use pass::SentencePass;
 pub use penalty::Penalty;
 pub use problem::Problem;
@@ -126,17 +126,22 @@ impl PenalizedLikelihood {
         Self { problem, pass, terms: Vec::new(), penalty }
     }
 
-    /// Adds a noise term in which attributes have amounts of noise of their own. Monte-Carlo noise
-    /// has one process, not several ranks; [`Objective::begin_iteration`] draws new samples.
+    /// Adds a noise term. Monte-Carlo noise has one process, not several ranks;
+    /// [`Objective::begin_iteration`] draws new samples.
     #[must_use]
-    pub fn with_attribute_noise(mut self, noise: Noise, amounts: AttributeNoise) -> Self {
+    pub fn with_noise(self, noise: Noise) -> Self {
+        self.with_noise_except(noise, Default::default())
+    }
+
+    /// Adds a noise term that, if the noise is additive, leaves out the classes of node and of edge
+    /// attributes that are fixed, `[classes]`; empty: none is.
+    #[must_use]
+    pub fn with_noise_except(mut self, noise: Noise, is_fixed: [Vec<bool>; 2]) -> Self {
         let Self { problem, pass, .. } = &mut self;
-        let with_engine =
-            |engine, amounts| SentenceNoise::new(noise, engine, amounts, &problem.space);
+        let with_engine = |engine| SentenceNoise { noise, engine, is_fixed };
         match noise.term {
             NoiseTerm::Quadratic(engine) => {
-                let noise = with_engine(engine, amounts);
-                pass.set_noise(problem, Some(noise));
+                pass.set_noise(problem, Some(with_engine(engine)));
                 self
             }
             NoiseTerm::Reweighted(iterations) => {
@@ -145,12 +150,12 @@ impl PenalizedLikelihood {
                     Some(_) => Engine::Exact,
                     None => Engine::Local,
                 };
-                let term = Reweighting::new(with_engine(engine, amounts), iterations);
+                let term = Reweighting::new(with_engine(engine), iterations);
                 self.with_term(term)
             }
             NoiseTerm::MonteCarlo { samples, seed } => {
                 pass.use_all_pairs(problem);
-                let term = MonteCarlo::new(noise, samples, seed, amounts, problem);
+                let term = MonteCarlo::new(noise, samples, seed, problem);
                 self.with_term(term)
             }
         }

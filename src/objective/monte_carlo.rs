@@ -35,7 +35,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::buffers::{BlockArrays, LabelSums};
-use super::noise::{AttributeNoise, Noise};
+use super::noise::Noise;
 use super::problem::Problem;
 use super::term::{Term, TermInput};
 use crate::chain::{Lattice, Order, ScoreArrays, Scores, Transitions, score};
@@ -51,7 +51,6 @@ pub(super) struct MonteCarlo {
     samples: u32,
     seed: u64,
     iteration: u64,
-    amounts: AttributeNoise,
     members: [Vec<u32>; 2],   // class sizes: nodes, edges
     free: Transitions,        // all scores 0: in a sample, tokens have transitions of their own
     samplers: Vec<Sampler>,   // one per chunk of a block
@@ -71,7 +70,6 @@ impl MonteCarlo {
         noise: Noise,
         samples: u32,
         seed: u64,
-        amounts: AttributeNoise,
         Problem { space, partition, .. }: &Problem,
     ) -> Self {
         // Scales are square roots of integers far below 2⁵⁰, so rounding recovers these.
@@ -81,7 +79,6 @@ impl MonteCarlo {
             samples,
             seed,
             iteration: 0,
-            amounts,
             members: space.blocks().map(|block| block.scale.iter().map(size).collect()),
             free: Transitions::new(space.labels(), space.order()),
             samplers: (0..partition.max_block_chunks()).map(|_| Sampler::default()).collect(),
@@ -96,7 +93,7 @@ impl Term for MonteCarlo {
     }
 
     fn add(&mut self, input: TermInput<'_>, gradient: &mut [f64]) -> f64 {
-        let Self { noise, amounts, members, free, samplers, derivatives, .. } = self;
+        let Self { noise, members, free, samplers, derivatives, .. } = self;
         let TermInput { problem, pass, theta } = input;
         let transitions = pass.transitions();
         let mut sums = LabelSums::default();
@@ -107,7 +104,7 @@ impl Term for MonteCarlo {
         let mut value = 0.0;
         for key in std::iter::once(None).chain(dropped) {
             let share = if key.is_some() { 1.0 / f64::from(self.samples) } else { -1.0 };
-            let masks = Masks { key, rates: noise.amounts(), amounts: amounts.each(), members };
+            let masks = Masks { key, rates: noise.amounts(), members };
             let factors = factors.map(|factor| factor * share);
             let sample = Sample { problem, theta, transitions, free, masks, factors };
             for block in &problem.partition.blocks {
@@ -135,8 +132,6 @@ struct Masks<'a> {
     key: Option<u64>,
     /// Of node attributes and of other weights.
     rates: [f64; 2],
-    /// Of single node and edge attributes, where they differ.
-    amounts: [Option<&'a [f64]>; 2],
     members: &'a [Vec<u32>; 2],
 }
 
@@ -148,8 +143,7 @@ impl Masks<'_> {
     /// Each weight takes 32 random bits, so the rate is rounded to a multiple of 2⁻³². Surviving
     /// weights are scaled by 1/(1 − the rounded rate): the expectation is exact.
     fn fill(&self, kind: usize, token: usize, column: usize, factors: &mut [f64]) {
-        let own = self.amounts.get(kind).copied().flatten();
-        let rate = own.map_or(self.rates[kind.min(1)], |rates| rates[column]);
+        let rate = self.rates[kind.min(1)];
         let threshold = (rate * 2_f64.powi(32)).round() as u32; // at most u32::MAX
         let (Some(key), 1..) = (self.key, threshold) else {
             return factors.fill(1.0);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::noise::Engine;
-use crate::score::{NoiseRates, ParameterSpace};
+use crate::score::FeatureBlock;
 
 /// The distribution of feature noise (Wang et al. 2013, section 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,22 +54,14 @@ pub struct Noise {
     pub unlabeled_weight: f64,
 }
 
-/// The amounts of noise on single attributes, where they differ.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct AttributeNoise {
-    /// δ or σ² of each class of node attributes; `None`: that of [`Noise::node`].
-    pub nodes: Option<Vec<f64>>,
-    /// δ or σ² of each class of edge attributes; `None`: that of [`Noise::edge`].
-    pub edges: Option<Vec<f64>>,
-}
-
 /// The noise of a pass over sentences.
 #[derive(Clone, Debug)]
 pub(super) struct SentenceNoise {
     pub noise: Noise,
     pub engine: Engine,
-    /// ρ of node and edge attributes.
-    pub rates: [NoiseRates; 2],
+    /// Whether each class of node and of edge attributes is free of additive noise; empty: none
+    /// is.
+    pub is_fixed: [Vec<bool>; 2],
 }
 
 impl NoiseDistribution {
@@ -79,29 +71,6 @@ impl NoiseDistribution {
             Self::Dropout => amount / (1.0 - amount),
             Self::Gaussian | Self::Additive => amount,
         }
-    }
-}
-
-impl AttributeNoise {
-    /// Returns the amounts of nodes and of edges.
-    pub fn each(&self) -> [Option<&[f64]>; 2] {
-        [self.nodes.as_deref(), self.edges.as_deref()]
-    }
-
-    /// Returns the rates of the attributes of both blocks, where those that have no amounts of
-    /// their own have `uniform`. `rate` converts amounts.
-    pub fn rates(
-        self,
-        uniform: [f64; 2],
-        rate: impl Fn(f64) -> f64,
-        space: &ParameterSpace,
-    ) -> [NoiseRates; 2] {
-        let ([node, edge], [nodes, edges]) = (uniform, space.blocks());
-        let amounts = [(node, self.nodes, nodes), (edge, self.edges, edges)];
-        amounts.map(|(uniform, amounts, block)| {
-            let rates = amounts.map(|amounts| amounts.into_iter().map(&rate).collect());
-            NoiseRates::new(rate(uniform), rates, &block.targets)
-        })
     }
 }
 
@@ -142,15 +111,11 @@ impl Noise {
 }
 
 impl SentenceNoise {
-    /// Creates the noise on the attributes of `space` with these amounts.
-    pub fn new(
-        noise: Noise,
-        engine: Engine,
-        amounts: AttributeNoise,
-        space: &ParameterSpace,
-    ) -> Self {
-        let rate = |amount| noise.distribution.rate(amount);
-        Self { noise, engine, rates: amounts.rates(noise.amounts(), rate, space) }
+    /// Returns the columns of a block of node (0) or of edge attributes (1) that additive noise is
+    /// on.
+    pub fn columns(&self, kind: usize, block: &FeatureBlock) -> impl Iterator<Item = usize> {
+        let is_fixed = &self.is_fixed[kind];
+        (0..block.columns()).filter(|&column| is_fixed.get(column) != Some(&true))
     }
 
     /// Returns whether the noise has the same variance at every token.

@@ -106,8 +106,11 @@ impl SentencePass {
             product.set_weights(theta);
         }
         problem.space.set_transitions(theta, &mut self.weights, &mut self.transitions);
-        if let Some(SentenceNoise { noise, rates, .. }) = &self.noise {
-            self.variances.set(noise, rates, &problem.space, theta, &self.transitions);
+        if let Some(noise) = &self.noise {
+            self.variances.set(&noise.noise, &self.transitions);
+            if noise.is_additive() {
+                self.variances.add_attributes(noise, &problem.space, theta);
+            }
         }
     }
 
@@ -145,8 +148,8 @@ impl SentencePass {
     /// Returns where the sums over sentences start.
     fn anchors<'a>(&'a self, input: PassInput<'a>, limit: f64) -> Anchors<'a> {
         let noise = self.noise.as_ref().filter(|noise| !noise.is_additive());
-        let variances =
-            noise.map(|noise| VarianceFactors { factors: input.factors, rates: &noise.rates });
+        let variances = noise
+            .map(|noise| VarianceFactors { factors: input.factors, rates: noise.noise.rates() });
         Anchors { space: &input.problem.space, totals: &input.problem.totals, limit, variances }
     }
 
@@ -229,7 +232,7 @@ impl SentencePass {
         for (i, (scores, values)) in arrays.into_iter().enumerate() {
             let variances = noise.map(|noise| VarianceDerivatives {
                 values,
-                rates: &noise.rates[i],
+                rate: noise.noise.rates()[i],
                 theta: factors,
             });
             problem.transposes[i].add_gradient(index, scores, variances, gradient);
@@ -240,19 +243,20 @@ impl SentencePass {
     /// the variances that all tokens share.
     fn add_label_gradient(&mut self, input: PassInput<'_>, gradient: &mut [f64]) {
         let (space, sums) = (&input.problem.space, &mut self.sums);
-        if let Some(SentenceNoise { noise, rates, .. }) = &self.noise {
+        if let Some(noise) = &self.noise {
+            let rates = noise.noise.rates();
             let weights = self.transitions.label_scores();
             let is_alone = input.is_noise_alone;
             let halves = weights.map(|weights| vec![0.5; if is_alone { weights.len() } else { 0 }]);
             let weights = if is_alone { halves.each_ref().map(Vec::as_slice) } else { weights };
-            sums.add_variances(noise.rates()[1], weights);
+            sums.add_variances(rates[1], weights);
             if noise.is_additive() {
                 let variances = [&sums.node_variances, &sums.pair_variances];
                 for (i, block) in space.blocks().into_iter().enumerate() {
                     block.targets.add_square_derivatives(
-                        block.weights(input.factors),
-                        |column| 2.0 * rates[i].column(column),
-                        variances[i],
+                        noise.columns(i, block),
+                        2.0 * rates[i],
+                        [block.weights(input.factors), variances[i]],
                         block.weights_mut(gradient),
                     );
                 }

@@ -1,12 +1,11 @@
-//! The L2 penalty Σ c2_i·(θ_i − θ0_i)².
+//! The L2 penalty c2·Σ(θ_i − θ0_i)².
 //!
-//! By default all strengths c2_i are the same and all centers θ0_i are 0. Other strengths tie some
-//! weights more tightly than others; other centers are a prior from earlier data: a Gaussian whose
-//! mean is an earlier model (Chelba and Acero, *Adaptation of maximum entropy capitalizer*, EMNLP
+//! By default all centers θ0_i are 0. Others are a prior from earlier data: a Gaussian whose mean
+//! is an earlier model (Chelba and Acero, *Adaptation of maximum entropy capitalizer*, EMNLP
 //! 2004).
 //!
 //! Parameters are those of attribute classes. A class of m attributes has φ = √m·θ, and
-//! m·c2·(θ − θ0)² = c2·(φ − φ0)² with φ0 = √m·θ0: strengths are those of single attributes, centers
+//! m·c2·(θ − θ0)² = c2·(φ − φ0)² with φ0 = √m·θ0: the strength is that of single attributes, centers
 //! are scaled like the parameters.
 
 use std::sync::Arc;
@@ -18,14 +17,13 @@ use crate::math::dot;
 /// Parameters per task.
 pub(super) const PARAMETER_CHUNK: usize = 1 << 14;
 
-/// The L2 penalty Σ c2_i·(θ_i − θ0_i)².
+/// The L2 penalty c2·Σ(θ_i − θ0_i)².
 ///
-/// A number converts to the penalty with this strength for all parameters and centers 0.
+/// A number converts to the penalty with this strength and centers 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Penalty {
     strength: f64,
-    strengths: Option<Arc<[f64]>>, // [n]
-    centers: Option<Arc<[f64]>>,   // [n]
+    centers: Option<Arc<[f64]>>, // [n]
 }
 
 impl From<f64> for Penalty {
@@ -35,13 +33,6 @@ impl From<f64> for Penalty {
 }
 
 impl Penalty {
-    /// Sets a strength for each parameter, `[n]`.
-    #[must_use]
-    pub fn with_strengths(mut self, strengths: impl Into<Arc<[f64]>>) -> Self {
-        self.strengths = Some(strengths.into());
-        self
-    }
-
     /// Sets a center for each parameter, `[n]`.
     #[must_use]
     pub fn with_centers(mut self, centers: impl Into<Arc<[f64]>>) -> Self {
@@ -49,11 +40,10 @@ impl Penalty {
         self
     }
 
-    /// Returns the strength c2_i of parameter `i`.
+    /// Returns the strength c2.
     #[inline]
-    pub fn strength(&self, i: usize) -> f64 {
-        let strengths = self.strengths.as_ref();
-        strengths.map_or(self.strength, |strengths| strengths[i])
+    pub fn strength(&self) -> f64 {
+        self.strength
     }
 
     /// Returns the center θ0_i of parameter `i`.
@@ -62,25 +52,19 @@ impl Penalty {
         self.centers.as_ref().map_or(0.0, |centers| centers[i])
     }
 
-    /// Returns the strengths of the parameters, `[n]`, if they may differ.
-    pub fn strengths(&self) -> Option<&[f64]> {
-        self.strengths.as_deref()
-    }
-
     /// Returns the penalty at θ.
     pub fn value(&self, theta: &[f64]) -> f64 {
-        if self.strengths.is_none() && self.centers.is_none() {
+        let Some(centers) = &self.centers else {
             return self.strength * dot(theta, theta);
-        }
-        let terms = theta.iter().enumerate();
-        let terms = terms.map(|(i, w)| self.strength(i) * (w - self.center(i)).powi(2));
-        terms.sum()
+        };
+        let terms = theta.iter().zip(&**centers);
+        terms.map(|(w, center)| self.strength * (w - center).powi(2)).sum()
     }
 
     /// Returns the penalty at θ, and adds its gradient to `gradient`.
     pub fn add(&self, theta: &[f64], gradient: &mut [f64]) -> f64 {
-        if self.strengths.is_none() && self.centers.is_none() {
-            let c2 = self.strength;
+        let c2 = self.strength;
+        let Some(centers) = &self.centers else {
             let squares = sum_chunks(theta, gradient, |_, theta, gradient| {
                 let mut sum = 0.0;
                 for (g, &w) in gradient.iter_mut().zip(theta) {
@@ -90,12 +74,11 @@ impl Penalty {
                 sum
             });
             return c2 * squares;
-        }
+        };
         sum_chunks(theta, gradient, |first, theta, gradient| {
             let mut sum = 0.0;
-            for (i, (g, &w)) in gradient.iter_mut().zip(theta).enumerate() {
-                let c2 = self.strength(first + i);
-                let distance = w - self.center(first + i);
+            for ((g, &w), center) in gradient.iter_mut().zip(theta).zip(&centers[first..]) {
+                let distance = w - center;
                 *g += 2.0 * c2 * distance;
                 sum += c2 * distance * distance;
             }
@@ -106,7 +89,7 @@ impl Penalty {
 
 /// Calls `work(index of the first parameter, θ, gradient)` for each chunk of parameters, in
 /// parallel, and adds the results in order.
-fn sum_chunks(
+pub(super) fn sum_chunks(
     theta: &[f64],
     gradient: &mut [f64],
     work: impl Fn(usize, &[f64], &mut [f64]) -> f64 + Sync,
@@ -136,25 +119,19 @@ mod tests {
     }
 
     #[test]
-    fn every_parameter_has_its_strength_and_its_center() {
+    fn every_parameter_has_its_center() {
         let mut numbers = Lcg(1);
         let [theta, centers] = [(); 2].map(|()| numbers.vector(N));
-        let strengths: Vec<f64> = numbers.vector(N).iter().map(|x| x * x).collect();
-        let cases = [
-            Penalty::from(0.3),
-            Penalty::from(0.3).with_strengths(strengths.clone()),
-            Penalty::from(0.3).with_centers(centers.clone()),
-            Penalty::from(0.3).with_strengths(strengths.clone()).with_centers(centers.clone()),
-        ];
-        for (case, penalty) in cases.iter().enumerate() {
+        let penalty = Penalty::from(0.3);
+        let cases = [(penalty.clone(), false), (penalty.with_centers(centers.clone()), true)];
+        for (penalty, has_centers) in &cases {
             let (value, gradient) = evaluate(penalty, &theta);
             let mut expected = 0.0;
             for i in 0..N {
-                let c2 = if case % 2 == 1 { strengths[i] } else { 0.3 };
-                let center = if case > 1 { centers[i] } else { 0.0 };
-                expected += c2 * (theta[i] - center).powi(2);
-                assert_close(gradient[i], 2.0 * c2 * (theta[i] - center), 1e-14);
-                assert_eq!((penalty.strength(i), penalty.center(i)), (c2, center));
+                let center = if *has_centers { centers[i] } else { 0.0 };
+                expected += 0.3 * (theta[i] - center).powi(2);
+                assert_close(gradient[i], 2.0 * 0.3 * (theta[i] - center), 1e-14);
+                assert_eq!(penalty.center(i), center);
             }
             assert_close(value, expected, 1e-12);
         }
@@ -170,10 +147,10 @@ mod tests {
     }
 
     #[test]
-    fn equal_strengths_and_centers_of_0_are_the_uniform_penalty() {
+    fn centers_of_0_are_the_uniform_penalty() {
         let theta = Lcg(3).vector(N);
         let (value, gradient) = evaluate(&Penalty::from(0.25), &theta);
-        let general = Penalty::from(9.0).with_strengths(vec![0.25; N]).with_centers(vec![0.0; N]);
+        let general = Penalty::from(0.25).with_centers(vec![0.0; N]);
         let (other, other_gradient) = evaluate(&general, &theta);
         assert_close(other, value, 1e-14);
         assert_eq!(other_gradient, gradient);

@@ -13,13 +13,13 @@
 //! recomputed at the current θ, where the value is that of eq. 14.
 //!
 //! Λ follows from the derivatives ∂R/∂V of the sentences as the gradient 2Λ∘θ does, so all kinds
-//! of noise, rates of single attributes, collapsed classes and unlabeled text are those of eq. 14.
+//! of noise, collapsed classes and unlabeled text are those of eq. 14.
 
 use std::borrow::Cow;
 
 use super::chunk::PassInput;
 use super::noise::SentenceNoise;
-use super::penalty::Penalty;
+use super::penalty::sum_chunks;
 use super::term::{Term, TermInput};
 use crate::optim::Round;
 
@@ -31,7 +31,7 @@ pub(super) struct Reweighting {
     iteration: u64,
     first: u64, // iteration of the current round
     is_due: bool,
-    penalty: Option<Penalty>, // of strengths Λ; none before the first round
+    strengths: Option<Vec<f64>>, // Λ; none before the first round
 }
 
 impl Reweighting {
@@ -39,11 +39,11 @@ impl Reweighting {
     /// first evaluation.
     pub fn new(noise: SentenceNoise, iterations: usize) -> Self {
         let iterations = iterations as u64;
-        Self { noise, iterations, iteration: 0, first: 0, is_due: true, penalty: None }
+        Self { noise, iterations, iteration: 0, first: 0, is_due: true, strengths: None }
     }
 
     fn begin(&mut self, strengths: Vec<f64>, first: u64) {
-        self.penalty = Some(Penalty::default().with_strengths(strengths));
+        self.strengths = Some(strengths);
         self.first = first;
         self.is_due = false;
     }
@@ -62,7 +62,15 @@ impl Term for Reweighting {
             pass.set_noise(problem, None);
             self.begin(strengths, self.iteration);
         }
-        self.penalty.as_ref().map_or(0.0, |penalty| penalty.add(theta, gradient))
+        let Some(strengths) = &self.strengths else { return 0.0 };
+        sum_chunks(theta, gradient, |first, theta, gradient| {
+            let mut sum = 0.0;
+            for ((g, &w), strength) in gradient.iter_mut().zip(theta).zip(&strengths[first..]) {
+                *g += 2.0 * strength * w;
+                sum += strength * w * w;
+            }
+            sum
+        })
     }
 
     fn begin_round(&mut self, iteration: u64, is_converged: bool) -> bool {
@@ -73,7 +81,7 @@ impl Term for Reweighting {
     }
 
     fn round(&self) -> Option<Round<'_>> {
-        let strengths = self.penalty.as_ref()?.strengths()?;
+        let strengths = self.strengths.as_ref()?;
         Some(Round { first: self.first, numbers: Cow::Borrowed(strengths) })
     }
 

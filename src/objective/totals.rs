@@ -39,7 +39,7 @@ use super::penalty::Penalty;
 use crate::chain::Transitions;
 use crate::exact_sum::{FixedPointSum, anchor, untied};
 use crate::extract::{Dataset, SparseRows, Target};
-use crate::score::{FeatureBlock, NoiseRates, ParameterSpace, split_by_owner};
+use crate::score::{FeatureBlock, ParameterSpace, split_by_owner};
 
 /// Counts over all sentences. All of them have the same bits for any number of ranks.
 #[derive(Clone, Debug)]
@@ -211,7 +211,7 @@ pub(super) struct VarianceFactors<'a> {
     /// `[n]`.
     pub factors: &'a [f64],
     /// ρ of node and of edge attributes.
-    pub rates: &'a [NoiseRates; 2],
+    pub rates: [f64; 2],
 }
 
 impl Anchors<'_> {
@@ -254,8 +254,8 @@ impl Anchors<'_> {
                         sums.iter_mut().for_each(|sum| visit(sum, anchor));
                         continue;
                     };
-                    let rate = variances.rates[kind].column(column);
-                    let slope = 2.0 * rate * totals.square_magnitudes[column] * self.limit;
+                    let slope =
+                        2.0 * variances.rates[kind] * totals.square_magnitudes[column] * self.limit;
                     let factors = &block.weights(variances.factors)[weights];
                     for (sum, factor) in sums.iter_mut().zip(factors) {
                         visit(sum, anchor(bound + slope * factor.abs()));
@@ -300,7 +300,7 @@ pub(super) fn inverse_curvature(
     let first = space.edges.range.end;
     let mut estimates = vec![1.0; first];
     let labels = first..space.dimension();
-    estimates.extend(labels.map(|i| estimate(pairs, penalty.strength(i))));
+    estimates.extend(labels.map(|_| estimate(pairs, penalty.strength())));
     let label_pair_share = 1.0 / space.labels() as f64; // a pair is that much rarer than a label
     let [nodes, edges] = &totals.columns;
     for (columns, block, share) in
@@ -311,12 +311,7 @@ pub(super) fn inverse_curvature(
             // Attributes of unlabeled text alone may have no count here.
             let count = (share * square).max(share);
             let range = block.targets.range(column);
-            // All weights of an attribute have the same strength.
-            if let Some(own) = estimates.get_mut(range.clone())
-                && !own.is_empty()
-            {
-                own.fill(estimate(count, penalty.strength(block.range.start + range.start)));
-            }
+            estimates[range].fill(estimate(count, penalty.strength()));
         }
     }
     estimates

@@ -15,7 +15,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::targets::{ColumnForm, FeatureBlock, NoiseRates, Pieces, Targets};
+use super::targets::{ColumnForm, FeatureBlock, Pieces, Targets};
 use crate::chain::LANES;
 use crate::extract::SparseRows;
 use crate::simd::{self, Kernel};
@@ -44,16 +44,15 @@ pub struct Variances<'a> {
     /// `[tokens][width]`.
     pub values: &'a mut [f64],
     /// ρ.
-    pub rates: &'a NoiseRates,
+    pub rate: f64,
 }
 
 /// The weights of dense, of listed and of sparse columns.
 #[derive(Clone, Debug)]
 struct SplitWeights {
-    dense_columns: Vec<u32>, // [dense columns] their numbers in the whole matrix
-    coefficients: Vec<f64>,  // √m of each dense column
-    table: Vec<f64>,         // [dense columns][width] their weights, with zeros in the gaps
-    scaled: Vec<[f64; 2]>,   // √m·w and w² for each weight of a listed or sparse column
+    coefficients: Vec<f64>, // √m of each dense column
+    table: Vec<f64>,        // [dense columns][width] their weights, with zeros in the gaps
+    scaled: Vec<[f64; 2]>,  // √m·w and w² for each weight of a listed or sparse column
 }
 
 /// The entries of dense, of listed and of sparse columns.
@@ -124,7 +123,6 @@ impl ForwardProduct {
                 let dense = DenseRows {
                     matrix,
                     coefficients: &self.block.scale,
-                    columns: None,
                     table: self.block.weights(theta),
                     row_pitch: targets.labels * targets.height,
                     line_pitch: targets.labels,
@@ -136,7 +134,6 @@ impl ForwardProduct {
                 let dense = DenseRows {
                     matrix: &rows.dense,
                     coefficients: &weights.coefficients,
-                    columns: Some(&weights.dense_columns),
                     table: &weights.table,
                     row_pitch: targets.width(),
                     line_pitch: targets.stride,
@@ -204,12 +201,10 @@ impl SplitWeights {
     fn new(block: &FeatureBlock) -> Self {
         let targets = &block.targets;
         let dense = (0..targets.columns()).filter(|&column| targets.is_dense(column));
-        let dense_columns: Vec<u32> = dense.map(|column| column as u32).collect();
-        let coefficients = dense_columns.iter().map(|&column| block.scale[column as usize]);
+        let coefficients: Vec<f64> = dense.map(|column| block.scale[column]).collect();
         Self {
-            coefficients: coefficients.collect(),
-            table: vec![0.0; dense_columns.len() * targets.width()],
-            dense_columns,
+            table: vec![0.0; coefficients.len() * targets.width()],
+            coefficients,
             scaled: vec![[0.0; 2]; targets.weights()],
         }
     }
@@ -258,8 +253,7 @@ impl Split<'_> {
             let [score, variance] = weights.scaled[index as usize];
             scores[position as usize] += x * score;
             if let Some(variances) = &mut variances {
-                let rate = variances.rates.weight(index as usize);
-                variances.values[position as usize] += rate * (x * x * variance);
+                variances.values[position as usize] += variances.rate * (x * x * variance);
             }
         }
         let (columns, values) = rows.listed.row(token);
@@ -272,9 +266,8 @@ impl Split<'_> {
                 scores[position as usize] += x * score;
             }
             if let Some(variances) = &mut variances {
-                let rate = variances.rates.column(column as usize);
                 for (&position, [_, variance]) in positions.iter().zip(scaled) {
-                    variances.values[position as usize] += rate * (x * x * variance);
+                    variances.values[position as usize] += variances.rate * (x * x * variance);
                 }
             }
         }
@@ -303,7 +296,7 @@ impl Kernel for Write<'_> {
                 let row = i * width..(i + 1) * width;
                 let variances = self.variances.as_mut().map(|variances| Variances {
                     values: &mut variances.values[row.clone()],
-                    rates: variances.rates,
+                    rate: variances.rate,
                 });
                 split.add(token, self.targets, &mut self.scores[row], variances);
             }
@@ -325,21 +318,11 @@ impl Pieces for Write<'_> {
                     let sums = self.rows.scores::<B>(token, offset);
                     self.scores[out].copy_from_slice(sums.as_flattened());
                 }
-                Some(Variances { values, rates }) => {
-                    let [sums, squares] = match rates.columns() {
-                        None => {
-                            let [sums, mut squares] =
-                                self.rows.scores_and_squares::<B>(token, offset, |_| 1.0);
-                            for x in squares.as_flattened_mut() {
-                                *x *= rates.uniform;
-                            }
-                            [sums, squares]
-                        }
-                        Some(rates) => {
-                            let rate = |column| rates[self.rows.number(column)];
-                            self.rows.scores_and_squares::<B>(token, offset, rate)
-                        }
-                    };
+                Some(Variances { values, rate }) => {
+                    let [sums, mut squares] = self.rows.scores_and_squares::<B>(token, offset);
+                    for x in squares.as_flattened_mut() {
+                        *x *= *rate;
+                    }
                     self.scores[out.clone()].copy_from_slice(sums.as_flattened());
                     values[out].copy_from_slice(squares.as_flattened());
                 }
@@ -352,7 +335,6 @@ impl Pieces for Write<'_> {
 struct DenseRows<'a> {
     matrix: &'a SparseRows,
     coefficients: &'a [f64],
-    columns: Option<&'a [u32]>, // numbers of the columns in the whole matrix, if not the same
     table: &'a [f64],
     row_pitch: usize,  // distance between rows of the table
     line_pitch: usize, // distance between lines of a row
@@ -383,23 +365,12 @@ impl<'a> DenseRows<'a> {
         sums
     }
 
-    /// Returns the number of a column in the whole matrix.
-    #[inline(always)]
-    fn number(&self, column: u32) -> usize {
-        self.columns.map_or(column, |columns| columns[column as usize]) as usize
-    }
-
-    /// Returns [`scores`](Self::scores) and `Σ_j ρ_j·x_j²·w_j²`, where `rate(j)` is ρ_j.
+    /// Returns [`scores`](Self::scores) and `Σ_j x_j²·w_j²`.
     ///
     /// A class of m attributes has x = 1 and weight φ = √m·θ, so its variance m·ρ·θ² is ρ·φ²,
     /// without the scale.
     #[inline(always)]
-    fn scores_and_squares<const B: usize>(
-        &self,
-        token: usize,
-        offset: usize,
-        rate: impl Fn(u32) -> f64,
-    ) -> [[Lanes; B]; 2] {
+    fn scores_and_squares<const B: usize>(&self, token: usize, offset: usize) -> [[Lanes; B]; 2] {
         let [mut sums, mut squares] = [[[0.0; LANES]; B]; 2];
         let (columns, values) = self.matrix.row(token);
         // More sums would spill from registers; the second pass finds the weights in cache.
@@ -410,7 +381,7 @@ impl<'a> DenseRows<'a> {
         for (i, &column) in columns.iter().enumerate() {
             let x = values.map_or(1.0, |values| values[i]);
             let c = self.coefficients[column as usize] * x;
-            let v = rate(column) * (x * x);
+            let v = x * x;
             let last;
             let row = match self.row::<B>(column, offset) {
                 Some(row) => row,

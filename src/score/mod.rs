@@ -32,5 +32,5 @@ pub use parameters::{Boundary, ExtraWeights, ParameterSpace, SpaceOptions, State
 pub use partition::{
     Block, BlockPartition, ColumnBlock, Entry, TASK_ENTRIES, sorted_entries, split_by_owner,
 };
-pub use targets::{ColumnForm, FeatureBlock, NoiseRates, Targets};
+pub use targets::{ColumnForm, FeatureBlock, Targets};
 pub use transpose::{TransposeProduct, VarianceDerivatives};

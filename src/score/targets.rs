@@ -2,7 +2,6 @@
 //! rates of single attributes.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use crate::chain::LANES;
 use crate::extract::SparseRows;
@@ -281,29 +280,26 @@ impl Targets {
         observed.map_or(&[], |observed| &observed.positions[weights])
     }
 
-    /// Returns `Σ_j ρ_j·w_j[p]²` over all columns, for every position p, `[width]`; `rate(j)` is
-    /// ρ_j.
-    pub fn squares(&self, weights: &[f64], rate: impl Fn(usize) -> f64) -> Vec<f64> {
+    /// Returns `Σ_j w_j[p]²` over these columns, for every position p, `[width]`.
+    pub fn squares(&self, columns: impl Iterator<Item = usize>, weights: &[f64]) -> Vec<f64> {
         let mut squares = vec![0.0; self.width()];
-        for column in 0..self.columns {
-            let rate = rate(column);
+        for column in columns {
             self.for_each(column, |position, index| {
-                squares[position] += rate * (weights[index] * weights[index]);
+                squares[position] += weights[index] * weights[index];
             });
         }
         squares
     }
 
-    /// Adds `factor(j) · w_j[p] · derivatives[p]` to the gradient of every weight.
+    /// Adds `factor · w_j[p] · derivatives[p]` to the gradient of every weight of these columns.
     pub fn add_square_derivatives(
         &self,
-        weights: &[f64],
-        factor: impl Fn(usize) -> f64,
-        derivatives: &[f64],
+        columns: impl Iterator<Item = usize>,
+        factor: f64,
+        [weights, derivatives]: [&[f64]; 2],
         gradient: &mut [f64],
     ) {
-        for column in 0..self.columns {
-            let factor = factor(column);
+        for column in columns {
             self.for_each(column, |position, index| {
                 gradient[index] += factor * weights[index] * derivatives[position];
             });
@@ -385,49 +381,5 @@ impl FeatureBlock {
     /// Like [`weights`](Self::weights), but mutable.
     pub fn weights_mut<'a, T>(&self, gradient: &'a mut [T]) -> &'a mut [T] {
         &mut gradient[self.range.clone()]
-    }
-}
-
-/// The rates ρ_j of the noise on the columns of a design matrix.
-#[derive(Clone, Debug, Default)]
-pub struct NoiseRates {
-    /// The rate of all columns, unless they have rates of their own.
-    pub uniform: f64,
-    columns: Option<Arc<[f64]>>, // [columns]
-    weights: Arc<[f64]>,         // rate of the column of each weight, if there are sparse columns
-}
-
-impl NoiseRates {
-    /// Creates the same rate for all columns or, if they are given, a rate for each, `[columns]`.
-    pub fn new(uniform: f64, columns: Option<Vec<f64>>, targets: &Targets) -> Self {
-        let mut weights = Vec::new();
-        if let Some(rates) = columns.as_ref().filter(|_| targets.is_observed()) {
-            weights.reserve_exact(targets.weights());
-            for (column, &rate) in rates.iter().enumerate() {
-                weights.resize(targets.range(column).end, rate);
-            }
-        }
-        Self { uniform, columns: columns.map(Into::into), weights: weights.into() }
-    }
-
-    /// Returns the rate of each column, if they have rates of their own.
-    #[inline(always)]
-    pub fn columns(&self) -> Option<&[f64]> {
-        self.columns.as_deref()
-    }
-
-    /// Returns the rate of a column.
-    #[inline(always)]
-    pub fn column(&self, column: usize) -> f64 {
-        self.columns().map_or(self.uniform, |rates| rates[column])
-    }
-
-    /// Returns the rate of the column of a weight; only if there are sparse columns.
-    #[inline(always)]
-    pub(super) fn weight(&self, weight: usize) -> f64 {
-        match &self.columns {
-            None => self.uniform,
-            Some(_) => self.weights[weight],
-        }
     }
 }

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::partition::{
     BlockPartition, ColumnBlock, Entry, TASK_ENTRIES, sorted_entries, split_by_owner,
 };
-use super::targets::{ColumnForm, FeatureBlock, NoiseRates, Pieces, Targets};
+use super::targets::{ColumnForm, FeatureBlock, Pieces, Targets};
 use crate::chain::LANES;
 use crate::exact_sum::untied;
 use crate::extract::SparseRows;
@@ -25,7 +25,7 @@ pub struct VarianceDerivatives<'a> {
     /// ∂V, `[tokens of the block][width]`.
     pub values: &'a [f64],
     /// ρ.
-    pub rates: &'a NoiseRates,
+    pub rate: f64,
     /// All parameters θ.
     pub theta: &'a [f64],
 }
@@ -241,9 +241,8 @@ impl Pieces for Gather<'_> {
                 [first, second]
             };
             let weights = &noise.theta[range];
-            let rate = noise.rates.column(column);
             targets.for_block(column, labels, |label, index| {
-                let factor = 2.0 * rate * weights[index];
+                let factor = 2.0 * noise.rate * weights[index];
                 let square = factor * squares.as_flattened()[label];
                 gradient[index] += untied(c * sums.as_flattened()[label] + square);
             });
@@ -270,11 +269,11 @@ impl Gather<'_> {
                     *g += untied(c * x * derivatives[position as usize]);
                 }
                 if let Some(noise) = self.variance_derivatives {
-                    let rate = noise.rates.column(column);
                     let derivatives = &noise.values[row..row + targets.width()];
                     let weights = noise.theta[range.clone()].iter().zip(positions);
                     for (g, (w, &position)) in gradient.iter_mut().zip(weights) {
-                        *g += untied(2.0 * rate * w * (x * x * derivatives[position as usize]));
+                        let square = x * x * derivatives[position as usize];
+                        *g += untied(2.0 * noise.rate * w * square);
                     }
                 }
             }
@@ -290,8 +289,7 @@ impl Gather<'_> {
             let x = self.slice.sparse_values.as_ref().map_or(1.0, |x| x[i]);
             let mut sum = self.coefficients[weight] * x * self.score_derivatives[cell];
             if let Some(noise) = self.variance_derivatives {
-                let rate = noise.rates.weight(weight);
-                let factor = 2.0 * rate * noise.theta[weight];
+                let factor = 2.0 * noise.rate * noise.theta[weight];
                 sum += factor * (x * x * noise.values[cell]);
             }
             self.gradient[weight - first] += untied(sum);

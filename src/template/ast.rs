@@ -1,8 +1,6 @@
-//! The lines of a template as parsed, common to all dialects, and their options: penalties and
-//! noise of their attributes.
+//! The lines of a template as parsed, common to all dialects.
 
 use super::function::{ConditionTest, Operation, TemplateFunction, Term};
-use crate::error::Place;
 use crate::sentence::DocumentOptions;
 
 /// A condition of a template line.
@@ -37,7 +35,6 @@ pub(super) struct TemplateLine {
     pub escape: bool,
     /// The line applies at tokens where all conditions hold.
     pub conditions: Vec<Condition>,
-    pub options: LineOptions,
 }
 
 impl TemplateLine {
@@ -96,67 +93,4 @@ pub(super) struct TemplateLines {
     pub documents: DocumentOptions,
     /// The dialect of a CRF++ or Wapiti file.
     pub dialect: Option<Dialect>,
-}
-
-/// The names of the options.
-pub(super) const OPTIONS: [&str; 3] = ["l1", "l2", "dropout"];
-
-/// An amount that a template line sets.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum LineAmount {
-    /// This value, whatever that of other lines (`l2=0.1`).
-    Value(f64),
-    /// This many times the value of other lines (`l2*=0.1`).
-    Factor(f64),
-}
-
-impl LineAmount {
-    /// Returns the amount, given that of other lines.
-    pub fn of(self, others: f64) -> f64 {
-        match self {
-            Self::Value(value) => value,
-            Self::Factor(factor) => factor * others,
-        }
-    }
-}
-
-/// The options of a template line.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct LineOptions {
-    /// Strength of the L1 penalty.
-    pub l1: Option<LineAmount>,
-    /// Strength of the L2 penalty.
-    pub l2: Option<LineAmount>,
-    /// Amount of noise.
-    pub dropout: Option<LineAmount>,
-}
-
-impl LineOptions {
-    /// Returns the option of this name.
-    pub(super) fn get_mut(&mut self, name: &str) -> Option<&mut Option<LineAmount>> {
-        match name {
-            "l1" => Some(&mut self.l1),
-            "l2" => Some(&mut self.l2),
-            "dropout" => Some(&mut self.dropout),
-            _ => None,
-        }
-    }
-
-    /// Returns whether any option is set.
-    pub fn are_set(&self) -> bool {
-        *self != Self::default()
-    }
-}
-
-/// The attributes of the template lines with the same options.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LineGroup {
-    /// The options.
-    pub options: LineOptions,
-    /// Whether some of the lines have node attributes.
-    pub has_nodes: bool,
-    /// Whether some of the lines have edge attributes.
-    pub has_edges: bool,
-    /// The first of the lines.
-    pub place: Place,
 }

@@ -22,8 +22,6 @@ pub(super) struct CompiledTemplate {
     /// Whether `|` and `\` are escaped in values.
     pub escape: bool,
     pub conditions: Vec<CompiledCondition>,
-    /// The group of lines with the same options.
-    pub group: u32,
     /// Which of its value's memos belongs to this template, if any.
     pub memo: Option<u32>,
 }
@@ -98,15 +96,6 @@ impl<'a> Attribute<'a> {
             }
         };
         fingerprint::key(fingerprint)
-    }
-
-    /// Returns the number of the group of template lines with the same options, as numbered by
-    /// [`Template::groups`](super::Template::groups); 0 for attributes without a template.
-    pub fn group(&self) -> u32 {
-        match self.0 {
-            AttributeForm::Template(template, ..) => template.group,
-            AttributeForm::Named(..) => 0,
-        }
     }
 
     /// Returns a cell, initially 0, in which a sink can memoize the result of its lookup of the

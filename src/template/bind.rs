@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::ast::{Condition, LineGroup, LineOptions, TemplateLine, TemplateLines};
+use super::ast::{Condition, TemplateLine, TemplateLines};
 use super::attribute::{CompiledCondition, CompiledTemplate, CompiledTerm};
 use super::document::{DocumentPlan, MentionKind};
 use super::extractor::Extractor;
@@ -15,7 +15,7 @@ use super::shape::{KnownWords, SHAPES};
 use super::syntax::{function_example, function_names, is_function};
 use super::text::did_you_mean;
 use super::tokens::Location;
-use crate::error::{Place, Result};
+use crate::error::Result;
 use crate::fingerprint::{EMPTY, Fingerprinter};
 use crate::sentence::Schema;
 
@@ -41,35 +41,9 @@ pub(super) fn bind(
         indices: HashMap::new(),
         document: DocumentPlan { window, ..DocumentPlan::default() },
     };
-    let numbers = number_groups(lines, file).0;
-    let templates = lines.iter().zip(numbers);
-    let templates = templates.map(|(line, group)| binder.line(line, group));
-    let templates = templates.collect::<Result<_>>()?;
+    let templates = lines.iter().map(|line| binder.line(line)).collect::<Result<_>>()?;
     let Binder { functions, document, .. } = binder;
     Ok(Extractor::new(functions, templates, document, schema, parsed.dialect))
-}
-
-/// Returns the number of the group of each line, and the groups: lines with the same options. Group
-/// 0 is that of lines without options, whether there are any or not.
-pub(super) fn number_groups(lines: &[TemplateLine], file: &str) -> (Vec<u32>, Vec<LineGroup>) {
-    let group = |options, line| LineGroup {
-        options,
-        has_nodes: false,
-        has_edges: false,
-        place: Place::line(file, line),
-    };
-    let mut groups = vec![group(LineOptions::default(), 0)];
-    let numbers = lines.iter().map(|line| {
-        let found = groups.iter().position(|group| group.options == line.options);
-        let number = found.unwrap_or_else(|| {
-            groups.push(group(line.options, line.number));
-            groups.len() - 1
-        });
-        groups[number].has_nodes |= line.node;
-        groups[number].has_edges |= line.edge;
-        number as u32
-    });
-    (numbers.collect(), groups)
 }
 
 struct Binder<'a> {
@@ -84,7 +58,7 @@ struct Binder<'a> {
 }
 
 impl Binder<'_> {
-    fn line(&mut self, line: &TemplateLine, group: u32) -> Result<CompiledTemplate> {
+    fn line(&mut self, line: &TemplateLine) -> Result<CompiledTemplate> {
         self.at.line = line.number;
         let mut terms = Vec::with_capacity(line.parts.len());
         for part in &line.parts {
@@ -111,7 +85,6 @@ impl Binder<'_> {
             terms,
             escape: line.escape,
             conditions,
-            group,
             memo: None,
         })
     }

@@ -158,11 +158,6 @@ impl Extractor {
         self.memos_per_value = memos;
     }
 
-    /// Returns whether some attributes belong to a group other than 0.
-    pub fn has_groups(&self) -> bool {
-        self.templates.iter().any(|template| template.group != 0)
-    }
-
     /// Returns whether attributes depend on other sentences of the document.
     pub fn sees_document(&self) -> bool {
         !self.document.indices.is_empty()

@@ -80,8 +80,6 @@ mod workspace;
 #[cfg(test)]
 mod tests;
 
-#[doc(hidden)]
-pub use ast::{LineAmount, LineGroup, LineOptions};
 pub use attribute::{Attribute, AttributeSink};
 pub use attribute_lines::AttributeLines;
 pub use extractor::{BundleSink, Extractor};

@@ -1,6 +1,6 @@
 //! Recursive-descent parser for a line of dropchain's own template language.
 
-use super::ast::{Condition, LineAmount, LineOptions, NamePart, OPTIONS, TemplateLine};
+use super::ast::{Condition, NamePart, TemplateLine};
 use super::calls::{Argument, ArgumentValue, FunctionCall, check_offset, term_from_call};
 use super::function::{ConditionTest, Operation, Term};
 use super::resources::Resources;
@@ -59,15 +59,14 @@ impl<'a> Parser<'a, '_, '_> {
         while self.tokens.accept(if conditions.is_empty() { "if" } else { "and" }) {
             conditions.push(self.condition()?);
         }
-        let options = self.options()?;
         if self.tokens.peek().kind != TokenKind::End {
-            return Err(self.tokens.expected(match conditions.is_empty() && !options.are_set() {
+            return Err(self.tokens.expected(match conditions.is_empty() {
                 true => "'&', 'if' or the end of the line (a line holds one template)",
-                false => "'and', an option such as l2=0.1, or the end of the line",
+                false => "'and' or the end of the line",
             }));
         }
         check(edge, &terms, &conditions).map_err(|message| start.error(message))?;
-        Ok(TemplateLine { options, ..assemble(start, edge, terms, conditions) })
+        Ok(assemble(start, edge, terms, conditions))
     }
 
     /// Consumes `edge:` or `node:`. Returns whether it is `edge:`.
@@ -79,43 +78,6 @@ impl<'a> Parser<'a, '_, '_> {
         }
         self.tokens = ahead;
         name == "edge"
-    }
-
-    /// Parses the options at the end of the line.
-    fn options(&mut self) -> Result<LineOptions> {
-        let mut options = LineOptions::default();
-        loop {
-            let mut ahead = self.tokens;
-            let (Token { kind, text: name, at }, sign) = (ahead.next(), ahead.next().text);
-            if kind != TokenKind::Name || !matches!(sign, "=" | "*=") {
-                return Ok(options);
-            }
-            let Some(option) = options.get_mut(name) else {
-                let names = OPTIONS.join(", ");
-                let message = format!("there is no option '{name}'; expected one of {names}");
-                return Err(at.error(message));
-            };
-            if option.is_some() {
-                return Err(at.error(format!("the option '{name}' is given twice")));
-            }
-            let number = ahead.peek();
-            if number.kind != TokenKind::Number {
-                return Err(ahead.expected(&format!("a number after '{name}'")));
-            }
-            let amount = number.text.parse().unwrap_or(f64::NAN);
-            if !(amount.is_finite() && amount >= 0.0) {
-                return Err(number.at.error(format!(
-                    "{name} {}; expected a finite number that is not negative",
-                    number.text
-                )));
-            }
-            *option = Some(match sign {
-                "=" => LineAmount::Value(amount),
-                _ => LineAmount::Factor(amount),
-            });
-            ahead.next();
-            self.tokens = ahead;
-        }
     }
 
     fn term(&mut self) -> Result<Term> {
@@ -315,6 +277,5 @@ fn assemble(
         parts,
         escape: valued > 1,
         conditions,
-        options: LineOptions::default(),
     }
 }

@@ -11,7 +11,7 @@
 //! Where Wapiti works on bytes, this works on characters: `.` is a character, letters are Unicode
 //! letters.
 
-use super::ast::{Dialect, LineOptions, NamePart, TemplateLine};
+use super::ast::{Dialect, NamePart, TemplateLine};
 use super::expressions::Expressions;
 use super::function::{ColumnRef, Operation, Position, TemplateFunction, Term, TextInput};
 use super::tokens::{Location, Token, Tokens};
@@ -99,7 +99,6 @@ pub(super) fn parse_line(
         parts,
         escape: false,
         conditions: Vec::new(),
-        options: LineOptions::default(),
     })
 }
 

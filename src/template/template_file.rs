@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
-use super::ast::{LineGroup, TemplateLine, TemplateLines};
+use super::ast::{TemplateLine, TemplateLines};
 use super::attribute_lines::AttributeLines;
 use super::bind;
 use super::caseless::CaseFolder;
@@ -370,12 +370,6 @@ impl Template {
             let known_words = Arc::make_mut(&mut self.known_words);
             known_words.extend(words.map(|word| (word.clone(), (0, 0))));
         }
-    }
-
-    /// Returns the groups of lines with the same options. The first is that of lines without
-    /// options.
-    pub fn groups(&self) -> Vec<LineGroup> {
-        bind::number_groups(&self.parsed.lines, &self.file).1
     }
 
     /// Gives sentences whose case says nothing attributes of their own, those of their words in

@@ -305,7 +305,7 @@ impl<'a> Course<'a> {
     /// ones.
     fn terms(&self, iteration: &optim::Iteration<'_, Terms>) -> ObjectiveTerms {
         let &Terms { log_likelihood, noise, l2 } = iteration.detail;
-        let l1 = match self.set.has_l1(self.settings.regularization.l1) {
+        let l1 = match self.settings.regularization.l1 > 0.0 {
             true => iteration.value - (l2 + noise - log_likelihood),
             false => 0.0,
         };

@@ -58,7 +58,7 @@ impl DevelopmentSet {
         let mut builder = DatasetBuilder::with_alphabets(source, alphabets, edges);
         let gold = gold_labels(sentences)?;
         for_each_in_context(sentences, template, |sentence| builder.add(sentence, &[]))?;
-        let (data, alphabets, _) = builder.finish();
+        let (data, alphabets) = builder.finish();
         Ok((Self::new(data, gold, labels), alphabets))
     }
 

@@ -11,7 +11,6 @@ use super::base_weights::BaseWeights;
 use super::development::DevelopmentSet;
 use super::hold_out::HeldOut;
 use super::labels::TrainingLabels;
-use super::line_options::line_options_key;
 use super::model_match::{ModelMatch, Occurrences};
 use super::options::CommonOptions;
 use crate::error::{Error, Result};
@@ -66,8 +65,6 @@ pub(super) struct Extracted {
     pub source: DataSource,
     /// The weights of the models that training continues from.
     pub base: Vec<BaseWeights>,
-    /// The groups of template lines of node and edge attributes, as far as they are not 0.
-    pub groups: Option<[Vec<u32>; 2]>,
     /// Node attributes that have the value 0 at a token with this label, and so may have a weight
     /// for it; ascending.
     pub zeros: Vec<(u32, LabelId)>,
@@ -80,8 +77,7 @@ impl Extracted {
     }
 
     /// Returns the group of each node and of each edge attribute, if attributes of the same group
-    /// that always occur together are to be one: those of the same template lines, with the same
-    /// weights in every model, and with the value 0 at the same labels. The weights of a class are
+    /// that always occur together are to be one: those with the same weights in every model, and with the value 0 at the same labels. The weights of a class are
     /// those of each member.
     pub fn class_groups(&self, options: &CommonOptions) -> Option<[Vec<u32>; 2]> {
         let mut zeros: HashMap<usize, Vec<LabelId>> = HashMap::new();
@@ -89,10 +85,9 @@ impl Extracted {
             zeros.entry(attribute as usize).or_default().push(label);
         }
         let key = |kind: usize, id: usize| {
-            let line = self.groups.as_ref().and_then(|groups| groups[kind].get(id));
             let weights: Vec<_> = self.base.iter().map(|model| model.row(kind, id)).collect();
             let zeros = zeros.get(&id).filter(|_| kind == 0);
-            (line.copied().unwrap_or(0), weights, zeros)
+            (weights, zeros)
         };
         let attributes = self.attributes();
         let groups = |kind: usize| numbered((0..attributes[kind]).map(|id| key(kind, id)));
@@ -136,9 +131,6 @@ impl Extracted {
         let numbers;
         (numbers, self.data.nodes) = retain(nodes, &self.data.nodes, &kept[0]);
         (_, self.data.edges) = retain(edges, &self.data.edges, &kept[1]);
-        for (groups, kept) in self.groups.iter_mut().flatten().zip(kept) {
-            retain_kept(groups, kept);
-        }
         for model in &mut self.base {
             model.attributes.iter_mut().zip(kept).for_each(|(rows, kept)| retain_kept(rows, kept));
         }
@@ -171,10 +163,9 @@ impl Extracted {
     pub fn fingerprint(&self) -> u64 {
         let models = self.base.iter().map(|model| (model.role, model.fingerprint));
         let models: Vec<(BaseRole, u128)> = models.collect();
-        let lines = line_options_key(self.source.template.as_ref(), self.groups.as_ref());
         let mut hasher = Xxh3::new();
         (&self.labels, &self.alphabets, &self.data).hash(&mut hasher);
-        (&self.development, models, lines).hash(&mut hasher);
+        (&self.development, models).hash(&mut hasher);
         hasher.finish()
     }
 

@@ -91,7 +91,7 @@ impl Extracted {
         };
         extraction.add_labeled(sentences, options.caseless)?;
         extraction.add_unlabeled(&unlabeled, template, options.discover)?;
-        let (data, alphabets, groups) = extraction.builder.finish();
+        let (data, alphabets) = extraction.builder.finish();
         let mut extracted = Self {
             labels,
             alphabets: Arc::new(alphabets),
@@ -99,7 +99,6 @@ impl Extracted {
             development: None,
             source,
             base,
-            groups,
             zeros: Vec::new(),
         };
         extracted.check_weights()?;

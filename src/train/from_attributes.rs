@@ -61,7 +61,6 @@ impl Extracted {
             development: None,
             source: DataSource::default(),
             base: Vec::new(),
-            groups: None,
         };
         extracted.check_weights()?;
         if !models.is_empty() {

@@ -124,7 +124,7 @@ impl Learner for Lbfgs {
                      one rank, or `dropchain train`",
                 ))
             }
-            Request::Ranks | Request::Start(..) | Request::Line(_) => Ok(()),
+            Request::Ranks | Request::Start(..) => Ok(()),
         }
     }
 
@@ -144,7 +144,7 @@ impl Learner for Lbfgs {
         let mut objective = course.objective(set.penalty(self.strength()));
         let noise = self.noise.feature_noise(course.seed());
         if let Some(noise) = noise.filter(|_| stage.objective == StageObjective::WithNoise) {
-            objective = objective.with_attribute_noise(noise, set.attribute_noise(&noise));
+            objective = objective.with_noise_except(noise, set.without_noise());
         }
         self.minimize(&mut objective, stage, course)
     }

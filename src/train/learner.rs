@@ -15,7 +15,6 @@ use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::objective::Terms;
 use crate::optim::Outcome;
-use crate::template::LineGroup;
 
 /// A learner of any kind.
 pub type AnyLearner = Arc<dyn Learner>;
@@ -43,8 +42,7 @@ pub trait Learner: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] naming the option that is out of its range or prevents it;
-    /// [`Error::Input`] at a template line with an option that has no effect ([`unused_option`]).
+    /// [`Error::Parameter`] naming the option that is out of its range or prevents it.
     fn check(&self, request: Request<'_>) -> Result<()>;
 
     /// Returns the stages of training, given the maximum number of iterations of the options.
@@ -85,8 +83,6 @@ pub enum Request<'a> {
     Start(BaseRole, &'a str),
     /// Training that is divided among ranks.
     Ranks,
-    /// Training with the options of these template lines.
-    Line(&'a LineGroup),
 }
 
 impl dyn Learner + '_ {
@@ -129,17 +125,4 @@ pub fn fields(options: &impl Serialize) -> Map<String, Value> {
 /// Returns the error of a learner whose option needs another value.
 pub fn unfit(learner: &dyn Learner, option: &str, expected: &str) -> Error {
     Error::parameter(format!("algorithm {} with {option}; expected {expected}", learner.name()))
-}
-
-/// Returns the error of a learner at template lines with an option that has no effect; `others`
-/// are learners with which it has one.
-pub fn unused_option(learner: &dyn Learner, line: &LineGroup, option: &str, others: &str) -> Error {
-    Error::input(
-        line.place.clone(),
-        format!(
-            "the option {option} of this line has no effect with `algorithm` {}; expected \
-             `algorithm` {others}, or a line without it",
-            learner.name()
-        ),
-    )
 }

@@ -48,7 +48,6 @@ mod labeled_sentence;
 mod labels;
 mod lbfgs;
 mod learner;
-mod line_options;
 mod memory;
 mod model_match;
 mod noise_options;
@@ -84,16 +83,13 @@ pub use events::{
 pub use folds::Folds;
 pub use hold_out::{HeldOut, HoldOut};
 pub use label_scores::{LabelCounts, LabelScores};
-pub use learner::{
-    AnyLearner, AnyOptions, Learner, LearnerOptions, Request, fields, unfit, unused_option,
-};
+pub use learner::{AnyLearner, AnyOptions, Learner, LearnerOptions, Request, fields, unfit};
 pub use model_match::{MatchCounts, ModelMatch};
 pub use noise_options::{NoiseKind, NoiseOptions, Regularization, check_not_negative};
 pub use options::{DevUse, Lbfgs, TrainOptions};
 pub use schedule::{Schedule, Stage, StageObjective};
 pub use settings::TrainSettings;
 #[doc(hidden)]
-pub use settings::check_line_options;
 pub use trainer::{Trained, Trainer};
 #[doc(hidden)]
 pub use training_set::TrainingSet;

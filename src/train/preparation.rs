@@ -7,7 +7,7 @@ use super::events::{DataSizes, ModelSizes, Start};
 use super::extracted::Extracted;
 use super::extraction::Source;
 use super::learner::fields;
-use super::settings::{TrainSettings, check_line_options};
+use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::error::Result;
 use crate::extract::Classes;
@@ -27,16 +27,6 @@ impl TrainingSet {
     ) -> Result<Self> {
         let source = Source::Text(corpora.into(), template.into());
         let extracted = source.extract(settings, &BaseModels::default(), MemoryLimit::default())?;
-        Self::build(extracted, settings)
-    }
-
-    /// Checks the options of template lines, and builds the set.
-    ///
-    /// # Errors
-    ///
-    /// The template has a line with an option that has no effect, or out of its range.
-    pub(super) fn build(extracted: Extracted, settings: &TrainSettings) -> Result<Self> {
-        check_line_options(extracted.source.template.as_ref(), settings)?;
         Ok(Self::of(extracted, settings.options()))
     }
 

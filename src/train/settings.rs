@@ -14,7 +14,6 @@ use crate::error::{Error, Result};
 use crate::label::Scheme;
 use crate::objective::Noise;
 use crate::score::Boundary;
-use crate::template::{LineAmount, Template};
 
 /// [`TrainOptions`] within their ranges.
 ///
@@ -191,47 +190,6 @@ impl BaseModels<'_> {
         }
         Ok(())
     }
-}
-
-/// Checks that the learner can do what all template lines ask for, and that their noise is in its
-/// range.
-///
-/// # Errors
-///
-/// [`Error::Input`] at the first line with an option that the learner has no use for, or a
-/// dropout rate of 1 or more.
-pub fn check_line_options(template: Option<&Template>, settings: &TrainSettings) -> Result<()> {
-    let groups = template.map_or_else(Vec::new, Template::groups);
-    for group in &groups {
-        settings.learner().check(Request::Line(group))?;
-    }
-    let Some(noise) = settings.feature_noise() else {
-        return Ok(());
-    };
-    for group in &groups {
-        let Some(dropout) = group.options.dropout else {
-            continue;
-        };
-        for (kind, exists) in [group.has_nodes, group.has_edges].into_iter().enumerate() {
-            let others = noise.amounts()[kind];
-            let amount = dropout.of(others);
-            if !exists || (amount.is_finite() && (amount < 1.0 || !noise.is_dropout())) {
-                continue;
-            }
-            let option = ["dropout", "edge_dropout"][kind];
-            let message = match dropout {
-                LineAmount::Value(_) => format!("dropout {amount}"),
-                LineAmount::Factor(factor) => {
-                    format!("dropout*={factor} of `{option}` {others} is {amount}")
-                }
-            };
-            return Err(Error::input(
-                group.place.clone(),
-                format!("{message}; expected a rate below 1"),
-            ));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -212,7 +212,7 @@ impl<'a> Trainer<'a> {
         let extracted = source.extract(&self.settings, &self.models, self.memory);
         let extracted = agreed(ranks, extracted)?;
         let started = Instant::now();
-        let set = TrainingSet::build(extracted, &self.settings)?;
+        let set = TrainingSet::of(extracted, self.settings.options());
         if let Some(ranks) = ranks {
             check_same(ranks, set.fingerprint(), || {
                 "other training or development data than rank 0; expected the same on all machines"

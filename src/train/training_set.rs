@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use super::expand::ClassWeights;
 use super::extracted::Extracted;
-use super::line_options::ClassOptions;
 use super::model_match::{ModelMatch, Occurrences};
 use super::options::CommonOptions;
 use super::origin::{Origin, extra_weights};
 use crate::chain::padded;
 use crate::extract::{Classes, Dataset};
-use crate::objective::{AttributeNoise, Noise, PenalizedLikelihood, Penalty};
+use crate::objective::{Noise, PenalizedLikelihood, Penalty};
 use crate::score::{ParameterSpace, SpaceOptions};
 use crate::template::Template;
 
@@ -26,7 +25,6 @@ pub struct TrainingSet {
     pub(super) origin: Option<Origin>,
     /// What the data have in common with each model that training continues from.
     pub(super) matches: Vec<ModelMatch>,
-    line_options: Option<ClassOptions>,
     /// The attributes of all tokens, before and after collapsing.
     pub(super) entries: [usize; 2],
 }
@@ -43,12 +41,8 @@ impl TrainingSet {
         let classes = collapse(&mut extracted, options);
         let pair = classes.each_ref();
         let space = layout(&extracted, pair, options);
-        let template = extracted.source.template.as_ref();
-        let lines = extracted.groups.as_ref().zip(template);
         let base = &extracted.base;
         Self {
-            line_options: lines
-                .map(|(groups, template)| ClassOptions::new(groups, pair, template.groups())),
             origin: found.as_ref().map(|found| Origin::new(base, &space, pair, found)),
             entries: [before, entries(&extracted.data)],
             matches,
@@ -85,8 +79,7 @@ impl TrainingSet {
 
     /// Creates the objective with a noise term.
     pub fn noisy_likelihood(&self, l2: f64, noise: Noise) -> PenalizedLikelihood {
-        let amounts = self.attribute_noise(&noise);
-        self.likelihood(l2).with_attribute_noise(noise, amounts)
+        self.likelihood(l2).with_noise_except(noise, self.without_noise())
     }
 
     /// Returns the number of weights of single attributes and of label pairs, before collapsing.
@@ -124,32 +117,19 @@ impl TrainingSet {
     /// Returns the L2 penalty of strength c2 = `l2`.
     pub fn penalty(&self, l2: f64) -> Penalty {
         let mut penalty = Penalty::from(l2);
-        let options = self.line_options.as_ref();
-        if let Some(strengths) = options.and_then(|options| options.l2_strengths(&self.space, l2)) {
-            penalty = penalty.with_strengths(strengths);
-        }
         if let Some(origin) = &self.origin {
             penalty = penalty.with_centers(origin.centers());
         }
         penalty
     }
 
-    /// Returns whether some parameter has an L1 penalty.
-    pub fn has_l1(&self, c1: f64) -> bool {
-        let options = self.line_options.as_ref();
-        c1 > 0.0 || options.is_some_and(ClassOptions::have_l1)
-    }
-
     /// Returns the strength of the L1 penalty on each parameter, `[dimension]`; `None` if all are
     /// 0. Weights that no training data can change are not penalized.
     pub fn l1_strengths(&self, c1: f64) -> Option<Vec<f64>> {
-        if !self.has_l1(c1) {
+        if c1 <= 0.0 {
             return None;
         }
         let mut strengths = self.space.l1_strengths(c1);
-        if let Some(options) = &self.line_options {
-            options.set_l1_strengths(&self.space, c1, &mut strengths);
-        }
         let is_fixed = self.origin.iter().flat_map(Origin::is_fixed);
         for (block, is_fixed) in self.space.blocks().into_iter().zip(is_fixed) {
             let strengths = block.weights_mut(&mut strengths);
@@ -160,28 +140,11 @@ impl TrainingSet {
         Some(strengths)
     }
 
-    /// Returns the amounts of noise on single attributes, where they differ. Additive noise has
+    /// Returns the classes of node and of edge attributes that additive noise leaves out. It has
     /// effect without any occurrence of an attribute, so those that are to keep the weights of a
     /// model have none.
-    pub fn attribute_noise(&self, noise: &Noise) -> AttributeNoise {
-        let options = self.line_options.as_ref().filter(|o| o.have_dropout());
-        let origin = self.origin.as_ref().filter(|_| noise.is_additive());
-        if options.is_none() && origin.is_none() {
-            return AttributeNoise::default();
-        }
-        let [nodes, edges] = [0, 1].map(|kind| {
-            let uniform = noise.amounts()[kind];
-            let mut amounts = vec![uniform; self.space.blocks()[kind].columns()];
-            if let Some(options) = options {
-                options.set_noise(kind, uniform, &mut amounts);
-            }
-            let is_fixed = origin.iter().flat_map(|origin| &origin.is_fixed()[kind]);
-            for (amount, _) in amounts.iter_mut().zip(is_fixed).filter(|(_, fixed)| **fixed) {
-                *amount = 0.0;
-            }
-            Some(amounts)
-        });
-        AttributeNoise { nodes, edges }
+    pub fn without_noise(&self) -> [Vec<bool>; 2] {
+        self.origin.as_ref().map(|origin| origin.is_fixed().clone()).unwrap_or_default()
     }
 
     /// Returns the parameters where training starts: 0, or the weights of a model.

@@ -65,7 +65,6 @@ runs() {
   run eighth chunks-test.txt chunks.txt --template minimal --precision i8 --max-iterations 15
   run backtracking - chunks.txt --template minimal --line-search backtracking --lbfgs-memory 3 \
     --dropout 0 --max-iterations 15
-  run line-options chunks-test.txt chunks.txt --template lines.tpl --l1 0.01 --max-iterations 25
   run caseless names-test.conll names.conll --template ner --caseless --max-iterations 15 \
     --states observed
   run lists names-test.conll names.conll --template ner --gazetteer list.txt --clusters text.txt \
@@ -238,8 +237,6 @@ texts() {
   awk 'NF == 0 { sentence++; print; next }
     sentence % 5 && NR % 2 { $NF = NR % 7 || $NF == "O" ? "_" : $NF "|O" }
     { print }' chunks.txt >partial.txt
-  printf '%s\n' 'word' 'word[-1] & word l2*=3 dropout=0.5' 'suffix(1..3) l1=0.05' \
-    'shape(collapsed) dropout=0' 'column(1) l2=0.03' 'column(1)[-1] dropout*=0.5' >lines.tpl
   awk 'NF == 2 && $2 ~ /^B-/ && NR % 3 == 0 { print $1 }' names-dev.conll >list.txt
   awk 'NF { printf "%s ", $1; next } { print "" }' names.conll >text.txt
   for class in pos neg; do

@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dropchain::template::Template;
-use dropchain::train::{
-    AnyOptions, BaseModels, Trained, Trainer, TrainingCorpora, check_line_options,
-};
+use dropchain::train::{AnyOptions, BaseModels, Trained, Trainer, TrainingCorpora};
 use dropchain::{Error, Model, Result};
 use dropchain_knowledge::Knowledge;
 use dropchain_options::SearchedOptions;

@@ -1,6 +1,6 @@
 //! The penalty of one sentence, (λ/2)·(w − c)² of each weight, and how weights decay by it.
 //!
-//! If all weights have the same λ, center 0 and learning rate η, they decay by the same factor
+//! If all weights have center 0 and the same learning rate η, they decay by the same factor
 //! 1 − ηλ at every step. So they are stored as v, w = a·v: the decay changes the number a, and a
 //! sentence only the v of its own attributes.
 //!
@@ -26,10 +26,9 @@ const LOWEST_EXPONENT: f64 = -700.0;
 /// The penalty of one sentence, and the decay of the weights in an epoch.
 #[derive(Clone, Debug)]
 pub(crate) struct Decay {
-    /// λ = 2·c2/N of all weights, or its mean: it determines the schedule of the learning rate.
+    /// λ = 2·c2/N: it determines the schedule of the learning rate.
     pub strength: f64,
-    strengths: Vec<f64>, // [dimension] λ of each weight, or empty
-    centers: Vec<f64>,   // [dimension] c of each weight; empty: 0
+    centers: Vec<f64>, // [dimension] c of each weight; empty: 0
     /// a.
     pub factor: f64,
     elapsed: f64,      // Σ η
@@ -48,22 +47,13 @@ impl Decay {
     ) -> Self {
         let parameters = 0..problem.space.dimension();
         let scale = 2.0 / sentences.max(1) as f64;
-        let mut strengths: Vec<f64> = parameters.clone().map(|i| penalty.strength(i)).collect();
-        let mut strength = strengths.first().copied().unwrap_or_default();
-        if strengths.iter().all(|own| *own == strength) {
-            strengths.clear();
-        } else {
-            strength = strengths.iter().sum::<f64>() / strengths.len() as f64;
-        }
-        strengths.iter_mut().for_each(|own| *own *= scale);
         let mut centers = problem.weights(parameters.map(|i| penalty.center(i)).collect());
         if centers.iter().all(|center| *center == 0.0) {
             centers.clear();
         }
-        let is_lazy = has_own_rates || !strengths.is_empty() || !centers.is_empty();
+        let is_lazy = has_own_rates || !centers.is_empty();
         Self {
-            strength: scale * strength,
-            strengths,
+            strength: scale * penalty.strength(),
             centers,
             factor: 1.0,
             elapsed: 0.0,
@@ -101,10 +91,7 @@ impl Decay {
         let elapsed = self.elapsed - std::mem::replace(&mut self.last[group], self.elapsed);
         let range = problem.group(group);
         self.factors.clear();
-        match self.strengths.get(range.clone()) {
-            None => self.factors.resize(range.len(), self.strength),
-            Some(strengths) => self.factors.extend_from_slice(strengths),
-        }
+        self.factors.resize(range.len(), self.strength);
         simd::dispatch(DecayGroup {
             factors: &mut self.factors,
             elapsed,

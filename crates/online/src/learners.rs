@@ -8,7 +8,7 @@ use dropchain::optim::Outcome;
 use dropchain::train::{
     AnyLearner, Course, Defaults, Engine, Learner, LearnerOptions, NoiseKind, NoiseOptions,
     Regularization, Request, Schedule, Stage, StageObjective, TrainingSet, check_not_negative,
-    fields, unfit, unused_option,
+    fields, unfit,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -53,7 +53,6 @@ impl Sgd {
 
     fn settings(&self, set: &TrainingSet, seed: u64, warm_up: usize) -> LearnerSettings {
         let noise = self.noise.feature_noise(seed);
-        let noise = noise.map(|noise| (noise, set.attribute_noise(&noise)));
         LearnerSettings {
             algorithm: Algorithm::Sgd(self.steps),
             penalty: set.penalty(self.strength()),
@@ -124,10 +123,7 @@ impl Learner for Sgd {
         match request {
             Request::Options(_) => self.check_options(),
             Request::Ranks => Err(undivided("`algorithm` sgd")),
-            Request::Line(line) if line.options.l1.is_some() => {
-                Err(unused_option(self, line, "l1", "lbfgs"))
-            }
-            Request::Line(_) | Request::Start(..) => Ok(()),
+            Request::Start(..) => Ok(()),
         }
     }
 
@@ -232,19 +228,6 @@ impl Learner for MistakeDriven {
             Request::Options(_) => Algorithm::Mistakes(self.rule).check(),
             Request::Ranks => Err(undivided(&format!("`algorithm` {}", self.name))),
             Request::Start(..) => Ok(()),
-            Request::Line(line) => {
-                let unused = |option, others| Err(unused_option(self, line, option, others));
-                let options = &line.options;
-                if options.l1.is_some() {
-                    unused("l1", "lbfgs")
-                } else if options.l2.is_some() {
-                    unused("l2", "lbfgs or sgd")
-                } else if options.dropout.is_some() {
-                    unused("dropout", "lbfgs or sgd")
-                } else {
-                    Ok(())
-                }
-            }
         }
     }
 

@@ -4,7 +4,7 @@
 use dropchain::chain::{LabelWeights, Transitions};
 use dropchain::extract::Target;
 use dropchain::objective::{
-    AttributeNoise, BlockArrays, ChainParameters, LabelVariances, Noise, NoiseTerm, SentenceArrays,
+    BlockArrays, ChainParameters, LabelVariances, Noise, NoiseTerm, SentenceArrays,
     SentenceAttributes, SentenceKernel, SentenceTask, SentenceTerms,
 };
 use dropchain::train::Engine;
@@ -55,23 +55,20 @@ pub(crate) struct SentenceLoss {
 }
 
 impl OnlineNoise {
-    /// Prepares noise with amounts on single attributes.
-    pub fn new(problem: &Problem<'_>, noise: Noise, amounts: AttributeNoise) -> Self {
-        let rates = |convert: &dyn Fn(f64) -> f64| -> ColumnRates {
-            let rates = amounts.rates([noise.node, noise.edge], convert, problem.space);
-            let columns = problem.space.blocks().map(|block| 0..block.columns());
-            [0, 1].map(|i: usize| columns[i].clone().map(|c| rates[i].column(c)).collect())
-        };
+    /// Prepares noise.
+    pub fn new(problem: &Problem<'_>, noise: Noise) -> Self {
         match noise.term {
             NoiseTerm::MonteCarlo { seed, .. } => {
-                let rates = rates(&|rate| rate);
-                let dropout = Dropout { rates, label_rate: noise.edge, seed };
+                let dropout = Dropout { rates: noise.amounts(), seed };
                 Self { quadratic: None, dropout: Some(dropout) }
             }
             term => {
                 let NoiseTerm::Quadratic(engine) = term else { return Self::default() };
-                let mut rates = rates(&|amount| noise.distribution.rate(amount));
-                rates.iter_mut().flatten().zip(&problem.members).for_each(|(r, m)| *r /= m);
+                let rates = [0, 1].map(|block| {
+                    let groups = problem.first_group(block)..problem.first_group(block + 1);
+                    let rate = noise.rates()[block];
+                    problem.members[groups].iter().map(|m| rate / m).collect()
+                });
                 let factors = noise.factors(problem.data.total_weights());
                 let quadratic = Quadratic { noise, engine, rates, factors };
                 Self { quadratic: Some(quadratic), dropout: None }
@@ -175,7 +172,7 @@ impl SentenceLoss {
     ) -> Option<f64> {
         let Quadratic { noise, rates, factors, .. } = self.noise.quadratic.as_ref()?;
         let (rows, space) = (Rows::new(problem, sentence), problem.space);
-        self.variances.set(noise, &Default::default(), space, &[], &self.transitions);
+        self.variances.set(noise, &self.transitions);
         rows.variances(problem, weights.values, rates, &mut self.score_variances);
         scale(&mut self.score_variances, weights.factor * weights.factor);
         self.variance_derivatives.reset(rows.tokens.len(), space);

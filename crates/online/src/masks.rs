@@ -16,10 +16,8 @@ use crate::rows::Rows;
 /// Dropout of attributes.
 #[derive(Clone, Debug)]
 pub(crate) struct Dropout {
-    /// δ of each column of node and of edge attributes.
-    pub rates: [Vec<f64>; 2],
-    /// δ of transitions and boundaries.
-    pub label_rate: f64,
+    /// δ of node attributes, and of edge attributes, transitions and boundaries.
+    pub rates: [f64; 2],
     pub seed: u64,
 }
 
@@ -46,14 +44,14 @@ impl Dropout {
                         let c = column as usize;
                         let members = problem.members[first + c] as u64;
                         let place = [t as u64, u64::from(column)];
-                        (column, x * factor(key, self.rates[i][c], place, members))
+                        (column, x * factor(key, self.rates[i], place, members))
                     })
                 });
                 dropped.push_row(&mut entries.into_iter().flatten().collect());
             }
             dropped
         };
-        let label = |kind: u64, place| factor(random::nth(key, kind), self.label_rate, place, 1);
+        let label = |kind: u64, place| factor(random::nth(key, kind), self.rates[1], place, 1);
         DroppedSentence {
             matrices: [attributes(0), attributes(1)],
             transitions: (0..tokens.len() as u64).map(|t| label(4, [t, 0])).collect(),

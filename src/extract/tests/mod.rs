@@ -55,7 +55,7 @@ fn input_attributes_keep_their_values_and_duplicates_are_summed() {
     let sentence = with_attributes(&[&[("a", 1.0), ("b", 0.5)], &[("b", 2.0), ("b", 1.0)]]);
     add(&mut builder, &sentence).unwrap();
     add(&mut builder, &with_attributes(&[&[("c", 0.0), ("a", 1.0)]])).unwrap();
-    let (data, alphabets, _) = builder.finish();
+    let (data, alphabets) = builder.finish();
     assert_eq!((data.len(), data.tokens()), (2, 3));
     assert_eq!(data.sentence(1), 2..3);
     assert_eq!(rows(&data.nodes), [vec![(0, 1.0), (1, 0.5)], vec![(1, 3.0)], vec![(0, 1.0)]]);
@@ -70,7 +70,7 @@ fn the_first_token_of_a_sentence_has_no_edge_attributes() {
     for words in [["a", "b"], ["c", "b"]] {
         add(&mut builder, &Sentence::from_words(words)).unwrap();
     }
-    let (data, alphabets, _) = builder.finish();
+    let (data, alphabets) = builder.finish();
     assert_eq!(alphabets.edges.name(crate::ids::AttributeId(0)), b"edge:word[0]=b");
     assert_eq!(alphabets.edges.len(), 1);
     let edge = vec![(0, 1.0)];
@@ -82,7 +82,7 @@ fn without_edges_there_are_no_edge_attributes() {
     let mut builder =
         DatasetBuilder::extending(from_template("word\nedge: word"), Alphabets::default(), false);
     add(&mut builder, &Sentence::from_words(["a", "b"])).unwrap();
-    let (data, alphabets, _) = builder.finish();
+    let (data, alphabets) = builder.finish();
     assert!(alphabets.edges.is_empty());
     assert_eq!((data.edges.len(), data.edges.nonzeros()), (2, 0));
 }
@@ -91,11 +91,11 @@ fn without_edges_there_are_no_edge_attributes() {
 fn with_fixed_alphabets_unknown_attributes_are_dropped() {
     let mut builder = DatasetBuilder::extending(from_input(), Alphabets::default(), true);
     add(&mut builder, &with_attributes(&[&[("a", 1.0)]])).unwrap();
-    let (_, alphabets, _) = builder.finish();
+    let (_, alphabets) = builder.finish();
     let mut builder = DatasetBuilder::with_alphabets(from_input(), alphabets, true);
     let sentence = with_attributes(&[&[("b", 1.0), ("a", 2.0)]]);
     builder.add(&sentence, &[]).unwrap();
-    let (data, alphabets, _) = builder.finish();
+    let (data, alphabets) = builder.finish();
     assert_eq!(rows(&data.nodes), [vec![(0, 2.0)]]);
     assert_eq!(alphabets.nodes.len(), 1);
     assert!(data.labels.is_empty());
@@ -151,7 +151,7 @@ fn the_hash_depends_on_weights_and_sets_of_labels() {
         let sentence = Sentence::from_words(["a"]).with_weight(weight).unwrap();
         let labels = labels.iter().copied().map(LabelId).collect();
         builder.add_partial(&sentence, &[labels]).unwrap();
-        let (data, _, _) = builder.finish();
+        let (data, _) = builder.finish();
         let mut hasher = std::hash::DefaultHasher::new();
         data.hash(&mut hasher);
         hasher.finish()
@@ -179,7 +179,7 @@ fn minimum_counts_weigh_tokens_and_every_attribute_counts_once_at_least() {
             let sentence = Sentence::from_words(words).with_weight(weight).unwrap();
             add(&mut builder, &sentence).unwrap();
         }
-        let (data, alphabets, _) = builder.finish();
+        let (data, alphabets) = builder.finish();
         let counts = data.column_counts(&data.nodes, alphabets.nodes.len(), 0..data.len());
         let frequent = counts.iter().filter(|count| count.is_at_least(min_count));
         frequent.count()

@@ -18,15 +18,11 @@ pub(super) fn occurrences(
     space: &ParameterSpace,
     theta: &[f64],
     monte_carlo: Noise,
-    amounts: &AttributeNoise,
 ) -> Vec<Occurrence> {
     let (k, stride) = (space.labels(), space.stride());
     let has_chain = space.order() == Order::One;
     let edge = monte_carlo.edge;
-    let rate = |kind: usize, column: u32| {
-        let uniform = [monte_carlo.node, edge][kind];
-        amounts.each()[kind].map_or(uniform, |rates| rates[column as usize])
-    };
+    let node = monte_carlo.node;
     let mut all = Vec::new();
     let mut push = |t, a, b, value, rate| {
         all.push(Occurrence { t, a, b, value, rate });
@@ -40,7 +36,7 @@ pub(super) fn occurrences(
             for _ in 0..(scale * scale).round() as u32 {
                 space.nodes.targets.for_each(column as usize, |b, i| {
                     let value = x * space.nodes.weights(theta)[i] / scale;
-                    push(t, None, b, value, rate(0, column));
+                    push(t, None, b, value, node);
                 });
             }
         }
@@ -50,7 +46,7 @@ pub(super) fn occurrences(
                 space.edges.targets.for_each(column as usize, |position, i| {
                     let value = x * space.edges.weights(theta)[i] / scale;
                     let (a, b) = (position / stride, position % stride);
-                    push(t, Some(a), b, value, rate(1, column));
+                    push(t, Some(a), b, value, edge);
                 });
             }
         }

@@ -20,13 +20,6 @@ use crate::random::Lcg;
 use crate::score::tests::{FIRST_ORDER, space};
 use crate::score::{BlockPartition, Boundary, FeatureBlock, SpaceOptions, States};
 
-impl PenalizedLikelihood {
-    /// Adds noise of the same amount on all attributes.
-    pub(crate) fn with_noise(self, noise: Noise) -> Self {
-        self.with_attribute_noise(noise, AttributeNoise::default())
-    }
-}
-
 const DATA: RandomData =
     RandomData { sentences: 3, longest: 3, labels: 3, nodes: 6, edges: 3, binary: false };
 
@@ -395,20 +388,8 @@ fn the_gradient_with_unlabeled_sentences_matches_central_differences() {
     }
 }
 
-/// Amounts of noise on single attributes, from 0 to 0.8; with `edges`, of edges, too.
-fn amounts(space: &ParameterSpace, edges: bool, numbers: &mut Lcg) -> AttributeNoise {
-    let mut amounts = |block: &FeatureBlock| -> Vec<f64> {
-        let numbers = numbers.vector(block.columns());
-        numbers.iter().map(|x| 0.8 * x.abs().min(1.0)).collect()
-    };
-    AttributeNoise {
-        nodes: Some(amounts(&space.nodes)),
-        edges: edges.then(|| amounts(&space.edges)),
-    }
-}
-
 #[test]
-fn the_gradient_with_rates_of_attributes_matches_central_differences() {
+fn the_gradient_with_centers_and_fixed_attributes_matches_central_differences() {
     for (i, (mut data, space)) in cases().into_iter().enumerate() {
         let mut numbers = Lcg(i as u64);
         if i % 3 == 0 {
@@ -416,14 +397,14 @@ fn the_gradient_with_rates_of_attributes_matches_central_differences() {
             data.labels.truncate(labeled);
         }
         for noise in noises() {
-            let amounts = amounts(&space, i % 2 == 0, &mut numbers);
-            let n = space.dimension();
-            let strengths: Vec<f64> = numbers.vector(n).iter().map(|x| x.abs()).collect();
-            let penalty =
-                Penalty::from(0.1).with_strengths(strengths).with_centers(numbers.vector(n));
+            let is_fixed = space.blocks().map(|block| {
+                let numbers = numbers.vector(block.columns());
+                numbers.iter().map(|x| *x > 0.0).collect()
+            });
+            let penalty = Penalty::from(0.1).with_centers(numbers.vector(space.dimension()));
             let objective = PenalizedLikelihood::new(&data, &space, penalty);
-            let mut objective = objective.with_attribute_noise(noise, amounts);
-            let theta = numbers.vector(n);
+            let mut objective = objective.with_noise_except(noise, is_fixed);
+            let theta = numbers.vector(space.dimension());
             let error = check_gradient(&mut objective, &theta, 1e-5);
             assert!(error < 1e-6, "case {i}, {noise:?}: {error}");
         }
@@ -431,25 +412,19 @@ fn the_gradient_with_rates_of_attributes_matches_central_differences() {
 }
 
 #[test]
-fn equal_rates_of_all_attributes_are_the_uniform_rates() {
+fn fixed_attributes_have_no_additive_noise() {
     for (i, (data, space)) in cases().iter().enumerate() {
         for noise in noises() {
             let theta = Lcg(i as u64).vector(space.dimension());
-            let evaluate = |objective: PenalizedLikelihood| {
-                let (mut objective, mut gradient) = (objective, vec![0.0; theta.len()]);
-                let (value, terms) = objective.evaluate(&theta, &mut gradient);
-                gradient.extend([value, terms.noise]);
-                gradient
+            let term = |noise, is_fixed| {
+                let objective = PenalizedLikelihood::new(data, space, 0.1);
+                let mut objective = objective.with_noise_except(noise, is_fixed);
+                objective.evaluate(&theta, &mut vec![0.0; theta.len()]).1.noise
             };
-            let objective = || PenalizedLikelihood::new(data, space, 0.1);
-            let amounts = AttributeNoise {
-                nodes: Some(vec![noise.node; space.nodes.columns()]),
-                edges: Some(vec![noise.edge; space.edges.columns()]),
-            };
-            let single = evaluate(objective().with_attribute_noise(noise, amounts));
-            for (found, expected) in single.iter().zip(evaluate(objective().with_noise(noise))) {
-                assert_close(*found, expected, 1e-12);
-            }
+            let all = || vec![true; space.nodes.columns()];
+            let node = if noise.is_additive() { 0.0 } else { noise.node };
+            let found = term(noise, [all(), Vec::new()]);
+            assert_close(found, term(Noise { node, ..noise }, Default::default()), 1e-12);
         }
     }
 }

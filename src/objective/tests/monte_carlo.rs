@@ -18,7 +18,6 @@ fn with_samples(samples: u32) -> Noise {
 }
 
 /// The same rate for all attributes.
-const UNIFORM: AttributeNoise = AttributeNoise { nodes: None, edges: None };
 
 /// The objective with this noise.
 fn sampled(
@@ -125,7 +124,7 @@ fn the_mean_over_samples_converges_to_the_expectation_over_all_masks() {
         let case = tiny(order, Boundary::On, apart);
         let theta = Lcg(5).vector(case.1.dimension());
         let theta: Vec<f64> = theta.iter().map(|w| 2.0 * w).collect();
-        let all = occurrences(&case.0, &case.1, &theta, MONTE_CARLO, &UNIFORM);
+        let all = occurrences(&case.0, &case.1, &theta, MONTE_CARLO);
         let exact = Exact::new(2, &labels(&case), &all);
         let samples = 500;
         let monte_carlo = with_samples(samples);
@@ -140,7 +139,7 @@ fn the_mean_over_samples_converges_to_the_expectation_over_all_masks() {
 fn the_error_falls_with_the_square_root_of_the_number_of_samples() {
     let case = tiny(Order::One, Boundary::On, false);
     let theta = Lcg(6).vector(case.1.dimension());
-    let all = occurrences(&case.0, &case.1, &theta, MONTE_CARLO, &UNIFORM);
+    let all = occurrences(&case.0, &case.1, &theta, MONTE_CARLO);
     let exact = Exact::new(2, &labels(&case), &all);
     for samples in [1, 4, 16, 64] {
         let monte_carlo = with_samples(samples);
@@ -163,7 +162,7 @@ fn collapsing_does_not_change_the_expectation() {
                 theta[i] = scale * [1.5, -0.5][i % 2];
             }
         }
-        let all = occurrences(&data, &space, &theta, MONTE_CARLO, &UNIFORM);
+        let all = occurrences(&data, &space, &theta, MONTE_CARLO);
         (all.len(), Exact::new(2, &data.labels, &all).mean)
     });
     assert_eq!(exact[0].0, exact[1].0);
@@ -182,7 +181,7 @@ fn compared(case: &(Dataset, ParameterSpace), rates: [f64; 2], size: f64) -> ([f
     let monte_carlo = Noise { node: rates[0], edge: rates[1], ..MONTE_CARLO };
     let theta = Lcg(9).vector(case.1.dimension());
     let theta: Vec<f64> = theta.iter().map(|w| size * w).collect();
-    let all = occurrences(&case.0, &case.1, &theta, monte_carlo, &UNIFORM);
+    let all = occurrences(&case.0, &case.1, &theta, monte_carlo);
     let exact = Exact::new(2, &labels(case), &all);
     let r = quadratic(case, monte_carlo, &theta);
     ([r, exact.mean, exact.second], exact.best)
@@ -335,54 +334,5 @@ fn the_gradient_of_partial_labels_and_weights_matches_central_differences() {
         let theta = numbers.vector(space.dimension());
         let error = check_gradient(&mut objective, &theta, 1e-5);
         assert!(error < 1e-6, "case {i}: {error}");
-    }
-}
-
-/// Rates of single attributes, below 0.8.
-fn rates(space: &ParameterSpace, numbers: &mut Lcg) -> AttributeNoise {
-    let [nodes, edges] = space.blocks().map(|block| {
-        let numbers = numbers.vector(block.columns());
-        Some(numbers.iter().map(|x| 0.8 * x.abs().min(1.0)).collect())
-    });
-    AttributeNoise { nodes, edges }
-}
-
-#[test]
-fn with_rates_of_attributes_the_gradient_matches_central_differences() {
-    for (i, (data, space)) in cases().into_iter().enumerate() {
-        let rates = rates(&space, &mut Lcg(i as u64));
-        let objective = PenalizedLikelihood::new(&data, &space, 0.1);
-        let mut objective = objective.with_attribute_noise(MONTE_CARLO, rates);
-        objective.begin_iteration(i as u64);
-        let theta = Lcg(i as u64).vector(space.dimension());
-        let error = check_gradient(&mut objective, &theta, 1e-5);
-        assert!(error < 1e-7, "case {i}: {error}");
-    }
-}
-
-#[test]
-fn with_rates_of_attributes_the_mean_converges_and_r_is_the_second_order_part() {
-    for (order, apart) in [(Order::Zero, true), (Order::One, false)] {
-        let (data, space) = tiny(order, Boundary::On, apart);
-        let theta = Lcg(6).vector(space.dimension());
-        let theta: Vec<f64> = theta.iter().map(|w| 2.0 * w).collect();
-        let rates = rates(&space, &mut Lcg(7));
-        let all = occurrences(&data, &space, &theta, MONTE_CARLO, &rates);
-        let exact = Exact::new(2, &data.labels, &all);
-        let monte_carlo = with_samples(500);
-        let objective = || PenalizedLikelihood::new(&data, &space, 0.0);
-        let mut sampled = objective().with_attribute_noise(monte_carlo, rates.clone());
-        let mut sum = 0.0;
-        for iteration in 0..40 {
-            sampled.begin_iteration(iteration);
-            sum += sampled.evaluate(&theta, &mut vec![0.0; theta.len()]).1.noise;
-        }
-        let error = (sum / 40.0 - exact.mean) / (exact.deviation / 20_000_f64.sqrt());
-        assert!(error.abs() < 3.0, "{order:?}: {error} standard errors");
-        if order == Order::Zero {
-            let noise = Noise { term: NoiseTerm::Quadratic(Engine::Exact), ..MONTE_CARLO };
-            let quadratic = term(objective().with_attribute_noise(noise, rates), &theta);
-            assert_close(quadratic, exact.second, 1e-12);
-        }
     }
 }

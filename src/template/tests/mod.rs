@@ -8,7 +8,6 @@ mod errors;
 
 mod finkel;
 mod functions;
-mod line_options;
 mod memory;
 mod robust;
 mod store;

@@ -7,7 +7,6 @@ mod continued;
 mod corpora;
 mod crfsuite;
 mod early_stopping;
-mod line_options;
 mod pruning;
 mod ranks;
 mod schedules;
@@ -76,7 +75,7 @@ fn training_set(
 ) -> TrainingSet {
     let source = Source::Text(corpora.into(), template);
     let extracted = source.extract(settings, models, MemoryLimit::default()).unwrap();
-    TrainingSet::build(extracted, settings).unwrap()
+    TrainingSet::of(extracted, settings.options())
 }
 
 fn template(source: &str) -> Template {

@@ -11,7 +11,7 @@ use std::time::Instant;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use dropchain::template::Template;
-use dropchain::train::{BaseModels, TrainOptions, TrainSettings, check_line_options};
+use dropchain::train::{BaseModels, TrainOptions, TrainSettings};
 use dropchain::{Error, Result};
 use dropchain_knowledge::Knowledge;
 use dropchain_report::log::Log;
@@ -264,10 +264,6 @@ impl TuneCommand {
         models.check(&training)?;
         let templates = self.load_templates(models)?;
         let configurations = self.search.configurations(templates.len(), &training)?;
-        for configuration in &configurations {
-            let template = templates[configuration.template].as_ref();
-            check_line_options(template, &configuration.settings(&training)?)?;
-        }
         let has_noise = configurations.iter().any(Configuration::has_noise);
         let gradient = self.search.gradient.first().map(ToString::to_string);
         (self.training).check(has_noise, gradient.as_deref())?;

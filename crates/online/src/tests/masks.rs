@@ -1,6 +1,6 @@
 //! Real dropout of attributes.
 
-use dropchain::objective::{AttributeNoise, Noise, NoiseDistribution, NoiseTerm};
+use dropchain::objective::{Noise, NoiseDistribution, NoiseTerm};
 
 use super::*;
 use crate::masks::Dropout;
@@ -15,7 +15,7 @@ fn sampled(seed: u64) -> LearnerSettings {
         unlabeled_weight: 1.0,
     };
     LearnerSettings {
-        noise: Some((noise, AttributeNoise::default())),
+        noise: Some(noise),
         penalty: Penalty::from(0.0),
         ..settings(Algorithm::Sgd(SgdOptions { max_trials: 1, eta: 1e-6, ..SgdOptions::default() }))
     }

@@ -1,18 +1,16 @@
 //! Stochastic gradient descent against dense steps along gradients of the batch objective.
 
 use dropchain::noise::Engine;
-use dropchain::objective::{
-    AttributeNoise, Noise, NoiseDistribution, NoiseTerm, PenalizedLikelihood,
-};
+use dropchain::objective::{Noise, NoiseDistribution, NoiseTerm, PenalizedLikelihood};
 use dropchain::optim::Objective;
 
 use super::enumeration::loss;
 use super::random_data::with_weights;
 use super::*;
 
-/// Strengths and centers of a penalty, per parameter.
+/// The strength and the centers of a penalty.
 struct Prior {
-    strengths: Vec<f64>,
+    strength: f64,
     centers: Vec<f64>,
     is_plain: bool,
 }
@@ -20,17 +18,10 @@ struct Prior {
 impl Prior {
     fn new(dimension: usize, case: usize) -> (Self, Penalty) {
         let mut numbers = Lcg(case as u64);
-        let mut prior = Self {
-            strengths: vec![0.5; dimension],
-            centers: vec![0.0; dimension],
-            is_plain: case.is_multiple_of(4),
-        };
+        let mut prior =
+            Self { strength: 0.5, centers: vec![0.0; dimension], is_plain: case.is_multiple_of(2) };
         let mut penalty = Penalty::from(0.5);
-        if case % 4 == 1 || case % 4 == 3 {
-            prior.strengths = numbers.vector(dimension).iter().map(|x| x * x).collect();
-            penalty = penalty.with_strengths(prior.strengths.clone());
-        }
-        if case % 4 > 1 {
+        if !prior.is_plain {
             prior.centers = numbers.vector(dimension);
             penalty = penalty.with_centers(prior.centers.clone());
         }
@@ -49,7 +40,6 @@ struct Dense<'a> {
     squares: Vec<f64>,
     steps: f64,
     cooling: Option<usize>, // in epochs
-    amounts: AttributeNoise,
 }
 
 impl Dense<'_> {
@@ -58,18 +48,16 @@ impl Dense<'_> {
         let n = order.len() as f64;
         let mut sum = 0.0;
         for &sentence in order {
-            let strengths = &self.prior.strengths;
-            let mean = strengths.iter().sum::<f64>() / strengths.len() as f64;
+            let lambda = 2.0 * self.prior.strength / n;
             let mut eta = self.eta;
             if self.rule == StepRule::Decreasing {
-                eta /= 1.0 + self.eta * 2.0 * mean / n * self.steps;
+                eta /= 1.0 + self.eta * lambda * self.steps;
             }
             if let Some(epochs) = self.cooling {
                 eta *= (1.0 - self.steps / (epochs as f64 * n)).max(0.0);
             }
             self.steps += 1.0;
             for (i, w) in self.theta.iter_mut().enumerate() {
-                let lambda = 2.0 * self.prior.strengths[i] / n;
                 let rate = match self.rule {
                     StepRule::Decreasing => eta,
                     StepRule::Adagrad if self.squares[i] > 0.0 => eta / self.squares[i].sqrt(),
@@ -105,8 +93,7 @@ impl Dense<'_> {
         };
         let data = one(self.data, sentence);
         let mut gradient = vec![0.0; self.theta.len()];
-        let mut objective = PenalizedLikelihood::new(&data, self.space, 0.0)
-            .with_attribute_noise(noise, self.amounts.clone());
+        let mut objective = PenalizedLikelihood::new(&data, self.space, 0.0).with_noise(noise);
         let (value, _) = objective.evaluate(&self.theta, &mut gradient);
         (value, gradient)
     }
@@ -120,15 +107,6 @@ const NOISE: Noise = Noise {
     unlabeled_weight: 0.2,
 };
 
-/// Amounts of noise on single attributes, in some cases.
-fn amounts(space: &ParameterSpace, case: usize) -> AttributeNoise {
-    if case.is_multiple_of(2) {
-        return AttributeNoise::default();
-    }
-    let amounts = |columns: usize| Some((0..columns).map(|i| 0.1 * (i % 7) as f64).collect());
-    AttributeNoise { nodes: amounts(space.nodes.columns()), edges: amounts(space.edges.columns()) }
-}
-
 #[test]
 fn steps_are_those_of_a_dense_implementation() {
     for (case, (data, space)) in cases().iter().enumerate() {
@@ -136,11 +114,9 @@ fn steps_are_those_of_a_dense_implementation() {
             let (prior, penalty) = Prior::new(space.dimension(), case);
             let has_noise = case % 3 == 1;
             let cooling = (case % 5 == 2).then_some(3); // of 4 epochs
-            let amounts = amounts(space, case);
-            let noise = (NOISE, amounts.clone());
             let settings = LearnerSettings {
                 penalty,
-                noise: has_noise.then(|| noise.clone()),
+                noise: has_noise.then_some(NOISE),
                 warm_up: 1,
                 cooling,
                 ..settings(Algorithm::Sgd(SgdOptions {
@@ -161,7 +137,6 @@ fn steps_are_those_of_a_dense_implementation() {
                 squares: vec![0.0; start.len()],
                 steps: 0.0,
                 cooling,
-                amounts,
             };
             let mut learner = EpochLearner::new(data, space, settings.clone(), start);
             for epoch in 1..=4 {
@@ -172,7 +147,7 @@ fn steps_are_those_of_a_dense_implementation() {
                 let l2: f64 = (0..space.dimension())
                     .map(|i| {
                         let distance = dense.theta[i] - dense.prior.centers[i];
-                        dense.prior.strengths[i] * distance * distance
+                        dense.prior.strength * distance * distance
                     })
                     .sum();
                 assert_close(found.terms.l2, l2, 1e-9);
@@ -203,10 +178,9 @@ fn calibration_takes_the_rate_with_the_lowest_loss_after_one_pass() {
             squares: Vec::new(),
             steps: 0.0,
             cooling: None,
-            amounts: AttributeNoise::default(),
         };
         let share = order.len() as f64 / data.len() as f64;
-        dense.prior.strengths.fill(0.5 * share);
+        dense.prior.strength = 0.5 * share;
         let mut sum = dense.run(order, None);
         let penalty = 0.5 * share * dense.theta.iter().map(|w| w * w).sum::<f64>();
         if is_after {

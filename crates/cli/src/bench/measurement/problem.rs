@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dropchain::error::Result;
 use dropchain::extract::{Classes, Dataset, SparseRows};
 use dropchain::ids::LabelId;
-use dropchain::objective::{AttributeNoise, Noise, PenalizedLikelihood, active_counts};
+use dropchain::objective::{Noise, PenalizedLikelihood, active_counts};
 use dropchain::random::uniform;
 use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::train::{TrainSettings, TrainingSet};
@@ -22,7 +22,6 @@ pub struct Problem {
     pub data: Dataset,
     pub space: ParameterSpace,
     noise: Noise,
-    amounts: AttributeNoise,
 }
 
 /// The size of synthetic sentences.
@@ -44,12 +43,7 @@ impl Problem {
     /// The settings have no noise, or noise without a quadratic regularizer.
     pub fn new(set: &TrainingSet, settings: &TrainSettings) -> Result<Self> {
         let noise = settings.analytic_noise()?;
-        Ok(Self {
-            data: set.data().clone(),
-            space: set.space().clone(),
-            noise,
-            amounts: set.attribute_noise(&noise),
-        })
+        Ok(Self { data: set.data().clone(), space: set.space().clone(), noise })
     }
 
     /// Returns the objective of a variant, without L2 penalty.
@@ -59,7 +53,7 @@ impl Problem {
             Variant::Likelihood => likelihood,
             Variant::Noise(term) => {
                 let noise = Noise { term, ..self.noise };
-                likelihood.with_attribute_noise(noise, self.amounts.clone())
+                likelihood.with_noise(noise)
             }
         }
     }
@@ -119,7 +113,6 @@ impl Problem {
             space: ParameterSpace::new(shape.labels, &data, &classes[0], &classes[1], options),
             data,
             noise: self.noise,
-            amounts: AttributeNoise::default(),
         }
     }
 }
