@@ -331,26 +331,6 @@ impl AttributeCorpus {
         [rest, held_out]
     }
 
-    /// Returns the corpus with the label `class` and one label for all others, which is named so
-    /// that it differs from all.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Parameter`] if there are too many labels.
-    pub fn against_rest(&self, class: &str) -> Result<Self> {
-        let mut rest = "rest".to_owned();
-        while self.labels.id(&rest).is_some() {
-            rest.push('_');
-        }
-        let mut labels = LabelSet::default();
-        let ids = [labels.insert(class)?, labels.insert(&rest)?];
-        let own = self.labels.id(class);
-        let id = |label: &LabelId| ids[usize::from(Some(*label) != own)];
-        let mut labeled = self.labeled.without_labels();
-        labeled.labels = self.labeled.labels.iter().map(id).collect();
-        Ok(Self { labels, labeled, has_all_labels: true, zeros: None, ..self.clone() })
-    }
-
     fn part_of(&self, sentence: usize) -> i32 {
         self.parts.get(sentence).copied().unwrap_or(0)
     }

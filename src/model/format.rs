@@ -50,12 +50,9 @@ pub enum Precision {
     F64,
     /// 2 bytes each: rounded to 11 bits.
     F16,
-    /// 1 byte each, and for every attribute a scale in 2 bytes: rounded to 127 steps up to the
-    /// largest weight of the attribute.
-    I8,
 }
 
-crate::named!(Precision, "precision": F32 = "f32", F64 = "f64", F16 = "f16", I8 = "i8");
+crate::named!(Precision, "precision": F32 = "f32", F64 = "f64", F16 = "f16");
 
 /// The kinds of attributes. A model has one table for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -46,7 +46,7 @@
 //! | `template` | the template with its resources (lexica, clusters, …), if there is one |
 //! | `order` | 0 or 1 |
 //! | `label_weights` | transition weights `[K][K]` (none if all 0), start and end weights `[K]` |
-//! | `precision` | how the weights in the tables are stored: `f32`, `f64`, `f16` or `i8` |
+//! | `precision` | how the weights in the tables are stored: `f32`, `f64` or `f16` |
 //! | `provenance` | version, files, sizes; options, [`TrainingRecord`], configuration as JSON |
 //! | `tables` | for each table: attributes A, seed, slots, stored weights, whether it is dense |
 //!
@@ -76,9 +76,8 @@
 //!    | dense | index of the attribute | all K (node) or K² (edge, row a, column b) weights |
 //!    | sparse | bytes before the row | entries (position, weight) for nonzero weights only |
 //!
-//!    A weight has 4 (`f32`), 8 (`f64`) or 2 bytes (`f16`), or is a byte times the scale in 2 bytes
-//!    at the start of its row (`i8`); see `src/model/table/stored_weight.rs`. The *position* is the
-//!    label b in 2 bytes (node; in 1 byte if there are at most 128 labels) or the label pair
+//!    A weight has 4 (`f32`), 8 (`f64`) or 2 bytes (`f16`); see
+//!    `src/model/table/stored_weight.rs`. The *position* is the label b in 2 bytes (node; in 1 byte if there are at most 128 labels) or the label pair
 //!    a·K + b in 4 bytes (edge). Its highest bit marks the last entry of an attribute. The builder
 //!    picks the smaller encoding.
 //!

@@ -335,18 +335,14 @@ mod tests {
         );
         assert!(fault("b", &[(1, f64::NAN)]).starts_with("attribute 'b' has the weight NaN"));
         assert!(fault("b", &[(1, 1e300)]).starts_with("attribute 'b' has the weight 1e300"));
-        for (precision, largest, too_large) in
-            [(Precision::F16, 65519.0, 65520.0), (Precision::I8, 4e40, 5e40)]
-        {
-            let of = |weight: f64| {
-                let nodes = [("a", vec![(label(0), weight), (label(1), -1.0)])];
-                let edges: [EdgeWeights<&str>; 0] = [];
-                Model::from_weights(header(precision), nodes, edges)
-            };
-            assert!(of(largest).is_ok(), "{precision:?}");
-            let error = of(-too_large).unwrap_err().to_string();
-            assert!(error.contains("too large to be stored"), "{error}");
-        }
+        let of = |weight: f64| {
+            let nodes = [("a", vec![(label(0), weight), (label(1), -1.0)])];
+            let edges: [EdgeWeights<&str>; 0] = [];
+            Model::from_weights(header(Precision::F16), nodes, edges)
+        };
+        assert!(of(65519.0).is_ok());
+        let error = of(-65520.0).unwrap_err().to_string();
+        assert!(error.contains("too large to be stored"), "{error}");
     }
 
     #[test]

@@ -420,7 +420,7 @@ pub trait Observer {
     fn pruned(&mut self, _pruned: &Pruned) {}
 
     /// Called after weights have been rounded, after pruning, if the model has them in
-    /// [`Precision::F16`] or [`Precision::I8`].
+    /// [`Precision::F16`].
     fn rounded(&mut self, _rounded: &Rounded) {}
 }
 

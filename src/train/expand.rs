@@ -91,19 +91,14 @@ impl ClassWeights<'_> {
     /// Sets class parameters so that the weights of the members have a precision. Those of weights
     /// that are too large for it stay.
     pub fn round(&self, theta: &mut [f64], precision: Precision) {
-        let mut row = Vec::new();
         for (classes, block) in self.classes.iter().zip(self.space.blocks()) {
             let weights = block.weights_mut(theta);
             for class in 0..classes.len() as u32 {
                 let factor = f64::from(classes.size(class)).sqrt();
-                row.clear();
-                let add = |_, index: usize| row.push((index, weights[index] / factor));
-                block.targets.for_each(class as usize, add);
-                let scale = precision.scale(row.iter().map(|&(_, weight)| weight));
-                for &(index, weight) in &row {
-                    let rounded = precision.round(weight, scale) * factor;
+                for weight in &mut weights[block.targets.range(class as usize)] {
+                    let rounded = precision.round(*weight / factor) * factor;
                     if rounded.is_finite() {
-                        weights[index] = rounded;
+                        *weight = rounded;
                     }
                 }
             }

@@ -39,7 +39,7 @@ impl TrainingSet {
         }
         let precision = options.precision;
         // The others have so many bits that no score changes.
-        if matches!(precision, Precision::F16 | Precision::I8) {
+        if precision == Precision::F16 {
             let round = |theta: &mut [f64]| self.class_weights().round(theta, precision);
             let dev = self.score_change(&mut theta, end.recall_bias, round)?;
             observer.rounded(&Rounded { precision, dev });

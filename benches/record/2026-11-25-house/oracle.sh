@@ -62,7 +62,6 @@ runs() {
   run unlabeled names-test.conll names-dev.conll --template ner --max-iterations 25 --discover \
     --min-count 2 --prune 0.001 --unlabeled names-test.conll
   run half chunks-test.txt chunks.txt --template minimal --precision f16 --max-iterations 15
-  run eighth chunks-test.txt chunks.txt --template minimal --precision i8 --max-iterations 15
   run backtracking - chunks.txt --template minimal --line-search backtracking --lbfgs-memory 3 \
     --dropout 0 --max-iterations 15
   run caseless names-test.conll names.conll --template ner --caseless --max-iterations 15 \

@@ -78,8 +78,7 @@ impl Costs {
         let sizes = model.sizes();
         let table = [sizes.nodes, sizes.edges][kind as usize];
         let [attributes, weights] = [info.attributes, info.weights].map(|n| n.max(1) as f64);
-        let scales = info.attributes as usize * header.precision.scale_bytes();
-        let weights_of_attribute = if info.dense { table.weights } else { scales };
+        let weights_of_attribute = if info.dense { table.weights } else { 0 };
         Ok(Self {
             attribute: (table.slots + table.ends + weights_of_attribute) as f64 / attributes,
             weight: (table.weights - weights_of_attribute) as f64 / weights,

@@ -77,10 +77,9 @@ pub struct StorageOptions {
     /// after pruning. `dropchain convert` tries other values on the finished model.
     #[arg(long, value_name = "EPS", hide_short_help = true)]
     prune: Option<f64>,
-    /// Precision of the stored weights: f64 as trained, f32, f16 (3 digits), or i8 (127 steps)
-    /// [default: f32]
+    /// Precision of the stored weights: f64 as trained, f32, or f16 (3 digits) [default: f32]
     ///
-    /// With f16 or i8 and --dev, the score is reported before and after rounding.
+    /// With f16 and --dev, the score is reported before and after rounding.
     #[arg(long, value_parser = named::<Precision>(), hide_short_help = true)]
     precision: Option<Precision>,
     /// Amount subtracted from the score of `O` when tagging spans; positive values favor recall

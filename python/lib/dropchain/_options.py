@@ -54,7 +54,7 @@ class FixedOptions(TypedDict, total=False):
     caseless: float
     """Weight of a copy in lower case of each sentence, for text without case: all in lower case, in
     capitals, or with every word capitalized [0]."""
-    precision: Literal["f32", "f64", "f16", "i8"]
+    precision: Literal["f32", "f64", "f16"]
     """Precision of weights in the model [f32]."""
     prune: float
     """Drop weights that are smaller [0]."""

@@ -91,9 +91,8 @@ impl TableBuilder {
 
     /// Encodes the row of an attribute; returns whether it has weights.
     fn push_row(&mut self, name: &[u8]) -> Result<bool> {
-        let scale = self.scale();
         for (_, weight) in &mut self.row {
-            let stored = self.sparse.precision.round(*weight, scale);
+            let stored = self.sparse.precision.round(*weight);
             if !stored.is_finite() {
                 return Err(Error::parameter(format!(
                     "attribute '{}' has the weight {weight:e}, too large to be stored; \
@@ -107,16 +106,9 @@ impl TableBuilder {
         if self.row.is_empty() {
             return Ok(false);
         }
-        let scale = self.scale();
-        self.sparse.push_row(&self.row, scale, &mut self.rows);
+        self.sparse.push_row(&self.row, &mut self.rows);
         self.row_ends.push(self.rows.len() as u64);
         Ok(true)
-    }
-
-    /// Returns the scale of the row that is added.
-    fn scale(&self) -> f64 {
-        let weights = self.row.iter().map(|&(_, weight)| weight);
-        self.sparse.precision.scale(weights)
     }
 
     /// Returns a name that occurs more than once, if there is one.
@@ -162,8 +154,7 @@ impl TableBuilder {
 
     /// Returns the number of weights.
     fn entries(&self) -> usize {
-        let scales = self.row_ends.len() * self.sparse.row_size(0);
-        (self.rows.len() - scales) / self.sparse.entry_size()
+        self.rows.len() / self.sparse.entry_size()
     }
 
     /// Chooses the dense encoding unless the sparse one is smaller.
@@ -225,15 +216,11 @@ impl TableBuilder {
         let mut row: Vec<(u32, f64)> = zeros.collect();
         for i in 0..n {
             let sparse = &self.rows[range(&self.row_ends, i)];
-            let Some((scale, entries)) = self.sparse.split_scale(sparse) else {
-                continue; // no row is empty
-            };
             row.iter_mut().for_each(|(_, weight)| *weight = 0.0);
-            for entry in entries.chunks_exact(self.sparse.entry_size()) {
-                let number = self.sparse.read_number(entry);
-                row[self.sparse.read_position(entry)].1 = scale * number;
+            for entry in sparse.chunks_exact(self.sparse.entry_size()) {
+                row[self.sparse.read_position(entry)].1 = self.sparse.read_weight(entry);
             }
-            encoding.push_row(&row, scale, &mut bytes);
+            encoding.push_row(&row, &mut bytes);
         }
         bytes
     }

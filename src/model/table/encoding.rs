@@ -44,14 +44,12 @@ impl WeightEncoding {
     /// Returns the size of a row of `entries` in bytes.
     #[inline(always)]
     pub fn row_size(self, entries: usize) -> usize {
-        self.precision.scale_bytes() + entries * self.entry_size()
+        entries * self.entry_size()
     }
 
     /// Returns the size of the weights of a table in bytes; `None` if it overflows.
     pub fn table_size(self, info: &TableInfo) -> Option<u64> {
-        let scales = info.attributes.checked_mul(self.precision.scale_bytes() as u64)?;
-        let entries = info.weights.checked_mul(self.entry_size() as u64)?;
-        scales.checked_add(entries)
+        info.weights.checked_mul(self.entry_size() as u64)
     }
 
     /// Returns the exclusive upper bound of the locations in a table.
@@ -79,16 +77,15 @@ impl WeightEncoding {
     }
 
     /// Appends a row of weights at ascending positions; a dense row has them all. The weights are
-    /// as stored ([`Precision::round`]), the scale is that of the row.
-    pub fn push_row(self, row: &[(u32, f64)], scale: f64, bytes: &mut Vec<u8>) {
-        self.precision.push_scale(scale, bytes);
+    /// as stored ([`Precision::round`]).
+    pub fn push_row(self, row: &[(u32, f64)], bytes: &mut Vec<u8>) {
         for (i, &(position, weight)) in row.iter().enumerate() {
             if !self.is_dense() {
                 let is_last = i + 1 == row.len();
                 let position = position | if is_last { self.last_flag() } else { 0 };
                 bytes.extend_from_slice(&position.to_le_bytes()[..self.position_size]);
             }
-            self.precision.push(weight, scale, bytes);
+            self.precision.push(weight, bytes);
         }
     }
 
@@ -110,24 +107,14 @@ impl WeightEncoding {
         self.read_flagged_position(entry) & self.last_flag() != 0
     }
 
-    /// Returns the scale at the start of a row and its entries; `None` if there are no bytes.
+    /// Returns the weight of an entry.
     #[inline(always)]
-    pub fn split_scale(self, row: &[u8]) -> Option<(f64, &[u8])> {
-        match self.precision {
-            Precision::I8 => <[u8; 1]>::split_scale(row),
-            _ => Some((1.0, row)),
-        }
-    }
-
-    /// Returns the number that an entry stores.
-    #[inline(always)]
-    pub fn read_number(self, entry: &[u8]) -> f64 {
+    pub fn read_weight(self, entry: &[u8]) -> f64 {
         let number = &entry[self.position_size..];
         match self.precision {
             Precision::F64 => first::<[u8; 8]>(number),
             Precision::F32 => first::<[u8; 4]>(number),
             Precision::F16 => first::<[u8; 2]>(number),
-            Precision::I8 => first::<[u8; 1]>(number),
         }
     }
 }

@@ -196,16 +196,8 @@ impl<'m> AttributeTable<'m> {
     #[inline(always)]
     pub fn weights_at(self, location: WeightLocation) -> Result<AttributeWeights<'m>> {
         let TableLayout { encoding, scores, .. } = self.layout;
-        let row = self.file.get(self.row(location)?)?;
-        let (scale, entries) =
-            encoding.split_scale(row).ok_or_else(|| self.file.missing_weights())?;
-        Ok(AttributeWeights {
-            file: self.file,
-            entries,
-            scale,
-            encoding: *encoding,
-            scores: *scores,
-        })
+        let entries = self.file.get(self.row(location)?)?;
+        Ok(AttributeWeights { file: self.file, entries, encoding: *encoding, scores: *scores })
     }
 
     /// Returns the range of the row at a location.

@@ -130,7 +130,6 @@ impl WeightRows<'_> {
             Precision::F64 => self.add_stored::<[u8; 8]>(rows, stride, scores),
             Precision::F32 => self.add_stored::<[u8; 4]>(rows, stride, scores),
             Precision::F16 => self.add_stored::<[u8; 2]>(rows, stride, scores),
-            Precision::I8 => self.add_stored::<[u8; 1]>(rows, stride, scores),
         }
     }
 
@@ -181,9 +180,7 @@ impl WeightRows<'_> {
         stride: usize,
         scores: &mut [f64],
     ) -> Result<(), SparseRowError> {
-        let row = W::split_scale(&self.data[offset..]);
-        let (scale, entries) = row.ok_or(SparseRowError::Unterminated)?;
-        let factor = value * scale;
+        let entries = &self.data[offset..];
         // A row has at most K or K² entries; bytes after that have not been verified.
         for entry in entries.chunks_exact(P::SIZE + W::SIZE).take(self.scores) {
             let (position, weight) = entry.split_at(P::SIZE);
@@ -191,7 +188,7 @@ impl WeightRows<'_> {
             let score = scores.get_mut(P::score(position, self.labels, stride));
             match (score, W::weights(weight)) {
                 (Some(score), [weight]) if position < self.scores => {
-                    *score += factor * weight.number();
+                    *score += value * weight.number();
                 }
                 _ => return Err(SparseRowError::UnknownLabel),
             }
@@ -262,15 +259,13 @@ impl<W: StoredWeight, const N: usize> Kernel for AddDenseRows<'_, W, N> {
         flat[..self.scores.len()].copy_from_slice(self.scores);
         for &(offset, value) in self.rows {
             // What follows the row's last weight goes into lanes that are discarded.
-            let (scale, row) = W::split_scale(&self.data[offset..]).unwrap_or_default();
-            let factor = value * scale;
-            let rest = W::weights(row).get(self.first..).unwrap_or_default();
+            let rest = W::weights(&self.data[offset..]).get(self.first..).unwrap_or_default();
             match rest.as_chunks().0.first_chunk() {
-                Some(vectors) => add_row(vectors, factor, &mut sums),
+                Some(vectors) => add_row(vectors, value, &mut sums),
                 None => {
                     let mut last = [[W::default(); LANES]; N];
                     last.as_flattened_mut()[..rest.len()].copy_from_slice(rest);
-                    add_row(&last, factor, &mut sums);
+                    add_row(&last, value, &mut sums);
                 }
             }
         }
@@ -297,16 +292,14 @@ mod tests {
     use super::*;
     use crate::model::format::AttributeKind;
 
-    const PRECISIONS: [Precision; 4] =
-        [Precision::F64, Precision::F32, Precision::F16, Precision::I8];
+    const PRECISIONS: [Precision; 3] = [Precision::F64, Precision::F32, Precision::F16];
 
-    /// Appends a row with its scale, and returns its weights as stored.
+    /// Appends a row, and returns its weights as stored.
     fn push(encoding: WeightEncoding, row: &[(u32, f64)], data: &mut Vec<u8>) -> Vec<f64> {
         let precision = encoding.precision;
-        let scale = precision.scale(row.iter().map(|&(_, weight)| weight));
-        let round = |&(label, weight)| (label, precision.round(weight, scale));
+        let round = |&(label, weight)| (label, precision.round(weight));
         let row: Vec<(u32, f64)> = row.iter().map(round).collect();
-        encoding.push_row(&row, scale, data);
+        encoding.push_row(&row, data);
         row.into_iter().map(|(_, weight)| weight).collect()
     }
 

@@ -4,16 +4,8 @@
 //! |---|---|---|
 //! | `f64`, `f32` | 8, 4 | IEEE 754 binary64, binary32 |
 //! | `f16` | 2 | IEEE 754 binary16 without infinities and NaN: at most 65504, 11 bits |
-//! | `i8` | 1 | q from −127 to 127, for the weight s·q |
-//!
-//! The *scale* s of an `i8` row, 2 bytes before its first entry, is the upper half of a `f32`
-//! (bfloat16): the largest absolute value of the row divided by 127, rounded. So the largest weight
-//! has |q| = 127, all are off by at most s/2, and storing what was read changes nothing.
 
 use crate::model::format::Precision;
-
-/// Largest |q|.
-const LARGEST: f64 = 127.0;
 
 /// Number of bits in the significand of an `f16` after the first.
 const F16_BITS: i32 = 10;
@@ -32,15 +24,8 @@ pub(super) trait StoredWeight: Copy + Default {
     /// Divides bytes into weights.
     fn weights(bytes: &[u8]) -> &[Self];
 
-    /// Returns the number that is stored: the weight, or with a scale q.
+    /// Returns the weight.
     fn number(self) -> f64;
-
-    /// Returns the scale at the start of a row, and the bytes after it; `None` if the bytes end
-    /// before.
-    #[inline(always)]
-    fn split_scale(row: &[u8]) -> Option<(f64, &[u8])> {
-        Some((1.0, row))
-    }
 }
 
 impl StoredWeight for [u8; 8] {
@@ -90,26 +75,6 @@ impl StoredWeight for [u8; 2] {
     }
 }
 
-impl StoredWeight for [u8; 1] {
-    const SIZE: usize = 1;
-
-    #[inline(always)]
-    fn weights(bytes: &[u8]) -> &[Self] {
-        bytes.as_chunks().0
-    }
-
-    #[inline(always)]
-    fn number(self) -> f64 {
-        f64::from(i8::from_le_bytes(self))
-    }
-
-    #[inline(always)]
-    fn split_scale(row: &[u8]) -> Option<(f64, &[u8])> {
-        let (&[a, b], rest) = row.split_first_chunk()?;
-        Some((f64::from(f32::from_le_bytes([0, 0, a, b])), rest))
-    }
-}
-
 impl Precision {
     /// Returns the number of bytes of a weight.
     pub fn bytes(self) -> usize {
@@ -117,7 +82,6 @@ impl Precision {
             Self::F64 => <[u8; 8]>::SIZE,
             Self::F32 => <[u8; 4]>::SIZE,
             Self::F16 => <[u8; 2]>::SIZE,
-            Self::I8 => <[u8; 1]>::SIZE,
         }
     }
 
@@ -127,35 +91,11 @@ impl Precision {
             Self::F64 => "8 bytes",
             Self::F32 => "4 bytes",
             Self::F16 => "2 bytes",
-            Self::I8 => "1 byte",
         }
     }
 
-    /// Returns the number of bytes before the weights of an attribute.
-    pub fn scale_bytes(self) -> usize {
-        match self {
-            Self::I8 => 2,
-            _ => 0,
-        }
-    }
-
-    /// Returns the scale of a row of weights; 0 if they are too small to be stored, infinite if
-    /// they are too large.
-    pub fn scale(self, weights: impl IntoIterator<Item = f64>) -> f64 {
-        if self != Self::I8 {
-            return 1.0;
-        }
-        let largest = weights.into_iter().map(f64::abs).fold(0.0, f64::max);
-        let scale = (largest / LARGEST) as f32;
-        if scale < f32::MIN_POSITIVE {
-            return 0.0;
-        }
-        f64::from(f32::from_bits(scale.to_bits().saturating_add(0x8000) & 0xffff_0000))
-    }
-
-    /// Returns the weight that is read if `weight` is stored in a row with this scale; not finite
-    /// if it is too large.
-    pub fn round(self, weight: f64, scale: f64) -> f64 {
+    /// Returns the weight that is read if `weight` is stored; not finite if it is too large.
+    pub fn round(self, weight: f64) -> f64 {
         match self {
             Self::F64 => weight,
             Self::F32 => f64::from(weight as f32),
@@ -167,25 +107,15 @@ impl Precision {
                     false => f64::INFINITY,
                 }
             }
-            Self::I8 if scale == 0.0 && !weight.is_nan() => 0.0,
-            Self::I8 => (weight / scale).round_ties_even() * scale,
-        }
-    }
-
-    /// Appends the scale of a row.
-    pub(super) fn push_scale(self, scale: f64, bytes: &mut Vec<u8>) {
-        if self == Self::I8 {
-            bytes.extend_from_slice(&(scale as f32).to_le_bytes()[2..]);
         }
     }
 
     /// Appends a weight that [`round`](Self::round) returned.
-    pub(super) fn push(self, weight: f64, scale: f64, bytes: &mut Vec<u8>) {
+    pub(super) fn push(self, weight: f64, bytes: &mut Vec<u8>) {
         match self {
             Self::F64 => bytes.extend_from_slice(&weight.to_le_bytes()),
             Self::F32 => bytes.extend_from_slice(&(weight as f32).to_le_bytes()),
             Self::F16 => bytes.extend_from_slice(&encode_f16(weight).to_le_bytes()),
-            Self::I8 => bytes.push(((weight / scale).round_ties_even() as i8).to_le_bytes()[0]),
         }
     }
 }
@@ -211,8 +141,6 @@ fn encode_f16(number: f64) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     /// Returns all nonnegative numbers of 2 bytes, in ascending order.
@@ -241,7 +169,7 @@ mod tests {
 
     #[test]
     fn f16_rounds_to_the_nearest_number_and_ties_to_even() {
-        let round = |number: f64| Precision::F16.round(number, 1.0);
+        let round = |number: f64| Precision::F16.round(number);
         let numbers = halves();
         for (i, pair) in numbers.windows(2).enumerate() {
             let [low, high] = [pair[0], pair[1]];
@@ -261,44 +189,9 @@ mod tests {
     fn f16_is_read_as_it_is_written() {
         for number in halves().into_iter().flat_map(|number| [number, -number]) {
             let mut bytes = Vec::new();
-            Precision::F16.push(number, 1.0, &mut bytes);
+            Precision::F16.push(number, &mut bytes);
             let read = [bytes[0], bytes[1]].number();
             assert_eq!(read.to_bits(), number.to_bits(), "{number}");
-        }
-    }
-
-    #[test]
-    fn weights_too_small_or_too_large_for_a_scale_are_detected() {
-        let precision = Precision::I8;
-        assert_eq!(precision.scale([1e-40]), 0.0);
-        assert_eq!(precision.round(1e-40, 0.0), 0.0);
-        assert!(!precision.round(1e300, precision.scale([1e300])).is_finite());
-        assert!(!precision.round(f64::NAN, precision.scale([f64::NAN])).is_finite());
-    }
-
-    proptest! {
-        #[test]
-        fn a_row_of_i8_is_off_by_half_a_step_at_most_and_stays_when_stored_again(
-            row in prop::collection::vec(-1.0..1.0_f64, 1..20),
-            exponent in -30..30_i32,
-        ) {
-            let precision = Precision::I8;
-            let row: Vec<f64> = row.iter().map(|x| x * 2f64.powi(exponent)).collect();
-            let largest = |row: &[f64]| row.iter().fold(0.0, |max: f64, x| max.max(x.abs()));
-            let scale = precision.scale(row.iter().copied());
-            let stored: Vec<f64> = row.iter().map(|&x| precision.round(x, scale)).collect();
-            for (x, stored) in row.iter().zip(&stored) {
-                prop_assert!((x - stored).abs() <= 0.5 * scale);
-            }
-            prop_assert_eq!(largest(&stored), LARGEST * scale);
-            let again = precision.scale(stored.iter().copied());
-            prop_assert_eq!(again, scale);
-            let mut bytes = Vec::new();
-            precision.push_scale(scale, &mut bytes);
-            stored.iter().for_each(|&x| precision.push(x, scale, &mut bytes));
-            let (read_scale, weights) = <[u8; 1]>::split_scale(&bytes).unwrap();
-            let read: Vec<f64> = weights.iter().map(|&q| [q].number() * read_scale).collect();
-            prop_assert_eq!(read, stored);
         }
     }
 }

@@ -8,8 +8,6 @@ use crate::model::container::Container;
 #[derive(Clone, Copy, Debug)]
 pub struct AttributeWeights<'a> {
     pub(super) entries: &'a [u8],
-    /// What the stored numbers are multiplied by.
-    pub(super) scale: f64,
     pub(super) encoding: WeightEncoding,
     /// Number of scores, K or K².
     pub(super) scores: usize,
@@ -30,7 +28,7 @@ impl AttributeWeights<'_> {
             if position >= self.scores {
                 return Err(self.file.weight_without_label());
             }
-            visit(position, self.read_weight(entry));
+            visit(position, self.encoding.read_weight(entry));
         }
         Ok(())
     }
@@ -42,11 +40,6 @@ impl AttributeWeights<'_> {
             true => entries.nth(position),
             false => entries.find(|entry| self.encoding.read_position(entry) == position),
         };
-        entry.map_or(0.0, |entry| self.read_weight(entry))
-    }
-
-    #[inline(always)]
-    fn read_weight(&self, entry: &[u8]) -> f64 {
-        self.scale * self.encoding.read_number(entry)
+        entry.map_or(0.0, |entry| self.encoding.read_weight(entry))
     }
 }
