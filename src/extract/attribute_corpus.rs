@@ -5,9 +5,9 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 
 use super::alphabet::{Alphabet, Alphabets};
-use super::builder::MAX_VALUE;
 use super::dataset::Dataset;
 use super::matrix::SparseRows;
+use super::unfinished_sentence::{IntoAttribute, UnfinishedSentence, Zero, check};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
 use crate::ids::LabelId;
@@ -54,54 +54,6 @@ pub struct AttributeCorpus {
     parts: Vec<i32>,      // of labeled sentences; those that are missing are in part 0
     zeros: Option<HashSet<Zero>>, // if they count
     sentence: UnfinishedSentence,
-}
-
-/// An attribute that has the value 0 at a token with this label.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Zero {
-    part: i32,
-    attribute: u32,
-    label: LabelId,
-}
-
-/// The sentence that is being pushed.
-#[derive(Clone, Debug, Default)]
-struct UnfinishedSentence {
-    entries: [Vec<(u32, f64)>; 2], // nodes, edges
-    ends: [Vec<usize>; 2],         // [T] end of each token in `entries`
-    labels: Vec<Vec<LabelId>>,     // [T] labels that each token may have; none for any
-    weight: Option<f64>,           // 1 if it has none
-}
-
-/// An attribute as [`AttributeCorpus::push_sentence`] takes it: a name, whose value is 1, or a name
-/// with a value.
-pub trait IntoAttribute {
-    /// Returns the name and the value.
-    fn attribute(&self) -> (&str, f64);
-}
-
-impl<T: IntoAttribute + ?Sized> IntoAttribute for &T {
-    fn attribute(&self) -> (&str, f64) {
-        (**self).attribute()
-    }
-}
-
-impl IntoAttribute for str {
-    fn attribute(&self) -> (&str, f64) {
-        (self, 1.0)
-    }
-}
-
-impl IntoAttribute for String {
-    fn attribute(&self) -> (&str, f64) {
-        (self, 1.0)
-    }
-}
-
-impl<N: AsRef<str>> IntoAttribute for (N, f64) {
-    fn attribute(&self) -> (&str, f64) {
-        (self.0.as_ref(), self.1)
-    }
 }
 
 impl AttributeCorpus {
@@ -222,22 +174,6 @@ impl AttributeCorpus {
             return Err(Error::parameter(format!(
                 "{found} labels for a sentence of {tokens} tokens; expected one per token"
             )));
-        }
-        self.end_sentence()
-    }
-
-    /// Adds a sentence without labels, for the noise term.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`attribute`](Self::attribute).
-    pub fn push_unlabeled<A>(&mut self, tokens: impl IntoIterator<Item = A>) -> Result<()>
-    where
-        A: IntoIterator<Item: IntoAttribute>,
-    {
-        self.sentence.clear();
-        for token in tokens {
-            self.push_token(token, None)?;
         }
         self.end_sentence()
     }
@@ -478,178 +414,5 @@ impl AttributeCorpus {
         }
         part.end_sentence(part.nodes.len(), sentence.weight.unwrap_or(1.0));
         Ok(())
-    }
-}
-
-impl UnfinishedSentence {
-    /// Returns the number of tokens.
-    fn len(&self) -> usize {
-        self.ends[0].len()
-    }
-
-    /// Collects the attributes of tokens with the value 0, with their labels.
-    fn add_zeros(&self, part: i32, zeros: &mut HashSet<Zero>) {
-        let mut start = 0;
-        for (&end, labels) in self.ends[0].iter().zip(&self.labels) {
-            let entries = self.entries[0][start..end].iter();
-            for &(attribute, _) in entries.filter(|&&(_, value)| value == 0.0) {
-                zeros.extend(labels.iter().map(|&label| Zero { part, attribute, label }));
-            }
-            start = end;
-        }
-    }
-
-    fn clear(&mut self) {
-        self.entries.iter_mut().for_each(Vec::clear);
-        self.ends.iter_mut().for_each(Vec::clear);
-        self.labels.clear();
-        self.weight = None;
-    }
-}
-
-fn check(name: &str, value: f64) -> Result<()> {
-    if name.is_empty() {
-        return Err(Error::parameter("an attribute has no name"));
-    }
-    if value.is_nan() || value.abs() > MAX_VALUE {
-        return Err(Error::parameter(format!(
-            "attribute '{name}' has the value {value}; expected a number of at most {MAX_VALUE:e}"
-        )));
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sentences_are_labeled_or_unlabeled_and_share_their_attributes() {
-        let mut corpus = AttributeCorpus::new();
-        corpus.push_sentence([["a"], ["b"]], ["X", "Y"]).unwrap();
-        corpus.push_unlabeled([[("b", 0.5), ("c", 1.0)]]).unwrap();
-        corpus.end_sentence().unwrap(); // empty
-        assert_eq!((corpus.len(), corpus.labeled().len()), (2, 1));
-        let row: Vec<_> = corpus.unlabeled().nodes.entries(0).collect();
-        assert_eq!(row, [(1, 0.5), (2, 1.0)]);
-        let names = corpus.labeled().labels.iter();
-        let names: Vec<&str> = names.map(|&id| corpus.label_name(id)).collect();
-        assert_eq!(names, ["X", "Y"]);
-    }
-
-    #[test]
-    fn values_of_one_name_are_summed_and_those_of_0_ignored() {
-        let mut corpus = AttributeCorpus::new();
-        corpus.attribute("zero", 0.0).unwrap();
-        corpus.attribute("a", 0.5).unwrap();
-        corpus.attribute("a", 2.0).unwrap();
-        corpus.end_token(None).unwrap();
-        corpus.end_sentence().unwrap();
-        let row: Vec<_> = corpus.unlabeled().nodes.entries(0).collect();
-        assert_eq!(row, [(0, 2.5)]);
-    }
-
-    #[test]
-    fn edge_attributes_belong_to_the_edge_into_a_token() {
-        let mut corpus = AttributeCorpus::new();
-        for _ in 0..2 {
-            corpus.edge_attribute("e", 1.0).unwrap();
-            corpus.end_token(Some("X")).unwrap();
-        }
-        corpus.end_sentence().unwrap();
-        let edges = &corpus.labeled().edges;
-        assert_eq!((edges.row(0).0.len(), edges.row(1).0.len()), (0, 1));
-    }
-
-    #[test]
-    fn a_split_keeps_the_order_and_the_labels_of_all() {
-        let mut corpus = AttributeCorpus::new();
-        corpus.observe_zeros();
-        for (i, (attribute, label)) in (0..).zip([("a", "X"), ("b", "Y"), ("c", "Z"), ("a", "X")]) {
-            corpus.set_part(i % 2);
-            let zero = if i == 1 { "d" } else { "a" };
-            let attributes = [(attribute, 1.0), (zero, 0.0)];
-            corpus.push_sentence([attributes], [label]).unwrap();
-        }
-        corpus.push_unlabeled([["d"]]).unwrap();
-        let [rest, held_out] = corpus.split(|part| part == 1);
-        assert_eq!((rest.len(), held_out.len()), (3, 2));
-        assert_eq!((rest.unlabeled().len(), held_out.unlabeled().len()), (1, 0));
-        let columns = |part: &AttributeCorpus| {
-            let nodes = Arc::clone(&part.labeled().nodes);
-            (0..nodes.len()).map(|row| nodes.row(row).0[0]).collect::<Vec<_>>()
-        };
-        let found = (columns(&rest), columns(&held_out));
-        assert_eq!(found, (vec![0, 3], vec![1, 0]));
-        let zeros = |part: &AttributeCorpus| -> Vec<_> {
-            let zeros = part.zeros().into_iter();
-            zeros.map(|(attribute, label)| (attribute, label.0)).collect()
-        };
-        let found = (zeros(&rest), zeros(&held_out));
-        assert_eq!(found, (vec![(0, 0), (0, 2)], vec![(0, 0), (2, 1)]));
-        assert_eq!(held_out.labeled().labels, [LabelId(1), LabelId(0)]);
-        for part in [rest, held_out] {
-            assert_eq!(part.given_labels(), ["X", "Y", "Z"]);
-        }
-        assert_eq!(corpus.given_labels(), [""; 0]);
-        assert_eq!((corpus.part_len(0), corpus.part_len(1), corpus.part_len(2)), (2, 2, 0));
-    }
-
-    #[test]
-    fn labels_may_be_partial_and_sentences_weighted() {
-        let mut corpus = AttributeCorpus::new();
-        corpus.weight(0.5).unwrap();
-        corpus.end_token(None).unwrap();
-        corpus.end_token_one_of(&["X", "Y"]).unwrap();
-        corpus.end_sentence().unwrap();
-        corpus.push_sentence([["a"]], ["X"]).unwrap();
-        let labeled = corpus.labeled();
-        assert_eq!((labeled.partial_tokens(), labeled.labeled_tokens()), (2, 3));
-        assert_eq!((labeled.weight(0), labeled.weight(1)), (0.5, 1.0));
-        assert!(corpus.weight(-1.0).is_err());
-    }
-
-    #[test]
-    fn sentences_without_attributes_are_rejected() {
-        let error = AttributeCorpus::new().push(&Sentence::from_words(["a"]));
-        let expected = "-:1: found columns; expected ready-made attributes";
-        assert_eq!(error.unwrap_err().to_string(), expected);
-    }
-
-    #[test]
-    fn a_faulty_sentence_is_dropped_and_the_rest_kept() {
-        let mut corpus = AttributeCorpus::new();
-        corpus.push_sentence([["a"]], ["X"]).unwrap();
-        let mut fault = |tokens: &[&[(&str, f64)]], labels: &[&str]| {
-            let pushed = corpus.push_sentence(tokens.iter().map(|t| t.iter()), labels);
-            pushed.unwrap_err().to_string()
-        };
-        let one = [("b", 1.0)];
-        let expected = "1 labels for a sentence of 2 tokens; expected one per token";
-        assert_eq!(fault(&[&one, &one], &["X"]), expected);
-        let expected = "2 labels for a sentence of 1 tokens; expected one per token";
-        assert_eq!(fault(&[&one], &["X", "Y"]), expected);
-        assert_eq!(fault(&[&[("", 1.0)]], &["X"]), "an attribute has no name");
-        assert_eq!(
-            fault(&[&[("b", f64::NAN)]], &["X"]),
-            "attribute 'b' has the value NaN; expected a number of at most 1e30"
-        );
-        assert_eq!(
-            fault(&[&one, &one], &["X", ""]),
-            "the label of token 2 is empty; expected a label, such as O"
-        );
-        corpus.attribute("c", 1.0).unwrap();
-        corpus.end_token(Some("X")).unwrap();
-        corpus.discard_sentence();
-        corpus.end_sentence().unwrap();
-        corpus.attribute("c", 1.0).unwrap();
-        let error = corpus.end_sentence().unwrap_err().to_string();
-        assert!(error.starts_with("attributes follow the last token"));
-        corpus.push_sentence([["a"]], ["X"]).unwrap();
-        assert_eq!(corpus.labeled().tokens(), 2);
-        assert_eq!(corpus.labeled().labels, [LabelId(0); 2]);
-        let before = corpus.memory();
-        corpus.shrink_to_fit();
-        assert!(corpus.memory() < before);
     }
 }

@@ -12,12 +12,14 @@ mod matrix;
 mod source;
 #[cfg(test)]
 pub(crate) mod tests;
+mod unfinished_sentence;
 
 pub use alphabet::{Alphabet, Alphabets};
-pub use attribute_corpus::{AttributeCorpus, IntoAttribute};
+pub use attribute_corpus::AttributeCorpus;
 pub use builder::DatasetBuilder;
 pub use dataset::{Allowed, AllowedLabels, Dataset, Target};
 #[cfg(feature = "train")]
 pub use matrix::numbered;
 pub use matrix::{Classes, SparseRows};
 pub use source::{AttributeSource, TokenSink};
+pub use unfinished_sentence::IntoAttribute;

@@ -1,5 +1,6 @@
 //! Building data sets.
 
+mod attribute_corpus;
 pub(crate) mod random;
 
 use std::hash::{Hash, Hasher};

@@ -77,7 +77,8 @@ fn unexpected_lexemes_are_quoted() {
         ),
         (
             "word noise=0.2",
-            "t.tpl:1:6: there is no option 'noise'; expected one of l1, l2, dropout",
+            "t.tpl:1:6: expected '&', 'if' or the end of the line (a line holds one template), \
+             found 'noise'",
         ),
         ("if word", "t.tpl:1:1: expected a function or a column, found the keyword 'if'"),
         ("\"word\"", "t.tpl:1:1: expected a function or a column, found '\"word\"'"),

@@ -25,8 +25,13 @@ fn push(corpus: &mut AttributeCorpus, text: &str, is_labeled: bool) {
             continue;
         }
         let attributes = sentence.attributes.as_ref().unwrap();
-        let tokens = (0..sentence.len()).map(|t| attributes.token(t));
-        corpus.push_unlabeled(tokens).unwrap();
+        for t in 0..sentence.len() {
+            for (name, value) in attributes.token(t) {
+                corpus.attribute(name, value).unwrap();
+            }
+            corpus.end_token(None).unwrap();
+        }
+        corpus.end_sentence().unwrap();
     }
 }
 
