@@ -100,7 +100,7 @@ impl Case {
             let ids: Vec<LabelId> = ids.collect();
             builder.add(sentence, &ids).unwrap();
         }
-        let (mut data, alphabets, _) = builder.finish();
+        let (mut data, alphabets) = builder.finish();
         let classes = Classes::equal_columns(&data.nodes, alphabets.nodes.len());
         data.nodes = classes.collapsed(&data.nodes).into();
         (data, classes, labels.len())

@@ -37,7 +37,7 @@ fn dataset(path: &str, template: &str) -> (Dataset, Classes, usize) {
         let ids: Vec<_> = ids.map(|label| labels.insert(label).unwrap()).collect();
         builder.add(sentence, &ids).unwrap();
     }
-    let (mut data, alphabets, _) = builder.finish();
+    let (mut data, alphabets) = builder.finish();
     let classes = Classes::equal_columns(&data.nodes, alphabets.nodes.len());
     data.nodes = classes.collapsed(&data.nodes).into();
     (data, classes, labels.len())

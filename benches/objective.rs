@@ -33,7 +33,7 @@ fn dataset(label: &str, template: &str) -> (Dataset, usize, LabelSet) {
             .unwrap();
         builder.add(sentence, &ids).unwrap();
     }
-    let (data, alphabets, _) = builder.finish();
+    let (data, alphabets) = builder.finish();
     (data, alphabets.nodes.len(), labels)
 }
 

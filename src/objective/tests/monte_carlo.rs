@@ -17,8 +17,6 @@ fn with_samples(samples: u32) -> Noise {
     Noise { term: NoiseTerm::MonteCarlo { samples, seed: 1 }, ..MONTE_CARLO }
 }
 
-/// The same rate for all attributes.
-
 /// The objective with this noise.
 fn sampled(
     data: &Dataset,

@@ -59,7 +59,7 @@ fn masked_values_are_right_on_average() {
     const N: u64 = 20_000;
     let mut sums = [0.0; 3];
     let mut transitions = 0.0;
-    let dropout = Dropout { rates: [vec![0.3; 4], Vec::new()], label_rate: 0.6, seed: 7 };
+    let dropout = Dropout { rates: [0.3, 0.6], seed: 7 };
     for epoch in 0..N {
         let dropped = dropout.draw(&problem, 0, epoch);
         let entries = dropped.rows().matrices[0].entries(0).zip(data.nodes.entries(0));
