@@ -226,7 +226,7 @@ impl TrainCommand {
         progress: &'p Progress,
     ) -> Result<FinishedRun<'p>> {
         let PreparedRun { trainer, data, outputs } = run;
-        self.print_notices(&trainer, models, data.template.as_ref(), progress);
+        self.print_notices(models, data.template.as_ref(), progress);
         let (file, log) = outputs.map_or((None, None), |files| (Some(files.model), files.log));
         let config = &self.config.effective;
         let header = header(&self.train, sources(&data.knowledge), Some(config));
@@ -279,7 +279,6 @@ impl TrainCommand {
         )?;
         let template = template.map(|template| self.document.apply_to_template(template));
         let template = template.transpose()?;
-        check_line_options(template.as_ref(), trainer.settings())?;
         if writes {
             self.check_files(template.as_ref())?;
         }
@@ -333,23 +332,13 @@ impl TrainCommand {
         Ok(TrainingData { corpora, template, knowledge })
     }
 
-    /// Says which parts of the template have no effect.
+    /// Says which options have no effect.
     fn print_notices(
         &self,
-        trainer: &Trainer<'_>,
         models: &BaseModels<'_>,
         template: Option<&Template>,
         progress: &Progress,
     ) {
-        let has_noise = trainer.settings().has_noise();
-        if let Some(template) = template.filter(|_| !has_noise)
-            && let Some(line) = template.groups().iter().find(|g| g.options.dropout.is_some())
-        {
-            progress.println(&format!(
-                "{}: the dropout of this line has no effect, since there is no noise (--dropout 0)",
-                line.place
-            ));
-        }
         notice_of_template(models, template, progress);
         // The seed chooses what is held out, and fractions.
         let is_held_out = matches!(self.training.share_of_dev(&self.dev), Ok(Some(_)));
