@@ -74,7 +74,7 @@ def run_dropchain(source, model, learner, seed, limit=0):
     """Trains with dropchain; returns the number of epochs and the processor time of the process."""
     log = model + ".jsonl"
     command = [PROGRAM, "train", source, "--format", "crfsuite", "--states", "observed"]
-    command += ["--boundary", "off", "--threads", "1", "--seed", str(seed), "--quiet", "--force"]
+    command += ["--boundary", "off", "--threads", "1", "--seed", str(seed), "--quiet"]
     command += ["--model", model, "--log", log, *LEARNERS[learner].split()]
     command += ["--max-iterations", str(limit)] if limit else []
     process = subprocess.Popen(command)

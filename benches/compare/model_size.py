@@ -69,7 +69,7 @@ def main():
             for precision, threshold in cases:
                 run(
                     *["train", *options, "--precision", precision, "--prune", threshold],
-                    *["--model", path("model"), "--force", "--quiet"],
+                    *["--model", path("model"), "--quiet"],
                 )
                 f1, labels = score(path("model"), path(data))
                 exact = exact or labels

@@ -26,9 +26,6 @@ VARIANTS = {
     "one rate": "--dropout 0",
     "one rate, quadratic noise": "--dropout 0.3",
     "one rate, real dropout": "--dropout 0.3 --noise monte-carlo",
-    "AdaGrad": "--step adagrad --l2 0.1 --dropout 0",
-    "AdaGrad, quadratic noise": "--step adagrad --dropout 0.3",
-    "AdaGrad, real dropout": "--step adagrad --dropout 0.3 --noise monte-carlo",
 }
 EPOCHS = [1, 5, 30]
 
@@ -47,7 +44,7 @@ def scores(folder, scratch):
     for name, options in VARIANTS.items():
         epochs, dev, test = [], [], []
         for seed in range(1, SEEDS + 1):
-            line = f"--template ner --algorithm sgd --seed {seed} --quiet --force {options}"
+            line = f"--template ner --algorithm sgd --seed {seed} --quiet {options}"
             run("train", path("train"), "--dev", path("dev"), "--model", model, "--log", log,
                 *line.split())
             epochs.append(json.loads(open(log).readlines()[-1])["best_iteration"])
@@ -79,7 +76,7 @@ def fisher(folder, scratch):
     yield "| epochs | weights | correlation of log G and log H | median of G/H |"
     yield f"|{'---|' * 4}"
     for epochs in EPOCHS:
-        options = "--algorithm sgd --dropout 0 --order 0 --boundary off --quiet --force"
+        options = "--algorithm sgd --dropout 0 --order 0 --boundary off --quiet"
         run("train", source, "--format", "crfsuite", "--model", model, "--max-iterations", epochs,
             *options.split())
         tagged = run("tag", model, source, "--format", "crfsuite", "--output", "jsonl",

@@ -33,7 +33,7 @@ def train(folder, source, options, noise, threads):
     log = os.path.join(folder, "log")
     command = [PROGRAM, "train", source, *options.split(), "--dropout", noise, "--warm-up", "0"]
     command += ["--max-iterations", ITERATIONS, "--threads", str(threads), "--log", log]
-    command += ["--model", os.path.join(folder, "model"), "--force", "--quiet"]
+    command += ["--model", os.path.join(folder, "model"), "--quiet"]
     process = subprocess.Popen(command)
     _, status, usage = os.wait4(process.pid, 0)
     if status != 0:

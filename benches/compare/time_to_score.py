@@ -165,7 +165,7 @@ class Files:
         if name in DROPCHAIN:
             options = DROPCHAIN[name][0].format(l2=l2).split()
             command = [PROGRAM, "train", "--states", "observed", "--threads", "1", "--quiet"]
-            command += ["--force", "--model", model, "--max-iterations", str(limit), *options]
+            command += ["--model", model, "--max-iterations", str(limit), *options]
             if from_columns(name):
                 command += [self.path("train", "columns"), "--columns", "word,pos,chunk"]
                 command += ["--template", self.path("chunking", "tpl")]

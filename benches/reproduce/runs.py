@@ -119,7 +119,7 @@ class Runner:
             command += ["--max-iterations", str(MAX_ITERATIONS)]
         command += ["--format", corpus.format, *corpus.train_options, "--order", str(task.order)]
         if task.unlabeled:
-            command += ["--unlabeled", task.unlabeled, "--unlabeled-format", corpus.format]
+            command += ["--unlabeled", task.unlabeled]
         for option, value in settings.items():
             command += [f"--{option}", f"{value:g}"]
         return command

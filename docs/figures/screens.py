@@ -150,7 +150,7 @@ def main() -> None:
         def run(line: str, **options: object) -> subprocess.CompletedProcess[bytes]:
             return subprocess.run([program, *line.split()], cwd=folder, check=True, **options)
 
-        run(f"{TERMINALS['train.svg']} --force --quiet --log run.log")
+        run(f"{TERMINALS['train.svg']} --quiet --log run.log")
         inputs = "run.log --model ner.model --gold dev.conll --train train.conll"
         run(f"report {inputs} --output report.html --quiet")
         photograph(figures / "report.png", f"file://{folder}/report.html", "1000,1000", chromium)

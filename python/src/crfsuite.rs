@@ -139,7 +139,12 @@ impl PyCrfTrainer {
         threads: Option<usize>,
         handler: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let options = train_options(options, dropchain::TrainOptions::default())?;
+        let mut base = dropchain::TrainOptions::default();
+        if let Some(plain) = options.get_item("plain")? {
+            base.method.optimizer.plain = plain.extract()?;
+            options.del_item("plain")?;
+        }
+        let options = train_options(options, base)?;
         let settings = TrainSettings::new(options).map_err(exception)?;
         if let Ok(mut data) = write(slf) {
             data.corpus.shrink_to_fit();

@@ -49,7 +49,7 @@ mod _dropchain {
     #[pymodule_export]
     use super::evaluation::{compare, evaluate, spans};
     #[pymodule_export]
-    use super::options::option_names;
+    use super::options::option_table;
     #[pymodule_export]
     use super::plot::{draw, hue, plot_style};
     #[pymodule_export]

@@ -1,7 +1,7 @@
 //! Training options by name: those of `dropchain_options`.
 
 use dropchain::train::{AnyOptions, TrainOptions};
-use dropchain_options::{Kind, kind, names, parse};
+use dropchain_options::{Kind, parse, table};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
@@ -16,13 +16,14 @@ use crate::error::exception;
 /// option does not have, or an option of another algorithm.
 pub fn train_options(named: &Bound<'_, PyDict>, base: TrainOptions) -> PyResult<AnyOptions> {
     let mut given = Vec::new();
+    let table = table();
     for (name, value) in named {
         let name: String = name.extract()?;
-        let Some(kind) = kind(&name) else {
+        let Some(row) = table.iter().find(|row| row.name == name) else {
             return Err(PyTypeError::new_err(format!("unknown option '{name}'")));
         };
         if !value.is_none()
-            && let Some(text) = text(&name, &value, kind)?
+            && let Some(text) = text(&name, &value, row.kind)?
         {
             given.push((name, text));
         }
@@ -31,17 +32,26 @@ pub fn train_options(named: &Bound<'_, PyDict>, base: TrainOptions) -> PyResult<
     parsed.over(base).map_err(exception)
 }
 
-/// Returns the names of all options.
+/// Returns all options: their names, kinds, values, help, and whether a search tries them.
 #[pyfunction]
-pub fn option_names() -> Vec<String> {
-    names()
+pub fn option_table(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let rows = table().into_iter().map(|row| {
+        let fields = PyDict::new(py);
+        fields.set_item("name", row.name)?;
+        fields.set_item("kind", format!("{:?}", row.kind).to_lowercase())?;
+        fields.set_item("values", row.values)?;
+        fields.set_item("help", row.help)?;
+        fields.set_item("is_searched", row.is_searched)?;
+        Ok(fields)
+    });
+    rows.collect()
 }
 
-/// Converts a value to that of the command line; `None` if the option is not there then.
+/// Converts a value to that of the command line; `None` for the default.
 fn text(name: &str, value: &Bound<'_, PyAny>, kind: Kind) -> PyResult<Option<String>> {
     let is_bool = value.is_instance_of::<PyBool>();
     let expected = match kind {
-        Kind::Flag | Kind::Switch => "True or False",
+        Kind::Switch => "True or False",
         Kind::Number => "a number",
         Kind::Count => "an integer that is not negative",
         Kind::Text => "a string or a number",
@@ -51,10 +61,6 @@ fn text(name: &str, value: &Bound<'_, PyAny>, kind: Kind) -> PyResult<Option<Str
         PyTypeError::new_err(error.value(value.py()).to_string())
     };
     Ok(match kind {
-        Kind::Flag => {
-            let is_on: bool = value.extract().map_err(|_| wrong())?;
-            is_on.then(String::new)
-        }
         Kind::Switch => {
             let is_on: bool = value.extract().map_err(|_| wrong())?;
             Some(if is_on { "on" } else { "off" }.to_owned())

@@ -377,7 +377,7 @@ pub fn corpora(
 pub fn check_unlabeled(options: &AnyOptions, has_unlabeled: bool) -> PyResult<()> {
     let name = options.method.name();
     let noise = options.method.regularization().noise;
-    let is_sampled = noise.kind == dropchain::train::NoiseKind::MonteCarlo;
+    let is_sampled = noise.kind.is_sampled();
     let reason = if !has_unlabeled {
         return Ok(());
     } else if ![Lbfgs::NAME, Sgd::NAME].contains(&name) {

@@ -31,8 +31,8 @@ impl fmt::Display for NotDecodable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "the next bytes are not {}; expected text in this encoding (`lossy` replaces what is \
-             not)",
+            "the next bytes are not {}; expected text in this encoding (with -lossy at its end, it \
+             replaces what is not)",
             self.0
         )
     }

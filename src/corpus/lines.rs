@@ -401,7 +401,7 @@ impl LineReader {
             Place::column(&*self.file, self.number, column),
             format!(
                 "byte 0x{byte:02X} is not UTF-8; expected UTF-8 (`encoding` reads another \
-                 encoding, for example latin1; `lossy` replaces what is no text)"
+                 encoding, for example latin1; utf-8-lossy replaces what is no text)"
             ),
         )
     }
@@ -557,8 +557,8 @@ mod tests {
         assert_eq!(
             lines.next_line().err().unwrap().to_string(),
             "x:2:3: byte 0xE9 is not UTF-8; expected UTF-8 \
-             (`encoding` reads another encoding, for example latin1; `lossy` replaces what is no \
-             text)"
+             (`encoding` reads another encoding, for example latin1; utf-8-lossy replaces what is \
+             no text)"
         );
     }
 
@@ -578,8 +578,8 @@ mod tests {
         assert_eq!(lines.next_line().unwrap().unwrap().text, "a");
         assert_eq!(
             lines.next_line().err().unwrap().to_string(),
-            "x:2: the next bytes are not Shift_JIS; expected text in this encoding (`lossy` \
-             replaces what is not)"
+            "x:2: the next bytes are not Shift_JIS; expected text in this encoding (with \
+             -lossy at its end, it replaces what is not)"
         );
     }
 

@@ -127,6 +127,24 @@ pub struct TextOptions {
     pub paragraphs: bool,
 }
 
+impl TextOptions {
+    /// Returns how to read text in an encoding, by its label; with `-lossy` at the end, such as
+    /// `utf-8-lossy`, what is no text is replaced.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if there is no such label.
+    pub fn of_encoding(name: &str) -> Result<Self> {
+        let strict = name.strip_suffix("-lossy");
+        let encoding = match strict {
+            // A byte order mark may still say otherwise.
+            Some(label) if label.eq_ignore_ascii_case("utf-8") => None,
+            _ => Some(strict.unwrap_or(name).parse()?),
+        };
+        Ok(Self { encoding, lossy: strict.is_some(), paragraphs: false })
+    }
+}
+
 /// How much is read.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadLimits {

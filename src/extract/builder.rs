@@ -51,10 +51,10 @@ impl DatasetBuilder {
     }
 
     /// Switches to another source for the following sentences, for example those of another schema.
-    /// Unless `discover` is set, unknown attributes are dropped from here on.
-    pub fn switch_source(&mut self, source: AttributeSource, discover: bool) {
+    /// Unknown attributes are dropped from here on.
+    pub fn switch_source(&mut self, source: AttributeSource) {
         self.source = source;
-        self.grow &= discover;
+        self.grow = false;
         self.workspace.clear();
     }
 

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::line_search::{SearchMethod, StepSearch, TrialDecision, TrialStep};
+use super::line_search::{MAX_TRIALS, SearchMethod, StepSearch, TrialDecision, TrialStep};
 use super::objective::{Iteration, LbfgsOptions, LbfgsSettings, Objective, Outcome, StopReason};
 use super::owlqn::L1Penalty;
 use super::state::{OptimizerState, Point, SavedState, Start, StateObserver};
@@ -301,8 +301,7 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
         };
     }
 
-    /// Searches for a step that satisfies the conditions of the line search of the options; with
-    /// L1, within the orthant of `current`, by backtracking.
+    /// Searches for a step that satisfies the strong Wolfe conditions; with L1, within the orthant of `current`, by backtracking.
     fn search(&mut self) -> LineSearchResult {
         let mut step = 1.0;
         if self.state.memory.is_empty() {
@@ -314,10 +313,10 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
             .convergence
             .line_search_start(self.state.current.value, self.direction.slope);
         let method = match &self.penalty {
-            None => SearchMethod::Smooth(self.options.line_search),
+            None => SearchMethod::Smooth,
             Some(_) => SearchMethod::Orthant { halves: self.options.plain },
         };
-        let mut search = StepSearch::new(start, method, self.options.max_line_search);
+        let mut search = StepSearch::new(start, method, MAX_TRIALS);
         loop {
             let Some(trial) = self.try_step(step) else {
                 return LineSearchResult::Interrupted;

@@ -20,15 +20,6 @@
 //! equation 4.1), and the zero of the slope is found by the secant rule.
 //!
 //! The caller evaluates φ; the cost of the search itself is negligible.
-//!
-//! # Backtracking, as in libLBFGS
-//!
-//! A step that is too long is halved; one that is too short, because the slope is still steep, is
-//! multiplied by 2.1 (the factors of libLBFGS, on which CRFsuite is built). It does not
-//! interpolate, so it needs more evaluations on smooth functions than the other
-//! search; it is here for comparisons with CRFsuite.
-
-use super::objective::LineSearch;
 
 /// c₁, as in Nocedal & Wright.
 pub(super) const SUFFICIENT_DECREASE: f64 = 1e-4;
@@ -40,11 +31,9 @@ pub(super) const CURVATURE: f64 = 0.9;
 /// The factor by which a step shrinks if its value is not finite.
 pub(super) const NON_FINITE_SHRINK: f64 = 0.25;
 
-/// The factor for a step that is too long.
-const SHRINK: f64 = 0.5;
-
-/// The factor for a step that is too short.
-const GROW: f64 = 2.1;
+/// Maximum number of evaluations in a line search, like CRFsuite: nearly every one takes one, and
+/// twenty tenfold reductions are beyond the resolution of `f64`.
+pub(super) const MAX_TRIALS: usize = 20;
 
 /// φ and φ′ at a step; within an orthant the linear change of φ instead of φ′.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,8 +88,8 @@ pub(super) enum TrialDecision {
 /// How a line search finds the next step.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SearchMethod {
-    /// For a smooth function.
-    Smooth(LineSearch),
+    /// By brackets, for a smooth function.
+    Smooth,
     /// By backtracking within an orthant (`owlqn.rs`); steps are halved, or interpolated.
     Orthant {
         /// Whether they are halved.
@@ -142,10 +131,7 @@ impl StepSearch {
         }
         let next = match self.method {
             SearchMethod::Orthant { halves } => next_in_orthant(self.start, trial, halves),
-            SearchMethod::Smooth(LineSearch::StrongWolfe) => self.next_of_bracket(trial, is_finite),
-            SearchMethod::Smooth(method) => {
-                self.backtrack(trial, is_finite, method == LineSearch::StrongBacktracking)
-            }
+            SearchMethod::Smooth => self.next_of_bracket(trial, is_finite),
         };
         match next {
             None => TrialDecision::Accept,
@@ -175,24 +161,6 @@ impl StepSearch {
         self.high = Some(TrialStep { value: f64::INFINITY, slope: f64::NAN, ..trial });
         self.widths = [f64::INFINITY; 2];
         Some(self.low.step + NON_FINITE_SHRINK * (trial.step - self.low.step))
-    }
-
-    /// Returns a multiple of the step, unless the trial satisfies the conditions: |φ′| must be
-    /// small (strong), or φ′ not too negative.
-    fn backtrack(&self, trial: TrialStep, is_finite: bool, is_strong: bool) -> Option<f64> {
-        let limit = CURVATURE * self.start.slope; // < 0
-        let factor = if !is_finite {
-            NON_FINITE_SHRINK
-        } else if !self.start.is_low_enough(trial) {
-            SHRINK
-        } else if trial.slope < limit {
-            GROW
-        } else if is_strong && trial.slope > -limit {
-            SHRINK
-        } else {
-            return None;
-        };
-        Some(factor * trial.step)
     }
 
     /// Replaces one end of the bracket by a trial; returns the next step to try.
@@ -296,8 +264,7 @@ mod tests {
     ) -> (Vec<f64>, bool) {
         let (value, slope) = phi(0.0);
         let start = LineSearchStart { value, slope, lowest: value, noise };
-        let mut search =
-            StepSearch::new(start, SearchMethod::Smooth(LineSearch::StrongWolfe), max_trials);
+        let mut search = StepSearch::new(start, SearchMethod::Smooth, max_trials);
         let mut steps = vec![first];
         loop {
             let step = steps[steps.len() - 1];
@@ -394,49 +361,6 @@ mod tests {
         let (steps, accepted) = search(kink, 1e3, 0.0, 30);
         assert!(!accepted);
         assert!((steps[29] - 1.0).abs() < 0.1, "{steps:?}");
-    }
-
-    /// Searches along (α − 1)²; returns the trial steps and whether the last one was accepted.
-    fn backtrack(first: f64, is_strong: bool, max_trials: usize) -> (Vec<f64>, bool) {
-        let start = LineSearchStart { value: 1.0, slope: -2.0, lowest: 1.0, noise: 0.0 };
-        let method = match is_strong {
-            true => LineSearch::StrongBacktracking,
-            false => LineSearch::Backtracking,
-        };
-        let mut search = StepSearch::new(start, SearchMethod::Smooth(method), max_trials);
-        let mut steps = vec![first];
-        loop {
-            let step = steps[steps.len() - 1];
-            let (value, slope) = ((step - 1.0).powi(2), 2.0 * (step - 1.0));
-            match search.decide(TrialStep { step, value, slope }) {
-                TrialDecision::Accept => return (steps, true),
-                TrialDecision::Try(next) => steps.push(next),
-                TrialDecision::GiveUp => return (steps, false),
-            }
-        }
-    }
-
-    #[test]
-    fn a_long_step_is_halved_until_the_value_has_decreased() {
-        assert_eq!(backtrack(6.0, false, 20), (vec![6.0, 3.0, 1.5], true));
-    }
-
-    #[test]
-    fn a_short_backtracking_step_grows_until_the_slope_has_flattened() {
-        assert_eq!(backtrack(0.05, false, 20), (vec![0.05, 0.05 * 2.1], true));
-    }
-
-    #[test]
-    fn only_the_strong_conditions_reject_a_slope_that_rises_too_steeply() {
-        // at 1.95 the value has decreased by enough, but the slope is 1.9 > 0.9 · 2
-        assert_eq!(backtrack(1.95, false, 20), (vec![1.95], true));
-        assert_eq!(backtrack(1.95, true, 20), (vec![1.95, 0.975], true));
-    }
-
-    #[test]
-    fn the_search_ends_at_the_maximum_of_trials() {
-        assert_eq!(backtrack(1e9, false, 3).0.len(), 3);
-        assert!(!backtrack(1e9, false, 3).1);
     }
 
     #[test]

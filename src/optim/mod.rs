@@ -27,7 +27,7 @@
 //! # When value and gradient disagree
 //!
 //! Gradients may be approximate, so no amount of disagreement makes the optimizer loop. A line
-//! search takes at most [`LbfgsOptions::max_line_search`] evaluations. If none of them satisfies
+//! search takes at most 20 evaluations. If none of them satisfies
 //! its conditions, the trial with the lowest value is taken, provided that this is below the
 //! current value by more than rounding noise (at the cost of one more evaluation unless it was the
 //! last trial). Otherwise the memory is cleared and one line search along −g is made. If that fails
@@ -127,6 +127,6 @@ pub use minimize::minimize;
 #[cfg(feature = "train")]
 pub(crate) use minimize::minimize_from;
 pub use objective::{
-    Iteration, LbfgsOptions, LbfgsSettings, LineSearch, Objective, Outcome, Round, StopReason,
+    Iteration, LbfgsOptions, LbfgsSettings, Objective, Outcome, Round, StopReason,
 };
 pub(crate) use state::{SavedState, Start, StateObserver};

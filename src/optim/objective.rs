@@ -161,14 +161,6 @@ pub struct LbfgsOptions {
     pub memory: usize,
     /// Maximum number of accepted steps. Default: unlimited.
     pub max_iterations: Option<usize>,
-    /// How steps along a direction are chosen. With an L1 penalty, OWL-QN has a line search of its
-    /// own.
-    pub line_search: LineSearch,
-    /// Maximum number of evaluations in one line search, at least 1.
-    ///
-    /// Default 20, like CRFsuite: nearly every line search takes one, and twenty tenfold reductions
-    /// are beyond the resolution of `f64`.
-    pub max_line_search: usize,
     /// Stop if (F_{k−period} − F_k) / |F_k| is below this; at 0, only the rounding test stops.
     ///
     /// For an objective that changes with every iteration, the test compares means: that of the
@@ -194,33 +186,11 @@ pub struct LbfgsOptions {
     pub plain: bool,
 }
 
-/// The line search of L-BFGS.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LineSearch {
-    /// Strong Wolfe conditions, by cubic interpolation, as Moré and Thuente do: the fewest
-    /// evaluations.
-    #[default]
-    StrongWolfe,
-    /// Wolfe conditions, by backtracking.
-    Backtracking,
-    /// Strong Wolfe conditions, by backtracking.
-    StrongBacktracking,
-}
-
-crate::named!(LineSearch, "line search":
-    StrongWolfe = "strong-wolfe",
-    Backtracking = "backtracking",
-    StrongBacktracking = "strong-backtracking",
-);
-
 impl Default for LbfgsOptions {
     fn default() -> Self {
         Self {
             memory: 6,
             max_iterations: None,
-            line_search: LineSearch::default(),
-            max_line_search: 20,
             improvement_tolerance: 1e-5,
             period: 10,
             gradient_tolerance: 1e-5,
@@ -246,12 +216,8 @@ impl LbfgsSettings {
                 options.memory
             )));
         }
-        for (name, count) in
-            [("max_line_search", options.max_line_search), ("period", options.period)]
-        {
-            if count == 0 {
-                return Err(Error::parameter(format!("{name} is 0; expected 1 or more")));
-            }
+        if options.period == 0 {
+            return Err(Error::parameter("period is 0; expected 1 or more"));
         }
         for (name, tolerance) in [
             ("improvement_tolerance", options.improvement_tolerance),
@@ -291,7 +257,6 @@ mod tests {
     fn an_option_out_of_range_is_named() {
         assert_eq!(error(|o| o.memory = 0), "memory of 0 pairs; expected 1 to 1000");
         assert_eq!(error(|o| o.period = 0), "period is 0; expected 1 or more");
-        assert_eq!(error(|o| o.max_line_search = 0), "max_line_search is 0; expected 1 or more");
         assert_eq!(
             error(|o| o.gradient_tolerance = -1.0),
             "gradient_tolerance is -1; expected a finite number that is not negative"

@@ -61,12 +61,11 @@ impl TrainOptions {
     /// Returns default options for continuing the training of a model: its order, boundary weights
     /// and precision.
     pub fn continuing(model: &Model) -> Self {
-        Self {
-            order: model.header().order,
-            boundary: stored_boundary(model),
-            precision: model.header().precision,
-            ..Self::default()
-        }
+        let mut options = Self::default();
+        options.structure.order = model.header().order;
+        options.structure.boundary = stored_boundary(model);
+        options.storage.precision = model.header().precision;
+        options
     }
 }
 

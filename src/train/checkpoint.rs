@@ -204,7 +204,12 @@ impl Header {
         let [then, now] = [self, now].map(|header| -> Map<String, Value> {
             serde_json::from_str(&header.options).unwrap_or_default()
         });
-        let is_free = |name: &str| self.passes == 1 && FREE_OPTIONS.contains(&name);
+        // Without patience, development data choose nothing.
+        let chooses = |options: &Map<String, Value>| options.get("patience") != Some(&0.into());
+        let is_free = |name: &str| {
+            let is_free = self.passes == 1 && FREE_OPTIONS.contains(&name);
+            is_free && (name != "patience" || chooses(&then) == chooses(&now))
+        };
         let mut names = then.keys().chain(now.keys());
         let name = names.find(|name| !is_free(name) && then.get(*name) != now.get(*name))?;
         // Some options are written only if they differ from their defaults.

@@ -8,7 +8,6 @@ use super::events::DevScore;
 use super::label_scores::LabelScores;
 use super::labeled_sentence::gold_labels;
 use super::labels::TrainingLabels;
-use super::options::DevUse;
 use crate::chain::{Constraint, LabelWeights, Transitions};
 use crate::error::{Error, Result};
 use crate::eval::{Counts, Evaluation};
@@ -74,12 +73,9 @@ impl DevelopmentSet {
         }
     }
 
-    /// Sets what the data are for.
-    pub fn set_use(&mut self, dev_use: DevUse) {
-        self.is_report = dev_use == DevUse::Report;
-        if self.is_report {
-            self.constraint = None;
-        }
+    /// Only reports scores, of labels without constraints, and chooses nothing.
+    pub fn only_report(&mut self) {
+        (self.is_report, self.constraint) = (true, None);
     }
 
     /// Maps the attributes to the classes of the training data.

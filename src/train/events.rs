@@ -180,8 +180,7 @@ pub struct DevDetails {
     pub waited: usize,
     /// The counts of spans of each type; none if the labels do not encode spans.
     pub types: Vec<(String, Counts)>,
-    /// Predictions by label, if the data are only reported
-    /// ([`DevUse::Report`](super::DevUse::Report)).
+    /// Predictions by label, if scores are only reported (a patience of 0).
     pub label_scores: Option<LabelScores>,
 }
 

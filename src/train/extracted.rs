@@ -91,7 +91,7 @@ impl Extracted {
         };
         let attributes = self.attributes();
         let groups = |kind: usize| numbered((0..attributes[kind]).map(|id| key(kind, id)));
-        options.collapse.then(|| [groups(0), groups(1)])
+        options.attributes.collapse.then(|| [groups(0), groups(1)])
     }
 
     /// Compares the training data with each model that training continues from, given what occurs
@@ -102,17 +102,18 @@ impl Extracted {
         self.base.iter().map(compare).collect()
     }
 
-    /// Drops the attributes that occur at too few tokens. Unlabeled sentences count only if
-    /// attributes are discovered in them; attributes of models are kept however rare they are.
+    /// Drops the attributes that occur at too few tokens of labeled sentences. Attributes
+    /// of models are kept however rare they are.
     pub fn drop_rare(&mut self, options: &CommonOptions) {
-        let counts_unlabeled = options.discover && options.min_count == 1;
-        let counted = if counts_unlabeled { self.data.len() } else { self.data.labeled() };
+        let counted = self.data.labeled();
         let frequent = |matrix: &SparseRows, kind: usize| -> Vec<bool> {
             let columns = self.attributes()[kind];
             let counts = self.data.column_counts(matrix, columns, 0..counted);
             let is_known = |id: usize| self.base.iter().any(|model| model.row(kind, id).is_some());
             let counts = counts.iter().enumerate();
-            counts.map(|(id, n)| n.is_at_least(options.min_count) || is_known(id)).collect()
+            counts
+                .map(|(id, n)| n.is_at_least(options.attributes.min_count) || is_known(id))
+                .collect()
         };
         let kept = [frequent(&self.data.nodes, 0), frequent(&self.data.edges, 1)];
         if !kept.iter().flatten().all(|&kept| kept) {

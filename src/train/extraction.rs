@@ -80,7 +80,7 @@ impl Extracted {
         let mut alphabets = Alphabets::default();
         let base = BaseWeights::read_all(models, &labels.set, &mut alphabets)?;
         check_transitions(&base, template.as_ref())?;
-        let has_edges = options.order == Order::One;
+        let has_edges = options.structure.order == Order::One;
         let source = DataSource::new(&sentences, template, held_out);
         let template = source.template.as_ref();
         let mut extraction = Extraction {
@@ -89,8 +89,8 @@ impl Extracted {
             rule: document_rule(template),
             memory: &mut memory,
         };
-        extraction.add_labeled(sentences, options.caseless)?;
-        extraction.add_unlabeled(&unlabeled, template, options.discover)?;
+        extraction.add_labeled(sentences, options.attributes.caseless)?;
+        extraction.add_unlabeled(&unlabeled, template)?;
         let (data, alphabets) = extraction.builder.finish();
         let mut extracted = Self {
             labels,
@@ -102,7 +102,7 @@ impl Extracted {
             zeros: Vec::new(),
         };
         extracted.check_weights()?;
-        if options.min_count > 1 {
+        if options.attributes.min_count > 1 {
             extracted.drop_rare(options);
         }
         if let Some(dev) = dev {
@@ -205,16 +205,11 @@ impl Extraction<'_> {
         self.memory.check(&self.builder, sentence)
     }
 
-    /// Adds the unlabeled sentences. New attributes are dropped unless `discover` is set.
-    fn add_unlabeled(
-        &mut self,
-        unlabeled: &[Sentence],
-        template: Option<&Template>,
-        discover: bool,
-    ) -> Result<()> {
+    /// Adds the unlabeled sentences, without their new attributes.
+    fn add_unlabeled(&mut self, unlabeled: &[Sentence], template: Option<&Template>) -> Result<()> {
         for sentences in unlabeled.chunk_by(|x, y| x.schema() == y.schema()) {
             let source = AttributeSource::bind(template, sentences[0].schema())?;
-            self.builder.switch_source(source, discover);
+            self.builder.switch_source(source);
             for_each_in_context(sentences, template, |sentence| {
                 self.builder.add(sentence, &[])?;
                 self.memory.check(&self.builder, sentence)
@@ -241,14 +236,14 @@ fn learned_template(
     let has_attributes = first.is_some_and(|sentence| sentence.attributes.is_some());
     let earlier = models.template().filter(|_| !has_attributes);
     let Some(mut template) = given.or_else(|| earlier.cloned()) else {
-        return match options.caseless > 0.0 {
+        return match options.attributes.caseless > 0.0 {
             true => Err(Error::parameter(
                 "`caseless` needs a template, and the sentences come with their attributes",
             )),
             false => Ok(None),
         };
     };
-    if options.caseless > 0.0 {
+    if options.attributes.caseless > 0.0 {
         template.set_caseless();
     }
     template.learn(sentences.iter());

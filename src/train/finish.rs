@@ -30,14 +30,14 @@ impl TrainingSet {
         observer: &mut dyn Observer,
     ) -> Result<Model> {
         let options = settings.options();
-        if options.prune > 0.0 {
+        if options.storage.prune > 0.0 {
             let mut weights = [0; 2];
             let dev = self.score_change(&mut theta, end.recall_bias, |theta| {
-                weights = self.class_weights().prune(theta, options.prune);
+                weights = self.class_weights().prune(theta, options.storage.prune);
             })?;
             observer.pruned(&Pruned { before: weights[0], after: weights[1], dev });
         }
-        let precision = options.precision;
+        let precision = options.storage.precision;
         // The others have so many bits that no score changes.
         if precision == Precision::F16 {
             let round = |theta: &mut [f64]| self.class_weights().round(theta, precision);
@@ -71,7 +71,7 @@ impl TrainingSet {
         drop(data);
         let options = settings.options();
         let names = Arc::unwrap_or_clone(std::mem::take(&mut self.extracted.alphabets));
-        let tables = self.class_weights().tables(names, theta, options.precision)?;
+        let tables = self.class_weights().tables(names, theta, options.storage.precision)?;
         let mut label_weights = LabelWeights::default();
         self.space.label_weights(theta, &mut label_weights);
         let recorded = self.recorded_options(settings, end)?;
@@ -84,9 +84,9 @@ impl TrainingSet {
             corpus_labeling: labels.corpus,
             columns,
             template,
-            order: options.order,
+            order: options.structure.order,
             label_weights,
-            precision: options.precision,
+            precision: options.storage.precision,
             provenance: Provenance {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 files,

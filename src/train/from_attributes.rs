@@ -26,7 +26,7 @@ impl Extracted {
         models: &BaseModels<'_>,
     ) -> Result<Self> {
         let options = settings.options();
-        if options.caseless > 0.0 {
+        if options.attributes.caseless > 0.0 {
             return Err(Error::parameter(
                 "copies without case need a template, but the attributes are ready-made",
             ));
@@ -46,7 +46,7 @@ impl Extracted {
         if settings.has_noise() {
             data.append(corpus.unlabeled(), 0..corpus.unlabeled().len(), None);
         }
-        if options.order == Order::Zero {
+        if options.structure.order == Order::Zero {
             data.edges = Arc::new(empty_rows(data.tokens()));
         }
         // Which attributes have the value 0 with which labels.
@@ -70,7 +70,8 @@ impl Extracted {
         extracted.drop_rare(options);
         if let Some(dev) = dev {
             let (alphabets, labels) = (&extracted.alphabets, &extracted.labels);
-            extracted.development = Some(development(dev, alphabets, labels, options.order)?);
+            extracted.development =
+                Some(development(dev, alphabets, labels, options.structure.order)?);
         }
         Ok(extracted)
     }

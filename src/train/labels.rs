@@ -139,11 +139,11 @@ impl TrainingLabels {
     ) -> Result<Self> {
         let plain = match models.first() {
             // What fits the model is not guessed: other labels may be those of a wrong column.
-            Some(model) => match model.header().plain_labels(options.plain_labels) {
+            Some(model) => match model.header().plain_labels(options.labels.plain_labels) {
                 PlainLabels::Auto => PlainLabels::Tags,
                 choice => choice,
             },
-            None => options.plain_labels,
+            None => options.labels.plain_labels,
         };
         let joined = sentences.first().and_then(LabeledSentence::joined);
         models.check_joined(joined)?;
@@ -156,12 +156,12 @@ impl TrainingLabels {
             Some(detected) => (detected.labeling.clone(), detected.has_spans),
             None => (Labeling::default(), false),
         };
-        let option = match options.scheme {
+        let option = match options.labels.scheme {
             Scheme::Raw => "`plain_labels` spans".to_owned(),
             scheme => format!("`scheme` {scheme}"),
         };
-        let is_converted = options.scheme != Scheme::Raw && data != options.scheme;
-        let is_spans = is_converted || options.plain_labels == PlainLabels::Spans;
+        let is_converted = options.labels.scheme != Scheme::Raw && data != options.labels.scheme;
+        let is_spans = is_converted || options.labels.plain_labels == PlainLabels::Spans;
         match joined {
             Some(joined) if is_spans => Err(Error::parameter(format!(
                 "{option}: the labels join columns ({}), so they encode no spans; omit the option",
@@ -176,7 +176,7 @@ impl TrainingLabels {
                 Ok(Self {
                     set: LabelSet::new(),
                     labeling: match is_converted {
-                        true => options.scheme.into(),
+                        true => options.labels.scheme.into(),
                         false => data.clone(),
                     },
                     corpus: data.clone(),
@@ -185,7 +185,7 @@ impl TrainingLabels {
                     has_spans,
                     are_joined: joined.is_some(),
                     reading: match &detected {
-                        Some(detected) => detected.account(options.plain_labels),
+                        Some(detected) => detected.account(options.labels.plain_labels),
                         None => vec!["read as joined labels".to_owned()],
                     },
                 })
@@ -283,7 +283,7 @@ fn detect<S: LabeledSentence>(
     options: &CommonOptions,
     models: &BaseModels<'_>,
 ) -> Result<Detected> {
-    let mut detector = options.detector().with_plain_labels(plain);
+    let mut detector = options.labels.detector().with_plain_labels(plain);
     for sentence in sentences {
         let labels = sentence.labels()?;
         let place = |t| sentence.place(t);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::course::Course;
 use super::defaults::Defaults;
 use super::learner::{AnyLearner, Learner, LearnerOptions, Request, fields};
-use super::noise_options::{NoiseKind, Regularization, check_not_negative};
+use super::noise_options::{Regularization, check_not_negative};
 use super::options::Lbfgs;
 use super::schedule::{Schedule, Stage, StageObjective};
 use super::training_set::TrainingSet;
@@ -118,7 +118,7 @@ impl Learner for Lbfgs {
     fn check(&self, request: Request<'_>) -> Result<()> {
         match request {
             Request::Options(_) => self.check_options(),
-            Request::Ranks if self.noise.is_on() && self.noise.kind == NoiseKind::MonteCarlo => {
+            Request::Ranks if self.noise.is_on() && self.noise.kind.is_sampled() => {
                 Err(Error::parameter(
                     "`noise` monte-carlo is for comparison only, and runs in one process; expected \
                      one rank, or `dropchain train`",

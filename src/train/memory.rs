@@ -3,7 +3,7 @@
 //! What exists is counted as it grows. What training will allocate is estimated from the sizes that
 //! determine it: entries of the matrices, label pairs, tokens and parameters. (docs/decisions, 30)
 
-use super::noise_options::{NoiseKind, NoiseOptions};
+use super::noise_options::NoiseOptions;
 use super::origin::Origin;
 use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
@@ -37,7 +37,7 @@ impl TrainingSet {
         let learning = settings.learner().memory(self);
         let development = self.extracted.development.as_ref();
         let scorer = development.map_or(0, |dev| dev.memory_to_score(self.space()));
-        let precision = settings.options().precision;
+        let precision = settings.options().storage.precision;
         let names = self.extracted.memory_of_names();
         let weights = self.weights();
         // The tables, then the file beside them. The matrices are freed before.
@@ -58,7 +58,7 @@ impl TrainingSet {
         let tokens = partition.max_block_tokens();
         let longest = (0..data.len()).map(|i| data.sentence(i).len()).max();
         let in_sentences = tokens.min(chunks * longest.unwrap_or(0));
-        let is_sampled = noise.is_on() && noise.kind == NoiseKind::MonteCarlo;
+        let is_sampled = noise.is_on() && noise.kind.is_sampled();
         let is_by_pair = !noise.is_on() || (noise.gradient == Engine::Exact && !is_sampled);
         let all_pairs = space.labels() * stride;
         let pairs = (space.sparse_pairs().filter(|_| is_by_pair)).unwrap_or(all_pairs);

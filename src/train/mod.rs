@@ -86,7 +86,9 @@ pub use label_scores::{LabelCounts, LabelScores};
 pub use learner::{AnyLearner, AnyOptions, Learner, LearnerOptions, Request, fields, unfit};
 pub use model_match::{MatchCounts, ModelMatch};
 pub use noise_options::{NoiseKind, NoiseOptions, Regularization, check_not_negative};
-pub use options::{DevUse, Lbfgs, TrainOptions};
+pub use options::{
+    AttributeOptions, LabelOptions, Lbfgs, StorageOptions, StructureOptions, TrainOptions,
+};
 pub use schedule::{Schedule, Stage, StageObjective};
 pub use settings::TrainSettings;
 #[doc(hidden)]

@@ -31,8 +31,9 @@ pub enum NoiseKind {
     /// Dropout as a weighted L2 penalty, whose strengths are recomputed every so many iterations:
     /// [`NoiseTerm::Reweighted`].
     Reweighted(usize),
-    /// Sampled dropout: [`NoiseTerm::MonteCarlo`].
-    MonteCarlo,
+    /// Sampled dropout, with so many samples of a sentence per iteration, 1 to 1000:
+    /// [`NoiseTerm::MonteCarlo`].
+    MonteCarlo(u32),
 }
 
 /// The name as an option.
@@ -44,7 +45,8 @@ impl fmt::Display for NoiseKind {
             Self::Additive => f.write_str("additive"),
             Self::Reweighted(ROUND) => f.write_str("reweighted"),
             Self::Reweighted(iterations) => write!(f, "reweighted={iterations}"),
-            Self::MonteCarlo => f.write_str("monte-carlo"),
+            Self::MonteCarlo(Defaults::SAMPLES) => f.write_str("monte-carlo"),
+            Self::MonteCarlo(samples) => write!(f, "monte-carlo={samples}"),
         }
     }
 }
@@ -58,23 +60,32 @@ impl FromStr for NoiseKind {
             "gaussian" => Self::Gaussian,
             "additive" => Self::Additive,
             "reweighted" => Self::Reweighted(ROUND),
-            "monte-carlo" => Self::MonteCarlo,
-            _ => {
-                let Some(iterations) = name.strip_prefix("reweighted=") else {
-                    return Err(Error::parameter(format!(
-                        "noise '{name}'; expected dropout, gaussian, additive, reweighted or \
-                         monte-carlo"
-                    )));
-                };
-                let iterations = iterations.parse().ok().filter(|&n| n > 0);
-                Self::Reweighted(iterations.ok_or_else(|| {
-                    Error::parameter(format!(
-                        "noise '{name}'; expected reweighted=N with a whole number N above 0, for \
-                         example reweighted=20"
-                    ))
-                })?)
-            }
+            "monte-carlo" => Self::MonteCarlo(Defaults::SAMPLES),
+            _ => return Self::with_number(name),
         })
+    }
+}
+
+impl NoiseKind {
+    /// Parses `reweighted=N` and `monte-carlo=SAMPLES`.
+    fn with_number(name: &str) -> Result<Self> {
+        let (kind, expected) = match name.split_once('=') {
+            Some(("reweighted", number)) => (
+                number.parse().ok().filter(|&n| n > 0).map(Self::Reweighted),
+                "reweighted=N with a whole number N above 0, for example reweighted=20".to_owned(),
+            ),
+            Some(("monte-carlo", number)) => (
+                number.parse().ok().filter(|n| (1..=MAX_SAMPLES).contains(n)).map(Self::MonteCarlo),
+                format!("monte-carlo=SAMPLES, 1 to {MAX_SAMPLES}"),
+            ),
+            _ => (None, "dropout, gaussian, additive, reweighted or monte-carlo".to_owned()),
+        };
+        kind.ok_or_else(|| Error::parameter(format!("noise '{name}'; expected {expected}")))
+    }
+
+    /// Returns whether dropout is sampled.
+    pub fn is_sampled(self) -> bool {
+        matches!(self, Self::MonteCarlo(_))
     }
 }
 
@@ -106,8 +117,6 @@ pub struct NoiseOptions {
     /// How the gradient of the quadratic regularizer is computed. Other kinds have one gradient and
     /// require the default.
     pub gradient: Engine,
-    /// Monte-Carlo noise: samples of each sentence per iteration, 1 to 1000.
-    pub samples: u32,
     /// Weight α of an unlabeled sentence in the noise term.
     pub unlabeled_weight: f64,
 }
@@ -119,7 +128,6 @@ impl Default for NoiseOptions {
             dropout: Defaults::DROPOUT,
             edge_dropout: None,
             gradient: Engine::Exact,
-            samples: Defaults::SAMPLES,
             unlabeled_weight: Defaults::UNLABELED_WEIGHT,
         }
     }
@@ -173,8 +181,8 @@ impl NoiseOptions {
             NoiseKind::Reweighted(iterations) => {
                 (NoiseDistribution::Dropout, NoiseTerm::Reweighted(iterations))
             }
-            NoiseKind::MonteCarlo => {
-                (NoiseDistribution::Dropout, NoiseTerm::MonteCarlo { samples: self.samples, seed })
+            NoiseKind::MonteCarlo(samples) => {
+                (NoiseDistribution::Dropout, NoiseTerm::MonteCarlo { samples, seed })
             }
         };
         self.is_on().then(|| Noise {
@@ -204,12 +212,6 @@ impl NoiseOptions {
             if !is_valid || amount.is_nan() || amount < 0.0 {
                 return Err(Error::parameter(format!("{name} {amount}; expected {range}")));
             }
-        }
-        if !(1..=MAX_SAMPLES).contains(&self.samples) {
-            return Err(Error::parameter(format!(
-                "{} samples; expected 1 to {MAX_SAMPLES}",
-                self.samples
-            )));
         }
         check_not_negative("unlabeled weight", self.unlabeled_weight)?;
         let is_quadratic =
@@ -284,6 +286,18 @@ pub fn check_not_negative(name: &str, value: f64) -> Result<()> {
     Err(Error::parameter(format!("{name} {value}; expected a finite number that is not negative")))
 }
 
+/// Checks a number that may be missing.
+///
+/// # Errors
+///
+/// [`Error::Parameter`] if it is not finite.
+pub(super) fn check_finite(name: &str, value: Option<f64>) -> Result<()> {
+    match value.filter(|value| !value.is_finite()) {
+        Some(value) => Err(Error::parameter(format!("{name} {value}; expected a finite number"))),
+        None => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -296,13 +310,17 @@ mod tests {
 
     #[test]
     fn names_round_trip() {
-        for name in ["dropout", "gaussian", "additive", "reweighted", "reweighted=7", "monte-carlo"]
-        {
+        let kinds = ["dropout", "gaussian", "additive", "reweighted", "reweighted=7"];
+        for name in kinds.into_iter().chain(["monte-carlo", "monte-carlo=2"]) {
             assert_eq!(name.parse::<NoiseKind>().unwrap().to_string(), name);
         }
         for name in ["reweighted=", "reweighted=0", "reweighted=-3"] {
             let error = name.parse::<NoiseKind>().unwrap_err().to_string();
             assert!(error.contains("expected reweighted=N"), "{error}");
+        }
+        for name in ["monte-carlo=", "monte-carlo=0", "monte-carlo=1001", "monte-carlo=x"] {
+            let error = name.parse::<NoiseKind>().unwrap_err().to_string();
+            assert!(error.contains("expected monte-carlo=SAMPLES, 1 to 1000"), "{error}");
         }
         assert_eq!(
             "reweighted7".parse::<NoiseKind>().unwrap_err().to_string(),
@@ -335,16 +353,14 @@ mod tests {
             "unlabeled weight -0.1; expected a finite number that is not negative"
         );
         assert_eq!(
-            error(|o| (o.kind, o.dropout) = (NoiseKind::MonteCarlo, 1.0)),
+            error(|o| (o.kind, o.dropout) = (NoiseKind::MonteCarlo(4), 1.0)),
             format!("dropout 1; {expected}")
         );
     }
 
     #[test]
     fn noise_that_is_not_quadratic_has_one_gradient() {
-        assert_eq!(error(|o| o.samples = 0), "0 samples; expected 1 to 1000");
-        assert_eq!(error(|o| o.samples = 1001), "1001 samples; expected 1 to 1000");
-        for kind in [NoiseKind::MonteCarlo, NoiseKind::Reweighted(3)] {
+        for kind in [NoiseKind::MonteCarlo(4), NoiseKind::Reweighted(3)] {
             let expected = format!(
                 "gradient 'local' with {kind} noise; expected `gradient` exact, since this noise \
                  has only one gradient"

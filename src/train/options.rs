@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::defaults::{Defaults, is_default};
-use super::noise_options::NoiseOptions;
+use super::noise_options::{NoiseOptions, check_finite, check_not_negative};
 use crate::chain::Order;
+use crate::error::{Error, Result};
 use crate::label::{PlainLabels, Scheme, SchemeDetector};
 use crate::model::Precision;
 use crate::optim::LbfgsOptions;
@@ -22,64 +23,32 @@ use crate::score::{Boundary, States};
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrainOptions<M = Lbfgs> {
-    /// Scheme to convert the labels to before training; [`Scheme::Raw`] leaves them as they are.
-    pub scheme: Scheme,
-    /// What labels without prefixes are.
-    #[serde(skip_serializing_if = "is_default")]
-    pub plain_labels: PlainLabels,
-    /// The label outside of all spans. `None`: `O`, or by evidence another
-    /// ([`SchemeDetector`](crate::label::SchemeDetector)).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub outside: Option<String>,
-    /// Order of the chain.
-    pub order: Order,
-    /// Whether there are boundary weights.
-    pub boundary: Boundary,
-    /// Which pairs of attribute and label have weights. `None`: all, or those observed if there are
-    /// more than [`Defaults::MANY_LABELS`] labels.
-    pub states: Option<States>,
-    /// Which label pairs, first labels and last labels have weights. `None`: as
-    /// [`states`](field@TrainOptions::states).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub transitions: Option<States>,
-    /// Attributes that occur at fewer tokens are dropped.
-    pub min_count: u32,
-    /// Pairs of an attribute and a label, and pairs of labels, have no weight if their frequency in
-    /// the training data is below this: the sum of the values of the attribute, or the number of
-    /// pairs, each times the weight of the sentence. That is `feature.minfreq` of CRFsuite. `None`:
-    /// no limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_frequency: Option<f64>,
-    /// Whether to keep attributes that occur only in unlabeled sentences.
-    pub discover: bool,
-    /// Whether to train attributes that always occur together as one parameter. The model is the
-    /// same up to rounding; training is faster.
-    pub collapse: bool,
-    /// Weight of a copy in lower case of every training sentence, relative to the sentence. Above
-    /// 0, sentences whose case says nothing (no capitals, nothing but capitals, or every word
-    /// capitalized) have attributes of their own, those of their words in lower case, and the
-    /// copies teach their weights. 0: no copies.
-    #[serde(skip_serializing_if = "is_default")]
-    pub caseless: f64,
+    /// How labels are read and learned.
+    #[serde(flatten)]
+    pub labels: LabelOptions,
+    /// Which weights there are.
+    #[serde(flatten)]
+    pub structure: StructureOptions,
+    /// Which attributes there are.
+    #[serde(flatten)]
+    pub attributes: AttributeOptions,
     /// Maximum number of iterations. `None`: until convergence, or
     /// [`Learner::schedule`](super::Learner::schedule).
     pub max_iterations: Option<usize>,
     /// With development data: training stops after this many iterations without a better
-    /// mean score of the last five.
+    /// mean score of the last five. 0: development data choose nothing; labels are predicted without
+    /// constraints and scored after each iteration, also by label
+    /// ([`DevDetails::label_scores`](super::DevDetails::label_scores)).
     pub patience: usize,
     /// Subtracted from the score of the outside label at every token when tagging spans: above 0,
     /// recall rises and precision falls. `None`: the value with the best F1 on development data,
     /// or 0 without such data.
     pub recall_bias: Option<f64>,
-    /// What development data are for.
-    #[serde(skip_serializing_if = "is_default")]
-    pub dev_use: DevUse,
     /// Seed of the random numbers, if the learner or its noise draws any. Nothing else is random.
     pub seed: u64,
-    /// Precision of the weights in the model.
-    pub precision: Precision,
-    /// Attribute weights with a smaller absolute value are dropped from the model.
-    pub prune: f64,
+    /// How the model is stored.
+    #[serde(flatten)]
+    pub storage: StorageOptions,
     /// What learns the weights, with its penalties and its noise.
     #[serde(flatten)]
     pub method: M,
@@ -87,22 +56,6 @@ pub struct TrainOptions<M = Lbfgs> {
 
 /// Options without a learner.
 pub(super) type CommonOptions = TrainOptions<()>;
-
-/// What development data are for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DevUse {
-    /// They choose the iteration whose weights the model has and the recall bias, and end training
-    /// ([`TrainOptions::patience`]).
-    #[default]
-    Choose,
-    /// They are scored after each iteration, also by label
-    /// ([`DevDetails::label_scores`](super::DevDetails::label_scores)), and change nothing: labels
-    /// are predicted without constraints.
-    Report,
-}
-
-crate::named!(DevUse, "use": Choose = "choose", Report = "report");
 
 /// Minimizes the penalized likelihood with its noise term by L-BFGS; with an L1 penalty, OWL-QN.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -161,25 +114,14 @@ impl<M> TrainOptions<M> {
     /// Creates default options for a learner.
     pub fn new(method: M) -> Self {
         Self {
-            scheme: Scheme::Raw,
-            plain_labels: PlainLabels::Auto,
-            outside: None,
-            order: Order::One,
-            boundary: Boundary::On,
-            states: None,
-            transitions: None,
-            min_count: 1,
-            min_frequency: None,
-            discover: false,
-            collapse: true,
-            caseless: 0.0,
+            labels: LabelOptions::default(),
+            structure: StructureOptions::default(),
+            attributes: AttributeOptions::default(),
             max_iterations: None,
             patience: Defaults::PATIENCE,
             recall_bias: None,
-            dev_use: DevUse::default(),
             seed: Defaults::SEED,
-            precision: Precision::F32,
-            prune: 0.0,
+            storage: StorageOptions::default(),
             method,
         }
     }
@@ -191,26 +133,77 @@ impl<M> TrainOptions<M> {
 
     /// Returns the options for a learner that takes the place of theirs.
     pub(super) fn replace_method<N>(self, new: impl FnOnce(M) -> N) -> TrainOptions<N> {
-        macro_rules! replace_method {
-            ($($field:ident)*) => {{
-                let Self { method, $($field),* } = self;
-                TrainOptions { method: new(method), $($field),* }
-            }};
+        TrainOptions {
+            labels: self.labels,
+            structure: self.structure,
+            attributes: self.attributes,
+            max_iterations: self.max_iterations,
+            patience: self.patience,
+            recall_bias: self.recall_bias,
+            seed: self.seed,
+            storage: self.storage,
+            method: new(self.method),
         }
-        replace_method!(
-            scheme plain_labels outside order boundary states transitions min_count min_frequency
-            discover collapse caseless max_iterations patience recall_bias dev_use seed precision
-            prune
-        )
     }
+}
 
+/// How labels are read and learned.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LabelOptions {
+    /// Scheme to convert the labels to before training; [`Scheme::Raw`] leaves them as they are.
+    pub scheme: Scheme,
+    /// What labels without prefixes are.
+    #[serde(skip_serializing_if = "is_default")]
+    pub plain_labels: PlainLabels,
+    /// The label outside of all spans. `None`: `O`, or by evidence another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside: Option<String>,
+}
+
+impl LabelOptions {
     /// Returns a detector that reads labels as training does.
     pub fn detector(&self) -> SchemeDetector {
         SchemeDetector::new()
             .with_plain_labels(self.plain_labels)
             .with_outside(self.outside.clone())
     }
+}
 
+/// Which weights a model has.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StructureOptions {
+    /// Order of the chain.
+    pub order: Order,
+    /// Whether there are boundary weights.
+    pub boundary: Boundary,
+    /// Which pairs of attribute and label have weights. `None`: all, or those observed if there are
+    /// more than [`Defaults::MANY_LABELS`] labels.
+    pub states: Option<States>,
+    /// Which label pairs, first labels and last labels have weights. `None`: as
+    /// [`states`](field@StructureOptions::states).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transitions: Option<States>,
+    /// Pairs of an attribute and a label, and pairs of labels, have no weight if their frequency in
+    /// the training data is below this: the sum of the values of the attribute, or the number of
+    /// pairs, each times the weight of the sentence. That is `feature.minfreq` of CRFsuite. `None`:
+    /// no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_frequency: Option<f64>,
+}
+
+impl Default for StructureOptions {
+    fn default() -> Self {
+        Self {
+            order: Order::One,
+            boundary: Boundary::On,
+            states: None,
+            transitions: None,
+            min_frequency: None,
+        }
+    }
+}
+
+impl StructureOptions {
     /// Returns which pairs of attribute and label have weights, given the number of labels.
     pub fn states_of(&self, labels: usize) -> States {
         self.states.unwrap_or(if labels > Defaults::MANY_LABELS {
@@ -218,6 +211,62 @@ impl<M> TrainOptions<M> {
         } else {
             States::All
         })
+    }
+
+    /// Checks that the frequency is a number.
+    pub(super) fn check(&self) -> Result<()> {
+        check_finite("minimum frequency", self.min_frequency)
+    }
+}
+
+/// Which attributes there are.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AttributeOptions {
+    /// Attributes that occur at fewer tokens are dropped.
+    pub min_count: u32,
+    /// Weight of a copy in lower case of every training sentence, relative to the sentence. Above
+    /// 0, sentences whose case says nothing (no capitals, nothing but capitals, or every word
+    /// capitalized) have attributes of their own, those of their words in lower case, and the
+    /// copies teach their weights. 0: no copies.
+    #[serde(skip_serializing_if = "is_default")]
+    pub caseless: f64,
+    /// Whether to train attributes that always occur together as one parameter. The model is the
+    /// same up to rounding; training is faster. Without it, the cost of gradients is that of the
+    /// paper.
+    #[serde(skip)]
+    pub collapse: bool,
+}
+
+impl Default for AttributeOptions {
+    fn default() -> Self {
+        Self { min_count: 1, caseless: 0.0, collapse: true }
+    }
+}
+
+impl AttributeOptions {
+    /// Checks that numbers are in their ranges.
+    pub(super) fn check(&self) -> Result<()> {
+        check_not_negative("weight of copies without case", self.caseless)?;
+        match self.min_count {
+            0 => Err(Error::parameter("minimum count 0; expected 1 or more")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How a model is stored.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct StorageOptions {
+    /// Precision of the weights.
+    pub precision: Precision,
+    /// Attribute weights with a smaller absolute value are dropped.
+    pub prune: f64,
+}
+
+impl StorageOptions {
+    /// Checks the threshold of pruning.
+    pub(super) fn check(&self) -> Result<()> {
+        check_not_negative("pruning threshold", self.prune)
     }
 }
 
@@ -227,7 +276,7 @@ mod tests {
 
     #[test]
     fn many_labels_have_weights_for_observed_pairs_alone_unless_all_are_asked_for() {
-        let options = |states| TrainOptions { states, ..TrainOptions::default() };
+        let options = |states| StructureOptions { states, ..StructureOptions::default() };
         assert_eq!(options(None).states_of(256), States::All);
         assert_eq!(options(None).states_of(257), States::Observed);
         assert_eq!(options(Some(States::All)).states_of(257), States::All);

@@ -45,12 +45,12 @@ impl RecallBiasSearch {
     ///
     /// The options set a bias other than 0, but the order is 0 or there is no label `O`.
     pub fn new(options: &CommonOptions, labels: &TrainingLabels) -> Result<Self> {
-        let is_possible = options.order == Order::One && labels.outside().is_some();
+        let is_possible = options.structure.order == Order::One && labels.outside().is_some();
         let bias = options.recall_bias.unwrap_or(0.0);
         if bias != 0.0 && !is_possible {
             return Err(Error::parameter(format!(
                 "recall bias {bias}; expected 0, since {}",
-                if options.order == Order::Zero {
+                if options.structure.order == Order::Zero {
                     "the order is 0"
                 } else {
                     "the labels do not encode spans separated by O"

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use super::base_models::{BaseModels, stored_boundary};
 use super::learner::{AnyLearner, AnyOptions, Learner, Request};
-use super::noise_options::{Regularization, check_not_negative};
+use super::noise_options::{Regularization, check_finite};
 use super::options::{CommonOptions, TrainOptions};
 use super::schedule::Schedule;
 use crate::chain::Order;
@@ -36,20 +36,10 @@ impl TrainSettings {
         let learner = Arc::clone(&options.method);
         let options = options.with_method(());
         learner.check(Request::Options(&options))?;
-        check_not_negative("pruning threshold", options.prune)?;
-        check_not_negative("weight of copies without case", options.caseless)?;
-        let numbers =
-            [("recall bias", options.recall_bias), ("minimum frequency", options.min_frequency)];
-        for (name, number) in numbers {
-            if let Some(number) = number.filter(|number| !number.is_finite()) {
-                return Err(Error::parameter(format!("{name} {number}; expected a finite number")));
-            }
-        }
-        let counts =
-            [("minimum count", options.min_count as usize), ("patience", options.patience)];
-        if let Some((name, _)) = counts.iter().find(|(_, count)| *count == 0) {
-            return Err(Error::parameter(format!("{name} 0; expected 1 or more")));
-        }
+        options.structure.check()?;
+        options.attributes.check()?;
+        options.storage.check()?;
+        check_finite("recall bias", options.recall_bias)?;
         Ok(Self { regularization: learner.regularization(), learner, options })
     }
 
@@ -163,18 +153,19 @@ impl BaseModels<'_> {
                      continued with its own structure"
                 ))
             };
-            let [order, own] = [options.order, header.order].map(Order::name);
+            let [order, own] = [options.structure.order, header.order].map(Order::name);
             if order != own {
                 let (option, expected) = (format!("`order` {order}"), format!("`order` {own}"));
                 return Err(conflict(&option, &expected, &format!("order {own}")));
             }
-            let [boundary, own] = [options.boundary, stored_boundary(model)].map(Boundary::name);
+            let [boundary, own] =
+                [options.structure.boundary, stored_boundary(model)].map(Boundary::name);
             if boundary != own {
                 let own = format!("`boundary` {own}");
                 return Err(conflict(&format!("`boundary` {boundary}"), &own, &own));
             }
-            if options.scheme != Scheme::Raw && header.labeling != options.scheme {
-                let option = format!("`scheme` {}", options.scheme);
+            if options.labels.scheme != Scheme::Raw && header.labeling != options.labels.scheme {
+                let option = format!("`scheme` {}", options.labels.scheme);
                 let own = format!("labels in the scheme {}", header.labeling.scheme);
                 return Err(conflict(&option, "no `scheme`", &own));
             }
@@ -219,11 +210,10 @@ mod tests {
             "recall bias inf; expected a finite number"
         );
         assert_eq!(
-            error(|o| o.prune = f64::INFINITY),
+            error(|o| o.storage.prune = f64::INFINITY),
             "pruning threshold inf; expected a finite number that is not negative"
         );
-        assert_eq!(error(|o| o.patience = 0), "patience 0; expected 1 or more");
-        assert_eq!(error(|o| o.min_count = 0), "minimum count 0; expected 1 or more");
+        assert_eq!(error(|o| o.attributes.min_count = 0), "minimum count 0; expected 1 or more");
     }
 
     #[test]

@@ -181,7 +181,9 @@ fn collapse(extracted: &mut Extracted, options: &CommonOptions) -> [Classes; 2] 
     };
     if let Some(development) = &mut extracted.development {
         development.collapse(&classes);
-        development.set_use(options.dev_use);
+        if options.patience == 0 {
+            development.only_report();
+        }
     }
     classes
 }
@@ -193,7 +195,7 @@ fn layout(
     options: &CommonOptions,
 ) -> ParameterSpace {
     let k = extracted.labels.set.len();
-    let states = options.states_of(k);
+    let states = options.structure.states_of(k);
     let mut extra = extra_weights(&extracted.base, classes, k, padded(k));
     let occurring = extracted.zeros.iter();
     extra.occurring = occurring
@@ -201,12 +203,12 @@ fn layout(
         .collect();
     let template = extracted.source.template.as_ref();
     let space_options = SpaceOptions {
-        order: options.order,
-        boundary: options.boundary,
+        order: options.structure.order,
+        boundary: options.structure.boundary,
         states,
         transitions: template.is_none_or(Template::transitions),
-        label_pairs: options.transitions.unwrap_or(states),
-        min_frequency: options.min_frequency,
+        label_pairs: options.structure.transitions.unwrap_or(states),
+        min_frequency: options.structure.min_frequency,
     };
     ParameterSpace::including(k, &extracted.data, classes, space_options, extra)
 }

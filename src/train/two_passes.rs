@@ -19,7 +19,7 @@ use super::events::{End, EndReason, Observer, Pass};
 use super::extraction::Source;
 use super::folds::Folds;
 use super::noise_options::Regularization;
-use super::options::{DevUse, TrainOptions};
+use super::options::TrainOptions;
 use super::settings::TrainSettings;
 use super::trainer::{Trained, Trainer};
 use crate::corpus::Corpus;
@@ -93,19 +93,19 @@ impl<'a> Trainer<'a> {
 
     /// Returns the trainer of the models of folds, given the result of the first pass.
     fn for_folds(&self, first: &FirstPass, has_dev: bool) -> Result<Self> {
-        let options = self.settings.all_options();
+        let mut options = self.settings.all_options();
         let end = &first.end;
+        // A fold has fewer labels to detect what they are.
+        options.labels.plain_labels = match first.model.header().corpus_labeling.scheme {
+            Scheme::Plain => PlainLabels::Spans,
+            _ => PlainLabels::Tags,
+        };
         let options = TrainOptions {
-            max_iterations: match has_dev && options.dev_use == DevUse::Choose {
+            max_iterations: match has_dev && options.patience > 0 {
                 true => Some(end.best_iteration.max(1)),
                 false => options.max_iterations,
             },
             recall_bias: (end.recall_bias != 0.0).then_some(end.recall_bias),
-            // A fold has fewer labels to detect what they are.
-            plain_labels: match first.model.header().corpus_labeling.scheme {
-                Scheme::Plain => PlainLabels::Spans,
-                _ => PlainLabels::Tags,
-            },
             ..options
         };
         let mut settings = TrainSettings::new(options)?;

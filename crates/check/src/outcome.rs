@@ -75,12 +75,11 @@ impl CheckReport {
     /// Returns how these models are trained: labels are read as in the whole corpus, whatever those
     /// of a part of it look like.
     pub fn train_options(&self) -> TrainOptions {
-        TrainOptions {
-            plain_labels: match self.labels.scheme {
-                Scheme::Plain => PlainLabels::Spans,
-                _ => PlainLabels::Tags,
-            },
-            ..TrainOptions::default()
-        }
+        let mut options = TrainOptions::default();
+        options.labels.plain_labels = match self.labels.scheme {
+            Scheme::Plain => PlainLabels::Spans,
+            _ => PlainLabels::Tags,
+        };
+        options
     }
 }

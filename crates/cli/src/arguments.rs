@@ -6,12 +6,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::TypedValueParser;
-use dropchain::corpus::{Corpus, Format, LineRules, OffsetUnit, ReadOptions, Supervision};
+use dropchain::corpus::{
+    Corpus, Format, LineRules, OffsetUnit, ReadOptions, Supervision, TextOptions,
+};
 use dropchain::{Error, Model, Result};
 #[cfg(feature = "serve")]
 pub use dropchain_command::arguments::ByteSize;
 pub use dropchain_command::arguments::{
-    Choice, FileName, LimitArguments, Switch, TextArguments, ThreadArguments, by_name, one_of,
+    Choice, FileName, LimitArguments, MemoryArgument, Switch, TextArguments, ThreadArguments,
+    by_name, one_of,
 };
 use dropchain_formats::{InputFormat, Misaligned, SpanOptions, annotation_files};
 
@@ -31,6 +34,8 @@ pub struct InputArguments {
     #[arg(long, value_parser = input_format(), hide_short_help = true)]
     pub format: Option<InputFormat>,
     /// Column names of CoNLL files, left to right, for example `word,pos,chunk,ner`
+    ///
+    /// With --format spans, the key of the text, by default `text` or the only string of `data`.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub columns: Option<Vec<String>>,
     /// Label column: its name or index; upos+feats joins two
@@ -48,7 +53,7 @@ pub struct InputArguments {
     #[command(flatten)]
     pub spans: SpanArguments,
     #[command(flatten)]
-    pub limits: LimitArguments,
+    pub limits: MemoryArgument,
 }
 
 impl InputArguments {
@@ -128,14 +133,6 @@ pub fn guess_format(file: &str) -> Option<Format> {
     }
 }
 
-/// How to treat a checkpoint that exists.
-#[derive(Clone, Debug, Args)]
-pub struct OutputArguments {
-    /// Start over, even if there is a checkpoint of an earlier run
-    #[arg(long, hide_long_help = true)]
-    pub force: bool,
-}
-
 /// Parses the name of an input format.
 pub fn input_format() -> impl TypedValueParser<Value = InputFormat> {
     by_name(InputFormat::ALL.map(InputFormat::name))
@@ -163,13 +160,20 @@ impl LineArguments {
     }
 }
 
-/// Where JSON has its text.
-#[derive(Clone, Debug, Default, Args)]
+/// Raw text with hard line breaks.
+#[derive(Clone, Copy, Debug, Default, Args)]
 #[command(next_help_heading = "Input")]
-pub struct TextKeyArguments {
-    /// The key of the text in --format spans [default: text, or the only string of `data`]
-    #[arg(long, value_name = "KEY", hide_long_help = true)]
-    pub text_key: Option<String>,
+pub struct ParagraphArgument {
+    /// Raw text has hard line breaks: a blank line ends a paragraph, other line ends are blanks
+    #[arg(long, hide_long_help = true)]
+    paragraphs: bool,
+}
+
+impl ParagraphArgument {
+    /// Returns how text is read.
+    pub fn options(self) -> TextOptions {
+        TextOptions { paragraphs: self.paragraphs, ..TextOptions::default() }
+    }
 }
 
 /// How to read spans of characters.
@@ -184,8 +188,6 @@ pub struct SpanArguments {
     /// The error lists all of them. Discontinuous spans of BRAT are treated alike.
     #[arg(long, value_name = "ACTION", hide_long_help = true)]
     misaligned: Option<Misaligned>,
-    #[command(flatten)]
-    pub text_key: TextKeyArguments,
 }
 
 impl SpanArguments {
@@ -193,7 +195,6 @@ impl SpanArguments {
         SpanOptions {
             offsets: self.offsets.unwrap_or_default(),
             misaligned: self.misaligned.unwrap_or_default(),
-            text_key: self.text_key.text_key.clone(),
         }
     }
 }

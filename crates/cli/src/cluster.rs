@@ -10,7 +10,8 @@ use dropchain_knowledge::cluster::{Clusters, InternedText};
 use dropchain_knowledge::{in_tenths, read_cluster_text};
 
 use crate::arguments::{
-    FileName, LimitArguments, LineArguments, TextArguments, ThreadArguments, input_format,
+    FileName, LimitArguments, LineArguments, ParagraphArgument, TextArguments, ThreadArguments,
+    input_format,
 };
 use crate::outputs::{CommandFiles, ResultFile};
 use crate::progress::Progress;
@@ -69,6 +70,8 @@ struct ClusterInputArguments {
     #[command(flatten)]
     text: TextArguments,
     #[command(flatten)]
+    paragraphs: ParagraphArgument,
+    #[command(flatten)]
     limits: LimitArguments,
 }
 
@@ -79,6 +82,7 @@ impl ClusterInputArguments {
             unlabeled: true,
             lines: self.lines.rules(),
             limits: self.limits.read(),
+            text: self.paragraphs.options(),
             ..ReadOptions::default()
         });
         match self.format {

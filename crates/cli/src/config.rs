@@ -29,10 +29,9 @@ const CONFIG: &str = "config";
 
 /// Options that have no effect on the model. Models and logs do not record them, so that those of
 /// the same training are the same, whether it was interrupted and resumed or not.
-const WITHOUT_EFFECT: [&str; 11] = [
+const WITHOUT_EFFECT: [&str; 10] = [
     "model",
     "log",
-    "force",
     "quiet",
     "threads",
     "memory",

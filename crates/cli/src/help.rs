@@ -15,7 +15,7 @@ use clap_complete::{Shell, generate};
 use clap_mangen::{Man, generate_to};
 use dropchain::{Error, Result};
 use dropchain_layout::Paint;
-use dropchain_options::{algorithms, misplaced};
+use dropchain_options::{algorithms, misplaced, with_default};
 use dropchain_tune::Axis;
 
 use crate::{CommandResult, definition, print};
@@ -33,8 +33,8 @@ const SHORT: [(&str, char); 6] = [
 /// The option that shows all others.
 const HELP_ALL: &str = "help-all";
 
-/// Options that have no effect without unlabeled text.
-const OF_UNLABELED: [&str; 2] = ["discover", "unlabeled_weight"];
+/// An option that has no effect without unlabeled text.
+const OF_UNLABELED: &str = "unlabeled_weight";
 
 /// Returns whether the help is to show all options.
 pub fn is_all(arguments: &[OsString]) -> bool {
@@ -47,7 +47,8 @@ pub fn is_all(arguments: &[OsString]) -> bool {
 pub fn arrange(command: Command, all: bool) -> Command {
     let mut is_partial = false;
     let has_unlabeled = command.get_arguments().any(|a| a.get_id() == "unlabeled");
-    let command = command.mut_args(|mut argument| {
+    let command = command.mut_args(|argument| {
+        let mut argument = with_default(argument);
         // A number below the range has a better message than an unknown option.
         let of = argument.get_value_parser().type_id();
         if of == TypeId::of::<f64>() {
@@ -55,7 +56,7 @@ pub fn arrange(command: Command, all: bool) -> Command {
         } else if of == TypeId::of::<Axis>() {
             argument = argument.allow_hyphen_values(true);
         }
-        if has_unlabeled && OF_UNLABELED.iter().any(|id| argument.get_id() == id) {
+        if has_unlabeled && argument.get_id() == OF_UNLABELED {
             argument = argument.requires("unlabeled");
         }
         let long = argument.get_long();
@@ -339,5 +340,70 @@ impl CompletionsCommand {
         let mut script = Vec::new();
         generate(self.shell, &mut definition(), "dropchain", &mut script);
         print(&String::from_utf8_lossy(&script))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::builder::PossibleValue;
+
+    use super::*;
+
+    const START: &str = "\
+# Options of train
+
+Written by the tests of the program with DROPCHAIN_WRITE=1, from the definitions of its options:
+`dropchain train --help-all` says more of each. A configuration file ([config.md](config.md)) has
+the same names, Python those of training with `_` for `-`.
+";
+
+    /// Returns the page of the options of `train`: a table for each heading of the help.
+    fn page() -> String {
+        let mut program = definition();
+        program.build();
+        let train = program.find_subcommand("train").unwrap();
+        let mut tables: Vec<(&str, String)> = Vec::new();
+        let is_shown = |option: &&Arg| {
+            !option.is_positional() && !matches!(option.get_action(), ArgAction::Help)
+        };
+        for option in train.get_arguments().filter(is_shown).filter(|o| o.get_id() != HELP_ALL) {
+            let (Some(name), Some(help)) = (option.get_long(), option.get_help()) else { continue };
+            let heading = option.get_help_heading().unwrap_or("Options");
+            let value = match option.get_value_names() {
+                Some([value, ..]) if !is_switch(option) => format!(" {value}"),
+                _ => String::new(),
+            };
+            let names = option.get_possible_values();
+            let names: Vec<&str> = names.iter().map(PossibleValue::get_name).collect();
+            let names = match names[..] {
+                [_, ..] if !is_switch(option) => format!("; one of {}", names.join(", ")),
+                _ => String::new(),
+            };
+            let cells = [format!("`--{name}{value}`"), format!("{help}{names}")];
+            let [option, text] = cells.map(|cell| cell.replace('|', "\\|"));
+            let row = format!("| {option} | {text} |\n");
+            match tables.iter_mut().find(|(known, _)| *known == heading) {
+                Some((_, rows)) => *rows += &row,
+                None => tables.push((heading, row)),
+            }
+        }
+        let tables = tables.iter().map(|(heading, rows)| {
+            format!("\n## {heading}\n\n| option | what it does |\n|---|---|\n{rows}")
+        });
+        START.to_owned() + &tables.collect::<String>()
+    }
+
+    fn is_switch(option: &Arg) -> bool {
+        matches!(option.get_action(), ArgAction::SetTrue)
+    }
+
+    #[test]
+    fn the_page_of_options_has_those_of_train() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/options.md");
+        if std::env::var_os("DROPCHAIN_WRITE").is_some() {
+            fs::write(path, page()).unwrap();
+        }
+        let written = fs::read_to_string(path).unwrap();
+        assert!(written == page(), "docs/options.md is old; DROPCHAIN_WRITE=1 writes it again");
     }
 }

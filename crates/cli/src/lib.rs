@@ -52,7 +52,7 @@ pub use ranks_program::run_ranks;
 
 /// A linear-chain CRF tagger for named entities, parts of speech, chunks and other token labels.
 #[derive(Debug, Parser)]
-#[command(name = "dropchain", version, propagate_version = true, styles = help::styles())]
+#[command(name = "dropchain", version, styles = help::styles())]
 #[command(after_help = "\
 Examples:
   echo 'Ada Lovelace met Charles Babbage in London.' | dropchain demo

@@ -41,7 +41,7 @@ Examples:
 
 Output is in input order and streams: each sentence is written as soon as it is tagged. If the model
 looks at documents (template ner-document), a sentence waits until its document ends or
---document-window tokens after it were read; --document sentence answers at once. Labels are in the
+the 1000 tokens after it were read; --document sentence answers at once. Labels are in the
 scheme of the training corpus.")]
 pub struct TagCommand {
     /// Model file

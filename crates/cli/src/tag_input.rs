@@ -12,7 +12,7 @@ use dropchain_documents::command::user_of;
 use dropchain_formats::{InputFormat, SpanOptions};
 
 use crate::arguments::{
-    FileName, LimitArguments, LineArguments, TextArguments, TextKeyArguments, input_format,
+    FileName, LimitArguments, LineArguments, ParagraphArgument, TextArguments, input_format,
     named_format, other_files,
 };
 use crate::model_columns::{ModelColumns, file_name};
@@ -29,7 +29,8 @@ pub struct TagInputArguments {
     /// content, which is columns where the first lines fit those of the training data, else text]
     #[arg(long, value_parser = input_format())]
     format: Option<InputFormat>,
-    /// Column names of CoNLL input [default: those of the training corpus]
+    /// Column names of CoNLL input [default: those of the training corpus]; with --format spans the
+    /// key of the text
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     columns: Option<Vec<String>>,
     #[command(flatten)]
@@ -37,7 +38,7 @@ pub struct TagInputArguments {
     #[command(flatten)]
     pub text: TextArguments,
     #[command(flatten)]
-    json: TextKeyArguments,
+    paragraphs: ParagraphArgument,
     /// Print no notices of how the input is read
     #[arg(long, help_heading = None::<&str>)]
     quiet: bool,
@@ -111,11 +112,11 @@ impl TagInputArguments {
             },
             supervision: Supervision { weights: false, ..Supervision::default() },
             limits: limits.read(),
+            text: self.paragraphs.options(),
             ..ReadOptions::default()
         });
-        let spans = SpanOptions { text_key: self.json.text_key.clone(), ..SpanOptions::default() };
         let read_options = |format, options| {
-            let options = model.read_options(format, spans.clone(), options);
+            let options = model.read_options(format, SpanOptions::default(), options);
             forced.apply(options, format)
         };
         if named == Some(InputFormat::Brat) {
@@ -131,10 +132,6 @@ impl TagInputArguments {
                 Some(format) => format,
                 None => model.detect_format(lines, &mut options, &say)?.into(),
             };
-            let has_text_key = self.format.is_none() && self.json.text_key.is_some();
-            if has_text_key && [Format::Jsonl, Format::Text].map(Into::into).contains(&format) {
-                format = InputFormat::Spans;
-            }
             if format == Format::Conll.into() && options.columns.is_none() {
                 options.columns = model.fewer(lines, &options, false)?;
             }

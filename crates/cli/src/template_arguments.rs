@@ -116,9 +116,6 @@ fn find_template(name: &FileName, limits: TemplateLimits) -> Result<Template> {
     }
 }
 
-/// The windows that are allowed.
-const WINDOWS: std::ops::RangeInclusive<i64> = 1..=DocumentOptions::MAX_WINDOW as i64;
-
 /// What a document is, for templates that look at documents.
 #[derive(Clone, Copy, Debug, Default, Args)]
 #[command(next_help_heading = "Documents")]
@@ -137,25 +134,17 @@ pub struct DocumentArguments {
         hide_short_help = true
     )]
     document: Option<DocumentRule>,
-    /// Number of tokens before and after a word that such templates look at [default: what the
-    /// model was trained with, or 1000]
-    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(WINDOWS),
-          hide_long_help = true)]
-    document_window: Option<u32>,
 }
 
 impl DocumentArguments {
     /// Changes what a document is as far as the arguments say so.
     fn apply(self, documents: DocumentOptions) -> DocumentOptions {
-        DocumentOptions {
-            rule: self.document.unwrap_or(documents.rule),
-            window: self.document_window.unwrap_or(documents.window),
-        }
+        DocumentOptions { rule: self.document.unwrap_or(documents.rule), ..documents }
     }
 
     /// Returns whether there are arguments.
     pub fn are_given(self) -> bool {
-        self.document.is_some() || self.document_window.is_some()
+        self.document.is_some()
     }
 
     /// Sets what a document is to a template. The built-in template `ner` becomes `ner-document`,
@@ -242,22 +231,16 @@ fn marks_documents(corpus: &Corpus) -> bool {
 pub struct KnowledgeArguments {
     /// Text to learn word clusters from, or finished cluster files; adds lines to the template
     ///
-    /// Brown clusters are learned from all text together (.txt is raw text, other files are read
+    /// 1000 Brown clusters are learned from all text together (`dropchain cluster` learns others;
+    /// .txt is raw text, other files are read
     /// like training files, without their labels). A file with lines `path TAB word` holds finished
     /// clusters. Takes all arguments up to the next option, so put TRAIN first.
     #[arg(long, num_args = 1.., value_name = "FILE")]
     clusters: Vec<FileName>,
-    /// Number of clusters to learn from text
-    #[arg(long, default_value_t = KnowledgeOptions::CLUSTERS, value_name = "N",
-          requires = "clusters", hide_long_help = true)]
-    cluster_count: usize,
-    /// Files of word vectors (word2vec, GloVe); adds lines to the template
+    /// Files of word vectors (word2vec, GloVe), of their first 50,000 words; adds lines to the
+    /// template
     #[arg(long, num_args = 1.., value_name = "FILE", hide_short_help = true)]
     vectors: Vec<FileName>,
-    /// Number of words to take from the beginning of each file of vectors
-    #[arg(long, default_value_t = KnowledgeOptions::VECTORS, value_name = "N", requires = "vectors",
-          hide_long_help = true)]
-    vector_count: usize,
     /// Lists of names, one phrase per line; adds lines to the template
     #[arg(long, num_args = 1.., value_name = "FILE")]
     gazetteer: Vec<FileName>,
@@ -283,8 +266,7 @@ impl KnowledgeArguments {
         let mut read = input.read_options();
         // The format of training files in columns says nothing about text.
         read.format = read.format.filter(|format| *format != Format::Conll);
-        let options =
-            KnowledgeOptions { clusters: self.cluster_count, vectors: self.vector_count, read };
+        let options = KnowledgeOptions { read, ..KnowledgeOptions::default() };
         let knowledge = Knowledge::read(&files, &options, &mut |what| progress.update(&what))?;
         for part in knowledge.parts() {
             progress.println(&format!("{}: {}", part.name, part.description()));

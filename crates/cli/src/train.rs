@@ -11,7 +11,7 @@ use dropchain_options::SearchedOptions;
 use dropchain_report::log::Log;
 use serde_json::json;
 
-use crate::arguments::{FileName, InputArguments, OutputArguments, ThreadArguments};
+use crate::arguments::{FileName, InputArguments, ThreadArguments};
 use crate::config::ConfigArguments;
 use crate::exit::training_result;
 use crate::outputs::{CommandFiles, ModelArgument, ResultFile};
@@ -105,8 +105,6 @@ pub struct TrainCommand {
     log: Option<PathBuf>,
     #[command(flatten)]
     pub config: ConfigArguments,
-    #[command(flatten)]
-    output: OutputArguments,
     /// Do not print progress
     #[arg(long)]
     quiet: bool,
@@ -313,7 +311,7 @@ impl TrainCommand {
         }
         let template = match plan.template.clone() {
             None if !plan.continues => {
-                let detector = plan.trainer.settings().options().detector();
+                let detector = plan.trainer.settings().options().labels.detector();
                 let chosen = template_by_labels(None, &corpora.labeled, &detector, progress)?;
                 let chosen = chosen.map(|chosen| self.document.apply_to_template(chosen));
                 chosen.transpose()?
@@ -367,10 +365,7 @@ impl TrainCommand {
             .read_models(self.init.files());
         self.model
             .declare(files, &self.train, self.log.as_deref())
-            .write_checkpoint(
-                self.checkpoint.checkpoint.as_deref(),
-                self.checkpoint.resume || self.output.force,
-            )
+            .write_checkpoint(self.checkpoint.checkpoint.as_deref(), self.checkpoint.resume)
             .check()
     }
 

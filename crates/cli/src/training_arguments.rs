@@ -16,7 +16,7 @@ use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_online::Method;
 use dropchain_options::FixedOptions;
 
-use crate::arguments::{FileName, InputArguments, PartialLabelArguments, input_format};
+use crate::arguments::{FileName, InputArguments, PartialLabelArguments};
 use crate::progress::Progress;
 use dropchain_layout::format_table;
 
@@ -51,10 +51,8 @@ impl TrainingArguments {
         self.options.with_learner(options, is_warm)
     }
 
-    /// Rejects options that have no effect: those of noise if there is none, such as a `gradient`,
-    /// and those of sampling.
+    /// Rejects options that have no effect: those of noise if there is none, such as a `gradient`.
     pub fn check(&self, has_noise: bool, gradient: Option<&str>) -> Result<()> {
-        self.check_sampling_options()?;
         self.check_unlabeled()?;
         self.check_noise_options(has_noise, gradient)
     }
@@ -100,18 +98,6 @@ impl TrainingArguments {
             (None, None) => return Ok(()),
         };
         Err(Error::parameter(format!("{option}: requires noise; {expected}")))
-    }
-
-    /// Rejects options that require Monte-Carlo noise if there is none.
-    fn check_sampling_options(&self) -> Result<()> {
-        let (n, expected) = match self.options.noise.samples() {
-            Some(n) if self.method().is_online() => {
-                (n, "--algorithm lbfgs; others drop once per update")
-            }
-            Some(n) if !self.options.noise.is_sampled() => (n, "--noise monte-carlo"),
-            _ => return Ok(()),
-        };
-        Err(Error::parameter(format!("--samples {n}: requires sampling; expected {expected}")))
     }
 
     /// Says that a seed has no effect, if that is so; `None` of a seed that is used otherwise.
@@ -187,7 +173,8 @@ impl TrainingArguments {
         };
         held += dev.as_ref().map_or(0, Corpus::memory);
         let mut unlabeled = Corpus::new();
-        for (file, format) in self.unlabeled.files() {
+        for file in &self.unlabeled.unlabeled {
+            let format = InputFormat::from(Format::guess_unlabeled(file));
             let options = ReadOptions {
                 unlabeled: true,
                 supervision: Supervision::default(),
@@ -211,6 +198,8 @@ impl TrainingArguments {
 struct UnlabeledArguments {
     /// Files of unlabeled text for the noise term; labels in them are ignored
     ///
+    /// Their formats are those of their names: .txt and - are raw text, others as in --format.
+    ///
     /// Takes all arguments up to the next option, so put TRAIN first.
     ///
     /// Passing the test file is transductive learning: the model has then seen the test sentences,
@@ -218,22 +207,6 @@ struct UnlabeledArguments {
     /// transductive scores.
     #[arg(long, num_args = 1.., value_name = "FILE", hide_short_help = true)]
     unlabeled: Vec<FileName>,
-    /// Format of the unlabeled text [default: by file name; .txt and - are raw text]
-    #[arg(long, value_parser = input_format(), value_name = "FORMAT", requires = "unlabeled",
-          hide_long_help = true)]
-    unlabeled_format: Option<InputFormat>,
-}
-
-impl UnlabeledArguments {
-    /// Returns the files with their formats.
-    fn files(&self) -> impl Iterator<Item = (&FileName, InputFormat)> {
-        let format = self.unlabeled_format;
-        let files = self.unlabeled.iter();
-        files.map(move |file| {
-            let guessed = || Format::guess_unlabeled(file).into();
-            (file, format.unwrap_or_else(guessed))
-        })
-    }
 }
 
 /// The models that training continues from.

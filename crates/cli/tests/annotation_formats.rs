@@ -113,7 +113,7 @@ fn spans_that_cut_tokens_end_training_with_a_list_of_them() {
     assert!(run.stderr.contains(": left out"), "{}", run.stderr);
     let overlap = r#"{"text":"Ann Lee","spans":[[0,7,"PER"],[4,7,"ORG"]]}"#;
     dir.write("train.jsonl", overlap);
-    let error = dir.run(&format!("{train} --misaligned drop --force")).failure();
+    let error = dir.run(&format!("{train} --misaligned drop")).failure();
     assert!(
         error.contains("'Ann Lee' (PER, 0–7) and the span 'Lee' (ORG, 4–7) overlap"),
         "{error}"
@@ -134,7 +134,7 @@ fn a_folder_of_brat_is_read_in_order() {
     let tagged = dir.run("tag m corpus --format brat --output inline").success();
     assert!(tagged.starts_with("[PER Ann Lee] left [LOC Rome].\n[PER Bob]"), "{tagged}");
     dir.write("corpus/a.ann", "T1\tPER 0 5\tAnn L\n");
-    let error = dir.run(&format!("{TRAIN} corpus --format brat --force")).failure();
+    let error = dir.run(&format!("{TRAIN} corpus --format brat")).failure();
     assert!(error.contains("a.ann:1: the span 'Ann L' (PER, 0–5) cuts the token 'Lee'"), "{error}");
 }
 
@@ -145,7 +145,7 @@ fn the_texts_and_annotations_of_a_folder_are_no_outputs() {
     dir.write("corpus/a.txt", "Ann\n");
     dir.write("corpus/a.ann", "T1\tPER 0 3\tAnn\n");
     for output in ["corpus/a.txt", "corpus/a.ann"] {
-        let train = "train corpus --format brat --template minimal --force --quiet --model";
+        let train = "train corpus --format brat --template minimal --quiet --model";
         dir.run(&format!("{train} {output}")).failure();
         assert_eq!(dir.text("corpus/a.txt"), "Ann\n");
         assert_eq!(dir.text("corpus/a.ann"), "T1\tPER 0 3\tAnn\n");

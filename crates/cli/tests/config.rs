@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::{NER_CORPUS, TestDir, keys};
 
-const OPTIONS: &str = "--template minimal --l2 0.5 --dropout 0 --max-iterations 9 --collapse off";
+const OPTIONS: &str = "--template minimal --l2 0.5 --dropout 0 --max-iterations 9 --boundary off";
 
 const CONFIG: &str = "\
 # A run, with options in all forms.
@@ -16,7 +16,7 @@ train.conll
 --l2 = 0.5
 --dropout=0
   --max-iterations 9
---collapse=off
+--boundary=off
 ";
 
 fn directory() -> TestDir {
@@ -48,7 +48,7 @@ fn a_file_says_the_same_as_the_command_line() {
     assert!(dir.bytes("m") == from_file);
     let inspected = dir.inspect("");
     assert_eq!(inspected["options"]["l2"], 0.5);
-    assert_eq!(inspected["options"]["collapse"], false);
+    assert_eq!(inspected["options"]["boundary"], "off");
     assert_eq!(inspected["options"]["max_iterations"], 9);
 }
 
@@ -95,7 +95,7 @@ fn values_that_no_option_has_say_where_they_are() {
         ("--max-iterations=-1", "invalid value '-1' for '--max-iter"),
         ("--threads=0", "0 is not in 1..=1024"),
         ("--quiet=1", "unexpected value '1' for '--quiet'"),
-        ("--collapse=maybe", "[possible values: on, off]"),
+        ("--boundary=maybe", "[possible values: on, off]"),
         ("--memory=4GB", "expected a size such as"),
     ] {
         dir.write("bad.options", format!("train.conll\n--model=m\n{text}\n"));
@@ -131,9 +131,8 @@ fn a_configuration_file_is_an_input_that_no_output_replaces() {
     let dir = directory();
     for output in ["--model", "--log", "--checkpoint"] {
         for command in ["train", "tune --dev dev.conll --dropout 0 --l2 1"] {
-            let error = dir
-                .run(&format!("{command} --config c.options --force {output} ./c.options"))
-                .failure();
+            let error =
+                dir.run(&format!("{command} --config c.options {output} ./c.options")).failure();
             assert!(error.contains("this is the input file c.options"), "{error}");
         }
     }
@@ -169,10 +168,10 @@ fn the_log_and_the_model_have_the_options_that_matter() {
     let start = &dir.json_lines("log.jsonl")[0];
     assert_eq!(start["config"]["command"], "train");
     let logged = &start["config"]["options"];
-    let expected = ["collapse", "dropout", "input", "l2", "max-iterations", "patience", "template"];
+    let expected = ["boundary", "dropout", "input", "l2", "max-iterations", "patience", "template"];
     assert_eq!(keys(logged), expected.into());
     assert_eq!(logged["l2"], "0.5");
-    assert_eq!(logged["collapse"], "off");
+    assert_eq!(logged["boundary"], "off");
     let with_log = dir.bytes("m");
     dir.run("train --config c.options --threads 1 --patience 40").success();
     assert!(dir.bytes("m") == with_log);
@@ -189,7 +188,7 @@ fn a_run_with_many_options_is_repeated() {
     let dir = directory();
     dir.run(
         "train train.conll --columns word,pos,ner --label -1 --template ner --dev dev.conll \
-         --dev train.conll --recall-bias 0.25 --scheme bioes --noise monte-carlo --samples 2 \
+         --dev train.conll --recall-bias 0.25 --scheme bioes --noise monte-carlo=2 \
          --seed 18446744073709551615 --prune 1e-3 --caseless --memory 2G --precision f64 \
          --max-iterations 7 --model m --quiet",
     )

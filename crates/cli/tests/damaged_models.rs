@@ -198,7 +198,7 @@ fn no_byte_makes_a_sealed_model_of_few_bits_crash_the_program() {
     let dir = small_model();
     // Dense tables, then sparse ones.
     for l1 in ["0", "0.1"] {
-        let train = "train train.conll --template my.tpl --force --quiet --model few";
+        let train = "train train.conll --template my.tpl --quiet --model few";
         dir.run(&format!("{train} --precision f16 --l1 {l1}")).success();
         assert_survives_flips(&dir.bytes("few"), 3);
     }

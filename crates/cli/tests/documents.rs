@@ -56,11 +56,9 @@ fn the_rule_can_be_overridden_and_is_stored() {
     assert_eq!(labels(&tagged), "O O O O O O O O O O O");
     let tagged = dir.run("tag m train.conll --document file").success();
     assert_eq!(labels(&tagged), "O R R O O R O R O O R");
-    let tagged = dir.run("tag m train.conll --document-window 1").success();
-    assert_eq!(labels(&tagged), "O O O O O O O O O O O");
     let report = dir.run("eval m train.conll --document sentence").success();
     assert!(!report.contains("accuracy: 100.00%"), "{report}");
-    let stored = model("--document sentence --document-window 7");
+    let stored = model("--document sentence");
     let tagged = stored.run("tag m train.conll").success();
     assert_eq!(labels(&tagged), labels(&tagged).replace('R', "O"));
 }
@@ -114,18 +112,15 @@ fn at_a_terminal_sentences_are_answered_at_once_if_they_are_documents() {
     tag.exchange("Ann Ann\n", "Ann\tR\nAnn\tR\n");
     tag.exchange("\nleft\n", "\nleft\tO\n");
     tag.finish_after_output();
-    // A document is answered when the next one begins, or a window later.
+    // A document is answered when the next one begins.
     let mut tag = Session::start(&dir, "tag m - --format conll --columns word");
     tag.exchange("Ann\n\nAnn\n\n-DOCSTART-\n\n", "Ann R\n\nAnn R\n");
-    tag.finish_after_output();
-    let mut tag = Session::start(&dir, "tag m - --document-window 2");
-    tag.exchange("Ann\nAnn\nleft\nRome\n", "Ann\tR\n\nAnn\tR\n");
     tag.finish_after_output();
 }
 
 #[test]
 fn the_number_of_threads_changes_nothing() {
-    let dir = model("--document-window 50");
+    let dir = model("");
     let sentences = (0..3000).map(|i| format!("{} x{i} Ann.\n", ["Bob", "Ann", "Rome"][i * i % 3]));
     dir.write("a.txt", sentences.collect::<String>());
     let one = dir.run("tag m a.txt --threads 1").success();
@@ -189,10 +184,10 @@ fn ner_looks_at_documents_where_they_are_marked() {
         ("marked", "ner", "", "ner-document"),
         ("plain", "ner", "", "ner"),
         ("marked", "ner", "--document sentence", "ner"),
-        ("plain", "ner", "--document-window 1000", "ner-document"),
+        ("plain", "ner", "--document file", "ner-document"),
         ("marked", "minimal", "", "minimal"),
     ] {
-        let train = "train --max-iterations 5 --quiet --force --model";
+        let train = "train --max-iterations 5 --quiet --model";
         dir.run(&format!("{train} m {file}.conll --template {template} {options}")).success();
         let keep = if expected == "ner" { "--document sentence" } else { "" };
         dir.run(&format!("{train} n {file}.conll --template {expected} {keep}")).success();

@@ -4,7 +4,7 @@ use crate::support::{NER_CORPUS, TestDir, gzip};
 
 /// Trains with some options and returns the fingerprint that `inspect --json` prints.
 fn fingerprint(dir: &TestDir, options: &str, stdin: &str) -> String {
-    dir.run_with_stdin(&format!("train {options} --model m --quiet --force"), stdin).success();
+    dir.run_with_stdin(&format!("train {options} --model m --quiet"), stdin).success();
     let fingerprint = dir.inspect("")["fingerprint"].as_str().unwrap().to_owned();
     assert_eq!(fingerprint.len(), 32);
     let text = dir.run("inspect m").success();

@@ -35,7 +35,7 @@ fn a_share_is_held_out_said_and_recorded() {
 fn the_seed_chooses_and_threads_do_not_matter() {
     let dir = with_sample();
     let train = |options: &str| {
-        let line = format!("{TRAIN} --dev 20% --dev-use report --quiet {options}");
+        let line = format!("{TRAIN} --dev 20% --patience 0 --quiet {options}");
         assert_eq!(dir.run(&line).success(), "");
         dir.inspect("")["fingerprint"].clone()
     };
@@ -100,7 +100,7 @@ fn training_without_development_data_says_what_that_costs() {
 fn a_fraction_of_the_training_data_leaves_the_development_data_as_they_are() {
     let dir = with_sample();
     let sizes = |fraction: &str| {
-        dir.run(&format!("{TRAIN} --dev 10% --log log {fraction} --force --quiet")).success();
+        dir.run(&format!("{TRAIN} --dev 10% --log log {fraction} --quiet")).success();
         let start = &dir.json_lines("log")[0];
         ["sentences", "tokens", "dev_sentences"].map(|name| start[name].as_u64().unwrap())
     };

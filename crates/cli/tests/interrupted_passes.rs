@@ -62,12 +62,12 @@ const IN_THE_SECOND_PASS: &[&str] = &["second pass", "iteration    2"];
 const BEFORE_THE_SECOND_PASS: &[&str] = &["second pass"];
 
 const TRAIN: &str = "train train.conll --template two.tpl --dropout 0 --l2 1e-7 --epsilon 0 \
-                     --delta 0 --max-iterations 30 --model m --log log";
+                     --max-iterations 30 --model m --log log";
 
 #[test]
 fn an_interrupt_before_the_second_pass_has_a_result_saves_the_first_pass() {
     let dir = directory(2000);
-    let options = "--dropout 0 --l2 1e-7 --epsilon 0 --delta 0 --max-iterations 30 --quiet";
+    let options = "--dropout 0 --l2 1e-7 --epsilon 0 --max-iterations 30 --quiet";
     dir.run(&format!("train train.conll --template one.tpl --model one {options}")).success();
     let expected = dir.run("tag one dev.conll").success();
     for moment in [IN_A_FOLD, BEFORE_THE_SECOND_PASS] {
@@ -199,7 +199,7 @@ fn a_kill_in_each_kind_of_pass_repeats_no_pass_that_has_ended() {
     for (moment, pass) in moments {
         dir.write("m", "");
         dir.write("log", "");
-        Run::until(&dir, &format!("{line} --force"), moment).kill();
+        Run::until(&dir, &line, moment).kill();
         let output = dir.run(&format!("{line} --resume"));
         let lines: Vec<&str> = output.stderr.lines().collect();
         let first = lines.iter().find(|line| line.contains("pass")).unwrap();

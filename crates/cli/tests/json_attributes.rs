@@ -16,7 +16,7 @@ const JSON: &str = concat!(
 fn attributes_in_json_train_the_weights_that_crfsuites_format_trains() {
     let dir = TestDir::new(&[("train.crfsuite", CRFSUITE), ("train.jsonl", JSON)]);
     let weights = |file: &str| {
-        dir.run(&format!("train {file} --model m --force --quiet --l2 0.1")).success();
+        dir.run(&format!("train {file} --model m --quiet --l2 0.1")).success();
         let report = dir.run("inspect m --top 100").success();
         report.lines().filter(|line| line.contains("w=")).map(str::to_owned).collect::<Vec<_>>()
     };

@@ -27,12 +27,12 @@ fn template(dir: &TestDir, model: &str) -> String {
 fn all_kinds_of_knowledge_are_learned_recorded_and_used() {
     let dir = test_dir();
     dir.run("cluster raw.txt train.conll --clusters 4 --output paths.txt --quiet").success();
-    let arguments = "--template minimal --cluster-count 4 --vectors vectors.txt --gazetteer \
+    let arguments = "--template minimal --vectors vectors.txt --gazetteer \
                      cities.txt --threads 1 --max-iterations 3";
     let trained = dir.run(&format!(
         "train train.conll --model m --clusters raw.txt train.conll {arguments} --log log"
     ));
-    let summary = "raw.txt: 4 clusters of 15 words, learned from 39 tokens of raw.txt train.conll";
+    let summary = "raw.txt: 15 clusters of 15 words, learned from 39 tokens of raw.txt train.conll";
     assert!(trained.stderr.contains(summary), "{}", trained.stderr);
     let template = template(&dir, "m");
     for line in [
@@ -66,10 +66,10 @@ fn a_finished_cluster_file_gives_the_same_model_as_its_text() {
     let dir = test_dir();
     let train = |clusters: &str, model: &str| {
         let train = "train train.conll --template minimal --max-iterations 5 --quiet --model";
-        dir.run(&format!("{train} {model} --clusters {clusters} --cluster-count 4")).success();
+        dir.run(&format!("{train} {model} --clusters {clusters}")).success();
         dir.run(&format!("tag {model} train.conll --marginals")).success()
     };
-    dir.run("cluster raw.txt --clusters 4 --output paths.txt --quiet").success();
+    dir.run("cluster raw.txt --output paths.txt --quiet").success();
     let learned = train("raw.txt", "a");
     assert_eq!(train("paths.txt", "b"), learned);
     assert!(template(&dir, "b").contains("# clusters of paths.txt ("));
@@ -81,7 +81,7 @@ fn tune_adds_knowledge_to_every_template() {
     let dir = test_dir();
     dir.run(
         "tune train.conll --folds 2 --template minimal --template ner --dropout 0 --l2 1 \
-         --model m --clusters raw.txt --cluster-count 4 --quiet --log log",
+         --model m --clusters raw.txt --quiet --log log",
     )
     .success();
     assert!(template(&dir, "m").contains("cluster(\"raw.txt\", 4, 6, 10, 20)\n"));
@@ -94,7 +94,7 @@ fn tune_adds_knowledge_to_every_template() {
 fn an_interrupted_training_with_clusters_resumes_to_the_same_model() {
     let dir = TestDir::with_sample_corpus();
     let line = "train train.conll --template ner --max-iterations 60 --model m --log log \
-                --checkpoint state --clusters train.conll --cluster-count 20";
+                --checkpoint state --clusters train.conll";
     dir.run(line).success();
     let model = dir.bytes("m");
     dir.write("log", "");
@@ -103,7 +103,7 @@ fn an_interrupted_training_with_clusters_resumes_to_the_same_model() {
     send("INT", &mut child);
     let output = finish(child, line);
     assert_eq!(output.status.code(), Some(130), "{output:#?}");
-    let other = line.replace("--cluster-count 20", "--cluster-count 19");
+    let other = line.replace("--clusters train.conll", "--clusters dev.conll");
     let error = dir.run(&format!("{other} --resume --quiet")).failure();
     assert!(error.contains("or another template"), "{error}");
     dir.run(&format!("{line} --resume")).success();
@@ -121,7 +121,7 @@ fn files_of_knowledge_are_inputs_that_no_output_replaces() {
         for command in ["train", "tune --folds 2"] {
             let error = dir
                 .run(&format!(
-                    "{command} train.conll --template minimal {flag} {file} --model {file} --force"
+                    "{command} train.conll --template minimal {flag} {file} --model {file}"
                 ))
                 .failure();
             assert!(error.contains("this is the input file"), "{error}");
@@ -140,12 +140,7 @@ fn bad_files_and_bad_combinations_are_errors_that_say_what_is_expected() {
     for (arguments, expected) in [
         ("train.conll --template minimal --clusters none.txt", "none.txt"),
         ("train.conll --template minimal --clusters -", "expected a file"),
-        (
-            "train.conll --template minimal --clusters raw.txt --cluster-count 1",
-            "1 clusters; expected 2 to 10000",
-        ),
         ("train.conll --template minimal --vectors bad.txt", "bad.txt:2"),
-        ("train.conll --template minimal --vectors vectors.txt --vector-count 0", "0 vectors"),
         (
             "train.conll --template names.tpl --gazetteer cities.txt",
             "reads a file 'cities.txt' already",

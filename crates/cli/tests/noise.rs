@@ -125,7 +125,6 @@ fn unlabeled_text_of_any_format_changes_the_model() {
         "--unlabeled more.jsonl",
         "--unlabeled raw.txt more.jsonl",
         "--unlabeled train.conll",
-        "--unlabeled raw.txt --discover",
     ] {
         let with = last_iteration(&dir, &format!("--dropout 0.3 {options}"));
         assert_ne!(with["objective"], without["objective"], "{options}");
@@ -163,7 +162,7 @@ fn monte_carlo_noise_gives_the_same_bytes_for_any_number_of_threads() {
     let dir =
         TestDir::new(&[("train.conll", &sample_corpus("train")), ("raw.txt", "Ada met Bob.\n")]);
     let model = |options: &str| {
-        let train = "train train.conll --template minimal --model m --quiet --samples 2";
+        let train = "train train.conll --template minimal --model m --quiet";
         let options = format!("{train} {MONTE_CARLO} --unlabeled raw.txt {options}");
         dir.run(&options).success();
         dir.bytes("m")
@@ -186,7 +185,7 @@ fn another_seed_gives_another_run() {
 #[test]
 fn monte_carlo_noise_stops_with_a_reason_and_logs_its_parameters() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    for options in ["", "--l1 0.02", "--order 0", "--samples 1 --collapse off"] {
+    for options in ["", "--l1 0.02", "--order 0", "--boundary off"] {
         let options = format!("--noise monte-carlo --dropout 0.3 --seed 5 {options}");
         let last = last_iteration(&dir, &options);
         assert!(number(&last, "dropout") > 0.0);
@@ -194,8 +193,6 @@ fn monte_carlo_noise_stops_with_a_reason_and_logs_its_parameters() {
         let parameters = &log[0]["parameters"];
         assert_eq!(parameters["noise"], "monte-carlo");
         assert_eq!(parameters["seed"], 5);
-        let samples = if options.contains("--samples") { 1 } else { 4 };
-        assert_eq!(parameters["samples"], samples);
         let end = log.last().unwrap();
         assert_eq!(end["stop_reason"], "improvement", "{options}");
     }

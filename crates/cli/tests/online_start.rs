@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::support::{NER_CORPUS, TestDir};
 
 fn train(options: &str) -> String {
-    format!("train train.conll --template ner --quiet --force --model m --log log {options}")
+    format!("train train.conll --template ner --quiet --model m --log log {options}")
 }
 
 /// Trains and returns the iterations in the log.
@@ -57,7 +57,6 @@ fn the_minimum_is_the_same_for_every_kind_of_data_and_model() {
         ("train.conll", "--template minimal --boundary off --states observed"),
         ("train.conll", "--template minimal --scheme bioes"),
         ("train.conll", "--template minimal --l1 0.1"),
-        ("train.conll", "--template minimal --collapse off"),
         ("train.conll", "--template minimal --caseless"),
         ("train.conll", "--template ner-finkel-edges"),
         ("weighted.conll", "--template minimal --comments"),
@@ -65,8 +64,8 @@ fn the_minimum_is_the_same_for_every_kind_of_data_and_model() {
     ] {
         let [off, online] = ["off", "online"].map(|start| {
             let line = format!(
-                "train {files} {options} --quiet --force --model m --log log --dropout 0 --l2 0.5 \
-                 --delta 1e-9 --epsilon 1e-7 --warm-start {start}"
+                "train {files} {options} --quiet --model m --log log --dropout 0 --l2 0.5 \
+                 --epsilon 1e-9 --warm-start {start}"
             );
             number(iterations(&dir, &line).last().unwrap(), "objective")
         });
@@ -149,7 +148,7 @@ fn attributes_of_any_size_have_the_same_passes() {
     let last = |value: &str, l2: &str| {
         dir.write("train.crfsuite", corpus(value));
         let line = format!(
-            "train train.crfsuite --quiet --force --model m --log log --dropout 0 --l2 {l2} \
+            "train train.crfsuite --quiet --model m --log log --dropout 0 --l2 {l2} \
              --warm-start online --max-iterations 2"
         );
         let log = iterations(&dir, &line);

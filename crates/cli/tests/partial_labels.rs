@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::support::{NER_CORPUS, TestDir, keys, sample_corpus};
 
-const TRAIN: &str = "train train.conll --model m --force --quiet --template minimal";
+const TRAIN: &str = "train train.conll --model m --quiet --template minimal";
 
 /// Trains on columns and returns the error message.
 fn error(text: &str, options: &str) -> String {
@@ -135,7 +135,7 @@ fn every_format_has_partial_labels_with_the_same_meaning() {
             |file| {
                 let template = if file.contains("crfsuite") { "" } else { "--template word.tpl" };
                 dir.run(&format!(
-                    "train {file} {template} --model m --force --quiet --partial-labels --log log"
+                    "train {file} {template} --model m --quiet --partial-labels --log log"
                 ))
                 .success();
                 let log = dir.json_lines("log");
@@ -173,10 +173,10 @@ fn all_noise_and_model_options_work_with_partial_labels() {
     for options in [
         "--order 0",
         "--states observed",
-        "--boundary off --collapse off",
+        "--boundary off",
         "--noise gaussian",
         "--noise additive",
-        "--noise monte-carlo --samples 1",
+        "--noise monte-carlo=1",
         "--gradient message",
         "--gradient window=3",
         "--template ner-finkel-edges --columns word,pos,label",
@@ -185,7 +185,7 @@ fn all_noise_and_model_options_work_with_partial_labels() {
     ] {
         let template = if options.contains("--template") { "" } else { "--template minimal" };
         let run = dir.run(&format!(
-            "train train.conll --model m --force --quiet {template} --partial-labels \
+            "train train.conll --model m --quiet {template} --partial-labels \
              --max-iterations 8 --log log {options}"
         ));
         assert!(matches!(run.status.code(), Some(0 | 3)), "{run:?}");
@@ -208,7 +208,7 @@ fn training_is_deterministic_and_resumes_with_partial_labels_and_weights() {
     let command = "train train.conll --template ner --quiet --partial-labels --comments \
                    --max-iterations 30";
     let models = [1, 4].map(|threads| {
-        dir.run(&format!("{command} --model m --force --threads {threads}"));
+        dir.run(&format!("{command} --model m --threads {threads}"));
         dir.bytes("m")
     });
     assert!(models[0] == models[1]);
@@ -310,7 +310,7 @@ fn folds_are_scored_on_the_sentences_with_all_labels() {
     let text = NER_CORPUS.repeat(3).replace(". . O\n", ". . O\n\n");
     let partial = hidden(&text, |i, _| i % 21 == 4);
     let dir = TestDir::new(&[("train.conll", &partial)]);
-    let tune = "tune train.conll --template minimal --model m --force --quiet --partial-labels \
+    let tune = "tune train.conll --template minimal --model m --quiet --partial-labels \
                 --folds 2 --l2 0.1 --dropout 0.3 --max-iterations 25";
     let run = dir.run(tune);
     assert!(matches!(run.status.code(), Some(0 | 3)), "{run:?}");
@@ -340,6 +340,6 @@ fn gold_labels_of_an_evaluation_are_not_partial() {
     dir.run("eval m gold.conll").success();
     let ordinary = NER_CORPUS.replace("left VBD O", "left VBD _");
     dir.write("train.conll", &ordinary);
-    dir.run("train train.conll --template minimal --model m --force --quiet").success();
+    dir.run("train train.conll --template minimal --model m --quiet").success();
     dir.run("eval m train.conll").success();
 }

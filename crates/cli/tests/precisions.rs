@@ -80,7 +80,7 @@ fn weights_are_off_by_half_a_step() {
 #[test]
 fn the_score_before_and_after_is_printed_for_few_bits_only() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    let train = "train train.conll --template ner --model m --force";
+    let train = "train train.conll --template ner --model m";
     for (options, expected) in [
         ("--precision f32 --dev train.conll", None),
         ("--precision f16", Some("weights rounded to 2 bytes\n")),

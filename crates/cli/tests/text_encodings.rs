@@ -23,7 +23,7 @@ fn corpora_in_any_encoding_yield_the_same_model() {
     let train = |contents: &[u8], options: &str| {
         dir.write("train.conll", contents);
         let train = "train train.conll --template minimal --quiet --max-iterations 3 --model";
-        dir.run(&format!("{train} m --force {options}"));
+        dir.run(&format!("{train} m {options}"));
         // The model itself records the options.
         dir.run("inspect m --json --top 1000").json()["labels"].clone()
     };
@@ -59,15 +59,15 @@ fn what_is_no_text_is_an_error_that_names_both_options_or_replaced_and_counted()
     dir.write("x.txt", &bytes);
     let error = dir.run("tag m x.txt").failure();
     assert!(error.starts_with("x.txt:1:3: byte 0xEB is not UTF-8; "), "{error}");
-    assert!(error.contains("--encoding") && error.contains("--lossy"), "{error}");
-    let run = dir.run("tag m x.txt --output inline --lossy");
+    assert!(error.contains("--encoding") && error.contains("utf-8-lossy"), "{error}");
+    let run = dir.run("tag m x.txt --output inline --encoding utf-8-lossy");
     assert!(run.stderr.contains("1 place is no text: U+FFFD stands there"), "{}", run.stderr);
     assert!(run.success().contains('\u{fffd}'));
 
     dir.write("x.txt", b"ab\n\x82\xa0\xff\n");
     let error = dir.run("tag m x.txt --encoding shift_jis").failure();
     assert!(error.starts_with("x.txt:2: the next bytes are not Shift_JIS; "), "{error}");
-    let run = dir.run("tag m x.txt --encoding shift_jis --lossy --output inline");
+    let run = dir.run("tag m x.txt --encoding shift_jis-lossy --output inline");
     assert!(run.success().contains("あ\u{fffd}"));
     let error = dir.run("tag m x.txt --encoding klingon").exits(2);
     assert!(error.contains("unknown encoding 'klingon'"), "{error}");

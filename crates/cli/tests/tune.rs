@@ -188,7 +188,6 @@ fn invalid_options_are_rejected_before_any_work() {
         ("--log m", "--log m: this is the model file"),
         ("--log nowhere/l", "nowhere/l: "),
         ("--dropout 0 --gradient local", "--gradient local: requires noise"),
-        ("--samples 3", "--samples 3: requires sampling"),
         ("--dropout 0 --unlabeled x.txt", "--unlabeled: requires noise"),
     ] {
         // The corpora do not exist: reading them would be a different error.
@@ -264,7 +263,7 @@ fn every_course_of_training_is_that_of_train() {
         let (warm_up, gradient) = (&row["warm_up"], row["gradient"].as_str().unwrap());
         dir.run(&format!(
             "train train.conll --dev dev.conll --columns word,upos,ner --template minimal \
-             --model other --force --patience 10 --l2 0.1 --warm-up {warm_up} \
+             --model other --patience 10 --l2 0.1 --warm-up {warm_up} \
              --gradient {gradient} --log t --quiet"
         ))
         .success();
@@ -289,7 +288,7 @@ fn every_course_of_training_is_that_of_train() {
         lines.filter(|line| line.get(field).is_some()).count()
     };
     assert_eq!((of_log("warm_up"), of_log("gradient")), (4, 4));
-    let table = dir.run(&format!("{line} --force")).success();
+    let table = dir.run(line).success();
     let heading: Vec<&str> = table.lines().next().unwrap().split_whitespace().collect();
     assert!(heading.join(" ").contains("dropout warm-up gradient dev F1"), "{table}");
     let best = &configurations[0];

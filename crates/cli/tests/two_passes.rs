@@ -74,8 +74,6 @@ fn threads_and_pipes_change_nothing() {
     assert_eq!(dir.run("tag m test.conll --threads 3").success(), tagged);
     let piped = dir.run_with_stdin("tag m - --format conll", dir.text("test.conll"));
     assert_eq!(piped.success(), tagged);
-    // A window of one token sees nothing else.
-    assert_ne!(dir.run("tag m test.conll --document-window 1").success(), tagged);
 }
 
 #[test]

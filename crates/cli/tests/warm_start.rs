@@ -270,7 +270,7 @@ fn unlabeled_text_and_all_kinds_of_noise_work_with_models() {
         "--noise dropout --gradient message",
         "--noise gaussian --gradient window=1",
         "--noise additive --dropout 0.1",
-        "--noise monte-carlo --samples 2",
+        "--noise monte-carlo=2",
         "--noise dropout --l1 0.01 --states observed",
     ] {
         let line = format!(

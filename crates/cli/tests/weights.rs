@@ -6,7 +6,7 @@ use crate::support::{NER_CORPUS, TestDir};
 
 /// Trains `m` on a file with `options` and returns its fingerprint.
 fn fingerprint(dir: &TestDir, file: &str, options: &str) -> Value {
-    dir.run(&format!("train {file} --model m --force --quiet --precision f64 {options}")).success();
+    dir.run(&format!("train {file} --model m --quiet --precision f64 {options}")).success();
     dir.inspect("")["fingerprint"].clone()
 }
 
@@ -15,7 +15,7 @@ fn fingerprint(dir: &TestDir, file: &str, options: &str) -> Value {
 fn assert_alike(files: [(&str, &str); 2], tagged: &str, options: &str) {
     let dir = TestDir::new(&files);
     let marginals = files.map(|(name, _)| {
-        dir.run(&format!("train {name} --model m --force --quiet {options}")).success();
+        dir.run(&format!("train {name} --model m --quiet {options}")).success();
         dir.run(&format!("tag m {tagged} --output jsonl --marginals")).json_lines()
     });
     let [one, other] = marginals;
@@ -35,7 +35,7 @@ fn assert_alike(files: [(&str, &str); 2], tagged: &str, options: &str) {
     assert!(compared >= 8);
 }
 
-const EXACT: &str = "--template minimal --epsilon 1e-9 --delta 0 --precision f64";
+const EXACT: &str = "--template minimal --epsilon 1e-9 --precision f64";
 
 /// [`NER_CORPUS`] with a weight of each sentence, and with as many copies.
 fn weighted_and_repeated(weight: impl Fn(usize) -> String) -> [String; 2] {
@@ -110,7 +110,7 @@ fn every_format_has_weights() {
     assert_alike(
         [("a.crfsuite", &crfsuite), ("b.crfsuite", &copies)],
         "b.crfsuite",
-        "--epsilon 1e-9 --delta 0 --precision f64",
+        "--epsilon 1e-9 --precision f64",
     );
 }
 
@@ -121,7 +121,7 @@ fn weights_of_unlabeled_text_count_too() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("a.conll", text), ("b.conll", copies)]);
     let objective = |unlabeled: &str| {
         dir.run(&format!(
-            "train train.conll --model m --force --quiet --columns word,pos,label --comments \
+            "train train.conll --model m --quiet --columns word,pos,label --comments \
              --template minimal --max-iterations 4 --warm-up 1 --log {unlabeled}.log \
              --unlabeled {unlabeled}.conll --unlabeled-weight 0.5"
         ));

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use dropchain::corpus::{ReadLimits, ReadOptions, ReadReport, TextEncoding, TextOptions};
+use dropchain::corpus::{ReadLimits, ReadOptions, ReadReport, TextOptions};
 use dropchain::memory::available_address_space;
 use dropchain::{Error, MemoryLimit, Result};
 
@@ -105,9 +105,28 @@ pub struct LimitArguments {
     #[arg(long, value_name = "N", help_heading = "Input",
           value_parser = clap::value_parser!(u32).range(1..), hide_long_help = true)]
     max_sentence: Option<u32>,
+    #[command(flatten)]
+    memory: MemoryArgument,
+}
+
+/// A limit on the memory of what is read.
+#[derive(Clone, Debug, Default, Args)]
+pub struct MemoryArgument {
     /// Memory limit, for example 4G or 500M [default: most of the free memory]
     #[arg(long, value_name = "SIZE", help_heading = None::<&str>, hide_short_help = true)]
     memory: Option<ByteSize>,
+}
+
+impl MemoryArgument {
+    /// Returns how much is read: sentences of the default length at most.
+    pub fn read(&self) -> ReadLimits {
+        ReadLimits { memory: self.memory(), ..ReadLimits::default() }
+    }
+
+    /// Returns the memory limit.
+    pub fn memory(&self) -> MemoryLimit {
+        self.memory.map_or_else(MemoryLimit::default, |size| MemoryLimit::Bytes(size.0))
+    }
 }
 
 impl LimitArguments {
@@ -123,7 +142,7 @@ impl LimitArguments {
 
     /// Returns the memory limit.
     pub fn memory(&self) -> MemoryLimit {
-        self.memory.map_or_else(MemoryLimit::default, |size| MemoryLimit::Bytes(size.0))
+        self.memory.memory()
     }
 }
 
@@ -157,21 +176,17 @@ impl FromStr for ByteSize {
     }
 }
 
-/// Text in other encodings, and with hard line breaks.
+/// Text in other encodings.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Input")]
 pub struct TextArguments {
     /// Encoding of the input, for example latin1, windows-1250 or utf-16le [default: utf-8]
     ///
-    /// Labels of the WHATWG Encoding Standard. A byte order mark overrides this option.
-    #[arg(long, value_name = "NAME", hide_short_help = true)]
-    encoding: Option<TextEncoding>,
-    /// Replace invalid bytes with U+FFFD, and report the count
-    #[arg(long, hide_long_help = true)]
-    lossy: bool,
-    /// Raw text has hard line breaks: a blank line ends a paragraph, other line ends are blanks
-    #[arg(long, hide_long_help = true)]
-    paragraphs: bool,
+    /// Labels of the WHATWG Encoding Standard. A byte order mark overrides this option. With
+    /// `-lossy` at its end, as in utf-8-lossy, invalid bytes are replaced with U+FFFD and counted.
+    #[arg(long, value_name = "NAME", value_parser = TextOptions::of_encoding,
+          hide_short_help = true)]
+    encoding: Option<TextOptions>,
     #[arg(skip)]
     report: ReadReport,
 }
@@ -179,9 +194,9 @@ pub struct TextArguments {
 impl TextArguments {
     /// Sets the corresponding reading options.
     pub fn apply(&self, options: ReadOptions) -> ReadOptions {
-        let &Self { encoding, lossy, paragraphs, ref report } = self;
-        let text = TextOptions { encoding, lossy, paragraphs };
-        ReadOptions { text, report: report.clone(), ..options }
+        let paragraphs = options.text.paragraphs;
+        let text = TextOptions { paragraphs, ..self.encoding.unwrap_or_default() };
+        ReadOptions { text, report: self.report.clone(), ..options }
     }
 
     /// Says what was changed in the inputs, and what was decided about them; if `quiet`, only what

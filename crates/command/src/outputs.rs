@@ -105,7 +105,7 @@ impl CommandFiles {
     /// Declares the checkpoint of a command, if there is one, and whether it may exist.
     pub fn write_checkpoint(self, file: Option<&Path>, may_exist: bool) -> Self {
         let refusal = "this file exists: if it is the checkpoint of an earlier run, continue it \
-                       with --resume, or start from the beginning with --force";
+                       with --resume, or remove it to start from the beginning";
         self.write_new("--checkpoint", file, (!may_exist).then_some(refusal))
     }
 

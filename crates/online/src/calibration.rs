@@ -8,10 +8,23 @@ use crate::problem::Problem;
 use crate::sgd::Descent;
 use crate::state::State;
 
+/// The factor between the learning rates that are tried.
+const FACTOR: f64 = 2.0;
+
+/// Maximum number of sentences to calibrate on.
+const SAMPLES: usize = 1000;
+
+/// Number of learning rates to try upwards, and downwards, that lower the objective.
+const CANDIDATES: usize = 10;
+
+/// Maximum number of learning rates to try: one less than CRFsuite's limit of 20, as there.
+const TRIALS: usize = 19;
+
 /// The sentences to calibrate on.
 struct Trials<'a> {
     problem: &'a Problem<'a>,
     descent: &'a mut Descent,
+    eta: f64,
     start: &'a State,
     sample: &'a [u32],
     /// Their share of all sentences.
@@ -19,7 +32,7 @@ struct Trials<'a> {
 }
 
 /// Finds the learning rate with the lowest objective after one pass over the first sentences of
-/// `order`, without noise, among those around its initial value; `None` if interrupted.
+/// `order`, without noise, among those around the initial value `eta`; `None` if interrupted.
 ///
 /// It first goes up by factors, as long as the objective falls below that at the start, then
 /// down from the initial value: the procedure of CRFsuite.
@@ -29,14 +42,15 @@ struct Trials<'a> {
 /// objective, the losses after all updates decide.
 pub(crate) fn calibrate(
     descent: &mut Descent,
+    eta: f64,
     problem: &Problem<'_>,
     start: &State,
     order: &[u32],
     interrupt: Option<&AtomicBool>,
 ) -> Option<Calibration> {
-    let sample = &order[..order.len().min(descent.options.samples)];
+    let sample = &order[..order.len().min(SAMPLES)];
     let share = sample.len() as f64 / order.len() as f64;
-    let mut trials = Trials { problem, descent, start, sample, share };
+    let mut trials = Trials { problem, descent, eta, start, sample, share };
     let calibration = trials.run(interrupt, false)?;
     let mut objectives = calibration.trials.iter().map(|(_, objective)| *objective);
     match objectives.any(|objective| objective < calibration.initial) {
@@ -48,12 +62,11 @@ pub(crate) fn calibrate(
 impl Trials<'_> {
     /// Tries learning rates. `is_after`: the losses of sentences are those after all updates.
     fn run(&mut self, interrupt: Option<&AtomicBool>, is_after: bool) -> Option<Calibration> {
-        let options = self.descent.options;
         let initial = self.penalty(self.start) + self.loss(self.start);
-        let (mut eta, mut best) = (options.eta, (options.eta, f64::INFINITY));
+        let (mut eta, mut best) = (self.eta, (self.eta, f64::INFINITY));
         let mut trials = Vec::new();
-        let (mut is_descending, mut left) = (false, options.candidates);
-        for _ in 1..options.max_trials.max(2) {
+        let (mut is_descending, mut left) = (false, CANDIDATES);
+        for _ in 0..TRIALS {
             if interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
                 return None;
             }
@@ -65,13 +78,13 @@ impl Trials<'_> {
                 best = (eta, objective);
             }
             if is_descending {
-                eta /= options.rate;
+                eta /= FACTOR;
             } else if is_lower && left > 0 {
-                eta *= options.rate;
+                eta *= FACTOR;
             } else {
                 is_descending = true;
-                left = options.candidates;
-                eta = options.eta / options.rate;
+                left = CANDIDATES;
+                eta = self.eta / FACTOR;
             }
             if is_descending && left == 0 {
                 break;

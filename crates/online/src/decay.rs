@@ -10,8 +10,7 @@
 //! w ← c + (w − c)·exp(−λ·Σ η_t)
 //! ```
 //!
-//! and with AdaGrad η_t/√G takes the place of η_t. The weights of an attribute decay when it occurs
-//! next, for the time since then.
+//! The weights of an attribute decay when it occurs next, for the time since then.
 
 use dropchain::math::exp_at_least;
 use dropchain::objective::Penalty;
@@ -37,21 +36,15 @@ pub(crate) struct Decay {
 }
 
 impl Decay {
-    /// Divides a penalty among `sentences` sentences. `has_own_rates`: each weight has a learning
-    /// rate of its own.
-    pub fn new(
-        problem: &Problem<'_>,
-        penalty: &Penalty,
-        sentences: usize,
-        has_own_rates: bool,
-    ) -> Self {
+    /// Divides a penalty among `sentences` sentences.
+    pub fn new(problem: &Problem<'_>, penalty: &Penalty, sentences: usize) -> Self {
         let parameters = 0..problem.space.dimension();
         let scale = 2.0 / sentences.max(1) as f64;
         let mut centers = problem.weights(parameters.map(|i| penalty.center(i)).collect());
         if centers.iter().all(|center| *center == 0.0) {
             centers.clear();
         }
-        let is_lazy = has_own_rates || !centers.is_empty();
+        let is_lazy = !centers.is_empty();
         Self {
             strength: scale * penalty.strength(),
             centers,
@@ -95,7 +88,6 @@ impl Decay {
         simd::dispatch(DecayGroup {
             factors: &mut self.factors,
             elapsed,
-            squares: state.sums.get(range.clone()).unwrap_or_default(),
             centers: self.centers.get(range.clone()).unwrap_or_default(),
             weights: &mut state.weights[range],
         });
@@ -107,8 +99,6 @@ struct DecayGroup<'a> {
     /// λ of each weight; overwritten.
     factors: &'a mut [f64],
     elapsed: f64,
-    /// G of each weight; empty: 1.
-    squares: &'a [f64],
     /// c of each weight; empty: 0.
     centers: &'a [f64],
     weights: &'a mut [f64],
@@ -119,12 +109,8 @@ impl Kernel for DecayGroup<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { factors, elapsed, squares, centers, weights } = self;
+        let Self { factors, elapsed, centers, weights } = self;
         factors.iter_mut().for_each(|x| *x = -*x * elapsed);
-        for (x, &square) in factors.iter_mut().zip(squares) {
-            // A weight that has never had a gradient has no rate yet.
-            *x = if square > 0.0 { *x / square.sqrt() } else { 0.0 };
-        }
         exp_at_least(factors, LOWEST_EXPONENT);
         if centers.is_empty() {
             weights.iter_mut().zip(factors).for_each(|(w, x)| *w *= *x);

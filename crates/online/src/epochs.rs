@@ -8,7 +8,7 @@ use dropchain::objective::{Noise, Penalty, Terms};
 use dropchain::score::ParameterSpace;
 use dropchain::train::Calibration;
 
-use crate::algorithm::{Algorithm, StepRule};
+use crate::algorithm::{Algorithm, LearningRate};
 use crate::calibration::calibrate;
 use crate::loss::OnlineNoise;
 use crate::mistakes::MistakeLearner;
@@ -84,12 +84,10 @@ impl<'a> EpochLearner<'a> {
         let noise = noise.unwrap_or_default();
         let sentences = if noise.uses_unlabeled() { data.len() } else { data.labeled() };
         let (rule, sum) = match settings.algorithm {
-            Algorithm::Sgd(options) => {
-                let mut descent =
-                    Descent::new(&problem, options, settings.penalty, noise, sentences);
+            Algorithm::Sgd(rate) => {
+                let mut descent = Descent::new(&problem, rate, settings.penalty, noise, sentences);
                 descent.cooling = settings.cooling.map(|epochs| (epochs * sentences.max(1)) as u64);
-                let sum = (options.step == StepRule::Adagrad).then_some(0.0);
-                (UpdateRule::Sgd(Box::new(descent)), sum)
+                (UpdateRule::Sgd(Box::new(descent)), None)
             }
             Algorithm::Mistakes(rule) => {
                 let learner = MistakeLearner::new(rule, &problem);
@@ -152,10 +150,16 @@ impl<'a> EpochLearner<'a> {
             return true;
         };
         if self.state.eta.is_none() {
-            shuffle(self.seed, 0, &mut self.order);
-            let (problem, start) = (&self.problem, &self.state);
-            self.calibration = calibrate(descent, problem, start, &self.order, interrupt);
-            self.state.eta = self.calibration.as_ref().map(|found| found.rate);
+            self.state.eta = match descent.rate {
+                LearningRate::Fixed(eta) => Some(eta),
+                LearningRate::Calibrated(eta) => {
+                    shuffle(self.seed, 0, &mut self.order);
+                    let (problem, start) = (&self.problem, &self.state);
+                    self.calibration =
+                        calibrate(descent, eta, problem, start, &self.order, interrupt);
+                    self.calibration.as_ref().map(|found| found.rate)
+                }
+            };
         }
         self.state.eta.is_some()
     }
@@ -179,7 +183,7 @@ impl<'a> EpochLearner<'a> {
                 problem.write(|i| state.weights[i], &mut self.theta);
                 terms.l2 = descent.penalty.value(&self.theta);
                 let objective = terms.l2 + terms.noise - terms.log_likelihood;
-                let rate = descent.rate(state, state.steps.saturating_sub(1));
+                let rate = descent.rate_after(state, state.steps.saturating_sub(1));
                 let has_converged = descent.has_converged(&mut state.history, objective);
                 if let Some(lowest) = state.lowest.as_mut().filter(|_| objective.is_finite()) {
                     lowest.record(epoch, objective, &self.theta);

@@ -13,12 +13,12 @@ use dropchain::train::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::algorithm::{Algorithm, Arow, MistakeRule, PassiveAggressive, Perceptron, SgdOptions};
+use crate::algorithm::{Algorithm, Arow, LearningRate, MistakeRule, PassiveAggressive, Perceptron};
 use crate::epochs::LearnerSettings;
 use crate::run::learn;
 
 /// Stochastic gradient descent with an L2 penalty: `l2sgd` of CRFsuite.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sgd {
     /// Strength c2 of the L2 penalty. `None`: [`Defaults::L2_WITH_NOISE`] with noise,
     /// [`L2`](Self::L2) without.
@@ -29,9 +29,14 @@ pub struct Sgd {
     pub noise: NoiseOptions,
     /// Number of epochs without noise, before those with it. `None`: [`WARM_UP`](Self::WARM_UP).
     pub warm_up: Option<usize>,
-    /// The steps, their calibration and the stopping test.
-    #[serde(rename = "sgd")]
-    pub steps: SgdOptions,
+    /// The learning rate η with which calibration begins.
+    pub eta: f64,
+}
+
+impl Default for Sgd {
+    fn default() -> Self {
+        Self { l2: None, noise: NoiseOptions::default(), warm_up: None, eta: 0.1 }
+    }
 }
 
 impl Sgd {
@@ -54,7 +59,7 @@ impl Sgd {
     fn settings(&self, set: &TrainingSet, seed: u64, warm_up: usize) -> LearnerSettings {
         let noise = self.noise.feature_noise(seed);
         LearnerSettings {
-            algorithm: Algorithm::Sgd(self.steps),
+            algorithm: Algorithm::Sgd(LearningRate::Calibrated(self.eta)),
             penalty: set.penalty(self.strength()),
             warm_up: if noise.is_some() { warm_up } else { 0 },
             noise,
@@ -73,22 +78,21 @@ impl Sgd {
         check_not_negative("L2 strength", self.l2.unwrap_or(0.0))?;
         self.noise.check()?;
         self.check_noise()?;
-        Algorithm::Sgd(self.steps).check()
+        Algorithm::Sgd(LearningRate::Calibrated(self.eta)).check()
     }
 
     /// Checks that the noise is of a kind that updates can have.
     fn check_noise(&self) -> Result<()> {
         let noise = &self.noise;
         let is_on = noise.is_on();
-        let is_sampled = noise.kind == NoiseKind::MonteCarlo;
+        let is_sampled = matches!(noise.kind, NoiseKind::MonteCarlo(_));
         let has_kind = matches!(noise.kind, NoiseKind::Dropout | NoiseKind::Gaussian);
         let (found, expected) = if noise.gradient != Engine::Exact {
             let found = format!("gradient '{}'", noise.gradient);
             (found, "the default (`gradient` exact)")
-        } else if noise.samples != Defaults::SAMPLES {
-            let found = format!("{} samples", noise.samples);
-            let expected = "the default, since attributes are dropped once per update";
-            (found, expected)
+        } else if is_sampled && noise.kind != NoiseKind::MonteCarlo(Defaults::SAMPLES) {
+            let expected = "no number of samples, since attributes are dropped once per update";
+            (format!("{} noise", noise.kind), expected)
         } else if is_on && !has_kind && !is_sampled {
             let expected = "another kind (`noise`), which changes a few weights at a time";
             (format!("{} noise", noise.kind), expected)
@@ -115,7 +119,7 @@ impl Learner for Sgd {
             l2: regularization.l2,
             noise: regularization.noise,
             warm_up: regularization.warm_up,
-            steps: self.steps,
+            eta: self.eta,
         }))
     }
 

@@ -2,7 +2,7 @@
 //!
 //! | learner | file |
 //! |---|---|
-//! | [`Sgd`]: stochastic gradient descent, and AdaGrad | `sgd.rs` |
+//! | [`Sgd`]: stochastic gradient descent | `sgd.rs` |
 //! | [`Perceptron`], [`PassiveAggressive`], [`Arow`] | `mistakes.rs` |
 //! | [`WarmStarted`]: L-BFGS after two passes of stochastic updates | `warm_start.rs` |
 //!
@@ -43,9 +43,7 @@ mod state;
 mod tests;
 mod warm_start;
 
-pub use algorithm::{
-    Arow, PassiveAggressive, PassiveAggressiveType, Perceptron, SgdOptions, StepRule,
-};
+pub use algorithm::{Arow, PassiveAggressive, Perceptron};
 pub use learners::Sgd;
 pub use method::Method;
 pub use warm_start::WarmStarted;

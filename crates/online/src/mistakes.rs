@@ -38,7 +38,7 @@ use dropchain::extract::Target;
 use dropchain::ids::LabelId;
 use dropchain::objective::{BlockArrays, fill_mask};
 
-use crate::algorithm::{Arow, MistakeRule, PassiveAggressive, PassiveAggressiveType, Perceptron};
+use crate::algorithm::{Arow, MistakeRule, PassiveAggressive, Perceptron};
 use crate::problem::Problem;
 use crate::rows::Rows;
 use crate::sentence_vector::SentenceVector;
@@ -80,18 +80,14 @@ impl MistakeRule {
     /// Returns the number beside each weight at the start: the sum s of changes, or a variance.
     pub fn first_sum(self) -> f64 {
         match self {
-            Self::Arow(options) => options.variance,
+            Self::Arow(_) => 1.0,
             Self::Perceptron(_) | Self::PassiveAggressive(_) => 0.0,
         }
     }
 
     /// Returns whether the result is an average of the weights.
     fn is_averaged(self) -> bool {
-        match self {
-            Self::Perceptron(_) => true,
-            Self::PassiveAggressive(options) => options.averaging,
-            Self::Arow(_) => false,
-        }
+        !matches!(self, Self::Arow(_))
     }
 
     /// Returns whether training stops at this mean loss. Without averages nothing changes once it
@@ -153,16 +149,10 @@ impl Mistake<'_> {
     }
 
     fn passive_aggressive(self, options: PassiveAggressive, state: &mut State) -> f64 {
-        let margin = if options.error_sensitive { self.wrong.sqrt() } else { 1.0 };
-        let loss = margin - self.margin(&state.weights);
+        let loss = self.wrong.sqrt() - self.margin(&state.weights);
         let norm: f64 = self.changes().map(|(members, _, d)| members * d * d).sum();
         if norm > 0.0 {
-            let tau = match options.variant {
-                PassiveAggressiveType::Zero => loss / norm,
-                PassiveAggressiveType::One => (loss / norm).min(options.c),
-                PassiveAggressiveType::Two => loss / (norm + 0.5 / options.c),
-            };
-            self.add(tau * self.weight, state);
+            self.add((loss / norm).min(options.c) * self.weight, state);
         }
         loss
     }

@@ -8,22 +8,13 @@
 //!
 //! A step descends along the gradient of one sentence's term (`loss.rs`).
 //!
-//! # One rate for all weights
+//! # The learning rate
 //!
 //! ```text
 //! η_t = η/(1 + ηλt)      θ ← (1 − η_t λ)·θ − η_t·g
 //! ```
 //!
 //! is the schedule of Pegasos and of CRFsuite's `l2sgd`.
-//!
-//! # One rate per weight: AdaGrad
-//!
-//! ```text
-//! θ ← exp(−λη/√G)·θ − ηg/√G      G = Σ g²
-//! ```
-//!
-//! elementwise. G of a weight does not change while its attribute does not occur, so the decay of n
-//! steps is exp(−nλη/√G) (`decay.rs`).
 //!
 //! # Calibration
 //!
@@ -34,12 +25,10 @@
 //!
 //! - S. Shalev-Shwartz, Y. Singer, N. Srebro: Pegasos. ICML 2007.
 //! - L. Bottou: <https://leon.bottou.org/projects/sgd>, for the calibration and the lazy decay.
-//! - J. Duchi, E. Hazan, Y. Singer: Adaptive subgradient methods for online learning and stochastic
-//!   optimization. JMLR 12, 2011.
 
 use dropchain::objective::{Penalty, SentenceTerms, Terms};
 
-use crate::algorithm::{SgdOptions, StepRule};
+use crate::algorithm::LearningRate;
 use crate::decay::Decay;
 use crate::loss::{OnlineNoise, ScaledWeights, SentenceLoss};
 use crate::problem::Problem;
@@ -47,10 +36,16 @@ use crate::rows::Rows;
 use crate::sentence_vector::SentenceVector;
 use crate::state::State;
 
+/// Number of epochs over which the fall of the objective is measured, as in CRFsuite.
+const PERIOD: usize = 10;
+
+/// Training stops if the objective falls by less than this fraction in a period, as in CRFsuite.
+const TOLERANCE: f64 = 1e-6;
+
 /// Stochastic gradient descent.
 #[derive(Debug)]
 pub(crate) struct Descent {
-    pub options: SgdOptions,
+    pub rate: LearningRate,
     pub penalty: Penalty,
     /// The number of steps over which the rate falls to 0 in addition, if it does.
     pub cooling: Option<u64>,
@@ -64,16 +59,15 @@ impl Descent {
     /// Divides the penalty among `sentences` sentences.
     pub fn new(
         problem: &Problem<'_>,
-        options: SgdOptions,
+        rate: LearningRate,
         penalty: Penalty,
         noise: OnlineNoise,
         sentences: usize,
     ) -> Self {
         let loss = SentenceLoss::new(problem, noise);
-        let has_own_rates = options.step == StepRule::Adagrad;
         Self {
-            options,
-            decay: Decay::new(problem, &penalty, sentences, has_own_rates),
+            rate,
+            decay: Decay::new(problem, &penalty, sentences),
             penalty,
             cooling: None,
             gradient: SentenceVector::new(problem),
@@ -109,7 +103,7 @@ impl Descent {
         sentence: usize,
         noisy_epoch: Option<u64>,
     ) -> SentenceTerms {
-        let eta = self.rate(state, state.steps);
+        let eta = self.rate_after(state, state.steps);
         state.steps += 1;
         let rows = Rows::new(problem, sentence);
         self.gradient.include(problem, &rows);
@@ -133,35 +127,22 @@ impl Descent {
             let (range, members) = (problem.group(group as usize), problem.members[group as usize]);
             let weights = &mut state.weights[range.clone()];
             let gradient = &mut self.gradient.values[range.clone()];
-            if let Some(squares) = self.squares.get_mut(range.clone()) {
+            if let Some(squares) = self.squares.get_mut(range) {
                 for ((g, square), w) in gradient.iter_mut().zip(squares).zip(&*weights) {
                     *g += 2.0 * factor * w * std::mem::take(square);
                 }
             }
-            match self.options.step {
-                StepRule::Decreasing => {
-                    let gain = eta / factor * members;
-                    weights.iter_mut().zip(gradient).for_each(|(w, g)| *w -= gain * *g);
-                }
-                StepRule::Adagrad => {
-                    let (sums, rate) = (&mut state.sums[range], eta * members);
-                    for ((w, sum), g) in weights.iter_mut().zip(sums).zip(gradient) {
-                        *sum += *g * *g;
-                        *w -= if *sum > 0.0 { rate * *g / sum.sqrt() } else { 0.0 };
-                    }
-                }
-            }
+            let gain = eta / factor * members;
+            weights.iter_mut().zip(gradient).for_each(|(w, g)| *w -= gain * *g);
         }
     }
 
     /// Returns the learning rate after some steps.
-    pub fn rate(&self, state: &State, steps: u64) -> f64 {
-        let eta = state.eta.unwrap_or(self.options.eta);
+    pub fn rate_after(&self, state: &State, steps: u64) -> f64 {
+        let (LearningRate::Calibrated(first) | LearningRate::Fixed(first)) = self.rate;
+        let eta = state.eta.unwrap_or(first);
         let left = self.cooling.map_or(1.0, |all| 1.0 - steps.min(all) as f64 / all as f64);
-        left * match self.options.step {
-            StepRule::Decreasing => eta / (1.0 + eta * self.decay.strength * steps as f64),
-            StepRule::Adagrad => eta,
-        }
+        left * (eta / (1.0 + eta * self.decay.strength * steps as f64))
     }
 
     /// Returns −log p(Y|x) of a sentence.
@@ -175,8 +156,8 @@ impl Descent {
 
     /// Records an objective and returns whether it fell too little in a period.
     pub fn has_converged(&self, history: &mut Vec<f64>, objective: f64) -> bool {
-        let old = (history.len() == self.options.period).then(|| history.remove(0));
+        let old = (history.len() == PERIOD).then(|| history.remove(0));
         history.push(objective);
-        old.is_some_and(|old| (old - objective) / objective < self.options.delta)
+        old.is_some_and(|old| (old - objective) / objective < TOLERANCE)
     }
 }

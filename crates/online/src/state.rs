@@ -15,7 +15,7 @@ pub(crate) struct State {
     pub history: Vec<f64>,
     /// The weights, `[dimension]`.
     pub weights: Vec<f64>,
-    /// A number beside each weight, or none: the sum s of changes, a variance, or G of AdaGrad.
+    /// A number beside each weight, or none: the sum s of changes, or a variance.
     pub sums: Vec<f64>,
     /// The epoch with the lowest objective, if it is kept.
     pub lowest: Option<LowestEpoch>,

@@ -21,7 +21,7 @@ use dropchain::train::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::{Algorithm, SgdOptions, StepRule};
+use crate::algorithm::{Algorithm, LearningRate};
 use crate::epochs::LearnerSettings;
 use crate::learners::{memory, undivided};
 use crate::run::learn;
@@ -55,13 +55,7 @@ impl WarmStarted {
     fn passes(&self, set: &TrainingSet, seed: u64) -> LearnerSettings {
         let l2 = self.lbfgs.options().regularization.l2;
         LearnerSettings {
-            algorithm: Algorithm::Sgd(SgdOptions {
-                step: StepRule::Decreasing,
-                eta: RATE / (1.0 + mean_square_norm(set)),
-                samples: 1,
-                max_trials: 1,
-                ..SgdOptions::default()
-            }),
+            algorithm: Algorithm::Sgd(LearningRate::Fixed(RATE / (1.0 + mean_square_norm(set)))),
             penalty: set.penalty(l2.unwrap_or(0.0)),
             noise: None,
             warm_up: 0,

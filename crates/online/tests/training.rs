@@ -10,9 +10,7 @@ use dropchain::train::{
     TrainOptions, TrainSettings, Trained, Trainer,
 };
 use dropchain::{Result, Template};
-use dropchain_online::{
-    Arow, Method, PassiveAggressive, Perceptron, Sgd, SgdOptions, StepRule, WarmStarted,
-};
+use dropchain_online::{Arow, Method, PassiveAggressive, Perceptron, Sgd, WarmStarted};
 use tempfile::TempDir;
 
 const TEXT: &str = "Ada B-PER\nleft O\nLondon B-LOC\n\nshe O\ndied O\nin O\nMarylebone B-LOC\n\n\
@@ -20,17 +18,12 @@ const TEXT: &str = "Ada B-PER\nleft O\nLondon B-LOC\n\nshe O\ndied O\nin O\nMary
                     they O\nmet O\nAda B-PER\n";
 
 fn learners() -> Vec<AnyLearner> {
-    let sgd = |step, noise| Sgd {
-        noise,
-        warm_up: Some(2),
-        steps: SgdOptions { step, ..SgdOptions::default() },
-        ..Sgd::default()
-    };
+    let sgd = |noise| Sgd { noise, warm_up: Some(2), ..Sgd::default() };
     let lbfgs = Lbfgs { warm_up: Some(3), ..Lbfgs::default() };
     let sampled = Lbfgs { noise: sampled(0.3), ..lbfgs.clone() };
     vec![
-        sgd(StepRule::Decreasing, NoiseOptions::none()).into(),
-        sgd(StepRule::Adagrad, NoiseOptions::dropout(0.3)).into(),
+        sgd(NoiseOptions::none()).into(),
+        sgd(NoiseOptions::dropout(0.3)).into(),
         Perceptron::default().into(),
         PassiveAggressive::default().into(),
         Arow::default().into(),
@@ -41,15 +34,14 @@ fn learners() -> Vec<AnyLearner> {
 
 /// Monte-Carlo noise of this rate.
 fn sampled(rate: f64) -> NoiseOptions {
-    NoiseOptions { kind: NoiseKind::MonteCarlo, ..NoiseOptions::dropout(rate) }
+    NoiseOptions { kind: NoiseKind::MonteCarlo(4), ..NoiseOptions::dropout(rate) }
 }
 
 fn options(learner: AnyLearner) -> AnyOptions {
-    TrainOptions {
-        max_iterations: Some(8),
-        precision: Precision::F64,
-        ..TrainOptions::new(learner)
-    }
+    let mut options = TrainOptions::new(learner);
+    options.max_iterations = Some(8);
+    options.storage.precision = Precision::F64;
+    options
 }
 
 /// Ends training after an iteration.

@@ -2,19 +2,21 @@
 
 use std::any::TypeId;
 use std::error::Error as _;
+use std::sync::OnceLock;
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{Arg, ArgAction, Args, Command, FromArgMatches};
+use clap::{Arg, Args, Command, FromArgMatches, Id};
+use dropchain::train::{Lbfgs, TrainOptions};
 use dropchain::{Error, Result};
+use dropchain_online::{Arow, PassiveAggressive, Sgd};
+use serde_json::{Map, Value, json};
 
 use super::algorithm::misplaced;
-use super::training::TrainingOptions;
+use super::training::{SearchedOptions, TrainingOptions};
 
 /// What the values of an option are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Yes or no: the option is there or not.
-    Flag,
     /// Yes or no: `on` or `off`.
     Switch,
     /// A number.
@@ -25,37 +27,96 @@ pub enum Kind {
     Text,
 }
 
+/// An option of training, for other languages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionRow {
+    /// The name as an identifier, such as `max_iterations`.
+    pub name: String,
+    /// What its values are.
+    pub kind: Kind,
+    /// The names that it takes; none if it takes others.
+    pub values: Vec<String>,
+    /// What it does, and its default.
+    pub help: String,
+    /// Whether it belongs to what a search tries.
+    pub is_searched: bool,
+}
+
 fn command() -> Command {
     let command = Command::new("options").no_binary_name(true);
     TrainingOptions::augment_args(command.disable_help_flag(true))
 }
 
-fn keyword(option: &Arg) -> Option<String> {
-    Some(option.get_long()?.replace('-', "_"))
+/// Returns all options, in the order of their definition.
+pub fn table() -> Vec<OptionRow> {
+    let searched = SearchedOptions::augment_args(Command::new("searched"));
+    let is_searched = |id: &Id| searched.get_arguments().any(|option| option.get_id() == id);
+    let command = command().mut_args(with_default);
+    let options = command.get_arguments().filter_map(|option| {
+        let values = option.get_possible_values();
+        Some(OptionRow {
+            name: option.get_long()?.replace('-', "_"),
+            kind: kind(option),
+            values: values.iter().map(|value| value.get_name().to_owned()).collect(),
+            help: option.get_help()?.to_string(),
+            is_searched: is_searched(option.get_id()),
+        })
+    });
+    options.collect()
 }
 
-/// Returns the names of all options, as identifiers (`max_iterations`), in the order of their
-/// definition.
-pub fn names() -> Vec<String> {
-    command().get_arguments().filter_map(keyword).collect()
-}
-
-/// Returns what the values of an option are; `None` if there is no option of this name.
-pub fn kind(name: &str) -> Option<Kind> {
-    let command = command();
-    let option = command.get_arguments().find(|option| keyword(option).as_deref() == Some(name))?;
+fn kind(option: &Arg) -> Kind {
     let of = option.get_value_parser().type_id();
     let is = |types: &[TypeId]| types.iter().any(|kind| of == *kind);
-    Some(match option.get_action() {
-        ArgAction::SetTrue => Kind::Flag,
-        _ if is(&[TypeId::of::<bool>()]) || name == "boundary" => Kind::Switch,
-        _ if is(&[TypeId::of::<f64>()]) => Kind::Number,
-        _ if is(&[TypeId::of::<u32>(), TypeId::of::<u64>(), TypeId::of::<usize>()]) => Kind::Count,
-        _ => Kind::Text,
-    })
+    match () {
+        () if option.get_id() == "boundary" => Kind::Switch,
+        () if is(&[TypeId::of::<f64>()]) => Kind::Number,
+        () if is(&[TypeId::of::<u32>(), TypeId::of::<u64>(), TypeId::of::<usize>()]) => Kind::Count,
+        () => Kind::Text,
+    }
 }
 
-/// Parses options, given as pairs of a name and a value; of a [`Kind::Flag`], the value is empty.
+/// Adds its default to the help of an option of training, unless this says it: some depend on other
+/// options. An option of another definition stays as it is.
+pub fn with_default(option: Arg) -> Arg {
+    static DEFAULTS: OnceLock<(Command, Map<String, Value>)> = OnceLock::new();
+    let (command, defaults) = DEFAULTS.get_or_init(|| (command(), defaults()));
+    let (id, help) = (option.get_id(), option.get_help().map(ToString::to_string));
+    let is_same = |own: &Arg| own.get_id() == id && own.get_help() == option.get_help();
+    let (Some(help), Some(value)) = (help, defaults.get(id.as_str())) else {
+        return option;
+    };
+    if value.is_null() || help.contains("[default") || !command.get_arguments().any(is_same) {
+        return option;
+    }
+    let value = match value {
+        Value::Number(number) => number.as_f64().map_or_else(String::new, |n| n.to_string()),
+        Value::String(name) => name.clone(),
+        other => other.to_string(),
+    };
+    let new = format!("{help} [default: {value}]");
+    match option.get_long_help().map(|long| long.to_string().replacen(&help, &new, 1)) {
+        Some(long) => option.help(new).long_help(long),
+        None => option.help(new),
+    }
+}
+
+/// Returns the defaults of training by the names of options.
+fn defaults() -> Map<String, Value> {
+    let options = serde_json::to_value(TrainOptions::default()).unwrap_or_default();
+    let mut defaults = options.as_object().cloned().unwrap_or_default();
+    let algorithms = json!({
+        "algorithm": Lbfgs::NAME,
+        "eta": Sgd::default().eta,
+        "pa_c": PassiveAggressive::default().c,
+        "gamma": Arow::default().gamma,
+        "caseless": TrainOptions::default().attributes.caseless,
+    });
+    defaults.extend(algorithms.as_object().cloned().unwrap_or_default());
+    defaults
+}
+
+/// Parses options, given as pairs of a name and a value.
 ///
 /// # Errors
 ///
@@ -63,13 +124,8 @@ pub fn kind(name: &str) -> Option<Kind> {
 /// algorithm.
 pub fn parse(options: &[(String, String)]) -> Result<TrainingOptions> {
     let command = command();
-    let arguments = options.iter().map(|(name, value)| {
-        let name = name.replace('_', "-");
-        match value.is_empty() {
-            true => format!("--{name}"),
-            false => format!("--{name}={value}"),
-        }
-    });
+    let arguments =
+        options.iter().map(|(name, value)| format!("--{}={value}", name.replace('_', "-")));
     let matches = command.clone().try_get_matches_from(arguments);
     let matches = matches.map_err(|error| Error::parameter(message(&error)))?;
     if let Some(found) = misplaced(&command, &matches) {
@@ -104,7 +160,7 @@ fn message(error: &clap::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use dropchain::train::{AnyOptions, TrainOptions};
+    use dropchain::train::AnyOptions;
 
     use super::*;
 
@@ -121,15 +177,24 @@ mod tests {
     }
 
     #[test]
-    fn every_option_has_a_name_and_a_kind() {
-        let names = names();
-        assert!(names.len() > 45, "{names:?}");
-        assert!(names.iter().all(|name| kind(name).is_some()));
-        assert_eq!(kind("l2"), Some(Kind::Number));
-        assert_eq!(kind("boundary"), Some(Kind::Switch));
-        assert_eq!(kind("patience"), Some(Kind::Count));
-        assert_eq!(kind("discover"), Some(Kind::Flag));
-        assert_eq!(kind("c2"), None);
+    fn every_option_has_its_row() {
+        let table = table();
+        let find = |name: &str| table.iter().find(|row| row.name == name).unwrap();
+        for (name, kind, is_searched, help) in [
+            ("l2", Kind::Number, true, "[default: 0.1 with noise, 0.3 without, of sgd 1]"),
+            ("boundary", Kind::Switch, false, "[default: on]"),
+            ("patience", Kind::Count, false, "[default: 40]"),
+            ("noise", Kind::Text, false, "monte-carlo[=SAMPLES] [default: dropout]"),
+            ("dropout", Kind::Number, true, "[default: 0.3]"),
+            ("edge_dropout", Kind::Number, true, "[default: that of --dropout]"),
+            ("eta", Kind::Number, false, "[default: 0.1]"),
+        ] {
+            let row = find(name);
+            assert_eq!((row.kind, row.is_searched), (kind, is_searched), "{name}");
+            assert!(row.help.ends_with(help), "{}", row.help);
+        }
+        assert_eq!(find("precision").values, ["f32", "f64", "f16"]);
+        assert!(table.iter().all(|row| !row.help.is_empty()));
     }
 
     #[test]
@@ -137,15 +202,14 @@ mod tests {
         let found = options(&[
             ("l2", "0.5"),
             ("max_iterations", "7"),
-            ("collapse", "off"),
-            ("discover", ""),
+            ("boundary", "off"),
             ("noise", "reweighted=3"),
             ("recall_bias", "-0.5"),
         ]);
         let found = found.unwrap();
         let regularization = found.method.regularization();
         assert_eq!((regularization.l2, found.max_iterations), (Some(0.5), Some(7)));
-        assert!(!found.collapse && found.discover);
+        assert_eq!(found.structure.boundary.name(), "off");
         assert_eq!(regularization.noise.kind.to_string(), "reweighted=3");
         assert_eq!(found.recall_bias, Some(-0.5));
     }
@@ -161,5 +225,49 @@ mod tests {
             let error = options(pairs).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");
         }
+    }
+
+    /// The stub of Python's options: their names and types, for editors and type checkers.
+    fn stub() -> String {
+        let mut text = "# Written by the tests of dropchain-options with DROPCHAIN_WRITE=1 from \
+                        their definitions.\n\
+                        from collections.abc import Mapping\n\
+                        from typing import Any, Literal, TypedDict\n"
+            .to_owned();
+        for (class, base, is_searched) in
+            [("FixedOptions", "TypedDict", false), ("TrainOptions", "FixedOptions", true)]
+        {
+            text += &format!("\nclass {class}({base}, total=False):\n");
+            for row in table().iter().filter(|row| row.is_searched == is_searched) {
+                let are_numbers = row.values.iter().all(|value| value.parse::<u8>().is_ok());
+                let quoted = row.values.iter().map(|value| match are_numbers {
+                    true => value.clone(),
+                    false => format!("{value:?}"),
+                });
+                let kind = match (row.kind, row.values.is_empty()) {
+                    (Kind::Switch, _) => "bool".to_owned(),
+                    (Kind::Number, _) => "float".to_owned(),
+                    (Kind::Count, _) => "int".to_owned(),
+                    (Kind::Text, true) => "str | float".to_owned(),
+                    (Kind::Text, false) => {
+                        format!("Literal[{}]", quoted.collect::<Vec<_>>().join(", "))
+                    }
+                };
+                text += &format!("    {}: {kind} | None\n", row.name);
+            }
+        }
+        text + "\nNAMES: tuple[str, ...]\n\n\
+                def check_names(options: Mapping[str, Any], function: str) -> None: ...\n\
+                def from_json(text: str) -> dict[str, Any]: ...\n"
+    }
+
+    #[test]
+    fn the_stub_of_python_has_these_options() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/lib/dropchain/_options.pyi");
+        if std::env::var_os("DROPCHAIN_WRITE").is_some() {
+            std::fs::write(path, stub()).unwrap();
+        }
+        let written = std::fs::read_to_string(path).unwrap();
+        assert!(written == stub(), "{path} is old; DROPCHAIN_WRITE=1 writes it again");
     }
 }

@@ -26,8 +26,9 @@ pub struct LabelOptions {
 impl LabelOptions {
     /// Sets the corresponding training options.
     pub fn apply(&self, options: &mut TrainOptions) {
-        options.plain_labels = self.plain_labels.unwrap_or(options.plain_labels);
-        options.outside = self.outside.clone().or(options.outside.take());
+        let labels = &mut options.labels;
+        labels.plain_labels = self.plain_labels.unwrap_or(labels.plain_labels);
+        labels.outside = self.outside.clone().or(labels.outside.take());
     }
 
     /// Returns a detector that reads labels so.

@@ -2,7 +2,9 @@
 //!
 //! Each is defined once, as a field of a structure that clap reads. The command line has these
 //! structures among its arguments; a configuration file and the keywords of Python become arguments
-//! for them ([`parse`]). A new option is a field here, and a line of the `apply` beside it.
+//! for them ([`parse`]), and pages and other languages read the definitions ([`table`]). Defaults in
+//! the help are those of the library ([`with_default`]). A new option is a field here, and a line of
+//! the `apply` beside it.
 //!
 //! Options that are for some algorithms only are below a heading that begins with
 //! [`ONLY`], which names these algorithms: [`misplaced`] finds those of others.
@@ -16,9 +18,9 @@ mod training;
 mod values;
 
 pub use algorithm::{AlgorithmOptions, Misplaced, ONLY, algorithms, misplaced};
-pub use keywords::{Kind, kind, names, parse};
+pub use keywords::{Kind, OptionRow, parse, table, with_default};
 pub use labels::LabelOptions;
 pub use model::{ModelOptions, StorageOptions};
 pub use noise::{CourseOptions, GradientOption, NoiseLevels, NoiseOptions};
 pub use training::{FixedOptions, LengthOptions, SearchedOptions, TrainingOptions};
-pub use values::{named, switch};
+pub use values::named;

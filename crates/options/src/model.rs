@@ -17,7 +17,6 @@ use super::values::named;
 #[command(next_help_heading = "Model")]
 pub struct ModelOptions {
     /// Label scheme to train with; predictions are converted back to that of the corpus
-    /// [default: raw]
     ///
     /// raw: labels unchanged. io: I-X inside a span, O outside. iob1: like io, but B-X starts a
     /// span that follows another of the same type. iob2: B-X starts a span, I-X continues it.
@@ -29,10 +28,9 @@ pub struct ModelOptions {
     #[command(flatten)]
     labels: LabelOptions,
     /// Markov order: 1 scores pairs of adjacent labels (CRF), 0 scores each label on its own
-    /// [default: 1]
     #[arg(long, value_parser = named::<Order>(), hide_short_help = true)]
     order: Option<Order>,
-    /// Weights for the first and the last label of a sentence [default: on]
+    /// Weights for the first and the last label of a sentence
     #[arg(long, value_parser = named::<Boundary>(), hide_short_help = true)]
     boundary: Option<Boundary>,
     /// Attribute-label pairs that get a weight: all, or those observed in the training data
@@ -44,7 +42,7 @@ pub struct ModelOptions {
     /// The same applies to the first and the last label of a sentence.
     #[arg(long, value_parser = named::<States>(), hide_long_help = true)]
     transitions: Option<States>,
-    /// Ignore attributes that occur at fewer than N tokens [default: 1]
+    /// Ignore attributes that occur at fewer than N tokens
     #[arg(long, value_name = "N", hide_short_help = true)]
     min_count: Option<u32>,
     /// Pairs of attribute and label, or of labels, that are rarer have no weight: feature.minfreq
@@ -56,14 +54,16 @@ pub struct ModelOptions {
 impl ModelOptions {
     /// Sets the corresponding training options.
     pub fn apply(&self, options: &mut TrainOptions) {
-        options.scheme = self.scheme.unwrap_or(options.scheme);
+        options.labels.scheme = self.scheme.unwrap_or(options.labels.scheme);
         self.labels.apply(options);
-        options.order = self.order.unwrap_or(options.order);
-        options.boundary = self.boundary.unwrap_or(options.boundary);
-        options.states = self.states.or(options.states);
-        options.transitions = self.transitions.or(options.transitions);
-        options.min_count = self.min_count.unwrap_or(options.min_count);
-        options.min_frequency = self.min_frequency.or(options.min_frequency);
+        let structure = &mut options.structure;
+        structure.order = self.order.unwrap_or(structure.order);
+        structure.boundary = self.boundary.unwrap_or(structure.boundary);
+        structure.states = self.states.or(structure.states);
+        structure.transitions = self.transitions.or(structure.transitions);
+        structure.min_frequency = self.min_frequency.or(structure.min_frequency);
+        let attributes = &mut options.attributes;
+        attributes.min_count = self.min_count.unwrap_or(attributes.min_count);
     }
 }
 
@@ -71,13 +71,13 @@ impl ModelOptions {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Model")]
 pub struct StorageOptions {
-    /// Drop attribute weights with an absolute value below EPS [default: 0]
+    /// Drop attribute weights with an absolute value below EPS
     ///
     /// 0.001 typically shrinks a model to a third. With --dev, the score is reported before and
     /// after pruning. `dropchain convert` tries other values on the finished model.
     #[arg(long, value_name = "EPS", hide_short_help = true)]
     prune: Option<f64>,
-    /// Precision of the stored weights: f64 as trained, f32, or f16 (3 digits) [default: f32]
+    /// Precision of the stored weights: f64 as trained, f32, or f16 (3 digits)
     ///
     /// With f16 and --dev, the score is reported before and after rounding.
     #[arg(long, value_parser = named::<Precision>(), hide_short_help = true)]
@@ -110,8 +110,9 @@ impl FromStr for RecallBias {
 impl StorageOptions {
     /// Sets the corresponding training options.
     pub fn apply(&self, options: &mut TrainOptions) {
-        options.prune = self.prune.unwrap_or(options.prune);
-        options.precision = self.precision.unwrap_or(options.precision);
+        let storage = &mut options.storage;
+        storage.prune = self.prune.unwrap_or(storage.prune);
+        storage.precision = self.precision.unwrap_or(storage.precision);
         if let Some(RecallBias(bias)) = self.recall_bias {
             options.recall_bias = bias;
         }

@@ -10,7 +10,7 @@ use dropchain::train::{NoiseKind, TrainOptions};
 pub struct NoiseLevels {
     /// Amount of feature noise: the dropout rate, or the variance of Gaussian noise; 0 for none
     ///
-    /// The default is 0.3; of --algorithm ap, pa and arow, which have no noise, 0.
+    /// Algorithms ap, pa and arow have no noise.
     #[arg(long, value_name = "RATE")]
     dropout: Option<f64>,
     /// Noise on transitions, boundary weights and edge attributes [default: that of --dropout]
@@ -58,7 +58,6 @@ impl CourseOptions {
 #[derive(Clone, Debug, Default, Args)]
 pub struct GradientOption {
     /// How to compute the gradient of the noise term: exact, message, window=R, local
-    /// [default: exact]
     ///
     /// `exact` and `message` are exact, `window=R` and `local` approximations; all but `exact` are
     /// for comparison. Noise reweighted and monte-carlo has a gradient of its own.
@@ -89,21 +88,17 @@ impl GradientOption {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Regularization")]
 pub struct NoiseOptions {
-    /// Noise whose effect is minimized: dropout, gaussian, additive, reweighted[=N], monte-carlo
-    /// [default: dropout]
+    /// Noise whose effect is minimized: dropout, gaussian, additive, reweighted[=N],
+    /// monte-carlo[=SAMPLES]
     ///
     /// dropout: by its deterministic second-order approximation. gaussian and additive:
     /// multiplicative and additive Gaussian noise, by the same approximation. reweighted=N: dropout
     /// as a weighted L2 penalty that is renewed every N iterations (20 if there is no N): faster,
-    /// and slightly different. monte-carlo: dropout by random sampling: slower, for comparison.
+    /// and slightly different. monte-carlo=SAMPLES: dropout by so many random samples per sentence
+    /// and iteration, 1 to 1000 (4 if there is no number): slower, for comparison. Time grows
+    /// linearly with the number of samples; the sampling error falls with its square root.
     #[arg(long, value_name = "KIND", hide_short_help = true)]
     noise: Option<NoiseKind>,
-    /// Samples per sentence and iteration of --noise monte-carlo, 1 to 1000 [default: 4]
-    ///
-    /// Time grows linearly with the number of samples; the sampling error falls with its square
-    /// root.
-    #[arg(long, value_name = "N", allow_negative_numbers = true, hide_long_help = true)]
-    samples: Option<u32>,
 }
 
 impl NoiseOptions {
@@ -111,7 +106,6 @@ impl NoiseOptions {
     pub fn apply(&self, options: &mut TrainOptions) {
         let noise = &mut options.method.noise;
         noise.kind = self.noise.unwrap_or(noise.kind);
-        noise.samples = self.samples.unwrap_or(noise.samples);
     }
 
     /// Returns the option that requires noise, if there is one.
@@ -119,13 +113,8 @@ impl NoiseOptions {
         self.noise.map(|_| "--noise")
     }
 
-    /// Returns the number of samples, if it is given.
-    pub fn samples(&self) -> Option<u32> {
-        self.samples
-    }
-
     /// Returns whether the noise is sampled.
     pub fn is_sampled(&self) -> bool {
-        self.noise == Some(NoiseKind::MonteCarlo)
+        self.noise.is_some_and(NoiseKind::is_sampled)
     }
 }

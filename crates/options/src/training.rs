@@ -2,12 +2,12 @@
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::train::{AnyOptions, Defaults, DevUse, TrainOptions};
+use dropchain::train::{AnyOptions, TrainOptions};
 
 use super::algorithm::AlgorithmOptions;
 use super::model::{ModelOptions, StorageOptions};
 use super::noise::{CourseOptions, NoiseLevels, NoiseOptions};
-use super::values::{named, switch};
+use super::values::named;
 
 /// The options of training.
 #[derive(Clone, Debug, Default, Args)]
@@ -30,18 +30,12 @@ pub struct FixedOptions {
     /// The kind of noise.
     #[command(flatten)]
     pub noise: NoiseOptions,
-    /// Train attributes that always occur together as one: the same model, faster [default: on]
-    #[arg(long, value_parser = switch(), help_heading = "Training", hide_long_help = true)]
-    collapse: Option<bool>,
     #[command(flatten)]
     length: LengthOptions,
     /// The algorithm.
     #[command(flatten)]
     pub algorithm: AlgorithmOptions,
-    /// Keep attributes that occur in unlabeled text only
-    #[arg(long, help_heading = "Unlabeled text", hide_long_help = true)]
-    discover: bool,
-    /// Also learn to tag text without case, from copies of the sentences in lower case [default: 0]
+    /// Also learn to tag text without case, from copies of the sentences in lower case
     ///
     /// Sentences without capitals, of capitals only, or in which Every Word Is Capitalized then
     /// have weights of their own; other sentences are tagged as before. WEIGHT is that of a copy
@@ -58,7 +52,7 @@ pub struct SearchedOptions {
     /// Strength c2 of the L2 penalty c2·‖θ‖² [default: 0.1 with noise, 0.3 without, of sgd 1]
     #[arg(long, value_name = "C2")]
     l2: Option<f64>,
-    /// Strength c1 of the L1 penalty c1·‖θ‖₁; above 0, many weights become exactly 0 [default: 0]
+    /// Strength c1 of the L1 penalty c1·‖θ‖₁; above 0, many weights become exactly 0
     #[arg(long, value_name = "C1", hide_short_help = true)]
     l1: Option<f64>,
     #[command(flatten)]
@@ -66,10 +60,10 @@ pub struct SearchedOptions {
     /// How training with noise proceeds.
     #[command(flatten)]
     pub course: CourseOptions,
-    /// Random seed of --noise monte-carlo, online algorithms and --dev SHARE [default: 1]
+    /// Random seed of --noise monte-carlo, online algorithms and --dev SHARE
     #[arg(long, value_name = "N", allow_negative_numbers = true, hide_short_help = true)]
     seed: Option<u64>,
-    /// Weight of an unlabeled sentence, relative to a labeled one [default: 0.2]
+    /// Weight of an unlabeled sentence, relative to a labeled one
     #[arg(long, value_name = "ALPHA", help_heading = "Unlabeled text", hide_short_help = true)]
     unlabeled_weight: Option<f64>,
     /// Start at 0, or after two fast passes of stochastic updates (online) [default: off]
@@ -80,11 +74,6 @@ pub struct SearchedOptions {
     #[arg(long, value_parser = named::<Start>(), value_name = "START",
           help_heading = "Only with --algorithm lbfgs")]
     warm_start: Option<Start>,
-    /// How to use --dev: choose the best iteration and stop early, or only report scores
-    /// [default: choose]
-    #[arg(long, value_parser = named::<DevUse>(), value_name = "USE", help_heading = "Training",
-          hide_long_help = true)]
-    dev_use: Option<DevUse>,
 }
 
 /// When training stops.
@@ -94,7 +83,9 @@ pub struct LengthOptions {
     /// Stop after N iterations [default: train to convergence]
     #[arg(long, value_name = "N")]
     max_iterations: Option<usize>,
-    /// Stop after N iterations without a better score on --dev [default: 40]
+    /// Stop after N iterations without a better score on --dev
+    ///
+    /// 0: scores on --dev are only reported; they neither stop training nor choose the iteration.
     #[arg(long, value_name = "N", hide_short_help = true)]
     patience: Option<usize>,
 }
@@ -115,9 +106,8 @@ impl FixedOptions {
         self.noise.apply(options);
         self.length.apply(options);
         self.algorithm.apply(options);
-        options.collapse = self.collapse.unwrap_or(options.collapse);
-        options.discover |= self.discover;
-        options.caseless = self.caseless.unwrap_or(options.caseless);
+        let attributes = &mut options.attributes;
+        attributes.caseless = self.caseless.unwrap_or(attributes.caseless);
     }
 
     /// Returns the options with the learner, which takes the place of L-BFGS.
@@ -146,7 +136,6 @@ impl SearchedOptions {
         self.levels.apply(options);
         self.course.apply(options)?;
         options.seed = self.seed.unwrap_or(options.seed);
-        options.dev_use = self.dev_use.unwrap_or(options.dev_use);
         Ok(())
     }
 
@@ -184,6 +173,3 @@ impl TrainingOptions {
         self.fixed.with_learner(options, self.searched.is_warm())
     }
 }
-
-/// The default of the seed, which `--help` names.
-const _: () = assert!(Defaults::SEED == 1 && Defaults::PATIENCE == 40 && Defaults::SAMPLES == 4);

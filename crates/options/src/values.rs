@@ -11,8 +11,3 @@ pub fn named<T: Named>() -> impl TypedValueParser<Value = T> {
         values.find(|value| value.value_name() == name).ok_or("an unknown name")
     })
 }
-
-/// Parses `on` and `off`.
-pub fn switch() -> impl TypedValueParser<Value = bool> {
-    PossibleValuesParser::new(["on", "off"]).map(|name| name == "on")
-}

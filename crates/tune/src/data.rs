@@ -78,9 +78,9 @@ impl TuningData<'_> {
     /// the labels of a fold may look different, and its scores must have the same metric.
     pub(super) fn fold_settings(&self, settings: &TrainSettings) -> Result<TrainSettings> {
         let train = self.corpora.labeled.iter().filter_map(Sentence::labels);
-        let detected = settings.options().detector().after(train).detected();
+        let detected = settings.options().labels.detector().after(train).detected();
         changed(settings, |options| {
-            options.plain_labels = match detected.labeling.scheme {
+            options.labels.plain_labels = match detected.labeling.scheme {
                 Scheme::Plain => PlainLabels::Spans,
                 _ => PlainLabels::Tags,
             };
@@ -92,7 +92,7 @@ impl TuningData<'_> {
     pub fn dev_units(&self, settings: &TrainSettings) -> Option<usize> {
         let dev = self.corpora.dev.as_ref().filter(|_| self.folds.is_none())?;
         let train = self.corpora.labeled.iter().filter_map(Sentence::labels);
-        let labeling = settings.options().detector().after(train).detected().labeling;
+        let labeling = settings.options().labels.detector().after(train).detected().labeling;
         let labels = dev.iter().filter_map(Sentence::labels);
         Some(match labeling.scheme.has_spans() {
             true => labels.map(|labels| labeling.spans(&labels).len()).sum(),

@@ -27,7 +27,7 @@ fn train(options: &str) -> String {
 fn assert_same_models(line: &str, numbers: &[usize], ranks: &Ranks) {
     let expected = ranks.reference(line);
     for &n in numbers {
-        let output = ranks.run(n, &format!("{line} --model m --threads 1 --force"));
+        let output = ranks.run(n, &format!("{line} --model m --threads 1"));
         assert_eq!(output.code, Some(0), "{line}: {}", output.stderr);
         assert!(ranks.read(0, "m") == expected, "{n} ranks, {line}");
     }
@@ -40,7 +40,7 @@ fn any_number_of_ranks_trains_the_same_model() {
         ([1, 3], "--dropout 0"),
         ([2, 5], "--dropout 0 --l1 0.3 --prune 0.001"),
         ([2, 3], "--warm-up 4 --dev dev.conll"),
-        ([3, 5], "--warm-up 4 --unlabeled dev.conll --discover"),
+        ([3, 5], "--warm-up 4 --unlabeled dev.conll"),
         ([2, 3], "--warm-up 4 --gradient message --states observed"),
         ([1, 5], "--warm-up 4 --noise reweighted=3 --caseless"),
         ([2, 3], "--noise gaussian --warm-up 3 --dev dev.conll"),
@@ -72,7 +72,7 @@ fn a_public_corpus_trains_the_same_model() {
     assert_same_models(line, &[2], &ranks);
     let line = format!("{line} --unlabeled unlabeled.txt dev.conll");
     assert_same_models(&line, &[1, 5], &ranks);
-    assert_same_models(&format!("{line} --discover"), &[3], &ranks);
+    assert_same_models(&line, &[3], &ranks);
 }
 
 /// Options for the sample.
@@ -200,7 +200,7 @@ fn what_rank_0_cannot_write_is_an_error_of_all() {
 fn a_killed_rank_ends_all_and_leaves_an_old_model() {
     let ranks = with_sample(3);
     ranks.write(0, "m", "an old model");
-    let child = ranks.start(3, &train("--model m --force --l2 1e-9 --dropout 0.5 --threads 1"));
+    let child = ranks.start(3, &train("--model m --l2 1e-9 --dropout 0.5 --threads 1"));
     ranks.send("KILL", 2);
     let output = wait(child);
     assert_ne!(output.code, Some(0), "{}", output.stderr);
@@ -235,7 +235,7 @@ fn ranks_share_the_processors_of_their_machine() {
     let all = available_parallelism().unwrap().get();
     let ranks = with_sample(2);
     let threads = |binding: &str, n: usize| {
-        let line = train("--max-iterations 1 --model m --log log --force");
+        let line = train("--max-iterations 1 --model m --log log");
         let output = ranks.run_with(binding, n, &line);
         assert_eq!(output.code, Some(0), "{}", output.stderr);
         let log = String::from_utf8(ranks.read(0, "log")).unwrap();

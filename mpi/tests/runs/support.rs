@@ -143,7 +143,7 @@ impl Ranks {
     /// Trains with `dropchain` in the folder of rank 0, and returns the model.
     pub fn reference(&self, line: &str) -> Vec<u8> {
         let program = Path::new(PROGRAM).with_file_name("dropchain");
-        let line = format!("{line} --quiet --model reference --force");
+        let line = format!("{line} --quiet --model reference");
         let status = Command::new(program)
             .args(line.split_whitespace())
             .current_dir(self.path(0, ""))

@@ -114,11 +114,9 @@ class Corpus:
         memory: int | None = None,
         like: Tagger | None = None,
         encoding: str | None = None,
-        lossy: bool = False,
         paragraphs: bool = False,
         offsets: str | None = None,
         misaligned: str | None = None,
-        text_key: str | None = None,
     ) -> Self: ...
     @classmethod
     def parse(
@@ -291,7 +289,7 @@ class Tagger:
     def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
 
 def sample_text(part: str) -> str: ...
-def option_names() -> list[str]: ...
+def option_table() -> list[dict[str, Any]]: ...
 def train(arguments: dict[str, Any]) -> dict[str, Any]: ...
 def train_classifier(
     rows: tuple[Any, list[int | None], list[float]],

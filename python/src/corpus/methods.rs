@@ -121,7 +121,8 @@ impl PyCorpus {
     ///     conll, conllu, jsonl, crfsuite, text, spans, brat or spacy; by default by the extension
     ///     of each file.
     /// columns : iterable of str, or str with commas, optional
-    ///     CoNLL: the names of the columns; JSON lines: the keys to use as columns.
+    ///     CoNLL: the names of the columns; JSON lines: the keys to use as columns;
+    ///     of JSON with spans, the key of the text.
     /// label : str, optional
     ///     The column of the labels, by name or index; by default the last column of CoNLL, upos of
     ///     CoNLL-U, labels of JSON lines. Of spaCy ent, tag or pos.
@@ -143,16 +144,12 @@ impl PyCorpus {
     ///     Read as the corpus that its model was trained on: its columns, comments, header rows.
     /// encoding : str, optional
     ///     The encoding of the text, such as latin1; by default UTF-8.
-    /// lossy : bool
-    ///     Bytes that are no text become U+FFFD.
     /// paragraphs : bool
     ///     Raw text has hard line breaks: a blank line ends a paragraph.
     /// offsets : {'chars', 'bytes', 'utf16'}, optional
     ///     What offsets of spans count.
     /// misaligned : {'error', 'expand', 'drop'}, optional
     ///     What becomes of spans that cut a token.
-    /// text_key : str, optional
-    ///     The key of the text in JSON with spans.
     ///
     /// What is decided about a file that does not say it, or most likely is a mistake in it, is a
     /// UserWarning with file and line. Raises OSError if a file cannot be read, ValueError with
@@ -161,8 +158,7 @@ impl PyCorpus {
     #[pyo3(signature = (
         paths, *, format=None, columns=None, label=None, unlabeled=false, comments=false,
         header=false, partial_labels=false, weights=true, max_sentence=None, memory=None,
-        like=None, encoding=None, lossy=false, paragraphs=false, offsets=None, misaligned=None,
-        text_key=None
+        like=None, encoding=None, paragraphs=false, offsets=None, misaligned=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn read(
@@ -180,11 +176,9 @@ impl PyCorpus {
         memory: Option<i64>,
         like: Option<&Bound<'_, PyTagger>>,
         encoding: Option<&str>,
-        lossy: bool,
         paragraphs: bool,
         offsets: Option<&str>,
         misaligned: Option<&str>,
-        text_key: Option<String>,
     ) -> PyResult<Self> {
         let paths = paths_of(paths)?;
         if format == Some("spacy") || format.is_none() && paths.iter().any(|path| is_spacy(path)) {
@@ -205,11 +199,9 @@ impl PyCorpus {
             max_sentence,
             memory,
             encoding: encoding.map(str::to_owned),
-            lossy,
             paragraphs,
             offsets: offsets.map(str::to_owned),
             misaligned: misaligned.map(str::to_owned),
-            text_key,
         };
         let mut options = arguments.options()?;
         if let (Some(tagger), Some(first)) = (like, paths.first()) {

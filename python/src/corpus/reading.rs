@@ -26,11 +26,9 @@ pub struct ReadArguments<'py> {
     pub max_sentence: Option<i64>,
     pub memory: Option<i64>,
     pub encoding: Option<String>,
-    pub lossy: bool,
     pub paragraphs: bool,
     pub offsets: Option<String>,
     pub misaligned: Option<String>,
-    pub text_key: Option<String>,
 }
 
 impl ReadArguments<'_> {
@@ -43,20 +41,17 @@ impl ReadArguments<'_> {
         let spans = SpanOptions {
             offsets: named(self.offsets.as_deref())?.unwrap_or_default(),
             misaligned: named(self.misaligned.as_deref())?.unwrap_or_default(),
-            text_key: self.text_key,
         };
         let format = self.format.as_deref();
         let options = read_options(format, self.columns, self.label.as_ref(), spans)?;
+        let encoding = self.encoding.as_deref().map(TextOptions::of_encoding);
+        let encoding = encoding.transpose().map_err(exception)?;
         let max_sentence = inputs::count("max_sentence", self.max_sentence, 1)?;
         Ok(ReadOptions {
             unlabeled: self.unlabeled,
             lines: LineRules { comments: self.comments, header: self.header },
             supervision: Supervision { partial_labels: self.partial_labels, weights: self.weights },
-            text: TextOptions {
-                encoding: named(self.encoding.as_deref())?,
-                lossy: self.lossy,
-                paragraphs: self.paragraphs,
-            },
+            text: TextOptions { paragraphs: self.paragraphs, ..encoding.unwrap_or_default() },
             limits: ReadLimits {
                 max_sentence: max_sentence.unwrap_or(ReadLimits::MAX_SENTENCE),
                 memory: memory_limit(self.memory)?,

@@ -82,24 +82,6 @@ fn rosenbrocks_function_is_minimized() {
     assert!(outcome.evaluations < 160, "{}", outcome.evaluations);
 }
 
-#[test]
-fn every_line_search_minimizes_rosenbrocks_function() {
-    let evaluations =
-        [LineSearch::StrongWolfe, LineSearch::Backtracking, LineSearch::StrongBacktracking].map(
-            |line_search| {
-                let options = LbfgsOptions { line_search, ..precise(1e-8).options().clone() };
-                let settings = LbfgsSettings::new(options).unwrap();
-                let outcome = run(&mut function(20, rosenbrock), &[-0.5; 20], None, &settings);
-                assert_eq!(outcome.stop_reason, StopReason::Gradient);
-                assert!(largest_difference(&outcome.x, &[1.0; 20]) < 1e-6);
-                outcome.evaluations
-            },
-        );
-    // They are not the same search.
-    assert_ne!(evaluations[0], evaluations[1]);
-    assert_ne!(evaluations[1], evaluations[2]);
-}
-
 /// A small classification problem: bias, two values, and the class.
 const ROWS: [([f64; 3], bool); 8] = [
     ([1.0, 0.5, 1.5], true),

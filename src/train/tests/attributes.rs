@@ -63,14 +63,13 @@ fn an_attribute_corpus_trains_the_model_of_its_sentences_and_does_so_again() {
     let interned = corpus(TRAIN, UNLABELED);
     let dev = corpus(DEV, "");
     type Change = fn(&mut TrainOptions);
-    let changes: [(Change, bool); 7] = [
+    let changes: [(Change, bool); 6] = [
         (|_| {}, false),
-        (|o| o.min_count = 2, false),
-        (|o| o.order = Order::Zero, false),
-        (|o| o.states = Some(States::Observed), true),
+        (|o| o.attributes.min_count = 2, false),
+        (|o| o.structure.order = Order::Zero, false),
+        (|o| o.structure.states = Some(States::Observed), true),
         (|o| o.method.noise.dropout = 0.3, false),
-        (|o| (o.method.noise.dropout, o.discover) = (0.3, true), true),
-        (|o| (o.method.noise.dropout, o.discover, o.min_count) = (0.3, true, 2), true),
+        (|o| (o.method.noise.dropout, o.attributes.min_count) = (0.3, 2), true),
     ];
     for (change, has_dev) in changes {
         let mut options = options();
@@ -92,7 +91,7 @@ fn an_attribute_corpus_trains_the_model_of_its_sentences_and_does_so_again() {
 #[test]
 fn labels_are_converted_to_the_scheme_of_the_options() {
     let text = "B-X a;I-X b;O c\nO c;B-X a";
-    let options = TrainOptions { scheme: Scheme::Bioes, ..options() };
+    let options = changed(options(), |o| o.labels.scheme = Scheme::Bioes);
     let trainer = Trainer::new(options).unwrap();
     let expected = trainer.train(given(text), None, &mut ()).unwrap();
     let found = trainer.train_attributes(&corpus(text, ""), None, &mut ());
@@ -129,7 +128,10 @@ fn partial_labels_and_weights_count_as_those_of_sentences() {
         corpus.push(sentence).unwrap();
     }
     for scheme in [Scheme::Raw, Scheme::Bioes] {
-        let options = TrainOptions { scheme, min_count: 2, ..options() };
+        let options = changed(options(), |o| {
+            o.labels.scheme = scheme;
+            o.attributes.min_count = 2;
+        });
         let trainer = Trainer::new(options).unwrap();
         let expected = trainer.train(sentences.clone(), None, &mut ()).unwrap();
         let found = trainer.train_attributes(&corpus, None, &mut ()).unwrap();

@@ -245,7 +245,7 @@ fn a_checkpoint_of_other_options_or_data_is_an_error() {
         "was written with l2 0.1, this run has 0.5; expected the options of the interrupted run"
     );
     assert_eq!(
-        error(|o| o.min_count = 2, NAMES),
+        error(|o| o.attributes.min_count = 2, NAMES),
         "was written with min-count 1, this run has 2; expected the options of the interrupted run"
     );
     assert_eq!(

@@ -10,7 +10,7 @@ use crate::tag::Tagger;
 #[track_caller]
 fn assert_same(options: &TrainOptions, sentences: &[Sentence], source: Option<&str>) {
     let train = |collapse: bool| {
-        let options = TrainOptions { collapse, ..options.clone() };
+        let options = changed(options.clone(), |o| o.attributes.collapse = collapse);
         let mut recorder = Recorder::default();
         let trainer = Trainer::new(options).unwrap();
         let trained = trainer.train(sentences.to_vec(), source.map(template), &mut recorder);
@@ -89,8 +89,8 @@ fn the_model_is_the_same_with_values_other_than_one() {
 #[test]
 fn the_model_is_the_same_with_observed_states_and_at_order_zero() {
     let source = "word\nsuffix(2)\nedge: word";
-    let observed = TrainOptions { states: Some(States::Observed), ..options(0.1, 0.0) };
+    let observed = changed(options(0.1, 0.0), |o| o.structure.states = Some(States::Observed));
     assert_same(&observed, &corpus(NAMES), Some(source));
-    let zero = TrainOptions { order: Order::Zero, ..options(0.1, 0.0) };
+    let zero = changed(options(0.1, 0.0), |o| o.structure.order = Order::Zero);
     assert_same(&zero, &corpus(NAMES), Some(source));
 }

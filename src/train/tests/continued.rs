@@ -79,14 +79,13 @@ fn without_iterations_a_model_keeps_its_bits() {
     for precision in [Precision::F32, Precision::F64] {
         for states in [States::All, States::Observed] {
             for (collapse, order, boundary) in structures {
-                let options = TrainOptions {
-                    precision,
-                    states: Some(states),
-                    collapse,
-                    order,
-                    boundary,
-                    ..quick()
-                };
+                let options = changed(quick(), |o| {
+                    o.storage.precision = precision;
+                    o.structure.states = Some(states);
+                    o.attributes.collapse = collapse;
+                    o.structure.order = order;
+                    o.structure.boundary = boundary;
+                });
                 let model = original(&options);
                 let options = TrainOptions { max_iterations: Some(0), ..options };
                 let same = continued(&options, &model, NAMES);
@@ -106,14 +105,14 @@ fn attributes_that_the_data_do_not_have_keep_their_weights_exactly() {
     for i in 0..16 {
         let bit = |n: usize| i >> n & 1 == 1;
         let options = changed(quick(), |o| {
-            o.states = Some([States::All, States::Observed][i % 2]);
+            o.structure.states = Some([States::All, States::Observed][i % 2]);
             o.method.l1 = if bit(1) { 0.02 } else { 0.0 };
         });
         let model = original(&options);
         let options = changed(options, |o| {
             o.method.noise.kind = kinds[i / 4];
             o.method.noise.dropout = 0.3;
-            o.min_count = 2;
+            o.attributes.min_count = 2;
         });
         let trainer = Trainer::new(options.clone()).unwrap();
         let trainer = if bit(0) { trainer.towards(&model) } else { trainer.init(&model) };
@@ -145,7 +144,10 @@ fn evaluate(set: &TrainingSet, l2: f64, theta: &[f64]) -> (f64, f64, Vec<f64>) {
 #[test]
 fn the_penalty_pulls_towards_the_weights_of_the_model() {
     for (collapse, states) in [(true, States::All), (false, States::Observed)] {
-        let options = TrainOptions { collapse, states: Some(states), ..quick() };
+        let options = changed(quick(), |o| {
+            o.attributes.collapse = collapse;
+            o.structure.states = Some(states);
+        });
         let model = original(&options);
         let settings = TrainSettings::new(options).unwrap();
         let models = BaseModels { towards: Some(&model), ..BaseModels::default() };
@@ -219,7 +221,10 @@ fn a_model_of_the_same_data_is_a_head_start_to_the_same_minimum() {
 #[test]
 fn a_recall_bias_is_applied_once() {
     for boundary in [Boundary::On, Boundary::Off] {
-        let options = TrainOptions { recall_bias: Some(0.5), boundary, ..quick() };
+        let options = changed(quick(), |o| {
+            o.recall_bias = Some(0.5);
+            o.structure.boundary = boundary;
+        });
         let model = original(&options);
         let none = TrainOptions { max_iterations: Some(0), ..options };
         // The bias is known, so it is kept whether it is set again or not.
@@ -269,7 +274,8 @@ fn with_two_models_each_weight_starts_at_the_first_that_knows_it() {
         ("word[0]=London", "B-LOC", 9.0),
     ];
     let towards = made(&labels, Scheme::Iob2, &weights);
-    let settings = TrainSettings::new(TrainOptions { states: Some(States::Observed), ..quick() });
+    let settings =
+        TrainSettings::new(changed(quick(), |o| o.structure.states = Some(States::Observed)));
     let settings = settings.unwrap();
     let models = BaseModels { init: Some(&init), towards: Some(&towards) };
     let set = training_set(corpus(MORE), Some(template("word\n")), &settings, &models);
@@ -305,7 +311,7 @@ fn with_two_models_each_weight_starts_at_the_first_that_knows_it() {
 
 #[test]
 fn labels_take_the_scheme_of_the_model() {
-    let options = TrainOptions { scheme: Scheme::Bioes, ..quick() };
+    let options = changed(quick(), |o| o.labels.scheme = Scheme::Bioes);
     let model = original(&options);
     let more = continued(&quick(), &model, MORE);
     assert_eq!(more.header().labeling, Scheme::Bioes);
@@ -323,13 +329,13 @@ fn models_of_another_structure_or_with_other_labels_are_rejected() {
         result.unwrap_err().to_string()
     };
     let model = made(&["O", "B-PER"], Scheme::Iob2, &[]);
-    let order = TrainOptions { order: Order::Zero, ..quick() };
+    let order = changed(quick(), |o| o.structure.order = Order::Zero);
     assert_eq!(
         error(order, &model, NAMES),
         "`order` 0, but `init` model in memory has order 1; expected `order` 1, since a model is \
          continued with its own structure"
     );
-    let scheme = TrainOptions { scheme: Scheme::Bioes, ..quick() };
+    let scheme = changed(quick(), |o| o.labels.scheme = Scheme::Bioes);
     assert!(error(scheme, &model, NAMES).starts_with("`scheme` bioes, but `init`"));
     assert!(
         error(quick(), &model, "a/O\nAda/NN").starts_with("x.conll:2: the label 'NN': the labels"),
@@ -353,7 +359,7 @@ fn known_words_of_both_trainings_are_known() {
 
 #[test]
 fn sentences_without_weight_teach_nothing() {
-    let options = TrainOptions { states: Some(States::Observed), ..quick() };
+    let options = changed(quick(), |o| o.structure.states = Some(States::Observed));
     let model = original(&options);
     let weighted = |text: &str, weight: f64| -> Vec<Sentence> {
         let sentences = corpus(text).into_iter();
@@ -370,7 +376,7 @@ fn sentences_without_weight_teach_nothing() {
 #[test]
 fn all_of_the_model_is_kept_however_rare_it_is() {
     let model = original(&quick());
-    let settings = TrainSettings::new(TrainOptions { min_count: 2, ..quick() });
+    let settings = TrainSettings::new(changed(quick(), |o| o.attributes.min_count = 2));
     let settings = settings.unwrap().continuing();
     let models = BaseModels { init: Some(&model), ..BaseModels::default() };
     let [dev, rest] = [&corpus(MORE)[..1], &corpus(MORE)[1..]].map(<[_]>::to_vec);

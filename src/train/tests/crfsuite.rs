@@ -10,12 +10,11 @@ Y a:0.5,d:-0.25;Y b,d:0.5
 Y a,d:-0.5;X b";
 
 fn crfsuite() -> TrainOptions {
-    TrainOptions {
-        boundary: Boundary::Off,
-        states: Some(States::Observed),
-        recall_bias: Some(0.0),
-        ..options()
-    }
+    changed(options(), |o| {
+        o.structure.boundary = Boundary::Off;
+        o.structure.states = Some(States::Observed);
+        o.recall_bias = Some(0.0);
+    })
 }
 
 fn node_weights(model: &Model) -> Vec<(String, Vec<(u16, f64)>)> {
@@ -52,21 +51,23 @@ fn weights_exist_if_their_pairs_are_frequent_enough() {
     let (nodes, pairs) = existing(|_| {});
     let all = owned(&[("a", &[0, 1]), ("b", &[0, 1]), ("c", &[0, 1]), ("d", &[1])]);
     assert_eq!((nodes, pairs), (all, vec![1, 2, 3]));
-    let (nodes, pairs) = existing(|o| o.min_frequency = Some(0.0));
+    let (nodes, pairs) = existing(|o| o.structure.min_frequency = Some(0.0));
     let not_negative = owned(&[("a", &[0, 1]), ("b", &[0, 1]), ("c", &[0])]);
     assert_eq!((nodes, pairs), (not_negative, vec![1, 2, 3]));
-    let (nodes, pairs) = existing(|o| o.min_frequency = Some(2.0));
+    let (nodes, pairs) = existing(|o| o.structure.min_frequency = Some(2.0));
     let frequent = owned(&[("a", &[0, 1]), ("b", &[0])]);
     assert_eq!((nodes, pairs), (frequent, vec![2]));
 }
 
 #[test]
 fn weights_that_never_occur_have_the_frequency_0() {
-    let all = |o: &mut TrainOptions| (o.states, o.transitions) = (Some(States::All), None);
-    let (nodes, pairs) = existing(|o| (all(o), o.min_frequency = Some(0.0)).1);
+    let all = |o: &mut TrainOptions| {
+        (o.structure.states, o.structure.transitions) = (Some(States::All), None);
+    };
+    let (nodes, pairs) = existing(|o| (all(o), o.structure.min_frequency = Some(0.0)).1);
     let expected = owned(&[("a", &[0, 1]), ("b", &[0, 1]), ("c", &[0]), ("d", &[0])]);
     assert_eq!((nodes, pairs), (expected, vec![0, 1, 2, 3]));
-    let (nodes, pairs) = existing(|o| (all(o), o.min_frequency = Some(0.5)).1);
+    let (nodes, pairs) = existing(|o| (all(o), o.structure.min_frequency = Some(0.5)).1);
     let expected = owned(&[("a", &[0, 1]), ("b", &[0, 1]), ("c", &[0])]);
     assert_eq!((nodes, pairs), (expected, vec![1, 2, 3]));
 }
@@ -82,7 +83,7 @@ fn the_weight_of_a_sentence_counts_for_frequencies() {
         corpus.end_sentence().unwrap();
     }
     let mut options = crfsuite();
-    options.min_frequency = Some(1.0);
+    options.structure.min_frequency = Some(1.0);
     let trainer = Trainer::new(options).unwrap();
     let trained = trainer.train_attributes(&corpus, None, &mut ()).unwrap();
     let names = node_weights(&trained.model).into_iter().map(|row| row.0);
@@ -98,7 +99,7 @@ fn values_of_0_may_count_as_observed() {
     corpus.push_sentence([[("a", 1.0), ("b", 1.0)], [("b", 0.0), ("c", 0.0)]], ["X", "Y"]).unwrap();
     let weights = |min_frequency| {
         let mut options = crfsuite();
-        options.min_frequency = min_frequency;
+        options.structure.min_frequency = min_frequency;
         let trainer = Trainer::new(options).unwrap();
         let trained = trainer.train_attributes(&corpus, None, &mut ()).unwrap();
         node_weights(&trained.model)
@@ -166,8 +167,7 @@ fn development_data_that_are_only_reported_change_nothing() {
     let options = changed(crfsuite(), |o| {
         o.method.l2 = Some(0.1);
         o.max_iterations = Some(30);
-        o.patience = 1;
-        o.dev_use = DevUse::Report;
+        o.patience = 0;
     });
     let (alone, _) = hold_out(options.clone(), false);
     let (reported, events) = hold_out(options, true);
@@ -204,7 +204,7 @@ fn development_data_that_are_only_reported_change_nothing() {
 fn weights_are_counted_before_collapsing() {
     let counts = |collapse| {
         let options = changed(crfsuite(), |o| {
-            o.collapse = collapse;
+            o.attributes.collapse = collapse;
             o.method.l1 = 0.5;
             o.max_iterations = Some(6);
         });

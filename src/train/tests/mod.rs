@@ -119,7 +119,7 @@ fn synthetic_sentences(number: usize, seed: u64) -> Vec<Sentence> {
 }
 
 fn options() -> TrainOptions {
-    TrainOptions { precision: Precision::F64, ..TrainOptions::new(Lbfgs::l2(0.1)) }
+    changed(TrainOptions::new(Lbfgs::l2(0.1)), |o| o.storage.precision = Precision::F64)
 }
 
 /// Options of a run of five iterations.

@@ -13,7 +13,7 @@ impl Observer for PruningRecorder {
 }
 
 fn pruned(threshold: f64, dev: Option<Vec<Sentence>>) -> (Model, Option<Pruned>) {
-    let options = TrainOptions { prune: threshold, ..options() };
+    let options = changed(options(), |o| o.storage.prune = threshold);
     let mut recorder = PruningRecorder::default();
     let template = template("word\nword[-1]\nedge: word");
     let trainer = Trainer::new(options).unwrap();

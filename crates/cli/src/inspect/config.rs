@@ -10,8 +10,7 @@ use crate::config::INPUT;
 use crate::training_arguments::is_share_of_dev;
 
 /// Options that add lines to a template or change it: its text in the model is not that of a file.
-const CHANGE_TEMPLATE: [&str; 6] =
-    ["clusters", "vectors", "gazetteer", "document", "document-window", "caseless"];
+const CHANGE_TEMPLATE: [&str; 5] = ["clusters", "vectors", "gazetteer", "document", "caseless"];
 
 /// Options whose values are names of files.
 const FILES: [&str; 6] = [INPUT, "dev", "unlabeled", "clusters", "vectors", "gazetteer"];

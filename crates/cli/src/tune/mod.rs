@@ -18,7 +18,7 @@ use dropchain_report::log::Log;
 use dropchain_tune::{Configuration, Folds, Search, TuningData};
 use serde_json::{Map, Value, json};
 
-use crate::arguments::{FileName, InputArguments, OutputArguments, ThreadArguments};
+use crate::arguments::{FileName, InputArguments, ThreadArguments};
 use crate::config::ConfigArguments;
 use crate::outputs::{CommandFiles, ModelArgument, ResultFile};
 use crate::progress::Progress;
@@ -132,8 +132,6 @@ struct SearchOutputs {
 /// How the search runs.
 #[derive(Debug, Args)]
 struct ProcessArguments {
-    #[command(flatten)]
-    output: OutputArguments,
     #[command(flatten)]
     resume: ResumeArguments,
     /// Do not print progress
@@ -288,7 +286,7 @@ impl TuneCommand {
         let ResumeArguments { checkpoint, resume } = &self.process.resume;
         (self.outputs.model)
             .declare(files, train, self.outputs.log.as_deref())
-            .write_checkpoint(checkpoint.as_deref(), *resume || self.process.output.force)
+            .write_checkpoint(checkpoint.as_deref(), *resume)
             .check()
     }
 
@@ -345,7 +343,7 @@ impl TuneCommand {
         if let [template] = &mut templates[..]
             && models.is_empty()
         {
-            let detector = settings.training.options().detector();
+            let detector = settings.training.options().labels.detector();
             *template = template_by_labels(template.take(), &corpora.labeled, &detector, progress)?;
             if let Some(chosen) = template.take() {
                 *template = Some(template_for(chosen, &corpora.labeled, progress)?);

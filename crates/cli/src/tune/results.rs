@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dropchain::train::{DevScore, Lbfgs, NoiseKind};
+use dropchain::train::{DevScore, Lbfgs};
 use dropchain_tune::{Configuration, NoiseGain, Parameter, TuneResult, text};
 use serde_json::{Map, Value, json};
 
@@ -144,7 +144,7 @@ impl Results<'_> {
         let mut found = self.found(templates, has_models);
         let settings = &self.result.settings;
         let is_random = settings.learner().name() != Lbfgs::NAME
-            || settings.regularization().noise.kind == NoiseKind::MonteCarlo;
+            || settings.regularization().noise.kind.is_sampled();
         let is_kept = |key: &str| {
             options_of(tune).any(|(other, _)| other == key)
                 && !Parameter::ALL.iter().any(|parameter| parameter.option() == key)
@@ -185,8 +185,7 @@ impl Results<'_> {
 }
 
 /// Options that `train` rejects without noise, or that have no effect then.
-const OF_NOISE: [&str; 6] =
-    ["noise", "masks", "samples", "unlabeled", "unlabeled-format", "discover"];
+const OF_NOISE: [&str; 4] = ["noise", "masks", "samples", "unlabeled"];
 
 /// Suggests extending the search if the best value of a parameter is the smallest or largest of
 /// several.

@@ -113,9 +113,9 @@ impl Table {
                     options.read.report.add(&Repair::REPLACED, places as u64);
                     Ok(text)
                 }
-                (Err(_), false) => {
-                    Err(error("the text is not UTF-8; expected UTF-8, --encoding NAME, or --lossy"))
-                }
+                (Err(_), false) => Err(error(
+                    "the text is not UTF-8; expected UTF-8, or --encoding NAME or utf-8-lossy",
+                )),
             }
         };
         let content = match &self.content {

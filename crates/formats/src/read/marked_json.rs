@@ -8,7 +8,6 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::marked_text::{MarkedSpan, MarkedText, MarkedToken};
-use super::misaligned::SpanOptions;
 
 /// Keys of spans: Prodigy's and ours; doccano's, old and new; its and spaCy's.
 const SPAN_KEYS: [&str; 4] = ["spans", "label", "labels", "entities"];
@@ -74,13 +73,9 @@ struct TokenObject {
 
 /// The text of an object, or `None` if it is to be left out: it was rejected or skipped, or has not
 /// been annotated yet.
-pub(super) fn marked_text(
-    line: &InputLine,
-    options: &ReadOptions,
-    span_options: &SpanOptions,
-) -> Result<Option<MarkedText>> {
+pub(super) fn marked_text(line: &InputLine, options: &ReadOptions) -> Result<Option<MarkedText>> {
     let object = parse_object(line)?;
-    let source = Source { line, options, span_options };
+    let source = Source { line, options };
     if !options.unlabeled && source.is_rejected(&object)? {
         options.report.add(&REJECTED, 1);
         return Ok(None);
@@ -95,7 +90,7 @@ pub(super) fn marked_text(
         return Ok(None);
     };
     let mut left_out = [&READ_KEYS[..], &SPAN_KEYS[..]].concat();
-    left_out.extend(span_options.text_key.as_deref());
+    left_out.extend(source.text_key());
     Ok(Some(MarkedText {
         text: text.into(),
         line: line.number,
@@ -110,7 +105,6 @@ pub(super) fn marked_text(
 struct Source<'a> {
     line: &'a InputLine<'a>,
     options: &'a ReadOptions,
-    span_options: &'a SpanOptions,
 }
 
 impl Source<'_> {
@@ -128,6 +122,11 @@ impl Source<'_> {
         }
     }
 
+    /// The key of the text that was chosen: the first of `columns`.
+    fn text_key(&self) -> Option<&str> {
+        self.options.columns.as_ref()?.first().map(String::as_str)
+    }
+
     /// The text: the value of the key that was chosen, or of `text`, also that of the key `data`
     /// (Label Studio), or the only string there.
     fn text(&self, object: &JsonObject) -> Result<String> {
@@ -135,7 +134,7 @@ impl Source<'_> {
         let data: Option<JsonObject<'_>> =
             data.map(|value| self.parse(value, "key \"data\"")).transpose()?;
         let data = data.as_ref();
-        let chosen = self.span_options.text_key.as_deref();
+        let chosen = self.text_key();
         let key = chosen.unwrap_or("text");
         let only = || {
             let mut strings = data?.members.iter().filter(|(_, value)| is_string(value));
@@ -159,7 +158,7 @@ impl Source<'_> {
         let keys: Vec<String> = strings.map(|(key, _)| format!("{key:?}")).collect();
         let found = match keys.is_empty() {
             true => "found no key with a string".to_owned(),
-            false => format!("found strings under {} (`text_key` KEY)", keys.join(", ")),
+            false => format!("found strings under {} (`columns` KEY)", keys.join(", ")),
         };
         self.line.error(format!(
             "expected the key {key:?} with the text (of Label Studio: in \"data\"), {found}"

@@ -18,8 +18,6 @@ pub struct SpanOptions {
     pub offsets: OffsetUnit,
     /// What becomes of those that cut tokens.
     pub misaligned: Misaligned,
-    /// The key of the text in JSON; by default `text`, or the only string of Label Studio's `data`.
-    pub text_key: Option<String>,
 }
 
 /// What to do with annotated spans that begin or end inside a token, or are discontinuous.

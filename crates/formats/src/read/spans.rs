@@ -19,7 +19,6 @@ impl ReadFormat for Spans {
     fn parser(&self, options: &ReadOptions) -> Result<Box<dyn SentenceParser>> {
         Ok(Box::new(SpansParser {
             options: options.clone(),
-            spans: self.0.clone(),
             objects: JsonObjects::new(options.limits.memory.bytes(0)),
             aligner: Aligner::new(options.clone(), self.0.clone())?,
         }))
@@ -29,7 +28,6 @@ impl ReadFormat for Spans {
 /// Parses JSON with spans of characters.
 struct SpansParser {
     options: ReadOptions,
-    spans: SpanOptions,
     objects: JsonObjects,
     aligner: Aligner,
 }
@@ -46,7 +44,7 @@ impl SentenceParser for SpansParser {
         lines.begin_sentence();
         let file = lines.file().clone();
         let line = InputLine::new(&text, &file, number);
-        if let Some(marked) = marked_text(&line, &self.options, &self.spans)? {
+        if let Some(marked) = marked_text(&line, &self.options)? {
             ready.extend(self.aligner.sentences(&marked, &file)?);
         }
         Ok(true)
@@ -290,8 +288,7 @@ mod tests {
 
     #[test]
     fn the_text_may_have_another_key() {
-        let options =
-            spans_with(SpanOptions { text_key: Some("body".to_owned()), ..SpanOptions::default() });
+        let options = ReadOptions { columns: Some(vec!["body".to_owned()]), ..spans() };
         let annotation =
             r#""annotations":[{"result":[{"value":{"start":0,"end":3,"labels":["PER"]}}]}]"#;
         for text in [
@@ -304,7 +301,7 @@ mod tests {
         assert_eq!(
             error(&other, &options),
             "x:1: expected the key \"body\" with the text (of Label Studio: in \"data\"), found \
-             strings under \"r\", \"file\" (`text_key` KEY)"
+             strings under \"r\", \"file\" (`columns` KEY)"
         );
     }
 
@@ -368,7 +365,7 @@ mod tests {
             (
                 r#"{"spans":[],"body":"a","id":"7"}"#.to_owned(),
                 "expected the key \"text\" with the text (of Label Studio: in \"data\"), found \
-                 strings under \"body\", \"id\" (`text_key` KEY)"
+                 strings under \"body\", \"id\" (`columns` KEY)"
                     .to_owned(),
             ),
             (

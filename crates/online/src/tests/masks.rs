@@ -6,7 +6,7 @@ use super::*;
 use crate::masks::Dropout;
 use crate::problem::Problem;
 
-fn sampled(seed: u64) -> LearnerSettings {
+fn sampled(seed: u64, eta: f64) -> LearnerSettings {
     let noise = Noise {
         distribution: NoiseDistribution::Dropout,
         node: 0.3,
@@ -17,13 +17,13 @@ fn sampled(seed: u64) -> LearnerSettings {
     LearnerSettings {
         noise: Some(noise),
         penalty: Penalty::from(0.0),
-        ..settings(Algorithm::Sgd(SgdOptions { max_trials: 1, eta: 1e-6, ..SgdOptions::default() }))
+        ..settings(Algorithm::Sgd(LearningRate::Fixed(eta)))
     }
 }
 
 /// One step at `theta`: the loss of the sentence before it and the weights after it.
 fn step(data: &Dataset, space: &ParameterSpace, theta: &[f64]) -> (f64, Vec<f64>) {
-    let mut learner = EpochLearner::new(data, space, sampled(5), theta.to_vec());
+    let mut learner = EpochLearner::new(data, space, sampled(5, 1e-6), theta.to_vec());
     let epoch = learner.run_epoch();
     (-epoch.terms.log_likelihood, learner.theta.clone())
 }
@@ -81,10 +81,7 @@ fn masked_values_are_right_on_average() {
 fn masks_depend_on_seed_and_epoch() {
     let (data, space) = &cases()[0];
     let run = |seed| {
-        let mut settings = sampled(seed);
-        let Algorithm::Sgd(options) = &mut settings.algorithm else { unreachable!() };
-        options.eta = 0.1;
-        let mut learner = learner(data, space, &settings);
+        let mut learner = learner(data, space, &sampled(seed, 0.1));
         [learner.run_epoch(), learner.run_epoch()].map(|epoch| epoch.objective)
     };
     assert_eq!(run(1), run(1));

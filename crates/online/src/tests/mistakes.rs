@@ -88,14 +88,9 @@ impl Dense {
                 wrong / tokens as f64
             }
             MistakeRule::PassiveAggressive(options) => {
-                let loss = if options.error_sensitive { wrong.sqrt() } else { 1.0 } - margin;
-                let tau = match options.variant {
-                    PassiveAggressiveType::Zero => loss / norm,
-                    PassiveAggressiveType::One => (loss / norm).min(options.c),
-                    PassiveAggressiveType::Two => loss / (norm + 0.5 / options.c),
-                };
+                let loss = wrong.sqrt() - margin;
                 if norm > 0.0 {
-                    self.add(tau * weight, delta);
+                    self.add((loss / norm).min(options.c) * weight, delta);
                 }
                 loss
             }
@@ -121,12 +116,7 @@ impl Dense {
 
     /// Returns the result.
     fn result(&self) -> Vec<f64> {
-        let is_averaged = match self.rule {
-            MistakeRule::PassiveAggressive(options) => options.averaging,
-            MistakeRule::Arow(_) => false,
-            _ => true,
-        };
-        if !is_averaged {
+        if matches!(self.rule, MistakeRule::Arow(_)) {
             return self.theta.clone();
         }
         self.sum.iter().map(|s| s / self.count).collect()
@@ -135,25 +125,15 @@ impl Dense {
 
 /// Every rule with some parameters.
 fn rules() -> Vec<MistakeRule> {
-    let mut rules = vec![
+    let passive_aggressive =
+        |c| MistakeRule::PassiveAggressive(PassiveAggressive { c, epsilon: 0.0 });
+    vec![
         MistakeRule::Perceptron(Perceptron::default()),
         MistakeRule::Arow(Arow::default()),
-        MistakeRule::Arow(Arow { variance: 0.3, gamma: 4.0, epsilon: 0.0 }),
-    ];
-    for variant in
-        [PassiveAggressiveType::Zero, PassiveAggressiveType::One, PassiveAggressiveType::Two]
-    {
-        for is_default in [true, false] {
-            rules.push(MistakeRule::PassiveAggressive(PassiveAggressive {
-                variant,
-                c: if is_default { 1.0 } else { 0.01 },
-                error_sensitive: is_default,
-                averaging: is_default,
-                epsilon: 0.0,
-            }));
-        }
-    }
-    rules
+        MistakeRule::Arow(Arow { gamma: 4.0, epsilon: 0.0 }),
+        passive_aggressive(1.0),
+        passive_aggressive(0.01),
+    ]
 }
 
 #[test]
@@ -166,14 +146,10 @@ fn updates_are_those_of_a_dense_implementation() {
         let dimension = space.dimension();
         for rule in rules() {
             let settings = settings(Algorithm::Mistakes(rule));
-            let variance = match rule {
-                MistakeRule::Arow(options) => options.variance,
-                _ => 0.0,
-            };
             let mut dense = Dense {
                 rule,
                 theta: vec![0.0; dimension],
-                variances: vec![variance; dimension],
+                variances: vec![1.0; dimension],
                 sum: vec![0.0; dimension],
                 count: 1.0,
                 has_tie: false,

@@ -95,10 +95,8 @@ fn order(settings: &LearnerSettings, epoch: u64, sentences: usize) -> Vec<usize>
 
 /// Every algorithm.
 fn algorithms() -> Vec<Algorithm> {
-    let sgd = |step| Algorithm::Sgd(SgdOptions { step, ..SgdOptions::default() });
     vec![
-        sgd(StepRule::Decreasing),
-        sgd(StepRule::Adagrad),
+        Algorithm::Sgd(LearningRate::Calibrated(0.1)),
         Algorithm::Mistakes(MistakeRule::Perceptron(Perceptron::default())),
         Algorithm::Mistakes(MistakeRule::PassiveAggressive(PassiveAggressive::default())),
         Algorithm::Mistakes(MistakeRule::Arow(Arow::default())),

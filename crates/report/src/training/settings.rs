@@ -188,11 +188,11 @@ mod tests {
     #[test]
     fn a_command_has_the_files_first_and_is_quoted_for_a_shell() {
         let config = json!({"command": "train", "options": {
-            "dev": ["dev 1.conll"], "l2": "0.1", "input": ["a.conll", "b.conll"], "discover": true,
+            "dev": ["dev 1.conll"], "l2": "0.1", "input": ["a.conll", "b.conll"], "comments": true,
         }});
         assert_eq!(
             command(&config).unwrap(),
-            "dropchain train a.conll b.conll --dev 'dev 1.conll' --l2 0.1 --discover"
+            "dropchain train a.conll b.conll --dev 'dev 1.conll' --l2 0.1 --comments"
         );
         assert_eq!(command(&Value::Null), None);
         assert_eq!(quoted("it's"), "'it'\\''s'");

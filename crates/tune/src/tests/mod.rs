@@ -80,7 +80,7 @@ fn searches() -> Vec<(Search<'static>, usize)> {
     let course = with(space("0,0.3", "0.1"), Parameter::WarmUp, "0,4");
     let course = course.with_gradients(&[Engine::Exact, Engine::Window(1)]);
     let sampled = settings(|o| {
-        o.method.noise.kind = NoiseKind::MonteCarlo;
+        o.method.noise.kind = NoiseKind::MonteCarlo(4);
     });
     let plain = || settings(|_| {});
     vec![

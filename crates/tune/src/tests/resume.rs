@@ -153,7 +153,7 @@ fn a_checkpoint_of_another_search_or_other_data_names_the_difference() {
     let template = other(|d| d.templates = vec![Some(template("word\n"))]);
     expect(search, &template, "other attributes of template 1");
     // What only the model depends on may change.
-    let pruned = with(|s| s.settings = settings(|o| o.prune = 0.01));
+    let pruned = with(|s| s.settings = settings(|o| o.storage.prune = 0.01));
     let (_, resumed) = outcome(&pruned, &data(0), (&path, true)).unwrap();
     assert_eq!(resumed.unwrap().runs, 4);
 }

@@ -197,19 +197,14 @@ _OPTIONS = {
     "feature.possible_transitions": "transitions",
     "c1": "l1",
     "c2": "l2",
-    "num_memories": "lbfgs_memory",
-    "linesearch": "line_search",
-    "max_linesearch": "max_line_search",
     "calibration.eta": "eta",
-    "calibration.rate": "calibration_rate",
-    "calibration.samples": "calibration_samples",
-    "calibration.candidates": "calibration_candidates",
-    "calibration.max_trials": "calibration_trials",
-    "type": "pa_type",
     "c": "pa_c",
 }
-_LINE_SEARCHES = dict(
-    zip(LINE_SEARCHES, ("strong-wolfe", "backtracking", "strong-backtracking"), strict=True)
+
+#: Parameters that dropchain does not have: it works as with the defaults of CRFsuite.
+_FIXED = frozenset(
+    "num_memories period delta linesearch max_linesearch calibration.rate calibration.samples "
+    "calibration.candidates calibration.max_trials type error_sensitive averaging".split()
 )
 _PRECISIONS = {"single": "f32", "double": "f64"}
 
@@ -235,9 +230,17 @@ def train_options(
     Raises
     ------
     ValueError
-        An extension is unknown.
+        An extension is unknown, or a parameter that dropchain does not have is not the default.
     """
-    options: dict[str, Any] = {"dropout": 0.0, "edge_dropout": 0.0, "dev_use": "report"}
+    values = dict(values)
+    for name in _FIXED.intersection(values):
+        value, default = values.pop(name), PARAMETERS[algorithm][name].default
+        if value != default:
+            raise ValueError(
+                f"{name} {value}: dropchain has no such parameter; expected {default}, the "
+                "default of CRFsuite"
+            )
+    options: dict[str, Any] = {"dropout": 0.0, "edge_dropout": 0.0, "patience": 0}
     options.update(algorithm=_ALGORITHMS[algorithm], boundary=False, recall_bias=0.0)
     options.update((_OPTIONS.get(name, name), value) for name, value in values.items())
     for name in ("states", "transitions"):
@@ -247,12 +250,13 @@ def train_options(
         if options["max_iterations"] in (0, UNLIMITED):
             options["max_iterations"] = None
         options["l1"], options["l2"] = max(options["l1"], 0.0), max(options["l2"], 0.0)
-        options["line_search"] = _LINE_SEARCHES[options["line_search"]]
         options["plain"] = True
-    elif algorithm == "passive-aggressive":
-        options["pa_type"] = options["pa_type"] if options["pa_type"] in (1, 2) else 0
-        for name in ("error_sensitive", "averaging"):
-            options[name] = options[name] != 0
+    elif algorithm == "arow":
+        # Updates depend on the ratio alone.
+        variance = options.pop("variance")
+        if not variance > 0:
+            raise ValueError(f"variance {variance}; expected a finite number above 0")
+        options["gamma"] /= variance
     for name, value in extensions.items():
         if name not in EXTENSIONS:
             raise ValueError(f"found the option {name}; it is unknown")
@@ -262,7 +266,5 @@ def train_options(
             if value not in _PRECISIONS:
                 raise ValueError(f"precision {value!r}; expected single or double")
             value = _PRECISIONS[value]
-        if name == "patience":
-            options["dev_use"] = "choose"
         options[name] = value
     return options

@@ -66,36 +66,21 @@ class CRF(BaseEstimator):
         Strength of the L2 regularization (lbfgs, l2sgd).
     max_iterations : int
         Maximum number of iterations. Default: none for lbfgs, 1000 for l2sgd, else 100.
-    num_memories : int, default=6
-        Number of past steps from which the inverse Hessian is approximated (lbfgs).
     epsilon : float
         Stops when the gradient (lbfgs, default 1e-5) or the mean loss (ap, pa, arow, default 0) is
         below this.
-    period : int, default=10
-        Number of iterations over which `delta` is measured (lbfgs, l2sgd).
-    delta : float
-        Stops when the loss improved by less than this fraction in a period (lbfgs, default 1e-5;
-        l2sgd, default 1e-6).
-    linesearch : {'MoreThuente', 'Backtracking', 'StrongBacktracking'}, default='MoreThuente'
-        Line search (lbfgs).
-    max_linesearch : int, default=20
-        Maximum number of trials of a line search (lbfgs).
-    calibration_eta, calibration_rate, calibration_samples, calibration_candidates, \
-calibration_max_trials
-        The search for the learning rate (l2sgd): the first one (0.1), the factor between rates
-        (2), the number of sequences (1000), of rates to find (10) and to try (20).
-    pa_type : {0, 1, 2}, default=1
-        How updates are limited (pa): not at all, PA-I, PA-II.
+    calibration_eta : float, default=0.1
+        The first learning rate of calibration (l2sgd).
     c : float, default=1
         Aggressiveness (pa).
-    error_sensitive : bool, default=True
-        Whether the cost grows with the number of wrong labels (pa).
-    averaging : bool, default=True
-        Whether weights are averaged (pa).
     variance : float, default=1
         Variance of weights at the start (arow).
     gamma : float, default=1
         Tradeoff between the loss and changes of the weights (arow).
+    num_memories, period, delta, linesearch, max_linesearch, calibration_rate, \
+calibration_samples, calibration_candidates, calibration_max_trials, pa_type, error_sensitive, \
+averaging
+        None, or the default of CRFsuite: dropchain has no such parameters.
     verbose : bool, default=False
         Whether to print a line for each iteration.
     model_filename : str, optional
@@ -108,7 +93,7 @@ calibration_max_trials
         Rate of simulated dropout of attributes, a regularizer (lbfgs, l2sgd). 0.3 is a good start
         for names, with a `c2` of 0.1.
     edge_dropout : float, optional
-        The rate for transitions, by default twice `dropout`.
+        The rate for transitions, by default `dropout`.
     noise : {'dropout', 'gaussian', 'additive', 'reweighted', 'monte-carlo'}, default='dropout'
         The noise whose effect is minimized, and whose amount `dropout` is.
     warm_up : int, optional

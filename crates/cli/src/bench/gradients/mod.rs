@@ -98,7 +98,7 @@ impl GradientsCommand {
         let progress = Progress::new(self.quiet || self.measurement.peak_of.is_some());
         progress.update(&format!("reading {}", self.files.join(", ")));
         let corpus = self.read()?;
-        let detector = settings.training.options().detector();
+        let detector = settings.training.options().labels.detector();
         let template = settings.template.take();
         settings.template = template_by_labels(template, &corpus, &detector, &progress)?;
         let set = TrainingSet::new(corpus, settings.template.clone(), &settings.training)?;
@@ -153,7 +153,7 @@ impl GradientsCommand {
                 "--figure: there is nothing to draw without --sweep; expected --sweep",
             ));
         }
-        if !sweeps.is_empty() && training.options().order == Order::Zero {
+        if !sweeps.is_empty() && training.options().structure.order == Order::Zero {
             return Err(Error::parameter(
                 "--sweep: at order 0 tokens are independent, and all engines are the same; \
                  expected --order 1",
@@ -191,8 +191,8 @@ impl GradientsCommand {
     }
 
     fn options(&self) -> TrainOptions {
-        let mut options =
-            TrainOptions { collapse: self.training.collapse.is_on(), ..TrainOptions::default() };
+        let mut options = TrainOptions::default();
+        options.attributes.collapse = self.training.collapse.is_on();
         options.method.l2 = Some(self.training.l2);
         self.training.noise.apply(&mut options);
         self.model.apply(&mut options);

@@ -30,7 +30,9 @@ impl Variant {
             Self::Noise(NoiseTerm::Reweighted(iterations)) => {
                 noise.kind = NoiseKind::Reweighted(iterations);
             }
-            Self::Noise(NoiseTerm::MonteCarlo { .. }) => noise.kind = NoiseKind::MonteCarlo,
+            Self::Noise(NoiseTerm::MonteCarlo { samples, .. }) => {
+                noise.kind = NoiseKind::MonteCarlo(samples);
+            }
         }
     }
 

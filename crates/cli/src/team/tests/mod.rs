@@ -167,7 +167,7 @@ fn a_rank_with_other_options_or_another_template_is_named() {
 #[test]
 fn what_does_not_divide_is_refused() {
     let sampled = Lbfgs {
-        noise: NoiseOptions { kind: NoiseKind::MonteCarlo, ..NoiseOptions::default() },
+        noise: NoiseOptions { kind: NoiseKind::MonteCarlo(4), ..NoiseOptions::default() },
         ..Lbfgs::default()
     };
     let refused = |size, learner: &Lbfgs| {

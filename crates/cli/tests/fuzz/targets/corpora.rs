@@ -169,15 +169,12 @@ fn variants(format: InputFormat) -> Vec<ReadOptions> {
         variants.extend(["name", "upos+feats"].map(label));
     }
     if format == InputFormat::Spans {
-        let spans = SpanOptions {
-            text_key: Some("body".to_owned()),
-            misaligned: Misaligned::Drop,
-            ..SpanOptions::default()
-        };
-        variants.push(format.apply(spans, plain.clone()));
+        let spans = SpanOptions { misaligned: Misaligned::Drop, ..SpanOptions::default() };
+        let body = Some(vec!["body".to_owned()]);
+        variants.push(format.apply(spans, ReadOptions { columns: body, ..plain.clone() }));
         variants.extend(OffsetUnit::ALL.map(|offsets| {
             let misaligned = Misaligned::Expand;
-            let spans = SpanOptions { offsets, misaligned, ..SpanOptions::default() };
+            let spans = SpanOptions { offsets, misaligned };
             format.apply(spans, plain.clone())
         }));
     }

@@ -36,7 +36,8 @@ fn template() -> Template {
 }
 
 fn settings(change: impl FnOnce(&mut TrainOptions)) -> TrainSettings {
-    let mut options = TrainOptions { collapse: false, ..TrainOptions::new(Lbfgs::dropout(0.5)) };
+    let mut options = TrainOptions::new(Lbfgs::dropout(0.5));
+    options.attributes.collapse = false;
     change(&mut options);
     TrainSettings::new(options).unwrap()
 }
