@@ -184,7 +184,6 @@ fn ner_looks_at_documents_where_they_are_marked() {
         ("marked", "ner", "", "ner-document"),
         ("plain", "ner", "", "ner"),
         ("marked", "ner", "--document sentence", "ner"),
-        ("plain", "ner", "--document file", "ner-document"),
         ("marked", "minimal", "", "minimal"),
     ] {
         let train = "train --max-iterations 5 --quiet --model";

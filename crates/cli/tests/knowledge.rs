@@ -26,7 +26,7 @@ fn template(dir: &TestDir, model: &str) -> String {
 #[test]
 fn all_kinds_of_knowledge_are_learned_recorded_and_used() {
     let dir = test_dir();
-    dir.run("cluster raw.txt train.conll --clusters 4 --output paths.txt --quiet").success();
+    dir.run("cluster raw.txt train.conll --clusters 15 --output paths.txt --quiet").success();
     let arguments = "--template minimal --vectors vectors.txt --gazetteer \
                      cities.txt --threads 1 --max-iterations 3";
     let trained = dir.run(&format!(
@@ -52,7 +52,7 @@ fn all_kinds_of_knowledge_are_learned_recorded_and_used() {
     assert_eq!(events.len(), 3, "{start}");
     assert_eq!(events[0]["role"], "clusters");
     assert_eq!(events[0]["files"], serde_json::json!(["raw.txt", "train.conll"]));
-    assert_eq!(events[0]["clusters"], 4);
+    assert_eq!(events[0]["clusters"], 15);
     assert_eq!(events[2]["bytes"], 14);
     // Tagging needs none of the files.
     for file in ["raw.txt", "vectors.txt", "cities.txt"] {

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use dropchain::corpus::{Format, ReadLimits, ReadOptions};
-use dropchain::{Corpus, Sentence, Template, TrainOptions, Trainer};
+use dropchain::{Corpus, MemoryLimit, Sentence, Template, TrainOptions, Trainer};
 
 use crate::support::{NER_CORPUS, TestDir, finish, gzip, wait_until};
 
@@ -157,13 +157,12 @@ fn a_sentence_over_the_memory_limit_is_an_error_with_its_line() {
     ];
     for (name, text) in cases {
         dir.write(name, text);
-        let template = match name.ends_with(".crfsuite") {
-            true => "",
-            false => "--template minimal",
-        };
-        let line = format!("train --quiet {name} {template} --model m --memory 20M");
-        let message = dir.run(&line).failure();
-        assert!(message.starts_with(&format!("{name}:")), "{message}");
+        let memory = MemoryLimit::Bytes(20_000_000);
+        let limits = ReadLimits { max_sentence: 10_000_000, memory };
+        let format = Some(Format::guess(name));
+        let options = ReadOptions { format, limits, ..ReadOptions::default() };
+        let message = Corpus::read([dir.path(name)], &options).unwrap_err().to_string();
+        assert!(message.contains(&format!("{name}:")), "{message}");
         assert!(
             message.contains("the sentence up to here needs more memory than the limit, 20 MB"),
             "{message}"
