@@ -117,7 +117,7 @@ fn tasks_of_label_studio_have_scores() {
 #[test]
 fn probabilities_of_spans_are_those_given_what_is_known() {
     let dir = ner_model();
-    let line = "tag m --format jsonld labels --output spans --marginals";
+    let line = "tag m --format jsonl --forced labels --output spans --marginals";
     let object = dir.run_with_stdin(line, HOSTILE).json();
     let scores = object["spans"].as_array().unwrap().iter();
     let scores: Vec<f64> = scores.map(|span| span["score"].as_f64().unwrap()).collect();
@@ -230,7 +230,7 @@ fn rendered(dir: &TestDir, page: &str) -> Option<String> {
 fn a_browser_reads_the_page_as_it_was_written() {
     let dir = ner_model();
     dir.write("a.jsonl", HOSTILE);
-    let page = dir.run("tag m a.jsonld labels --output html --marginals").success();
+    let page = dir.run("tag m a.jsonl --forced labels --output html --marginals").success();
     dir.write("page.html", &page);
     assert!(!page.contains("<script"), "{page}");
     let marks: Vec<&str> = page.lines().filter(|line| line.starts_with("<p ")).collect();

@@ -296,7 +296,9 @@ fn results_go_to_standard_output_and_notices_to_standard_error() {
         let output = dir.run(line);
         let reading = match line.split(' ').next() {
             Some("eval") => "train.conll: read as IOB2, 5 labels\n",
-            Some("tag") => "train.conll: its labels (label) are ignored;d label keeps them\n",
+            Some("tag") => {
+                "train.conll: its labels (label) are ignored; --forced label keeps them\n"
+            }
             _ => "",
         };
         assert_eq!(output.stderr, reading, "{line}");

@@ -121,13 +121,13 @@ fn the_terminal_shows_spans_and_unclear_tokens_first() {
 fn known_labels_are_kept_by_what_is_compared() {
     let dir = TestDir::with_model(NER_CORPUS, "--template ner");
     dir.write("partly.conll", "Ann NNP B-PER\nLee NNP _\nleft VBD _\n\n");
-    let line = "m partly.conlld label --columns word,pos,label --top 100";
+    let line = "m partly.conll --forced label --columns word,pos,label --top 100";
     let explained = explain(&dir, line, "");
     let tokens = explained[0]["explanations"].as_array().unwrap();
     assert_eq!(tokens[0]["label"], "B-PER");
     assert_eq!(tokens[0]["runner_up"], Value::Null);
     assert_eq!(tokens[1]["runner_up"]["start"], 1);
-    let text = dir.run("explain m partly.conlld label --columns word,pos,label --all");
+    let text = dir.run("explain m partly.conll --forced label --columns word,pos,label --all");
     assert!(text.success().contains("1 Ann: B-PER (p 1.000), no other such label is possible"));
 }
 

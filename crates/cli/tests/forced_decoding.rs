@@ -48,7 +48,7 @@ fn known_labels_are_kept_and_the_others_completed() {
 fn probabilities_and_candidates_are_those_given_what_is_known() {
     let dir = ner();
     let text = "Ann NNP O\nLee NNP _\n\n";
-    let tag = "tag m --format conlld label --output jsonl --marginals --nbest 4";
+    let tag = "tag m --format conll --forced label --output jsonl --marginals --nbest 4";
     let tagged = dir.run_with_stdin(tag, text).json_lines();
     let marginals = &tagged[0]["marginals"];
     assert!((marginals[0]["O"].as_f64().unwrap() - 1.0).abs() < 1e-12);
@@ -68,7 +68,7 @@ fn json_lines_have_known_labels_and_spans() {
             "{{\"tokens\":[\"Ann\",\"Lee\",\"left\",\"Rome\"],\
              \"1\":[\"NNP\",\"NNP\",\"VBD\",\"NNP\"]{known}}}\n"
         );
-        let tag = format!("tag m --format jsonld {keys}");
+        let tag = format!("tag m --format jsonl --forced {keys}");
         dir.run_with_stdin(&tag, object).json_lines().remove(0)
     };
     let free = tag("labels", "");
@@ -94,7 +94,8 @@ fn every_format_with_columns_has_known_labels() {
     let row =
         |i: usize, word: &str, tag: &str| format!("{i}\t{word}\t_\t{tag}\t_\t_\t_\t_\t_\t_\n");
     let text = format!("# weight = x\n{}{}\n", row(1, "Ann", "VBD"), row(2, "left", "_"));
-    let tagged = dir.run_with_stdin("tag m --format conllud upos --output conll", text).success();
+    let tagged =
+        dir.run_with_stdin("tag m --format conllu --forced upos --output conll", text).success();
     let found: Vec<&str> = tagged.lines().map(|l| l.rsplit('\t').next().unwrap()).collect();
     assert_eq!(found[1], "VBD");
     assert_ne!(found[2], "_");
@@ -102,7 +103,7 @@ fn every_format_with_columns_has_known_labels() {
     dir.write("train.crfsuite", "A\tw=a\nB\tw=b\n\nB\tw=b\nA\tw=a\n\n");
     dir.run("train train.crfsuite --model m --quiet").success();
     let tagged = dir.run_with_stdin(
-        "tag m --format crfsuited label",
+        "tag m --format crfsuite --forced label",
         "@weight:2\n_\tw=a\nA\tw=b\nA|B\tw=b\n\n",
     );
     assert_eq!(tagged.success(), "_\tA\nA\tA\nA|B\tB\n\n");
@@ -112,7 +113,7 @@ fn every_format_with_columns_has_known_labels() {
 fn known_labels_of_the_corpus_are_kept_by_a_model_of_another_scheme() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal --scheme bioes");
     let text = "Ann NNP I-PER\n";
-    assert!(failure(&dir, "--format conlld label", text).contains(":1: no legal label"));
+    assert!(failure(&dir, "--format conll --forced label", text).contains(":1: no legal label"));
     let text = "Ann NNP _\nLee NNP B-LOC\nleft VBD I-LOC\nRome NNP _\n\n";
     let found = labels(&dir, text, "--forced label");
     assert!(found.contains(" B-LOC I-LOC "), "{found}");
@@ -131,7 +132,7 @@ fn without_known_labels_the_output_is_the_same_as_ever() {
 #[test]
 fn known_labels_that_cannot_be_are_errors_with_their_line() {
     let dir = ner();
-    let conll = |text: &str| failure(&dir, "--format conlld label", text);
+    let conll = |text: &str| failure(&dir, "--format conll --forced label", text);
     assert_eq!(
         conll("Ann NNP _\nLee NNP B-ORG\n"),
         "-:2: the model has no label for the known label 'B-ORG'; its labels are \
@@ -146,21 +147,21 @@ fn known_labels_that_cannot_be_are_errors_with_their_line() {
          B-PER|B-ORG, or '_' for any"
     );
     assert_eq!(
-        failure(&dir, "--format conlld nor", "Ann NNP O\n"),
+        failure(&dir, "--format conll --forced nor", "Ann NNP O\n"),
         "-:1: no column 'nor' to take labels from; the columns are word 1 label"
     );
     assert_eq!(
-        failure(&dir, "--format textd label", "Ann\n"),
+        failure(&dir, "--format text --forced label", "Ann\n"),
         "--forced: raw text has no labels; expected columns or JSON lines (--format)"
     );
     assert_eq!(
-        failure(&dir, "--format conlld label,1", "Ann NNP O\n"),
+        failure(&dir, "--format conll --forced label,1", "Ann NNP O\n"),
         "--forced: found several columns; expected one, except in JSON lines"
     );
     let json = |known: &str| {
         let object =
             format!("{{\"tokens\":[\"Ann\",\"Lee\"],\"1\":[\"N\",\"N\"],\"k\":{known}}}\n");
-        failure(&dir, "--format jsonld k", &object)
+        failure(&dir, "--format jsonl --forced k", &object)
     };
     let span = "the known span of type 'PER' from token";
     let counted = "(counted from 0, end exclusive)";
@@ -201,7 +202,7 @@ fn known_labels_that_cannot_be_are_errors_with_their_line() {
         assert_eq!(json(known), format!("-:1: {fault}"));
     }
     assert!(
-        failure(&dir, "--format jsonld k", "{\"text\":\"Ann\",\"k\":[\"O\"]}\n")
+        failure(&dir, "--format jsonl --forced k", "{\"text\":\"Ann\",\"k\":[\"O\"]}\n")
             .contains(":1: key \"k\": the object has text")
     );
 }
@@ -213,7 +214,7 @@ fn a_model_of_order_0_keeps_labels_but_no_spans() {
     let object = "{\"tokens\":[\"Ann\",\"Lee\"],\"1\":[\"N\",\"N\"],\
                   \"spans\":[{\"token_start\":1,\"token_end\":2,\"type\":\"PER\"}]}\n";
     assert!(
-        failure(&dir, "--format jsonld spans", object)
+        failure(&dir, "--format jsonl --forced spans", object)
             .contains("a known span needs a model of order 1")
     );
 }

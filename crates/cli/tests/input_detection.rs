@@ -45,7 +45,7 @@ fn columns_as_in_training_are_read_as_columns() {
         let run = dir.run(&format!("tag m {name}"));
         let notices = format!(
             "{name}: read as columns (word pos ner); --format text reads raw text\n{name}: its \
-             labels (ner) are ignored;d ner keeps them"
+             labels (ner) are ignored; --forced ner keeps them"
         );
         assert_eq!(run.stderr.trim_end(), notices);
         let tagged = run.success();

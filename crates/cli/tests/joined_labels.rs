@@ -220,7 +220,7 @@ fn templates_cannot_read_the_columns() {
 #[test]
 fn known_labels_of_joined_columns_are_refused() {
     let dir = conllu();
-    let message = dir.run("tag m train.conllud upos+feats").failure();
+    let message = dir.run("tag m train.conllu --forced upos+feats").failure();
     assert!(message.contains("cannot be partial or forced"), "{message}");
 }
 

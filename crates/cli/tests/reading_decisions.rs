@@ -120,7 +120,7 @@ fn labels_of_input_that_tag_ignores_are_named() {
     let json = "{\"tokens\":[\"Mira\",\"ran\"],\"label\":[\"B-PER\",\"O\"]}\n";
     dir.write("in.jsonl", json);
     let ignored =
-        |file: &str| format!("{file}: its labels (label) are ignored;d label keeps them\n");
+        |file: &str| format!("{file}: its labels (label) are ignored; --forced label keeps them\n");
     for file in ["train.conll", "in.jsonl"] {
         let run = dir.run(&format!("tag m {file}"));
         assert!(run.stderr.ends_with(&ignored(file)), "{}", run.stderr);

@@ -179,7 +179,7 @@ fn inputs_are_documents_of_their_own_unless_they_say_otherwise() {
 fn known_labels_are_kept_as_by_tag() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     let line = json!({"tokens": ["Ann", "left"], "gold": ["B-LOC", null]}).to_string();
-    let tagged = dir.run_with_stdin("tag m --format jsonld gold --marginals", &line);
+    let tagged = dir.run_with_stdin("tag m --format jsonl --forced gold --marginals", &line);
     let server = Server::start(&dir, "m");
     let answer = server.post("/tag?forced=gold&marginals", &line);
     assert_eq!(answer.success(), response(&tagged.success()));
