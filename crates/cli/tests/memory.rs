@@ -5,8 +5,7 @@ use std::fs;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use dropchain::corpus::{Format, ReadLimits, ReadOptions};
-use dropchain::{Corpus, MemoryLimit, Sentence, Template, TrainOptions, Trainer};
+use dropchain::{Corpus, Sentence, Template, TrainOptions, Trainer};
 
 use crate::support::{NER_CORPUS, TestDir, finish, gzip, wait_until};
 
@@ -416,20 +415,6 @@ fn a_hundred_trainings_in_one_process_do_not_grow() {
     wait_until("100 trainings", || child.try_wait().unwrap().is_some());
     let output = finish(child, "(100 trainings)").success();
     assert!(output.contains("1 passed"), "{output}");
-}
-
-#[test]
-fn text_that_copies_of_a_sentence_share_is_not_counted_below_zero() {
-    let object =
-        "{\"tokens\":[\"a\",\"b\"],\"labels\":[\"X\",\"O\"],\"note\":\"some other text\"}\n";
-    let corpus = Corpus::parse(object.repeat(100), "x.jsonl", &ReadOptions::default()).unwrap();
-    // The first copy of a sentence shares its text with the second, which then has it alone.
-    let twice: Corpus = corpus.iter().chain(&corpus).cloned().collect();
-    drop(corpus);
-    let options = TrainOptions { max_iterations: Some(2), ..TrainOptions::default() };
-    let template: Template = "word\n".parse().unwrap();
-    let trained = Trainer::new(options).unwrap().train(twice, template, &mut ());
-    assert!(trained.is_ok());
 }
 
 #[cfg(target_os = "linux")]

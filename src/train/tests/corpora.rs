@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::chain::{LabelWeights, Order};
+use crate::corpus::{Corpus, ReadOptions};
 use crate::eval::Evaluation;
 use crate::ids::AttributeId;
 use crate::label::Scheme;
@@ -104,6 +105,27 @@ fn a_trained_model_tags_new_sentences() {
     let tag = |words: &str| tagger.tag_words(words.split(' ')).unwrap().join(" ");
     assert_eq!(tag("Mary Lovelace left London"), "B-PER I-PER O B-LOC");
     assert_eq!(tag("she left New York"), "O O B-LOC I-LOC");
+}
+
+#[test]
+fn every_shipped_template_memorizes_its_training_data() {
+    let sentence = |line: &str| -> String {
+        let tokens = line.split(' ').map(|token| token.replace('/', " X ") + "\n");
+        tokens.collect::<String>() + "\n"
+    };
+    let text: String = NAMES.lines().map(sentence).collect();
+    let corpus = Corpus::parse(text, "x.conll", &ReadOptions::default()).unwrap();
+    // A second pass learns from predictions for text that the first has not seen.
+    for name in Template::shipped_names().filter(|name| !name.ends_with("two-passes")) {
+        let template = Template::shipped(name).unwrap().unwrap();
+        let trainer = Trainer::new(options()).unwrap();
+        let trained = trainer.train(corpus.clone(), template, &mut ());
+        let tagger = Tagger::new(trained.unwrap().model);
+        for sentence in &corpus {
+            let labels = tagger.tag(sentence).unwrap().labels;
+            assert_eq!(tagger.label_names(&labels), sentence.labels().unwrap(), "{name}");
+        }
+    }
 }
 
 #[test]
@@ -309,6 +331,18 @@ fn a_recall_bias_needs_a_label_outside_spans() {
     let options = changed(options, |o| o.structure.order = Order::Zero);
     let error = train(&options, corpus(NAMES), "word").unwrap_err();
     assert_eq!(error.to_string(), "recall bias 1; expected 0, since the order is 0");
+}
+
+#[test]
+fn text_that_copies_of_a_sentence_share_is_not_counted_below_zero() {
+    let object =
+        "{\"tokens\":[\"a\",\"b\"],\"labels\":[\"X\",\"O\"],\"note\":\"some other text\"}\n";
+    let corpus = Corpus::parse(object.repeat(100), "x.jsonl", &ReadOptions::default()).unwrap();
+    // The first copy of a sentence shares its text with the second, which then has it alone.
+    let twice: Corpus = corpus.iter().chain(&corpus).cloned().collect();
+    drop(corpus);
+    let trainer = Trainer::new(short_options(0.0)).unwrap();
+    assert!(trainer.train(twice, template("word"), &mut ()).is_ok());
 }
 
 #[test]

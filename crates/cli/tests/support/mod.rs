@@ -5,12 +5,13 @@ mod browser;
 mod server;
 mod session;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -81,6 +82,9 @@ Rome NNP
 . .
 ";
 
+/// The contents and the name of a file.
+type File = (Vec<u8>, String);
+
 /// A temporary directory to run the program in.
 pub struct TestDir(TempDir);
 
@@ -106,8 +110,24 @@ impl TestDir {
     /// Creates a directory with the file `train.conll` and the model `m` trained on it with
     /// `options`, with so little L2 that the model reproduces its training data.
     pub fn with_model(corpus: &str, options: &str) -> Self {
-        let dir = Self::new(&[("train.conll", corpus)]);
-        dir.run(&format!("train train.conll --model m --quiet --l2 0.01 {options}")).success();
+        let train = format!("train train.conll --model m --quiet --l2 0.01 {options}");
+        Self::trained(&[("train.conll", corpus)], &train)
+    }
+
+    /// Creates a directory with `files` and what the training `lines` write, which are separated by
+    /// semicolons. Tests that ask for the same share one run.
+    pub fn trained(files: &[(&str, &str)], lines: &str) -> Self {
+        static RUNS: Mutex<BTreeMap<String, Arc<OnceLock<Vec<File>>>>> =
+            Mutex::new(BTreeMap::new());
+        let key = format!("{lines} {files:?}");
+        let run = Arc::clone(RUNS.lock().unwrap().entry(key).or_default());
+        let after = run.get_or_init(|| {
+            let dir = Self::new(files);
+            lines.split(';').for_each(|line| drop(dir.run(line).success()));
+            dir.names().into_iter().map(|name| (dir.bytes(&name), name)).collect()
+        });
+        let dir = Self::new(&[]);
+        after.iter().for_each(|(bytes, name)| dir.write(name, bytes));
         dir
     }
 
