@@ -1,18 +1,15 @@
 //! `tag`: outputs for annotation tools, browsers and programs of Stanford.
 
-use std::fs;
-use std::process::{Command, Stdio};
-
 use serde_json::{Value, json};
 
-use crate::support::{NER_CORPUS, POS_CORPUS, TestDir};
+use crate::support::{NER_CORPUS, TestDir};
 
 fn ner_model() -> TestDir {
     TestDir::with_model(NER_CORPUS, "--template ner")
 }
 
-/// Emoji, a combining accent, tabs, CRLF and blank lines.
-const TEXT: &str = "😀 Ann\tLee left Rome.\r\n\r\n  e\u{301} Bob met Ann  Lee in New York.\r\n";
+/// Positions count characters, bytes or units of UTF-16.
+const TEXT: &str = "😀 Ann Lee.\n";
 
 /// Words that look like markup, as a JSON object with labels.
 const HOSTILE: &str = concat!(
@@ -20,125 +17,37 @@ const HOSTILE: &str = concat!(
     r#""labels": ["B-PER", "I-PER", "B-LOC", "B-LOC", "O", "O", "_"]}"#
 );
 
-/// The parts of a text that spans cover, with their labels.
-fn covered(text: &str, spans: &Value) -> Vec<(String, String)> {
-    let part = |span: &Value| {
-        let [start, end] = ["start", "end"].map(|key| span[key].as_u64().unwrap() as usize);
-        let part = text.chars().skip(start).take(end - start).collect();
-        (span["label"].as_str().unwrap().to_owned(), part)
-    };
-    spans.as_array().unwrap().iter().map(part).collect()
-}
-
-fn owned(marks: &[(&str, &str)]) -> Vec<(String, String)> {
-    let owned = |(label, part): &(&str, &str)| ((*label).to_owned(), (*part).to_owned());
-    marks.iter().map(owned).collect()
-}
-
 #[test]
-fn spans_lead_to_the_entities_of_the_text() {
-    let dir = ner_model();
-    let objects = dir.run_with_stdin("tag m --format text --output spans", TEXT).json_lines();
-    assert_eq!(objects.len(), 2);
-    assert_eq!(objects[0]["text"], "😀 Ann\tLee left Rome.");
-    let marks = |object: &Value| covered(object["text"].as_str().unwrap(), &object["spans"]);
-    let first = owned(&[("PER", "Ann\tLee"), ("LOC", "Rome")]);
-    assert_eq!(marks(&objects[0]), first);
-    let second = owned(&[("PER", "Bob"), ("PER", "Ann  Lee"), ("LOC", "New York")]);
-    assert_eq!(marks(&objects[1]), second);
-    let displacy = dir.run_with_stdin("tag m --format text --output displacy", TEXT).json_lines();
-    let text = displacy[1]["text"].as_str().unwrap();
-    assert_eq!(covered(text, &displacy[1]["ents"]), second);
-}
-
-#[test]
-fn offsets_are_in_the_unit_that_is_asked_for() {
-    let dir = ner_model();
-    for (options, start) in
-        [("spans", 2), ("spans --offsets bytes", 5), ("spans --offsets utf16", 3)]
-    {
-        let line = format!("tag m --format text --output {options}");
-        let objects = dir.run_with_stdin(&line, TEXT).json_lines();
-        assert_eq!(objects[0]["spans"][0]["start"], start, "{options}");
-    }
-    // doccano counts as JavaScript does.
-    for (options, start) in [("doccano", 3), ("doccano --offsets chars", 2)] {
-        let line = format!("tag m --format text --output {options}");
-        let objects = dir.run_with_stdin(&line, TEXT).json_lines();
-        assert_eq!(objects[0]["label"][0], json!([start, start + 7, "PER"]), "{options}");
-    }
-}
-
-#[test]
-fn annotations_of_brat_refer_to_the_whole_input() {
+fn every_tool_gets_the_positions_in_the_text_and_the_scores_asked_for() {
     let dir = ner_model();
     dir.write("a.txt", TEXT);
-    let annotations = dir.run("tag m a.txt --format text --output brat").success();
-    let chars: Vec<char> = TEXT.chars().collect();
-    let mut found = Vec::new();
-    for line in annotations.lines() {
-        let fields: Vec<&str> = line.splitn(3, '\t').collect();
-        let [label, start, end] = fields[1].split(' ').collect::<Vec<_>>()[..] else {
-            panic!("{line}");
-        };
-        let [start, end] = [start, end].map(|number| number.parse::<usize>().unwrap());
-        assert_eq!(chars[start..end].iter().collect::<String>(), fields[2]);
-        assert_eq!(fields[0], format!("T{}", found.len() + 1));
-        found.push((label.to_owned(), fields[2].to_owned()));
+    for (output, expected) in [
+        ("doccano", "{\"text\":\"😀 Ann Lee.\",\"label\":[[3,10,\"PER\"]]}\n"),
+        ("brat", "T1\tPER 2 9\tAnn Lee\n"),
+    ] {
+        let tagged = dir.run(&format!("tag m a.txt --output {output}")).success();
+        assert_eq!(tagged, expected, "{output}");
     }
-    let expected = [
-        ("PER", "Ann\tLee"),
-        ("LOC", "Rome"),
-        ("PER", "Bob"),
-        ("PER", "Ann  Lee"),
-        ("LOC", "New York"),
-    ];
-    assert_eq!(found, owned(&expected));
-}
-
-#[test]
-fn tasks_of_label_studio_have_scores() {
-    let dir = ner_model();
-    let tasks =
-        dir.run_with_stdin("tag m --format text --output label-studio --marginals", TEXT).json();
-    assert_eq!(tasks.as_array().unwrap().len(), 2);
+    let spans = &dir.run("tag m a.txt --output spans --offsets bytes").json()["spans"][0];
+    assert_eq!(
+        (&spans["start"], &spans["end"], &spans["label"]),
+        (&json!(5), &json!(12), &json!("PER"))
+    );
+    let displacy = dir.run("tag m a.txt --output displacy").json();
+    assert_eq!(displacy["ents"], json!([{"start": 2, "end": 9, "label": "PER"}]));
+    let tasks = dir.run("tag m a.txt --output label-studio --marginals").json();
     let prediction = &tasks[0]["predictions"][0];
     assert_eq!(prediction["model_version"], "m");
     let region = &prediction["result"][0];
-    assert_eq!(region["value"]["text"], "Ann\tLee");
-    assert_eq!(region["value"]["labels"], json!(["PER"]));
+    assert_eq!(region["value"]["text"], "Ann Lee");
     let score = |value: &Value| value["score"].as_f64().unwrap();
-    assert!(0.5 < score(prediction) && score(prediction) <= score(region));
-    assert!(score(region) < 1.0);
+    assert!(0.3 < score(prediction) && score(prediction) <= score(region));
     let empty = dir.run_with_stdin("tag m --format text --output label-studio", "");
     assert_eq!(empty.json(), json!([]));
-}
-
-#[test]
-fn probabilities_of_spans_are_those_given_what_is_known() {
-    let dir = ner_model();
+    // What is known is certain.
     let line = "tag m --format jsonl --forced labels --output spans --marginals";
     let object = dir.run_with_stdin(line, HOSTILE).json();
-    let scores = object["spans"].as_array().unwrap().iter();
-    let scores: Vec<f64> = scores.map(|span| span["score"].as_f64().unwrap()).collect();
-    assert!(scores.len() >= 3);
-    // The labels before the span, in it and after it are known.
-    assert!((scores[0] - 1.0).abs() < 1e-9, "{scores:?}");
-}
-
-#[test]
-fn parts_of_speech_are_marks_of_single_tokens() {
-    let dir = TestDir::with_model(POS_CORPUS, "--template pos");
-    let text = "Ann left.";
-    let tagged = |output| dir.run_with_stdin(&format!("tag m --output {output}"), text);
-    assert_eq!(
-        tagged("doccano").success(),
-        "{\"text\":\"Ann left.\",\"label\":[[0,3,\"NNP\"],[4,8,\"VBD\"],[8,9,\".\"]]}\n"
-    );
-    assert_eq!(tagged("brat").success(), "T1\tNNP 0 3\tAnn\nT2\tVBD 4 8\tleft\nT3\t. 8 9\t.\n");
-    let object = tagged("spans --marginals").json();
-    assert!(object["spans"][2]["score"].as_f64().unwrap() > 0.5);
-    assert_eq!(tagged("html").success().matches("<mark ").count(), 3);
+    assert!((score(&object["spans"][0]) - 1.0).abs() < 1e-9, "{object}");
 }
 
 #[test]
@@ -208,30 +117,11 @@ fn a_terminal_has_colors_unless_the_environment_says_no() {
     }
 }
 
-/// Returns what a browser makes of a page, serialized; `None` if there is no Chromium.
-fn rendered(dir: &TestDir, page: &str) -> Option<String> {
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let profile = dir.path("profile");
-    let page = fs::canonicalize(dir.path(page)).unwrap();
-    names.into_iter().find_map(|name| {
-        let output = Command::new(name)
-            .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
-            .arg(format!("--user-data-dir={}", profile.display()))
-            .arg(format!("file://{}", page.display()))
-            .stdin(Stdio::null())
-            .output()
-            .ok()?;
-        Some(String::from_utf8(output.stdout).unwrap())
-    })
-}
-
 #[test]
-#[expect(clippy::print_stdout, reason = "reports a skipped test")]
-fn a_browser_reads_the_page_as_it_was_written() {
+fn words_that_look_like_markup_are_text_of_pages() {
     let dir = ner_model();
     dir.write("a.jsonl", HOSTILE);
     let page = dir.run("tag m a.jsonl --forced labels --output html --marginals").success();
-    dir.write("page.html", &page);
     assert!(!page.contains("<script"), "{page}");
     let marks: Vec<&str> = page.lines().filter(|line| line.starts_with("<p ")).collect();
     assert_eq!(marks.len(), 1);
@@ -243,13 +133,6 @@ fn a_browser_reads_the_page_as_it_was_written() {
         "{}",
         marks[0]
     );
-    let Some(dom) = rendered(&dir, "page.html") else {
-        println!("skipped: there is no Chromium");
-        return;
-    };
-    // In text, a browser writes quotes as they are.
-    let expected = marks[0].replace("&quot;", "\"").replace("&#39;", "'");
-    assert!(dom.contains(&expected), "{dom}");
 }
 
 #[test]

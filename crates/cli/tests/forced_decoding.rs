@@ -45,22 +45,6 @@ fn known_labels_are_kept_and_the_others_completed() {
 }
 
 #[test]
-fn probabilities_and_candidates_are_those_given_what_is_known() {
-    let dir = ner();
-    let text = "Ann NNP O\nLee NNP _\n\n";
-    let tag = "tag m --format conll --forced label --output jsonl --marginals --nbest 4";
-    let tagged = dir.run_with_stdin(tag, text).json_lines();
-    let marginals = &tagged[0]["marginals"];
-    assert!((marginals[0]["O"].as_f64().unwrap() - 1.0).abs() < 1e-12);
-    assert_eq!(marginals[0]["B-PER"], 0.0);
-    let sum: f64 = marginals[1].as_object().unwrap().values().map(|p| p.as_f64().unwrap()).sum();
-    assert!((sum - 1.0).abs() < 1e-9, "{sum}");
-    let nbest = tagged[0]["nbest"].as_array().unwrap();
-    assert!(nbest.len() > 1 && nbest.iter().all(|path| path["labels"][0] == "O"), "{nbest:?}");
-    assert_eq!(nbest[0]["probability"], tagged[0]["probability"]);
-}
-
-#[test]
 fn json_lines_have_known_labels_and_spans() {
     let dir = ner();
     let tag = |keys: &str, known: &str| -> Value {
@@ -100,8 +84,9 @@ fn every_format_with_columns_has_known_labels() {
     assert_eq!(found[1], "VBD");
     assert_ne!(found[2], "_");
 
-    dir.write("train.crfsuite", "A\tw=a\nB\tw=b\n\nB\tw=b\nA\tw=a\n\n");
-    dir.run("train train.crfsuite --model m --quiet").success();
+    let attributes = "A\tw=a\nB\tw=b\n\nB\tw=b\nA\tw=a\n\n";
+    let train = "train train.crfsuite --model m --quiet";
+    let dir = TestDir::trained(&[("train.crfsuite", attributes)], train);
     let tagged = dir.run_with_stdin(
         "tag m --format crfsuite --forced label",
         "@weight:2\n_\tw=a\nA\tw=b\nA|B\tw=b\n\n",
@@ -120,16 +105,6 @@ fn known_labels_of_the_corpus_are_kept_by_a_model_of_another_scheme() {
 }
 
 #[test]
-fn without_known_labels_the_output_is_the_same_as_ever() {
-    let dir = ner();
-    let [free, forced] = ["", "--forced label"].map(|options| {
-        let tag = format!("tag m --format conll --output jsonl --marginals --nbest 3 {options}");
-        dir.run_with_stdin(&tag, TEXT.repeat(70)).success()
-    });
-    assert_eq!(free, forced);
-}
-
-#[test]
 fn known_labels_that_cannot_be_are_errors_with_their_line() {
     let dir = ner();
     let conll = |text: &str| failure(&dir, "--format conll --forced label", text);
@@ -141,11 +116,6 @@ fn known_labels_that_cannot_be_are_errors_with_their_line() {
     let fault = "no legal label sequence has the known labels and spans up to here; expected \
                  labels and spans that fit together, or --constrain off";
     assert_eq!(conll("Ann NNP O\nLee NNP I-PER\n"), format!("-:2: {fault}"));
-    assert_eq!(
-        conll("Ann NNP B-PER|\n"),
-        "-:1: the partial label 'B-PER|': a label is empty; expected a label, several such as \
-         B-PER|B-ORG, or '_' for any"
-    );
     assert_eq!(
         failure(&dir, "--format conll --forced nor", "Ann NNP O\n"),
         "-:1: no column 'nor' to take labels from; the columns are word 1 label"
@@ -171,32 +141,12 @@ fn known_labels_that_cannot_be_are_errors_with_their_line() {
             format!("{span} 1 to 3 {counted} ends after the sentence, which has 2 tokens"),
         ),
         (
-            r#"[{"token_start":1,"token_end":1,"type":"PER"}]"#,
-            format!("{span} 1 to 1 {counted} is empty; expected an end after the start"),
-        ),
-        (
-            concat!(
-                r#"[{"token_start":0,"token_end":2,"type":"PER"},"#,
-                r#"{"token_start":1,"token_end":2,"type":"PER"}]"#
-            ),
-            format!("{span} 1 to 2 {counted} overlaps that from 0 to 2"),
-        ),
-        (
-            r#"[{"token_start":0,"token_end":2,"type":"ORG"}]"#,
-            "the model has no labels for the known span of type 'ORG'".to_owned(),
-        ),
-        (
             r#"[{"token_start":-1,"token_end":2,"type":"PER"}]"#,
             "key \"k\", item 1: expected a span such as {\"token_start\": 0, \"token_end\": 2, \
              \"type\": \"PER\"}"
                 .to_owned(),
         ),
         (r#"["O"]"#, "key \"k\": expected as many labels as tokens (2), found 1".to_owned()),
-        (
-            r#"["O", 3]"#,
-            "key \"k\", item 2: expected a label, an array of labels or null, found a number"
-                .to_owned(),
-        ),
         (r#""O""#, "key \"k\": expected an array of labels or spans".to_owned()),
     ] {
         assert_eq!(json(known), format!("-:1: {fault}"));
@@ -204,17 +154,5 @@ fn known_labels_that_cannot_be_are_errors_with_their_line() {
     assert!(
         failure(&dir, "--format jsonl --forced k", "{\"text\":\"Ann\",\"k\":[\"O\"]}\n")
             .contains(":1: key \"k\": the object has text")
-    );
-}
-
-#[test]
-fn a_model_of_order_0_keeps_labels_but_no_spans() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal --order 0");
-    assert!(labels(&dir, "Ann NNP O\n\n", "--forced label").starts_with('O'));
-    let object = "{\"tokens\":[\"Ann\",\"Lee\"],\"1\":[\"N\",\"N\"],\
-                  \"spans\":[{\"token_start\":1,\"token_end\":2,\"type\":\"PER\"}]}\n";
-    assert!(
-        failure(&dir, "--format jsonl --forced spans", object)
-            .contains("a known span needs a model of order 1")
     );
 }
