@@ -1,4 +1,4 @@
-//! `tag`: outputs for annotation tools, browsers and programs of Stanford.
+//! `tag`: outputs for annotation tools and browsers.
 
 use serde_json::{Value, json};
 

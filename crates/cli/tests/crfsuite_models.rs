@@ -213,34 +213,6 @@ fn a_converted_model_tags_as_crfsuite_does_and_stays_what_it_is() {
     assert!(dir.bytes("again") == converted);
 }
 
-#[test]
-fn single_precision_halves_the_weights_and_keeps_the_labels() {
-    let dir = recorded();
-    dir.run("convert m --model single --precision f32").success();
-    dir.run("convert m --model double --precision f64").success();
-    let weights = Model::open(dir.path("double")).unwrap().weights(AttributeKind::Node);
-    let [single, double] = ["single", "double"].map(|model| dir.bytes(model).len());
-    assert_eq!(single + 4 * weights, double);
-    let tagged = ["single", "double"].map(|model| {
-        let line = format!("tag {model} input.crfsuite --output jsonl --marginals");
-        dir.run(&line).json_lines()
-    });
-    let mut differ = false;
-    for (single, double) in tagged[0].iter().zip(&tagged[1]) {
-        assert_eq!(single["labels"], double["labels"]);
-        let [single, double] = [single, double].map(|line| line["probability"].as_f64().unwrap());
-        assert!((single - double).abs() < 1e-5, "{single} {double}");
-        differ |= single.to_bits() != double.to_bits();
-    }
-    assert!(differ);
-    // Widening changes nothing but the size.
-    dir.run("convert single --model wide --precision f64").success();
-    let line = "tag wide input.crfsuite --output jsonl --marginals";
-    assert_eq!(dir.run(line).json_lines(), tagged[0]);
-    dir.run("convert wide --model narrow --precision f32").success();
-    assert!(dir.bytes("narrow") == dir.bytes("single"));
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn a_model_of_crfsuite_can_be_read_from_a_pipe() {
@@ -292,35 +264,4 @@ fn a_model_that_cannot_be_converted_leaves_the_old_file() {
     assert!(dir.bytes("m") == bytes);
     let names = ["input.crfsuite", "large", "m", "nan", "new", "other", "short"];
     assert_eq!(dir.names(), names);
-}
-
-/// A file without checksums: a changed byte is an error or another weight, never a crash.
-#[test]
-fn no_byte_makes_a_model_of_crfsuite_crash() {
-    let dir = recorded();
-    let text = dir.path("input.crfsuite").display().to_string();
-    let corpus = Corpus::read([text], &ReadOptions::default()).unwrap();
-    let bytes = dir.bytes("m");
-    let (mut errors, mut models) = (0, 0);
-    for at in 0..bytes.len() {
-        let mut damaged = bytes.clone();
-        damaged[at] ^= [0x01, 0x80, 0xff][at % 3];
-        match dropchain_crfsuite::from_bytes(damaged) {
-            Err(_) => errors += 1,
-            Ok(model) => {
-                model.verify().unwrap();
-                let tagger = Tagger::new(model);
-                for sentence in corpus.iter().take(3) {
-                    if let Ok(tagging) = tagger.tag(sentence) {
-                        assert_eq!(tagging.labels.len(), sentence.len());
-                    }
-                }
-                models += 1;
-            }
-        }
-        if at % 50 == 0 {
-            assert!(dropchain_crfsuite::from_bytes(bytes[..at].to_vec()).is_err());
-        }
-    }
-    assert!(errors > 3000 && models > 3000, "{errors} errors, {models} models");
 }

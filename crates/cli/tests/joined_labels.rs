@@ -37,9 +37,8 @@ const TRAIN: &str = "--template words.tpl --model m --quiet --dropout 0 --l2 0.0
 
 /// A directory with the training data `file`, and a model `m` trained on it.
 fn trained(file: &str, text: &str, options: &str) -> TestDir {
-    let dir = TestDir::new(&[(file, text), ("words.tpl", "word\n")]);
-    dir.run(&format!("train {file} {TRAIN} {options}")).success();
-    dir
+    let train = format!("train {file} {TRAIN} {options}");
+    TestDir::trained(&[(file, text), ("words.tpl", "word\n")], &train)
 }
 
 fn conllu() -> TestDir {

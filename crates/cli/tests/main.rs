@@ -64,7 +64,6 @@ mod serve;
 mod serve_limits;
 #[cfg(unix)]
 mod serve_models;
-mod sharing;
 #[cfg(unix)]
 mod signals;
 mod support;
@@ -76,6 +75,5 @@ mod tune;
 mod tune_resume;
 mod two_passes;
 mod uncertain;
-mod vectors;
 mod warm_start;
 mod weights;

@@ -5,20 +5,16 @@ use std::path::Path;
 
 use crate::support::{NER_CORPUS, Session, TestDir, sample_corpus};
 
-/// A directory with two models, `m` and `other`, with different labels and weights, and their
-/// training data.
+/// A directory with two models, `m` and `other`, with different labels and weights.
 fn two_models() -> TestDir {
     let train = sample_corpus("train");
     let renamed = train.replace("PER", "XYZ").replace("LOC", "PER");
-    let dir = TestDir::new(&[("train.conll", &train), ("other.conll", &renamed)]);
-    for (corpus, model, l2) in [("train", "m", 0.1), ("other", "other", 3.0)] {
-        let line = format!(
-            "train {corpus}.conll --template ner --max-iterations 8 --l2 {l2} --quiet \
-             --model {model}"
-        );
-        dir.run(&line).success();
-    }
-    dir
+    let options = "--template ner --max-iterations 8 --quiet";
+    let lines = format!(
+        "train train.conll --model m --l2 0.1 {options};\
+         train other.conll --model other --l2 3 {options}"
+    );
+    TestDir::trained(&[("train.conll", &train), ("other.conll", &renamed)], &lines)
 }
 
 /// The sentences of the sample corpus, one per line.
@@ -32,50 +28,40 @@ fn lines(part: &str) -> Vec<String> {
     sentences.map(words).collect()
 }
 
-/// Tags sentences while `change` is applied to the model file, and asserts that the labels stay
-/// those of the old model.
-fn assert_labels_stay(change: impl FnOnce(&TestDir)) {
-    let dir = two_models();
+/// Changes a model file in some way.
+type Change = fn(&TestDir);
+
+fn set_length(dir: &TestDir, length: usize) {
+    let file = OpenOptions::new().write(true).open(dir.path("m")).unwrap();
+    file.set_len(length as u64).unwrap();
+}
+
+#[test]
+fn labels_stay_whatever_happens_to_the_model_file() {
+    let changes: [Change; 6] = [
+        // As `cp` does it: into the same file.
+        |dir| fs::write(dir.path("m"), dir.bytes("other")).unwrap(),
+        |dir| set_length(dir, 0),
+        |dir| set_length(dir, 10 * dir.bytes("m").len()),
+        |dir| fs::write(dir.path("m"), vec![0; dir.bytes("m").len()]).unwrap(),
+        |dir| fs::remove_file(dir.path("m")).unwrap(),
+        |dir| fs::rename(dir.path("other"), dir.path("m")).unwrap(),
+    ];
     let lines = lines("dev");
+    let dir = two_models();
     let tag = |line: &String| dir.run_with_stdin("tag m --output inline", line).success();
     let expected: Vec<String> = lines.iter().take(12).map(tag).collect();
     assert!(expected.iter().any(|line| line.contains("[PER")));
-    let mut session = Session::start(&dir, "tag m --output inline");
-    session.exchange(&lines[0], &expected[0]);
-    change(&dir);
-    for (line, expected) in lines.iter().zip(&expected).skip(1) {
-        session.exchange(line, expected);
+    for change in changes {
+        let dir = two_models();
+        let mut session = Session::start(&dir, "tag m --output inline");
+        session.exchange(&lines[0], &expected[0]);
+        change(&dir);
+        for (line, expected) in lines.iter().zip(&expected).skip(1) {
+            session.exchange(line, expected);
+        }
+        session.finish();
     }
-    session.finish();
-}
-
-#[test]
-fn labels_stay_when_another_model_is_copied_over_the_file() {
-    // As `cp` does it: into the same file.
-    assert_labels_stay(|dir| fs::write(dir.path("m"), dir.bytes("other")).unwrap());
-}
-
-#[test]
-fn labels_stay_when_the_file_is_truncated() {
-    assert_labels_stay(|dir| {
-        let file = OpenOptions::new().write(true).open(dir.path("m"));
-        file.unwrap().set_len(0).unwrap();
-    });
-}
-
-#[test]
-fn labels_stay_when_the_file_is_extended() {
-    assert_labels_stay(|dir| {
-        let file = OpenOptions::new().write(true).open(dir.path("m")).unwrap();
-        file.set_len(10 * file.metadata().unwrap().len()).unwrap();
-    });
-}
-
-#[test]
-fn labels_stay_when_the_file_is_zeroed_deleted_or_replaced() {
-    assert_labels_stay(|dir| fs::write(dir.path("m"), vec![0; dir.bytes("m").len()]).unwrap());
-    assert_labels_stay(|dir| fs::remove_file(dir.path("m")).unwrap());
-    assert_labels_stay(|dir| fs::rename(dir.path("other"), dir.path("m")).unwrap());
 }
 
 /// While one model is copied over another again and again, every run gets the labels of one of
@@ -253,9 +239,9 @@ fn a_huge_sparse_file_with_the_preamble_of_a_model_is_an_error() {
 #[test]
 fn a_sentence_that_takes_too_much_memory_is_an_error_at_its_line() {
     let train = sample_corpus("train");
-    let dir = TestDir::new(&[("train.conll", &train), ("my.tpl", "word\nedge: word\n")]);
     let line = "train train.conll --template my.tpl --max-iterations 3 --model m --quiet";
-    dir.run(line).success();
+    let files = [("train.conll", train.as_str()), ("my.tpl", "word\nedge: word\n")];
+    let dir = TestDir::trained(&files, line);
     let options = "--format conll --output conll";
     dir.write("long.conll", "Ann\tX\tO\n\n".to_owned() + &"a\tX\tO\n".repeat(40_000) + "\n");
     let tagged = dir.run(&format!("tag m long.conll {options}")).success();

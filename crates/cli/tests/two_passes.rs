@@ -26,15 +26,15 @@ pub fn corpus(names: std::ops::Range<usize>) -> String {
 }
 
 fn trained(options: &str) -> TestDir {
-    let dir = TestDir::new(&[
-        ("train.conll", &corpus(0..40)),
-        ("test.conll", &corpus(40..50)),
+    let (train, test) = (corpus(0..40), corpus(40..50));
+    let files = [
+        ("train.conll", train.as_str()),
+        ("test.conll", &test),
         ("two.tpl", TEMPLATE),
         ("one.tpl", "word[-1]\n"),
-    ]);
+    ];
     let train = "train train.conll --template two.tpl --model m --quiet --dropout 0 --l2 0.01";
-    dir.run(&format!("{train} {options}")).success();
-    dir
+    TestDir::trained(&files, &format!("{train} {options}"))
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn the_second_pass_knows_what_the_first_says_elsewhere_in_the_document() {
 
 #[test]
 fn threads_and_pipes_change_nothing() {
-    let dir = trained("--threads 1");
+    let dir = trained("--log log");
     let one = dir.bytes("m");
     dir.run(
         "train train.conll --template two.tpl --model m --quiet --dropout 0 --l2 0.01 --threads 3",
@@ -78,29 +78,15 @@ fn threads_and_pipes_change_nothing() {
 
 #[test]
 fn a_column_of_the_corpus_with_the_name_is_a_column() {
-    let dir = TestDir::new(&[
-        ("train.conll", "Ann PER B-PER\nleft O O\n\nBob O O\n"),
-        ("a.tpl", "predicted\n"),
-    ]);
-    dir.run("train train.conll --columns word,predicted,ner --template a.tpl --model m --quiet")
-        .success();
+    let files = [("train.conll", "Ann PER B-PER\nleft O O\n\nBob O O\n"), ("a.tpl", "predicted\n")];
+    let train = "train train.conll --columns word,predicted,ner --template a.tpl --model m --quiet";
+    let dir = TestDir::trained(&files, train);
     let model = Model::open(dir.path("m")).unwrap();
     assert!(model.first_pass().is_none());
 }
 
 #[test]
-fn both_passes_are_converted() {
-    let dir = trained("");
-    dir.run("convert m --precision f64 --model wide").success();
-    let wide = Model::open(dir.path("wide")).unwrap();
-    assert!(wide.first_pass().is_some());
-    assert!(wide.as_bytes().len() > dir.bytes("m").len());
-    let tagged = dir.run("tag m test.conll").success();
-    assert_eq!(dir.run("tag wide test.conll").success(), tagged);
-}
-
-#[test]
-fn what_two_passes_do_not_have_is_refused_before_training() {
+fn training_continues_both_passes_and_not_from_one() {
     let dir = trained("--log log");
     let before = (dir.bytes("m"), dir.bytes("log"));
     let train = "train train.conll --template two.tpl --model m --quiet";
@@ -108,11 +94,13 @@ fn what_two_passes_do_not_have_is_refused_before_training() {
     let error = dir.run(&format!("{train} --init one")).failure();
     assert!(error.contains("has no first pass"), "{error}");
     assert!((dir.bytes("m"), dir.bytes("log")) == before);
+    dir.run("train test.conll --init m --model more --quiet --dropout 0 --l2 0.01").success();
+    assert!(Model::open(dir.path("more")).unwrap().first_pass().is_some());
 }
 
 #[test]
 fn a_search_trains_both_passes() {
-    let dir = trained("");
+    let dir = trained("--log log");
     let options = "--dev test.conll --max-iterations 4 --quiet --model";
     let grid = "--template one.tpl --template two.tpl --dropout 0 --l2 0.1 --json";
     let found = dir.run(&format!("tune train.conll {grid} {options} best")).json();
@@ -126,37 +114,4 @@ fn a_search_trains_both_passes() {
     let folds = "tune train.conll --template two.tpl --folds 2 --dropout 0 --l2 0.1 --quiet";
     dir.run(&format!("{folds} --max-iterations 3 --model best")).success();
     assert!(Model::open(dir.path("best")).unwrap().first_pass().is_some());
-}
-
-#[test]
-fn training_continues_both_passes() {
-    let dir = trained("");
-    dir.run("train test.conll --init m --model more --quiet --dropout 0 --l2 0.01").success();
-    assert!(Model::open(dir.path("more")).unwrap().first_pass().is_some());
-}
-
-#[test]
-fn the_built_in_template_has_two_passes() {
-    let dir = TestDir::new(&[("train.conll", &corpus(0..12))]);
-    dir.run("train train.conll --template ner-two-passes --model m --quiet --max-iterations 3")
-        .success();
-    assert!(Model::open(dir.path("m")).unwrap().first_pass().is_some());
-    dir.run("tag m train.conll").success();
-}
-
-#[test]
-fn every_damaged_byte_is_an_error() {
-    let dir = trained("");
-    let bytes = dir.bytes("m");
-    let check = |bytes: Vec<u8>| Model::from_bytes(bytes).and_then(|model| model.verify());
-    check(bytes.clone()).unwrap();
-    // All of the preamble, and samples of the rest.
-    for i in (0..600).chain((600..bytes.len()).step_by(97)) {
-        let mut damaged = bytes.clone();
-        damaged[i] ^= 0x80;
-        assert!(check(damaged).is_err(), "byte {i} of {}", bytes.len());
-    }
-    for length in (0..bytes.len()).step_by(211) {
-        assert!(check(bytes[..length].to_vec()).is_err(), "{length} bytes");
-    }
 }

@@ -1,6 +1,7 @@
 //! Tests of readers and writers together, and helpers for the tests of the parsers.
 
 mod memory;
+mod supervision;
 
 use std::io::Cursor;
 use std::sync::{Arc, Mutex};

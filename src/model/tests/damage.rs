@@ -79,27 +79,41 @@ const ENDS: usize = 4;
 const NAMES: usize = 5;
 const EDGE_WEIGHTS: usize = 7;
 
+/// A model, and one of two passes.
+fn one_pass_and_two() -> [Model; 2] {
+    let model = small_model();
+    let two = Model::combine(&model, &model).unwrap();
+    [model, two]
+}
+
 #[test]
 fn every_flipped_byte_is_detected() {
-    let bytes = small_model().as_bytes().to_vec();
-    for i in 0..bytes.len() {
-        for flip in [0x01, 0x80, 0xff] {
-            let mut damaged = bytes.clone();
-            damaged[i] ^= flip;
-            assert!(read(damaged).is_err(), "byte {i} of {}", bytes.len());
+    for model in one_pass_and_two() {
+        let bytes = model.as_bytes();
+        for i in 0..bytes.len() {
+            for flip in [0x01, 0x80, 0xff] {
+                let mut damaged = bytes.to_vec();
+                damaged[i] ^= flip;
+                assert!(read(damaged).is_err(), "byte {i} of {}", bytes.len());
+            }
         }
     }
 }
 
 #[test]
 fn every_truncation_is_detected() {
-    let bytes = small_model().as_bytes().to_vec();
-    for length in 0..bytes.len() {
-        assert!(read(bytes[..length].to_vec()).is_err(), "{length} bytes");
+    for model in one_pass_and_two() {
+        let bytes = model.as_bytes();
+        for length in 0..bytes.len() {
+            assert!(read(bytes[..length].to_vec()).is_err(), "{length} bytes");
+        }
+        let longer = [bytes, &[0]].concat();
+        let (found, said) = (longer.len(), bytes.len());
+        assert_eq!(
+            damage(longer),
+            format!("it has {found} bytes; according to its preamble, {said}")
+        );
     }
-    let longer = [&bytes[..], &[0]].concat();
-    let (found, said) = (longer.len(), bytes.len());
-    assert_eq!(damage(longer), format!("it has {found} bytes; according to its preamble, {said}"));
 }
 
 #[test]
@@ -149,9 +163,9 @@ fn the_error_for_another_version_names_it() {
 
 #[test]
 fn crafted_files_never_make_reading_panic() {
-    let model = small_model();
+    let few_bits = model(header(&LABELS, "word", Precision::F16), &dense_nodes(), &sparse_edges());
     let mut opened = 0;
-    for bytes in crafted(&model) {
+    for bytes in [small_model(), few_bits].iter().flat_map(crafted) {
         let Ok(model) = read(bytes) else { continue };
         opened += 1;
         let k = model.header().labels.len();
