@@ -24,21 +24,10 @@ fn number(value: &Value, field: &str) -> f64 {
 }
 
 #[test]
-fn exact_engines_find_the_same_minimum() {
-    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    let adjoint = last_iteration(&dir, "--dropout 0.3");
-    assert!(number(&adjoint, "dropout") > 0.0);
-    let message = last_iteration(&dir, "--dropout 0.3 --gradient message");
-    let window = last_iteration(&dir, "--dropout 0.3 --gradient window=1000");
-    assert_same_objective(&message, &adjoint);
-    assert_same_objective(&window, &adjoint);
-}
-
-#[test]
 fn approximate_engines_end_where_no_step_is_lower_and_say_so() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     let exact = last_iteration(&dir, "--dropout 0.3 --warm-up 5");
-    for engine in ["local", "window=0", "window=1"] {
+    for engine in ["local", "window=1"] {
         let last = last_iteration(&dir, &format!("--dropout 0.3 --warm-up 5 --gradient {engine}"));
         let log = dir.json_lines("log");
         let with_noise =
@@ -61,7 +50,7 @@ fn reweighted_noise_converges_near_the_minimum_of_eq_14() {
     let exact = last_iteration(&dir, "--dropout 0.3");
     let without = last_iteration(&dir, "--dropout 0");
     let mut ends = Vec::new();
-    for engine in ["reweighted", "reweighted=5", "reweighted=1"] {
+    for engine in ["reweighted", "reweighted=1"] {
         let last = last_iteration(&dir, &format!("--dropout 0.3 --noise {engine}"));
         let end = dir.json_lines("log").pop().unwrap();
         let reason = end["stop_reason"].as_str().unwrap();
@@ -71,7 +60,6 @@ fn reweighted_noise_converges_near_the_minimum_of_eq_14() {
     }
     // The fixed point does not depend on the length of a round.
     assert!((ends[0] - ends[1]).abs() < 2e-3 * ends[0], "{ends:?}");
-    assert!((ends[0] - ends[2]).abs() < 2e-3 * ends[0], "{ends:?}");
     let [exact, without] = [exact, without].map(|line| number(&line, "objective"));
     assert!(ends[0] > exact && ends[0] - exact < 0.5 * (exact - without), "{ends:?} {exact}");
 }
@@ -80,7 +68,7 @@ fn reweighted_noise_converges_near_the_minimum_of_eq_14() {
 fn an_equal_amount_of_unlabeled_text_halves_the_noise_term_of_each() {
     // λ = n/(n + αm) = ½ with the training data once more as unlabeled text, α = 1 (eq. 11).
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    for engine in ["--gradient exact", "--gradient message", "--noise reweighted=3"] {
+    for engine in ["--gradient message", "--noise reweighted=3"] {
         let options = format!("--dropout 0.3 {engine}");
         let without = last_iteration(&dir, &options);
         let unlabeled = "--unlabeled train.conll --unlabeled-weight 1";
@@ -104,15 +92,6 @@ fn multiplicative_gaussian_noise_is_dropout_of_the_same_variance() {
 }
 
 #[test]
-fn edges_have_a_rate_of_their_own() {
-    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    let same = last_iteration(&dir, "--dropout 0.3 --edge-dropout 0.3");
-    assert_eq!(same["objective"], last_iteration(&dir, "--dropout 0.3")["objective"]);
-    let none = last_iteration(&dir, "--dropout 0.3 --edge-dropout 0");
-    assert!(number(&none, "objective") < number(&same, "objective"));
-}
-
-#[test]
 fn unlabeled_text_of_any_format_changes_the_model() {
     let dir = TestDir::new(&[
         ("train.conll", NER_CORPUS),
@@ -120,12 +99,7 @@ fn unlabeled_text_of_any_format_changes_the_model() {
         ("more.jsonl", "{\"tokens\": [\"Ada\", \"met\", \"Bob\"]}\n"),
     ]);
     let without = last_iteration(&dir, "--dropout 0.3");
-    for options in [
-        "--unlabeled raw.txt",
-        "--unlabeled more.jsonl",
-        "--unlabeled raw.txt more.jsonl",
-        "--unlabeled train.conll",
-    ] {
+    for options in ["--unlabeled raw.txt more.jsonl", "--unlabeled raw.txt --discover"] {
         let with = last_iteration(&dir, &format!("--dropout 0.3 {options}"));
         assert_ne!(with["objective"], without["objective"], "{options}");
     }
@@ -143,49 +117,9 @@ fn noise_on_edges_alone_learns_from_unlabeled_text() {
 }
 
 #[test]
-fn noise_gives_the_same_bytes_for_any_number_of_threads() {
-    let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("raw.txt", "Ada met Bob.\n")]);
-    for engine in ["--gradient message", "--noise reweighted=4"] {
-        let models = ["1", "2", "5"].map(|threads| {
-            let options = "--dropout 0.3 --unlabeled raw.txt --threads";
-            last_iteration(&dir, &format!("{options} {threads} {engine}"));
-            dir.bytes("m")
-        });
-        assert!(models[0] == models[1] && models[0] == models[2]);
-    }
-}
-
-const MONTE_CARLO: &str = "--noise monte-carlo --dropout 0.3 --max-iterations 15";
-
-#[test]
-fn monte_carlo_noise_gives_the_same_bytes_for_any_number_of_threads() {
-    let dir =
-        TestDir::new(&[("train.conll", &sample_corpus("train")), ("raw.txt", "Ada met Bob.\n")]);
-    let model = |options: &str| {
-        let train = "train train.conll --template minimal --model m --quiet";
-        let options = format!("{train} {MONTE_CARLO} --unlabeled raw.txt {options}");
-        dir.run(&options).success();
-        dir.bytes("m")
-    };
-    // The model stores the seed, but not the number of threads.
-    let one = model("--seed 7 --threads 1");
-    assert!(one == model("--seed 7 --threads 2"));
-    assert!(one == model("--seed 7 --threads 5"));
-}
-
-#[test]
-fn another_seed_gives_another_run() {
-    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    let [one, again, other] =
-        ["1", "1", "2"].map(|seed| last_iteration(&dir, &format!("{MONTE_CARLO} --seed {seed}")));
-    assert_eq!(one["objective"], again["objective"]);
-    assert_ne!(one["objective"], other["objective"]);
-}
-
-#[test]
 fn monte_carlo_noise_stops_with_a_reason_and_logs_its_parameters() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    for options in ["", "--l1 0.02", "--order 0", "--boundary off"] {
+    for options in ["", "--l1 0.02 --order 0 --samples 1 --collapse off"] {
         let options = format!("--noise monte-carlo --dropout 0.3 --seed 5 {options}");
         let last = last_iteration(&dir, &options);
         assert!(number(&last, "dropout") > 0.0);
@@ -254,10 +188,8 @@ fn a_model_that_saw_noise_says_how_much() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     for (options, iterations, regularization) in [
         ("--warm-up 2 --max-iterations 6", "4", "dropout 0.3, L2 0.1"),
-        ("--noise gaussian --max-iterations 4", "2", "gaussian 0.3, L2 0.1"),
         ("--l1 0.01 --warm-up 0 --max-iterations 3", "3", "dropout 0.3, L1 0.01, L2 0.1"),
         ("--algorithm sgd --warm-up 1 --max-iterations 3", "2", "dropout 0.3, L2 0.1"),
-        ("--dropout 0 --max-iterations 2", "null", "L2 0.3"),
         ("--algorithm ap --max-iterations 2", "null", "no penalty"),
     ] {
         let line = format!("train train.conll --template minimal --model m --quiet {options}");

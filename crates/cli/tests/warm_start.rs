@@ -62,19 +62,6 @@ fn fingerprint(dir: &TestDir, model: &str) -> String {
 }
 
 #[test]
-fn without_iterations_the_weights_are_those_of_the_model() {
-    for options in ["", "--states observed --dropout 0", "--order 0", "--boundary off"] {
-        let dir = directory(options);
-        let structure = options.replace("--order 0", "").replace("--boundary off", "");
-        let init = "--init m --max-iterations 0 --quiet";
-        dir.run(&format!("train train.conll {init} --model same {structure}")).success();
-        assert_eq!(fingerprint(&dir, "same"), fingerprint(&dir, "m"), "{options}");
-        dir.run(&format!("train more.conll {init} --model more {structure}")).success();
-        assert_eq!(weights(&dir, "more"), weights(&dir, "m"), "{options}");
-    }
-}
-
-#[test]
 fn what_matched_is_printed_and_logged() {
     let dir = directory("");
     let train = "train more.conll --init m --towards m --max-iterations 3 --model new --log log";
@@ -198,24 +185,18 @@ fn models_and_data_that_do_not_fit_are_rejected() {
         error.starts_with("pos.conll:1: the label 'NNP': the labels of these data encode no spans"),
         "{error}"
     );
-    dir.run("train pos.conll --template minimal --model pos --quiet").success();
-    let error =
-        dir.run("train more.conll --columns word,pos,ner --init pos --model x --quiet").failure();
-    assert!(error.starts_with("more.conll:1: the label 'B-PER'"), "{error}");
-
     let mut bytes = dir.bytes("m");
     let middle = bytes.len() - 40;
     bytes[middle] ^= 1;
     dir.write("damaged", bytes);
-    for command in ["train", "tune --folds 2"] {
-        for flag in ["--init", "--towards"] {
-            let line = format!("{command} more.conll {flag} damaged --model x");
-            let error = dir.run(&line).failure();
-            assert!(error.starts_with("damaged: the model is damaged"), "{error}");
-            let error = dir.run(&line.replace("damaged", "none")).failure();
-            assert!(error.starts_with("none: "), "{error}");
-            let error = dir.run(&line.replace("damaged", "more.conll")).failure();
-            assert!(error.starts_with("more.conll: this is not a dropchain model"), "{error}");
+    for (file, expected) in [
+        ("damaged", "damaged: the model is damaged"),
+        ("none", "none: "),
+        ("more.conll", "more.conll: this is not a dropchain model"),
+    ] {
+        for line in ["train more.conll --init", "tune more.conll --folds 2 --towards"] {
+            let error = dir.run(&format!("{line} {file} --model x")).failure();
+            assert!(error.starts_with(expected), "{error}");
         }
     }
     assert!(!dir.path("x").exists());
@@ -246,32 +227,13 @@ fn attributes_match_by_name_whatever_the_template() {
 }
 
 #[test]
-fn a_strong_pull_keeps_the_weights_and_a_weak_one_follows_the_data() {
-    let dir = directory("--dropout 0");
-    let old = weights(&dir, "m");
-    let mut distances = Vec::new();
-    for l2 in ["100000", "1", "0.01"] {
-        let train = format!("train more.conll --towards m --dropout 0 --l2 {l2} --model n --quiet");
-        dir.run(&train).success();
-        let new = weights(&dir, "n");
-        let distance: f64 = old.iter().map(|(name, w)| (new[name] - w).powi(2)).sum();
-        distances.push(distance);
-    }
-    assert!(distances[0] < 1e-6 && distances[2] > 0.1, "{distances:?}");
-    assert!(distances.is_sorted(), "{distances:?}");
-}
-
-#[test]
 fn unlabeled_text_and_all_kinds_of_noise_work_with_models() {
     let dir = directory("");
     dir.write("raw.txt", "Ann Lee saw York .\n");
     let old = weights(&dir, "m");
     for options in [
-        "--noise dropout --gradient message",
-        "--noise gaussian --gradient window=1",
         "--noise additive --dropout 0.1",
-        "--noise monte-carlo=2",
-        "--noise dropout --l1 0.01 --states observed",
+        "--noise dropout --gradient window=1 --l1 0.01 --states observed",
     ] {
         let line = format!(
             "train more.conll --towards m --unlabeled raw.txt --max-iterations 5 --model n --quiet \
@@ -326,9 +288,6 @@ fn every_trial_of_a_search_starts_at_the_model() {
     ))
     .success();
 
-    let folds = format!("--folds 3 {grid} --init m --threads");
-    let [one, two] = ["1", "3"].map(|threads| tuned(&dir, &format!("{folds} {threads}")));
-    assert_eq!(one, two);
     // A search is resumed with the same models only.
     let line = format!(
         "tune train.conll {columns} --quiet --model t --checkpoint ck --dropout 0,0.3 \

@@ -2,8 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use dropchain::corpus::{Corpus, Format, ReadOptions};
+use dropchain::chain::Order;
+use dropchain::corpus::{Corpus, Format, LineRules, ReadOptions, Supervision};
+use dropchain::label::Scheme;
 use dropchain::model::Precision;
+use dropchain::optim::LbfgsOptions;
+use dropchain::score::{Boundary, States};
 use dropchain::train::{
     AnyLearner, AnyOptions, BaseRole, Calibration, CheckpointInterval, Checkpoints, Iteration,
     Lbfgs, Learner, NoiseKind, NoiseOptions, Observer, ObserverError, Regularization, Request,
@@ -44,6 +48,20 @@ fn options(learner: AnyLearner) -> AnyOptions {
     options
 }
 
+/// Keeps the objective of the last iteration.
+#[derive(Default)]
+struct Last(f64);
+
+impl Observer for Last {
+    fn iteration(
+        &mut self,
+        iteration: &Iteration,
+    ) -> std::result::Result<ControlFlow<()>, ObserverError> {
+        self.0 = iteration.objective;
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
 /// Ends training after an iteration.
 struct Ender(usize);
 
@@ -64,9 +82,33 @@ fn train(
     checkpoints: Option<Checkpoints>,
     observer: &mut dyn Observer,
 ) -> Result<Trained> {
-    let read = ReadOptions { format: Some(Format::Conll), ..ReadOptions::default() };
-    let corpus = Corpus::parse(TEXT, "x.conll", &read)?;
-    let template: Template = "word\nword[-1]\nsuffix(2)\n".parse()?;
+    train_with("word\nword[-1]\nsuffix(2)\n", options, checkpoints, observer)
+}
+
+fn train_with(
+    template: &str,
+    options: AnyOptions,
+    checkpoints: Option<Checkpoints>,
+    observer: &mut dyn Observer,
+) -> Result<Trained> {
+    train_on(TEXT, template, options, checkpoints, observer)
+}
+
+fn train_on(
+    text: &str,
+    template: &str,
+    options: AnyOptions,
+    checkpoints: Option<Checkpoints>,
+    observer: &mut dyn Observer,
+) -> Result<Trained> {
+    let read = ReadOptions {
+        format: Some(Format::Conll),
+        lines: LineRules { comments: true, header: false },
+        supervision: Supervision { partial_labels: true, weights: true },
+        ..ReadOptions::default()
+    };
+    let corpus = Corpus::parse(text, "x.conll", &read)?;
+    let template: Template = template.parse()?;
     let mut trainer = Trainer::new(options)?;
     if let Some(checkpoints) = checkpoints {
         trainer = trainer.checkpoints(checkpoints);
@@ -99,6 +141,64 @@ fn an_interrupted_run_resumes_to_the_same_bits() {
                 learner.name()
             );
         }
+    }
+}
+
+#[test]
+fn the_seed_determines_the_model_and_threads_do_not() {
+    for learner in learners() {
+        let model = |seed, threads| {
+            let options = AnyOptions { seed, ..options(learner.clone()) };
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let trained = pool.install(|| train(options, None, &mut ()));
+            trained.unwrap().model.fingerprint().unwrap()
+        };
+        let default = AnyOptions::default().seed;
+        let one = model(default, 1);
+        assert_eq!(model(default, 3), one, "{}", learner.name());
+        assert_ne!(model(default + 1, 1), one, "{}", learner.name());
+    }
+}
+
+#[test]
+fn the_minimum_is_the_same_after_passes_for_every_kind_of_data_and_model() {
+    let without_noise = Lbfgs {
+        noise: NoiseOptions::none(),
+        l2: Some(0.5),
+        optimizer: LbfgsOptions {
+            improvement_tolerance: 1e-9,
+            gradient_tolerance: 1e-7,
+            ..LbfgsOptions::default()
+        },
+        ..Lbfgs::default()
+    };
+    let weighted = TEXT.replacen("\n\n", "\n\n# weight = 2.5\n", 1);
+    let partial = TEXT.replacen("B-PER", "B-PER|O", 1);
+    let lines = "word\nword[-1]\nsuffix(2)\n";
+    let cases: [(&str, &str, fn(&mut AnyOptions)); 9] = [
+        (TEXT, lines, |_| {}),
+        (TEXT, lines, |o| o.order = Order::Zero),
+        (TEXT, lines, |o| (o.boundary, o.states) = (Boundary::Off, Some(States::Observed))),
+        (TEXT, lines, |o| o.scheme = Scheme::Bioes),
+        (TEXT, lines, |o| o.collapse = false),
+        (TEXT, lines, |o| o.caseless = 0.5),
+        (TEXT, "word\nedge: word\n", |_| {}),
+        (&weighted, lines, |_| {}),
+        (&partial, lines, |_| {}),
+    ];
+    for (number, (text, template, change)) in cases.into_iter().enumerate() {
+        let end = |learner: AnyLearner| {
+            let mut options = AnyOptions { max_iterations: None, ..options(learner) };
+            change(&mut options);
+            let mut last = Last::default();
+            train_on(text, template, options, None, &mut last).unwrap();
+            last.0
+        };
+        let [off, online] = [
+            end(without_noise.clone().into()),
+            end(WarmStarted { lbfgs: without_noise.clone() }.into()),
+        ];
+        assert!((online / off - 1.0).abs() < 1e-5, "{number}: {online}, {off}");
     }
 }
 
