@@ -19,6 +19,9 @@ fn inputs() -> TestDir {
         ("names", "Ann Lee\nRome\n"),
     ]);
     dir.write("train.conll.gz", gzip(NER_CORPUS));
+    let (first, rest) = NER_CORPUS.split_once("\n\n").unwrap();
+    dir.write("first.conll", first);
+    dir.write("rest.conll", rest);
     dir
 }
 
@@ -30,6 +33,7 @@ fn a_file_and_the_same_data_compressed_or_piped_yield_one_fingerprint() {
     for (options, stdin) in [
         ("./train.conll --template ./my.tpl", ""),
         ("train.conll.gz --template my.tpl", ""),
+        ("first.conll rest.conll --template my.tpl", ""),
         ("- --template my.tpl", NER_CORPUS),
     ] {
         assert_eq!(fingerprint(&dir, options, stdin), expected, "{options}");

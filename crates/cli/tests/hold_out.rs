@@ -64,25 +64,6 @@ fn what_is_no_share_is_refused_and_a_file_may_have_such_a_name() {
 }
 
 #[test]
-fn a_configuration_file_names_a_share() {
-    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    dir.write("ner.options", "train.conll\n--template=minimal\n--dev=34%\n");
-    let line = "train --config ner.options --model m --max-iterations 2 --log log --quiet";
-    dir.run(line).success();
-    assert_eq!(dir.json_lines("log")[0]["dev_sentences"], 1);
-}
-
-#[test]
-fn a_search_scores_on_a_share() {
-    let dir = with_sample();
-    let line = "tune train.conll --template minimal --dev 20% --dropout 0 --l2 0.1,1 \
-                --max-iterations 4 --model m";
-    let output = dir.run(line);
-    assert!(output.stderr.contains("sentences, 20 % of the "), "{}", output.stderr);
-    output.success();
-}
-
-#[test]
 fn training_without_development_data_says_what_that_costs() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     let train = "train train.conll --template minimal --model m";

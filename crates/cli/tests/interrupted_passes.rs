@@ -8,7 +8,7 @@ use std::time::Instant;
 use dropchain::model::Model;
 
 use crate::checkpoints::{Random, kill_three_times, log, number_of_kills};
-use crate::support::{TestDir, finish, send, wait};
+use crate::support::{TestDir, finish, send};
 use crate::two_passes::{TEMPLATE, corpus};
 
 /// The template that the first pass has.
@@ -42,12 +42,6 @@ impl Run {
         Self { child, progress, line: line.to_owned() }
     }
 
-    /// Kills the run.
-    fn kill(mut self) {
-        self.child.kill().unwrap();
-        wait(&mut self.child, &self.line);
-    }
-
     /// Interrupts the run, and returns the rest of its progress.
     fn interrupt(mut self) -> String {
         send("INT", &mut self.child);
@@ -58,7 +52,6 @@ impl Run {
 }
 
 const IN_A_FOLD: &[&str] = &["first pass without fold 2 of 5", "iteration    1"];
-const IN_THE_SECOND_PASS: &[&str] = &["second pass", "iteration    2"];
 const BEFORE_THE_SECOND_PASS: &[&str] = &["second pass"];
 
 const TRAIN: &str = "train train.conll --template two.tpl --dropout 0 --l2 1e-7 --epsilon 0 \
@@ -97,34 +90,6 @@ fn an_interrupt_before_the_second_pass_has_a_result_saves_the_first_pass() {
 }
 
 #[test]
-fn an_interrupt_of_the_first_pass_or_with_development_data_saves_the_first_pass() {
-    let dir = directory(1000);
-    let moments: [&[&str]; 2] = [&["first pass", "iteration    1"], IN_A_FOLD];
-    for moment in moments {
-        let line = format!("{TRAIN} --dev dev.conll");
-        let message = Run::until(&dir, &line, moment).interrupt();
-        assert!(message.contains("m has the first pass alone"), "{message}");
-        let of_dev = dir.json_lines("log");
-        let best = |line: &serde_json::Value| line["dev_f1"].as_f64();
-        let first = of_dev.iter().skip(1).take_while(|l| l["event"] != "pass");
-        let best = first.filter_map(best).fold(0.0, f64::max);
-        let evaluated = dir.run("eval m dev.conll --json").json();
-        assert!((evaluated["f1"].as_f64().unwrap() - best).abs() < 1e-9);
-    }
-}
-
-#[test]
-fn an_interrupt_of_the_second_pass_saves_both() {
-    let dir = directory(500);
-    let message = Run::until(&dir, TRAIN, IN_THE_SECOND_PASS).interrupt();
-    assert!(message.contains("m has the weights of iteration"), "{message}");
-    assert!(Model::open(dir.path("m")).unwrap().first_pass().is_some());
-    dir.run("tag m dev.conll").success();
-    dir.run("train dev.conll --init m --model more --quiet --max-iterations 3").success();
-    assert!(Model::open(dir.path("more")).unwrap().first_pass().is_some());
-}
-
-#[test]
 fn a_model_that_is_continued_in_place_keeps_both_passes() {
     let dir = directory(1000);
     dir.run("train dev.conll --template two.tpl --model m --quiet").success();
@@ -138,15 +103,6 @@ fn a_model_that_is_continued_in_place_keeps_both_passes() {
     let message = Run::until(&dir, &line, IN_A_FOLD).interrupt();
     assert!(message.contains("new has the first pass alone"), "{message}");
     assert!(Model::open(dir.path("new")).unwrap().first_pass().is_none());
-}
-
-#[test]
-fn a_model_that_needs_no_iteration_keeps_both_passes() {
-    let dir = directory(20);
-    dir.run("train train.conll --template two.tpl --model m --quiet --dropout 0").success();
-    dir.run("train train.conll --init m --model same --quiet --dropout 0 --max-iterations 0")
-        .success();
-    assert!(Model::open(dir.path("same")).unwrap().first_pass().is_some());
 }
 
 /// A run of a second or two, with all kinds of options that its state depends on.
@@ -179,100 +135,6 @@ fn two_passes_killed_at_any_moment_resume_to_the_same_model_and_log() {
         }
     }
     assert!(checkpoints > all_kills / 4, "{checkpoints} of {all_kills} runs");
-}
-
-#[test]
-fn a_kill_in_each_kind_of_pass_repeats_no_pass_that_has_ended() {
-    let dir = directory(400);
-    let line = format!("{CHECKPOINTED} --checkpoint-every 2");
-    dir.run(&line).success();
-    let (model, records) = (dir.bytes("m"), log(&dir));
-    let fold = |number: usize| format!("first pass without fold {number} of 5, to predict it");
-    let second = "second pass, with the predictions of the first".to_owned();
-    let moments: [(&[&str], String); 5] = [
-        (&["first pass", "iteration    4"], "first pass".to_owned()),
-        (&["first pass without fold 1"], fold(1)),
-        (&["first pass without fold 3", "iteration    3"], fold(3)),
-        (&["second pass"], second.clone()),
-        (&["second pass", "iteration    3"], second),
-    ];
-    for (moment, pass) in moments {
-        dir.write("m", "");
-        dir.write("log", "");
-        Run::until(&dir, &line, moment).kill();
-        let output = dir.run(&format!("{line} --resume"));
-        let lines: Vec<&str> = output.stderr.lines().collect();
-        let first = lines.iter().find(|line| line.contains("pass")).unwrap();
-        // The pass that was killed, or a later one, if it has ended meanwhile.
-        let later = lines.iter().any(|line| *line == pass);
-        assert!(*first == pass || !later, "{moment:?}: {output:?}");
-        let resumed = lines.iter().filter(|line| line.starts_with("resuming "));
-        assert_eq!(resumed.count(), 1, "{moment:?}: {output:?}");
-        output.success();
-        assert!(dir.bytes("m") == model, "{moment:?}");
-        assert_eq!(log(&dir), records, "{moment:?}");
-    }
-    assert_eq!(dir.names(), ["dev.conll", "log", "m", "one.tpl", "train.conll", "two.tpl"]);
-}
-
-#[test]
-fn an_interrupted_pass_resumes_to_the_same_model_and_log() {
-    let dir = directory(400);
-    // By time, only an interrupt and the end of a pass write checkpoints.
-    let line = format!("{CHECKPOINTED} --checkpoint-every 1h");
-    dir.run(&line).success();
-    let (model, records) = (dir.bytes("m"), log(&dir));
-    for moment in [IN_A_FOLD, BEFORE_THE_SECOND_PASS, IN_THE_SECOND_PASS] {
-        let message = Run::until(&dir, &line, moment).interrupt();
-        assert!(message.contains("repeat the command with --resume"), "{message}");
-        dir.run("tag m dev.conll").success();
-        let message = dir.run(&line).failure();
-        assert!(message.contains("continue it with --resume"), "{message}");
-        dir.run(&format!("{line} --resume")).success();
-        assert!(dir.bytes("m") == model);
-        assert_eq!(log(&dir), records);
-        assert!(!dir.path("state").exists());
-    }
-}
-
-#[test]
-fn a_checkpoint_of_two_passes_belongs_to_its_files_and_options() {
-    let dir = directory(400);
-    let line = format!("{CHECKPOINTED} --checkpoint-every 1");
-    Run::until(&dir, &line, IN_A_FOLD).kill();
-    let line = format!("{line} --quiet --resume");
-    let state = dir.bytes("state");
-    let error = |from: &str, to: &str| {
-        let message = dir.run(&line.replace(from, to)).failure();
-        assert!(dir.bytes("state") == state);
-        message
-    };
-    let other_data = "state: was written with other training data, development data or another \
-                      template; expected those of the interrupted run";
-    dir.write("three.tpl", format!("{TEMPLATE}predicted_part\n"));
-    assert_eq!(error("two.tpl", "three.tpl"), other_data);
-    assert_eq!(error("--template two.tpl", "--template two.tpl --dev dev.conll"), other_data);
-    dir.write("less.conll", corpus(0..399));
-    assert_eq!(error("train train.conll", "train less.conll"), other_data);
-    assert_eq!(
-        error("--template two.tpl", "--template one.tpl"),
-        "state: was written by training in two passes, this run has one pass; expected the \
-         template of the interrupted run"
-    );
-    assert_eq!(
-        error("--max-iterations 8", "--max-iterations 9"),
-        "state: was written with max-iterations 8, this run has 9; expected the options of the \
-         interrupted run"
-    );
-    let mut damaged = state.clone();
-    damaged[state.len() / 2] ^= 1;
-    dir.write("state", damaged);
-    let message = dir.run(&line).failure();
-    assert!(message.contains("does not match its checksum"), "{message}");
-    // The template is what it says, not its name.
-    dir.write("state", state);
-    dir.write("renamed.tpl", TEMPLATE);
-    dir.run(&line.replace("two.tpl", "renamed.tpl")).success();
 }
 
 #[test]

@@ -62,21 +62,6 @@ fn all_kinds_of_knowledge_are_learned_recorded_and_used() {
 }
 
 #[test]
-fn a_finished_cluster_file_gives_the_same_model_as_its_text() {
-    let dir = test_dir();
-    let train = |clusters: &str, model: &str| {
-        let train = "train train.conll --template minimal --max-iterations 5 --quiet --model";
-        dir.run(&format!("{train} {model} --clusters {clusters}")).success();
-        dir.run(&format!("tag {model} train.conll --marginals")).success()
-    };
-    dir.run("cluster raw.txt --output paths.txt --quiet").success();
-    let learned = train("raw.txt", "a");
-    assert_eq!(train("paths.txt", "b"), learned);
-    assert!(template(&dir, "b").contains("# clusters of paths.txt ("));
-    assert_ne!(train("train.conll", "c"), learned);
-}
-
-#[test]
 fn tune_adds_knowledge_to_every_template() {
     let dir = test_dir();
     dir.run(

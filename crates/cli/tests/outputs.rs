@@ -14,16 +14,15 @@ const TRAIN: &str = "train train.conll --template minimal --max-iterations 3";
 
 /// A directory with a corpus, a template with a lexicon and clusters, and a model with its log.
 fn files() -> TestDir {
-    let dir = TestDir::new(&[
+    let files = [
         ("train.conll", NER_CORPUS),
         ("dev.conll", NER_CORPUS),
         ("text.txt", "Ann left Rome.\nBob left York.\n"),
         ("my.tpl", "word\nlexicon(\"names.txt\")\ncluster(\"paths.txt\", 2)\n"),
         ("names.txt", "Ann\n"),
         ("paths.txt", "0\tRome\t2\n1\tin\t3\n"),
-    ]);
-    dir.run(&format!("{TRAIN} --model m --log log.jsonl")).success();
-    dir
+    ];
+    TestDir::trained(&files, &format!("{TRAIN} --model m --log log.jsonl"))
 }
 
 /// The names and contents of all files.
@@ -301,71 +300,34 @@ fn file_names_need_not_be_utf8() {
         return;
     }
     fs::write(path(b"t\xff.tpl"), "word\n").unwrap();
-    let run = |arguments: &[&OsStr]| {
+    // The words in capitals are names.
+    let run = |line: &str| {
         let mut command = dir.command("");
-        command.args(arguments);
-        finish(command.spawn().unwrap(), "…")
+        command.args(line.split(' ').map(|word| match word {
+            "TRAIN" => name(b"train\xff.conll"),
+            "TEMPLATE" => name(b"t\xff.tpl"),
+            "MODEL" => name(b"m\xff"),
+            "LOG" => name(b"log\xff"),
+            "TAGGED" => name(b"tagged\xff.conll"),
+            "NEW" => name(b"new\xff"),
+            word => OsStr::new(word),
+        }));
+        finish(command.spawn().unwrap(), line).success()
     };
-    let [train, template, model] = [b"train\xff.conll", b"t\xff.tpl" as &[u8], b"m\xff"].map(name);
-    let o = |text: &'static str| OsStr::new(text);
-    let log = name(b"log\xff");
-    run(&[
-        o("train"),
-        train,
-        o("--dev"),
-        train,
-        o("--template"),
-        template,
-        o("--model"),
-        model,
-        o("--log"),
-        log,
-        o("--max-iterations"),
-        o("3"),
-        o("--unlabeled"),
-        train,
-    ])
-    .success();
+    let options = "--dev TRAIN --template TEMPLATE --model MODEL --log LOG --max-iterations 3";
+    run(&format!("train TRAIN {options} --unlabeled TRAIN"));
     assert!(fs::read_to_string(path(b"log\xff")).unwrap().contains("train\u{fffd}.conll"));
-    run(&[
-        o("tune"),
-        train,
-        o("--dev"),
-        train,
-        o("--template"),
-        template,
-        o("--model"),
-        model,
-        o("--log"),
-        log,
-        o("--max-iterations"),
-        o("3"),
-        o("--l2"),
-        o("1"),
-        o("--dropout"),
-        o("0"),
-    ])
-    .success();
-    let tagged = run(&[o("tag"), model, train]).success();
-    fs::write(path(b"tagged\xff.conll"), tagged).unwrap();
-    let tagged = name(b"tagged\xff.conll");
-    run(&[o("eval"), model, train]).success();
-    run(&[o("eval"), o("--predictions"), tagged, train]).success();
-    run(&[o("compare"), train, tagged, tagged]).success();
-    run(&[o("inspect"), model]).success();
-    let copy = name(b"copy\xff");
-    run(&[o("convert"), model, o("--model"), copy]).success();
-    run(&[o("cluster"), train, o("--clusters"), o("2"), o("--output"), name(b"p\xff")]).success();
-    run(&[
-        o("bench"),
-        o("gradients"),
-        train,
-        o("--template"),
-        template,
-        o("--repeat"),
-        o("1"),
-        o("--json"),
-        name(b"r\xff"),
-    ])
-    .success();
+    run(&format!("tune TRAIN {options} --l2 1 --dropout 0"));
+    fs::write(path(b"tagged\xff.conll"), run("tag MODEL TRAIN")).unwrap();
+    for line in [
+        "eval MODEL TRAIN",
+        "eval --predictions TAGGED TRAIN",
+        "compare TRAIN TAGGED TAGGED",
+        "inspect MODEL",
+        "convert MODEL --model NEW",
+        "cluster TRAIN --clusters 2 --output NEW",
+        "bench gradients TRAIN --template TEMPLATE --repeat 1 --json NEW",
+    ] {
+        run(line);
+    }
 }

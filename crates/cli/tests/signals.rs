@@ -81,24 +81,6 @@ fn interrupted_training_saves_a_usable_model_and_exits_with_the_code_of_the_sign
 }
 
 #[test]
-fn interrupted_training_keeps_the_best_model_on_development_data() {
-    let dir = long_corpora();
-    let (mut child, line) = start_training(&dir, "--dev dev.conll --patience 1000000");
-    send("INT", &mut child);
-    finish(child, &line).exits(130);
-    let log = dir.json_lines("log.jsonl");
-    let (end, rest) = log.split_last().unwrap();
-    assert_eq!(end["stop_reason"], "interrupted");
-    let scores = rest[1..].iter().map(|line| line["dev_accuracy"].as_f64().unwrap());
-    let scores: Vec<f64> = scores.collect();
-    let best = scores.iter().copied().fold(0.0, f64::max);
-    let first = scores.iter().position(|&score| score == best).unwrap();
-    assert_eq!(end["best_iteration"], first);
-    let evaluated = dir.run("eval m dev.conll --json").json();
-    assert!((evaluated["accuracy"].as_f64().unwrap() - best).abs() < 1e-9);
-}
-
-#[test]
 fn signals_that_follow_at_once_count_as_one() {
     let dir = long_corpora();
     let (mut child, line) = start_training(&dir, "");
@@ -154,9 +136,8 @@ fn interrupt_reading(dir: &TestDir, line: &str, signal: &str) -> Output {
 
 #[test]
 fn a_signal_before_the_first_iteration_keeps_the_old_model_and_the_old_log() {
-    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    dir.run("train train.conll --template minimal --max-iterations 3 --model m --log log.jsonl")
-        .success();
+    let train = "train train.conll --template minimal --max-iterations 3 --model m --log log.jsonl";
+    let dir = TestDir::trained(&[("train.conll", NER_CORPUS)], train);
     let (model, log) = (dir.bytes("m"), dir.bytes("log.jsonl"));
     for (signal, code) in SIGNALS {
         for line in [
@@ -173,28 +154,22 @@ fn a_signal_before_the_first_iteration_keeps_the_old_model_and_the_old_log() {
 }
 
 #[test]
-fn an_interrupted_cluster_run_writes_nothing() {
-    for (signal, code) in SIGNALS {
-        let dir = TestDir::new(&[]);
-        let line = "cluster - --format conll --output m";
-        interrupt_reading(&dir, line, signal).exits(code);
-        assert!(dir.names().is_empty(), "{:?}", dir.names());
+fn an_interrupted_cluster_run_or_conversion_writes_nothing() {
+    let mut lines = vec!["cluster - --format conll --output m"];
+    if cfg!(target_os = "linux") {
+        lines.push("convert /dev/stdin --model m");
     }
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn an_interrupted_conversion_writes_nothing() {
-    for (signal, code) in SIGNALS {
-        let dir = TestDir::new(&[]);
-        let line = "convert /dev/stdin --model m";
-        let mut child = dir.command(line).spawn().unwrap();
-        let stdin = child.stdin.take();
-        wait_for_handlers(&child);
-        send(signal, &mut child);
-        finish(child, line).exits(code);
-        drop(stdin);
-        assert!(dir.names().is_empty(), "{:?}", dir.names());
+    for line in lines {
+        for (signal, code) in SIGNALS {
+            let dir = TestDir::new(&[]);
+            let mut child = dir.command(line).spawn().unwrap();
+            let stdin = child.stdin.take();
+            wait_for_handlers(&child);
+            send(signal, &mut child);
+            finish(child, line).exits(code);
+            drop(stdin);
+            assert!(dir.names().is_empty(), "{:?}", dir.names());
+        }
     }
 }
 
