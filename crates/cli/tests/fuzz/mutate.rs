@@ -137,6 +137,40 @@ impl Mutator {
         }
     }
 
+    /// Replaces an integer or a float by one at a limit, or by a neighbor of another integer. Most
+    /// are aligned to four bytes; tables of hashes, which are mostly zeros, are seldom read.
+    pub fn change_number(&mut self, input: &mut [u8]) {
+        let integer = |at: usize| {
+            let bytes = input.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+            u32::from_le_bytes(bytes.unwrap_or_default())
+        };
+        let places: Vec<usize> =
+            (0..input.len()).step_by(4).filter(|&at| integer(at) != 0).collect();
+        let any = self.random.below(input.len());
+        let at = match self.random.below(4) {
+            0 => any,
+            _ => self.random.choose(&places).copied().unwrap_or(any),
+        };
+        let floats = [f64::NAN, f64::INFINITY, f64::MAX, -0.0, 1e-310];
+        let other = integer(any & !3);
+        let numbers = [
+            // Of 16 and 32 bits in the header of a model.
+            vec![251, 0xff, 0xff],
+            vec![252, 0xff, 0xff, 0xff, 0x7f],
+            vec![0xff; 8],
+            self.random.choose(&floats).unwrap().to_le_bytes().to_vec(),
+            (self.random.below(4) as u32).to_le_bytes().to_vec(),
+            (input.len() as u32).to_le_bytes().to_vec(),
+            other.to_le_bytes().to_vec(),
+            integer(at).wrapping_add(1).to_le_bytes().to_vec(),
+            integer(at).wrapping_sub(4).to_le_bytes().to_vec(),
+        ];
+        let number = self.random.choose(&numbers).unwrap();
+        for (byte, new) in input.iter_mut().skip(at).zip(number) {
+            *byte = *new;
+        }
+    }
+
     /// Removes, repeats or replaces a whole line.
     fn change_line(&mut self, input: &mut Vec<u8>, other: &[u8]) {
         let mut lines: Vec<&[u8]> = input.split_inclusive(|&b| b == b'\n').collect();

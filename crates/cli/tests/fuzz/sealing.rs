@@ -70,24 +70,9 @@ pub fn mutate(mutator: &mut Mutator, input: &mut Vec<u8>, other: &[u8]) {
         };
         match mutator.random.below(6) {
             0 => parts[i].clone_from(&others[i]),
-            1 => change_number(mutator, &mut parts[i]),
+            1 => mutator.change_number(&mut parts[i]),
             _ => mutator.mutate(&mut parts[i], &others[i]),
         }
     }
     *input = assemble(&input[..LENGTHS_AT], &mut parts);
-}
-
-/// Replaces bytes by a number at a limit, in the encoding of the header or of the tables.
-fn change_number(mutator: &mut Mutator, section: &mut [u8]) {
-    let floats = [f64::NAN, f64::INFINITY, f64::MAX, -0.0, 1e-310];
-    let number = match mutator.random.below(4) {
-        0 => vec![251, 0xff, 0xff],
-        1 => vec![252, 0xff, 0xff, 0xff, 0x7f],
-        2 => vec![0xff; 8],
-        _ => mutator.random.choose(&floats).unwrap().to_le_bytes().to_vec(),
-    };
-    let at = mutator.random.below(section.len());
-    for (byte, new) in section[at..].iter_mut().zip(number) {
-        *byte = new;
-    }
 }

@@ -17,57 +17,12 @@ fn mutate(mutator: &mut Mutator, input: &mut Vec<u8>, other: &[u8]) {
     for _ in 0..1 << mutator.random.below(3) {
         match mutator.random.below(8) {
             0 => mutator.mutate(input, other),
-            1 => {
-                let weights = [f64::NAN, f64::INFINITY, f64::MAX, -0.0, 1e-310];
-                let weight = mutator.random.choose(&weights).copied().unwrap_or_default();
-                let at = 72 + 20 * mutator.random.below(input.len() / 40);
-                overwrite(input, at, &weight.to_le_bytes());
-            }
-            _ => change_number(mutator, input),
+            _ => mutator.change_number(input),
         }
     }
-    if mutator.random.below(8) > 0 {
-        let length = input.len() as u32;
-        overwrite(input, LENGTH_AT, &length.to_le_bytes());
-    }
-}
-
-/// Replaces an integer by one at a limit, one of the file, or its neighbor. Most integers are
-/// aligned to four bytes; the tables of hashes, which are mostly zeros, are not read.
-fn change_number(mutator: &mut Mutator, input: &mut [u8]) {
-    let integer = |at: usize| {
-        let bytes = input.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
-        u32::from_le_bytes(bytes.unwrap_or_default())
-    };
-    let positions: Vec<usize> =
-        (0..input.len()).step_by(4).filter(|&at| integer(at) != 0).collect();
-    let Some(&at) = mutator.random.choose(&positions) else {
-        return;
-    };
-    let length = input.len() as u32;
-    let any = integer(mutator.random.below(input.len()) & !3);
-    let numbers = [
-        0,
-        1,
-        2,
-        3,
-        length - 4,
-        length,
-        0x7fff_ffff,
-        u32::MAX,
-        any,
-        integer(at).wrapping_add(1),
-        integer(at).wrapping_sub(1),
-        integer(at).wrapping_add(4),
-    ];
-    let number = mutator.random.choose(&numbers).copied().unwrap_or_default();
-    overwrite(input, at, &number.to_le_bytes());
-}
-
-/// Overwrites bytes from an offset on, as far as there are any.
-fn overwrite(input: &mut [u8], at: usize, bytes: &[u8]) {
-    for (byte, new) in input.iter_mut().skip(at).zip(bytes) {
-        *byte = *new;
+    let length = (input.len() as u32).to_le_bytes();
+    if mutator.random.below(8) > 0 && input.len() >= LENGTH_AT + length.len() {
+        input[LENGTH_AT..LENGTH_AT + length.len()].copy_from_slice(&length);
     }
 }
 

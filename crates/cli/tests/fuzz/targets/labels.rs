@@ -1,8 +1,5 @@
-//! Label schemes and the counts of the evaluation.
+//! Label schemes and notations.
 
-use std::collections::BTreeSet;
-
-use dropchain::eval::Evaluation;
 use dropchain::label::{
     ChunkLabel, LabelSet, Labeling, PlainLabels, Scheme, SchemeConstraint, SchemeDetector, Span,
     convert, detect, encode, spans,
@@ -27,12 +24,6 @@ const EXACT: [Scheme; 3] = [Scheme::Iob1, Scheme::Iob2, Scheme::Bioes];
 fn lines(input: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(input);
     text.split_whitespace().map(str::to_owned).collect()
-}
-
-/// Whether a label belongs to a scheme that encodes spans.
-fn is_chunk(label: &str) -> bool {
-    let tag = label.split('-').next().unwrap_or_default();
-    label == "O" || ["B", "I", "E", "S"].contains(&tag)
 }
 
 /// Whether the constraint of a scheme allows a sequence.
@@ -123,43 +114,4 @@ fn check_spans(spans: &[Span<'_>], len: usize) {
         assert!(span.start >= end && span.end > span.start && span.end <= len, "{span:?}");
         end = span.end;
     }
-}
-
-#[test]
-fn evaluation_counts_are_those_of_the_span_sets() {
-    Target::new("evaluation", LABELS).run(|input| {
-        let labels = lines(input);
-        let mut forward = Evaluation::with_confusions();
-        let mut backward = Evaluation::new();
-        let (mut gold_spans, mut predicted_spans, mut correct) = (0, 0, 0);
-        for sentence in labels.chunks(8) {
-            let (gold, predicted) = sentence.split_at(sentence.len() / 2);
-            let predicted = &predicted[..gold.len()];
-            forward.add(gold, predicted).unwrap();
-            backward.add(predicted, gold).unwrap();
-            let sets = [gold, predicted].map(|l| BTreeSet::from_iter(spans(l)));
-            gold_spans += sets[0].len() as u64;
-            predicted_spans += sets[1].len() as u64;
-            correct += sets[0].intersection(&sets[1]).count() as u64;
-        }
-        let counts = forward.spans();
-        assert_eq!((counts.gold, counts.predicted), (gold_spans, predicted_spans));
-        if labels.iter().all(|label| is_chunk(label)) {
-            assert_eq!(counts.correct, correct);
-        }
-        let swapped = backward.spans();
-        assert_eq!((swapped.gold, swapped.predicted), (counts.predicted, counts.gold));
-        assert_eq!(swapped.correct, counts.correct);
-        assert_eq!(forward.correct_tokens(), backward.correct_tokens());
-        let tokens: u64 = forward.labels().iter().map(|(_, c)| c.gold).sum();
-        assert_eq!(tokens, forward.tokens());
-        let types = forward.types().fold([0; 3], |sum, (_, c)| {
-            [sum[0] + c.gold, sum[1] + c.predicted, sum[2] + c.correct]
-        });
-        assert_eq!(types, [counts.gold, counts.predicted, counts.correct]);
-        serde_json::to_string(&forward.detailed_report(5)).unwrap();
-        for score in [forward.accuracy(), forward.f1(), forward.precision(), forward.recall()] {
-            assert!((0.0..=1.0).contains(&score), "{score}");
-        }
-    });
 }
