@@ -6,8 +6,8 @@ use crate::support::{NER_CORPUS, TestDir};
 const LEARNERS: [&str; 5] = [
     "--algorithm sgd --dropout 0 --l2 0.01",
     "--algorithm sgd --step adagrad --dropout 0.3 --noise monte-carlo --warm-up 1",
-    "--algorithm ap --averaging off --states observed",
-    "--algorithm pa --pa-type 2 --pa-c 0.5 --error-sensitive off",
+    "--algorithm ap --states observed",
+    "--algorithm pa --pa-type 2 --pa-c 0.5 --averaging off --error-sensitive off",
     "--algorithm arow --variance 2 --gamma 0.5",
 ];
 
