@@ -159,6 +159,9 @@ fn the_seed_determines_the_model_and_threads_do_not() {
     }
 }
 
+/// A change of options.
+type Change = fn(&mut AnyOptions);
+
 #[test]
 fn the_minimum_is_the_same_after_passes_for_every_kind_of_data_and_model() {
     let without_noise = Lbfgs {
@@ -174,7 +177,7 @@ fn the_minimum_is_the_same_after_passes_for_every_kind_of_data_and_model() {
     let weighted = TEXT.replacen("\n\n", "\n\n# weight = 2.5\n", 1);
     let partial = TEXT.replacen("B-PER", "B-PER|O", 1);
     let lines = "word\nword[-1]\nsuffix(2)\n";
-    let cases: [(&str, &str, fn(&mut AnyOptions)); 9] = [
+    let cases: [(&str, &str, Change); 9] = [
         (TEXT, lines, |_| {}),
         (TEXT, lines, |o| o.order = Order::Zero),
         (TEXT, lines, |o| (o.boundary, o.states) = (Boundary::Off, Some(States::Observed))),
