@@ -179,11 +179,12 @@ fn the_minimum_is_the_same_after_passes_for_every_kind_of_data_and_model() {
     let lines = "word\nword[-1]\nsuffix(2)\n";
     let cases: [(&str, &str, Change); 9] = [
         (TEXT, lines, |_| {}),
-        (TEXT, lines, |o| o.order = Order::Zero),
-        (TEXT, lines, |o| (o.boundary, o.states) = (Boundary::Off, Some(States::Observed))),
-        (TEXT, lines, |o| o.scheme = Scheme::Bioes),
-        (TEXT, lines, |o| o.collapse = false),
-        (TEXT, lines, |o| o.caseless = 0.5),
+        (TEXT, lines, |o| o.structure.order = Order::Zero),
+        (TEXT, lines, |o| {
+            (o.structure.boundary, o.structure.states) = (Boundary::Off, Some(States::Observed))
+        }),
+        (TEXT, lines, |o| o.labels.scheme = Scheme::Bioes),
+        (TEXT, lines, |o| o.attributes.caseless = 0.5),
         (TEXT, "word\nedge: word\n", |_| {}),
         (&weighted, lines, |_| {}),
         (&partial, lines, |_| {}),
