@@ -182,7 +182,8 @@ fn ner_looks_at_documents_where_they_are_marked() {
     for (file, template, options, expected) in [
         ("marked", "ner", "", "ner-document"),
         ("plain", "ner", "", "ner"),
-        ("plain", "ner", "--document-window 1000", "ner-document"),
+        ("marked", "ner", "--document sentence", "ner"),
+        ("marked", "minimal", "", "minimal"),
     ] {
         let train = "train --max-iterations 5 --quiet --model";
         dir.run(&format!("{train} m {file}.conll --template {template} {options}")).success();

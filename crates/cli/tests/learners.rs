@@ -5,10 +5,10 @@ use crate::support::{NER_CORPUS, TestDir};
 /// Every online algorithm with some of its options, and the dropout of sgd.
 const LEARNERS: [&str; 5] = [
     "--algorithm sgd --dropout 0 --l2 0.01",
-    "--algorithm sgd --step adagrad --dropout 0.3 --noise monte-carlo --warm-up 1",
+    "--algorithm sgd --dropout 0.3 --noise monte-carlo --warm-up 1",
     "--algorithm ap --states observed",
-    "--algorithm pa --pa-type 2 --pa-c 0.5 --averaging off --error-sensitive off",
-    "--algorithm arow --variance 2 --gamma 0.5",
+    "--algorithm pa --pa-c 0.5",
+    "--algorithm arow --gamma 0.5",
 ];
 
 #[test]
@@ -34,7 +34,7 @@ fn every_learner_reproduces_its_training_data_and_keeps_its_best_epoch() {
 #[test]
 fn a_search_with_folds_trains_an_online_learner_for_as_many_epochs() {
     let dir = TestDir::with_sample_corpus();
-    let options = "--template chunk --quiet --force --recall-bias 0 --algorithm arow";
+    let options = "--template chunk --quiet --recall-bias 0 --algorithm arow";
     let tune = format!("tune train.conll --folds 2 --model m --json --max-iterations 4 {options}");
     let epochs = &dir.run(&tune).json()["iterations_on_all_data"];
     let tagged = dir.run("tag m dev.conll").success();

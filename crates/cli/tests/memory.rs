@@ -5,7 +5,8 @@ use std::fs;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use dropchain::{Corpus, Sentence, Template, TrainOptions, Trainer};
+use dropchain::corpus::{Format, ReadLimits, ReadOptions};
+use dropchain::{Corpus, MemoryLimit, Sentence, Template, TrainOptions, Trainer};
 
 use crate::support::{NER_CORPUS, TestDir, finish, gzip, wait_until};
 

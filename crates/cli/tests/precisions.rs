@@ -55,7 +55,7 @@ fn fewer_bytes_make_a_smaller_model_that_tags_nearly_alike() {
 #[test]
 fn the_score_before_and_after_is_printed_for_few_bits_only() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    let train = "train train.conll --template ner --dev train.conll --model m --force";
+    let train = "train train.conll --template ner --dev train.conll --model m";
     let messages = dir.run(&format!("{train} --precision f32")).exits(0);
     assert!(!messages.contains("rounded"), "{messages}");
     let messages = dir.run(&format!("{train} --precision f16")).exits(0);

@@ -1,6 +1,6 @@
 //! `train`: the input formats, and the options that change what is trained.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::support::{NER_CORPUS, POS_CORPUS, TestDir};
 
@@ -133,23 +133,6 @@ fn the_structure_of_the_model_is_that_of_the_options() {
     assert!((1..15).contains(&observed), "{observed}");
     assert_eq!(weights("--states observed --transitions all"), (25, true));
     assert_eq!(weights("--transitions observed"), (observed, true));
-}
-
-#[test]
-fn every_option_of_the_optimizer_reaches_it() {
-    let options = "--lbfgs-memory 3 --epsilon 0.5 --delta 0.25 --period 7 --line-search \
-                   backtracking --max-line-search 3";
-    let inspected = TestDir::with_model(NER_CORPUS, &format!("--template minimal {options}"));
-    let expected = json!({
-        "memory": 3,
-        "max_iterations": null,
-        "line_search": "backtracking",
-        "max_line_search": 3,
-        "improvement_tolerance": 0.25,
-        "period": 7,
-        "gradient_tolerance": 0.5
-    });
-    assert_eq!(inspected.inspect("")["options"]["lbfgs"], expected);
 }
 
 // Templates

@@ -177,7 +177,7 @@ fn the_minimum_is_the_same_after_passes_for_every_kind_of_data_and_model() {
     let weighted = TEXT.replacen("\n\n", "\n\n# weight = 2.5\n", 1);
     let partial = TEXT.replacen("B-PER", "B-PER|O", 1);
     let lines = "word\nword[-1]\nsuffix(2)\n";
-    let cases: [(&str, &str, Change); 9] = [
+    let cases: [(&str, &str, Change); 8] = [
         (TEXT, lines, |_| {}),
         (TEXT, lines, |o| o.structure.order = Order::Zero),
         (TEXT, lines, |o| {
