@@ -4,15 +4,15 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
-use dropchain::chain::Order;
 use dropchain::corpus::{Corpus, Format, ReadOptions};
-use dropchain::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
-use dropchain::ids::LabelId;
+use dropchain::kernel::chain::Order;
+use dropchain::kernel::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
+use dropchain::kernel::ids::LabelId;
+use dropchain::kernel::noise::Engine;
+use dropchain::kernel::objective::{Noise, NoiseDistribution, NoiseTerm, PenalizedLikelihood};
+use dropchain::kernel::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
+use dropchain::kernel::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::label::LabelSet;
-use dropchain::noise::Engine;
-use dropchain::objective::{Noise, NoiseDistribution, NoiseTerm, PenalizedLikelihood};
-use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
-use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::sentence::Sentence;
 use dropchain::template::Template;
 

@@ -1,7 +1,7 @@
 //! Inference alone: from scores to expectations or paths.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use dropchain::chain::{EdgeSums, Lattice, Order, Scores, Transitions, Viterbi, padded};
+use dropchain::kernel::chain::{EdgeSums, Lattice, Order, Scores, Transitions, Viterbi, padded};
 
 use crate::corpus::Numbers;
 

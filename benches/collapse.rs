@@ -10,14 +10,14 @@
 
 use std::ops::ControlFlow;
 
-use dropchain::chain::Order;
 use dropchain::corpus::{Corpus, Format, ReadOptions};
-use dropchain::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
+use dropchain::kernel::chain::Order;
+use dropchain::kernel::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
+use dropchain::kernel::noise::Engine;
+use dropchain::kernel::objective::{Noise, NoiseDistribution, NoiseTerm, PenalizedLikelihood};
+use dropchain::kernel::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
+use dropchain::kernel::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::label::LabelSet;
-use dropchain::noise::Engine;
-use dropchain::objective::{Noise, NoiseDistribution, NoiseTerm, PenalizedLikelihood};
-use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
-use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::template::Template;
 
 /// The lowest frequency of each range.

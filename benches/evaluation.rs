@@ -15,11 +15,11 @@ mod cases;
 
 use std::ops::ControlFlow;
 
-use dropchain::chain::{LabelWeights, Lattice, Scores, Transitions};
-use dropchain::extract::Dataset;
-use dropchain::objective::PenalizedLikelihood;
-use dropchain::optim::{LbfgsOptions, LbfgsSettings, minimize};
-use dropchain::score::{ForwardProduct, ParameterSpace};
+use dropchain::kernel::chain::{LabelWeights, Lattice, Scores, Transitions};
+use dropchain::kernel::extract::Dataset;
+use dropchain::kernel::objective::PenalizedLikelihood;
+use dropchain::kernel::optim::{LbfgsOptions, LbfgsSettings, minimize};
+use dropchain::kernel::score::{ForwardProduct, ParameterSpace};
 
 use cases::{CASES, Case, NOISE, evaluation_seconds, objectives, typical_weights};
 

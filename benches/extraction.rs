@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput};
-use dropchain::extract::{Alphabets, AttributeSource, DatasetBuilder};
+use dropchain::kernel::extract::{Alphabets, AttributeSource, DatasetBuilder};
 use dropchain::template::{Attribute, AttributeSink, Template, Workspace};
 
 use crate::corpus;

@@ -1,13 +1,13 @@
 //! One evaluation of the training objective: value and gradient over the whole corpus.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use dropchain::chain::Order;
-use dropchain::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
-use dropchain::ids::LabelId;
+use dropchain::kernel::chain::Order;
+use dropchain::kernel::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
+use dropchain::kernel::ids::LabelId;
+use dropchain::kernel::objective::PenalizedLikelihood;
+use dropchain::kernel::optim::Objective;
+use dropchain::kernel::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::label::LabelSet;
-use dropchain::objective::PenalizedLikelihood;
-use dropchain::optim::Objective;
-use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::template::Template;
 
 use crate::corpus::{self, Numbers};

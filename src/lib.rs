@@ -51,43 +51,26 @@
 //! `encodings` for corpora in other encodings than UTF-8.
 #![deny(missing_docs)]
 
-#[cfg(feature = "train")]
-pub mod atomic_file;
-pub mod chain;
 pub mod corpus;
 pub mod error;
 pub mod eval;
-#[cfg(feature = "train")]
-pub mod exact_sum;
-pub mod extract;
-pub mod fingerprint;
-pub mod ids;
-pub mod input_file;
+pub mod kernel;
 pub mod label;
-pub mod math;
 pub mod memory;
 pub mod model;
-pub mod name_list;
 pub mod names;
-#[cfg(feature = "train")]
-pub mod noise;
-#[cfg(feature = "train")]
-pub mod objective;
-#[cfg(feature = "train")]
-pub mod optim;
-pub mod random;
-#[cfg(feature = "train")]
-pub mod ranks;
-#[cfg(feature = "train")]
-pub mod score;
-pub mod second_pass;
 pub mod sentence;
-pub mod simd;
 pub mod tag;
 pub mod template;
 pub mod tokenize;
 #[cfg(feature = "train")]
 pub mod train;
+
+#[cfg(feature = "train")]
+use kernel::{atomic_file, exact_sum, noise, objective, optim, ranks, score};
+use kernel::{
+    chain, extract, fingerprint, ids, input_file, math, name_list, random, second_pass, simd,
+};
 
 #[doc(inline)]
 pub use corpus::Corpus;

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::sync::Barrier;
 use std::time::Instant;
 
-use dropchain::simd::{self, InstructionSet, Kernel};
+use dropchain::kernel::simd::{self, InstructionSet, Kernel};
 
 use crate::corpus::Numbers;
 

@@ -25,7 +25,7 @@ mod tagging;
 mod training;
 mod work;
 
-use dropchain::score::ParameterSpace;
+use dropchain::kernel::score::ParameterSpace;
 use dropchain::sentence::Sentence;
 
 use cases::{CASES, Case, evaluation_seconds, objectives, typical_weights};
@@ -49,7 +49,7 @@ fn embedded() -> impl Iterator<Item = (Case, Vec<Sentence>)> {
 /// Returns the kernels of an evaluation and of the optimizer, and the seconds of an evaluation.
 fn training_rows(
     machine: &Machine,
-    data: &dropchain::extract::Dataset,
+    data: &dropchain::kernel::extract::Dataset,
     space: &ParameterSpace,
     rounds: usize,
 ) -> (Vec<Row>, [f64; 2]) {

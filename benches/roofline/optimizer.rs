@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use dropchain::objective::{PenalizedLikelihood, Terms};
-use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
+use dropchain::kernel::objective::{PenalizedLikelihood, Terms};
+use dropchain::kernel::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
 
 use crate::machine::ByThreads;
 

@@ -1,6 +1,6 @@
 //! The results as a table and as JSON.
 
-use dropchain::simd::InstructionSet;
+use dropchain::kernel::simd::InstructionSet;
 use serde_json::{Value, json};
 
 use crate::machine::{ByThreads, LEVELS, Machine};

@@ -5,8 +5,8 @@
 //! expectations has 3 multiply-adds per pair of labels and an exponential (35 operations) per
 //! label, the noise term 13 multiply-adds per pair (`src/noise/adjoint_kernel/mod.rs`).
 
-use dropchain::extract::Dataset;
-use dropchain::score::{BlockPartition, ParameterSpace};
+use dropchain::kernel::extract::Dataset;
+use dropchain::kernel::score::{BlockPartition, ParameterSpace};
 
 use crate::machine::Machine;
 use crate::work::Work;

@@ -9,9 +9,9 @@ use std::collections::{HashMap, HashSet};
 use std::hint::black_box;
 use std::time::Instant;
 
-use dropchain::chain::{Scores, Viterbi};
 use dropchain::error::Result;
-use dropchain::extract::{AttributeSource, TokenSink};
+use dropchain::kernel::chain::{Scores, Viterbi};
+use dropchain::kernel::extract::{AttributeSource, TokenSink};
 use dropchain::model::AttributeKind;
 use dropchain::sentence::Sentence;
 use dropchain::tag::{TagOptions, Tagger, Workspace};

@@ -7,13 +7,13 @@
 
 use std::time::Instant;
 
-use dropchain::chain::{EdgeSums, LabelWeights, Lattice, ScoreArrays, Scores, Transitions};
-use dropchain::extract::{Dataset, Target};
-use dropchain::noise::{
+use dropchain::kernel::chain::{EdgeSums, LabelWeights, Lattice, ScoreArrays, Scores, Transitions};
+use dropchain::kernel::extract::{Dataset, Target};
+use dropchain::kernel::noise::{
     ChainContext, ChainDerivatives, Derivatives, Engine, Features, Regularizer, SentenceInput,
 };
-use dropchain::objective::LabelVariances;
-use dropchain::score::{
+use dropchain::kernel::objective::LabelVariances;
+use dropchain::kernel::score::{
     BlockPartition, ForwardProduct, ParameterSpace, TransposeProduct, VarianceDerivatives,
     Variances,
 };

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dropchain::atomic_file;
 use dropchain::corpus::{Format, LineRules, ReadOptions, Reader};
+use dropchain::kernel::atomic_file;
 use dropchain::{Error, Sentence};
 use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_knowledge::cluster::{Clusters, InternedText};

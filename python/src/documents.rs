@@ -20,8 +20,8 @@ type Trained<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, usize
 /// The rows of a matrix: the number of the class of each, if it is known, and its weight.
 type Rows<'py> = (Bound<'py, PyAny>, Vec<Option<usize>>, Vec<f64>);
 
-/// Trains a classifier. `options` are those of documents as JSON; `observer` is called with the number, the objective and
-/// the accuracy on development documents of each iteration.
+/// Trains a classifier. `options` are those of documents as JSON; `observer` is called with the
+/// number, the objective and the accuracy on development documents of each iteration.
 ///
 /// # Errors
 ///

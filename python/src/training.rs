@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dropchain::optim::StopReason;
+use dropchain::kernel::optim::StopReason;
 use dropchain::train::{
     AnyOptions, AttributeCorpus, BaseModels, Calibration, CheckpointInterval, Checkpoints,
     DevScore, End, EndReason, HoldOut, Iteration, Lbfgs, ModelMatch, Observer, ObserverError, Pass,

@@ -458,7 +458,8 @@ class TestMistakes:
             trainer.select("lbfgs", "crf2d")
         trainer.append([["a"]], ["X"])
         trainer.set("num_memories", 0)
-        with pytest.raises(ValueError, match="num_memories 0: dropchain has no such parameter; expected 6"):
+        message = "num_memories 0: dropchain has no such parameter; expected 6"
+        with pytest.raises(ValueError, match=message):
             trainer.train("")
         trainer.select("pa")
         trainer.set("c", -1)

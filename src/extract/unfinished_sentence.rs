@@ -6,8 +6,8 @@ use super::builder::MAX_VALUE;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
 
-/// An attribute as [`AttributeCorpus::push_sentence`](super::AttributeCorpus::push_sentence) takes it: a name, whose value is 1, or a name
-/// with a value.
+/// An attribute as [`AttributeCorpus::push_sentence`](super::AttributeCorpus::push_sentence) takes
+/// it: a name, whose value is 1, or a name with a value.
 pub trait IntoAttribute {
     /// Returns the name and the value.
     fn attribute(&self) -> (&str, f64);

@@ -5,8 +5,8 @@
 //! 2004).
 //!
 //! Parameters are those of attribute classes. A class of m attributes has φ = √m·θ, and
-//! m·c2·(θ − θ0)² = c2·(φ − φ0)² with φ0 = √m·θ0: the strength is that of single attributes, centers
-//! are scaled like the parameters.
+//! m·c2·(θ − θ0)² = c2·(φ − φ0)² with φ0 = √m·θ0: the strength is that of single attributes,
+//! centers are scaled like the parameters.
 
 use std::sync::Arc;
 

@@ -301,7 +301,8 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
         };
     }
 
-    /// Searches for a step that satisfies the strong Wolfe conditions; with L1, within the orthant of `current`, by backtracking.
+    /// Searches for a step that satisfies the strong Wolfe conditions; with L1, within the orthant
+    /// of `current`, by backtracking.
     fn search(&mut self) -> LineSearchResult {
         let mut step = 1.0;
         if self.state.memory.is_empty() {

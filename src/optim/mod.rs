@@ -83,7 +83,7 @@
 //! # Example
 //!
 //! ```
-//! use dropchain::optim::{Objective, LbfgsSettings, StopReason, minimize};
+//! use dropchain::kernel::optim::{Objective, LbfgsSettings, StopReason, minimize};
 //! use std::ops::ControlFlow;
 //!
 //! /// (x − 3)²

@@ -415,7 +415,8 @@ pub trait Observer {
     }
     /// Called after the last iteration.
     fn end(&mut self, _end: &End) {}
-    /// Called after pruning, if [`TrainOptions::prune`](field@super::TrainOptions::prune) is set.
+    /// Called after pruning, if [`StorageOptions::prune`](field@super::StorageOptions::prune) is
+    /// set.
     fn pruned(&mut self, _pruned: &Pruned) {}
 
     /// Called after weights have been rounded, after pruning, if the model has them in

@@ -77,8 +77,8 @@ impl Extracted {
     }
 
     /// Returns the group of each node and of each edge attribute, if attributes of the same group
-    /// that always occur together are to be one: those with the same weights in every model, and with the value 0 at the same labels. The weights of a class are
-    /// those of each member.
+    /// that always occur together are to be one: those with the same weights in every model, and
+    /// with the value 0 at the same labels. The weights of a class are those of each member.
     pub fn class_groups(&self, options: &CommonOptions) -> Option<[Vec<u32>; 2]> {
         let mut zeros: HashMap<usize, Vec<LabelId>> = HashMap::new();
         for &(attribute, label) in &self.zeros {

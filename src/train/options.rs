@@ -36,8 +36,8 @@ pub struct TrainOptions<M = Lbfgs> {
     /// [`Learner::schedule`](super::Learner::schedule).
     pub max_iterations: Option<usize>,
     /// With development data: training stops after this many iterations without a better
-    /// mean score of the last five. 0: development data choose nothing; labels are predicted without
-    /// constraints and scored after each iteration, also by label
+    /// mean score of the last five. 0: development data choose nothing; labels are predicted
+    /// without constraints and scored after each iteration, also by label
     /// ([`DevDetails::label_scores`](super::DevDetails::label_scores)).
     pub patience: usize,
     /// Subtracted from the score of the outside label at every token when tagging spans: above 0,

@@ -23,8 +23,8 @@ use std::fmt;
 use std::ops::AddAssign;
 
 use dropchain::eval::{Evaluation, ratio};
+use dropchain::kernel::random;
 use dropchain::label::Labeling;
-use dropchain::random;
 use dropchain::{Error, Result};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -180,8 +180,8 @@ impl PairedBootstrap {
         })
     }
 
-    /// Returns the 95 % percentile interval of the score of A: F1, or the accuracy if the gold labels
-    /// encode no spans. It depends only on the arguments.
+    /// Returns the 95 % percentile interval of the score of A: F1, or the accuracy if the gold
+    /// labels encode no spans. It depends only on the arguments.
     ///
     /// # Errors
     ///

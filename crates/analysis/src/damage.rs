@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use dropchain::random::{nth, uniform};
+use dropchain::kernel::random::{nth, uniform};
 use dropchain::sentence::{Schema, Sentence};
 use dropchain::{Error, Result};
 

@@ -3,7 +3,7 @@
 //! Source: Chen, Zhu, Chen and Zhang, "Dropout training for support vector machines", AAAI 2014,
 //! section 6.4.
 
-use dropchain::random::{nth, uniform};
+use dropchain::kernel::random::{nth, uniform};
 use dropchain::sentence::Sentence;
 use dropchain::tag::AttributeFilter;
 use dropchain::template::Attribute;

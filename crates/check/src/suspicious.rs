@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use dropchain::corpus::Corpus;
 use dropchain::error::{Place, Result};
-use dropchain::optim::StopReason;
+use dropchain::kernel::optim::StopReason;
 use dropchain::sentence::Sentence;
 use dropchain::tag::{TagDocuments, Tagger};
 use dropchain::template::Template;

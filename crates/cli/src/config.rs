@@ -11,7 +11,7 @@ use std::path::Path;
 use clap::error::{ContextKind, ContextValue};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command};
-use dropchain::input_file::read_text;
+use dropchain::kernel::input_file::read_text;
 use dropchain::{Error, Model, Place};
 use serde::Serialize;
 use serde_json::{Map, Value};

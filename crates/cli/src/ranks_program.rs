@@ -63,8 +63,8 @@ pub fn run_ranks(ranks: Ranks, threads: usize, abort: Abort) -> ExitCode {
     exit::end("dropchain-mpi", result)
 }
 
-/// Trains with the other ranks of a team; rank 0 prints and writes. Steps that a rank does by itself
-/// fail on all ranks if they fail on one.
+/// Trains with the other ranks of a team; rank 0 prints and writes. Steps that a rank does by
+/// itself fail on all ranks if they fail on one.
 fn train(mut command: TrainCommand, team: &Team) -> CommandResult {
     command.threads = command.threads.or(team.threads);
     let progress = match team.is_first() {

@@ -12,7 +12,7 @@ use anstream::AutoStream;
 use clap::{Args, ColorChoice, ValueEnum};
 use dropchain::corpus::{Format, OffsetUnit, OutputFormat, Reader, WriteFormat, WriteOptions};
 use dropchain::tag::Header;
-use dropchain::{Error, Result, atomic_file};
+use dropchain::{Error, Result, kernel::atomic_file};
 use dropchain_formats::{Inline, InputFormat, TextFormat};
 
 use crate::arguments::{FileName, by_name};

@@ -11,7 +11,7 @@ use dropchain::train::{
     AnyOptions, BaseModels, BaseRole, CheckpointInterval, Checkpoints, HoldOut, MatchCounts,
     ModelMatch, TrainOptions, TrainingCorpora,
 };
-use dropchain::{Error, Model, Result, atomic_file};
+use dropchain::{Error, Model, Result, kernel::atomic_file};
 use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_online::Method;
 use dropchain_options::FixedOptions;

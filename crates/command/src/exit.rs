@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use dropchain::Error;
-use dropchain::optim::StopReason;
+use dropchain::kernel::optim::StopReason;
 use dropchain::train::EndReason;
 
 use crate::interrupt::{self, Signal};

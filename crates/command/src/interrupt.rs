@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
-use dropchain::atomic_file;
+use dropchain::kernel::atomic_file;
 
 use crate::progress::{failure, notice};
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use clap::Args;
-use dropchain::atomic_file::{self, parent_directory, resolve_target};
+use dropchain::kernel::atomic_file::{self, parent_directory, resolve_target};
 use dropchain::{Error, Result};
 use same_file::Handle;
 

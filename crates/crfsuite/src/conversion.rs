@@ -1,6 +1,6 @@
 //! From a file of CRFsuite to a model.
 
-use dropchain::ids::LabelId;
+use dropchain::kernel::ids::LabelId;
 use dropchain::label::LabelSet;
 use dropchain::model::{EdgeWeights, Header, MAX_LABELS, Precision};
 use dropchain::{Error, Model, Result};

@@ -1,6 +1,6 @@
 //! Features, each a weight, and the lists of the features of an attribute or a label.
 
-use dropchain::ids::LabelId;
+use dropchain::kernel::ids::LabelId;
 
 use super::numbers::{Stored, array, number};
 

@@ -53,7 +53,7 @@ mod tests;
 
 use std::path::Path;
 
-use dropchain::input_file::InputFile;
+use dropchain::kernel::input_file::InputFile;
 use dropchain::model::MAX_LABELS;
 use dropchain::{Error, MemoryLimit, Model, Result};
 use file::CrfsuiteFile;

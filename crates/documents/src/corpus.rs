@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use std::borrow::Cow;
 
 use dropchain::error::{Error, Place, Result};
-use dropchain::extract::SparseRows;
+use dropchain::kernel::extract::SparseRows;
 use dropchain::memory::{MemoryLimit, input_over_limit};
 
 use crate::{FeatureOptions, Instance, InstanceContent};

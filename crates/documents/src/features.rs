@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Instance, InstanceContent};
 use dropchain::error::{Error, Result};
-use dropchain::random::{nth, uniform};
+use dropchain::kernel::random::{nth, uniform};
 use dropchain::tokenize;
 
 /// The longest n-gram.

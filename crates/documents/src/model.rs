@@ -12,7 +12,7 @@ use crate::linear::output_score;
 use crate::options::{Multiclass, Task};
 use crate::{FeatureOptions, Loss, TableFeatures};
 use dropchain::error::{Error, Result};
-use dropchain::input_file::InputFile;
+use dropchain::kernel::input_file::InputFile;
 use dropchain::model::{MAGIC, Magic};
 
 impl Task {

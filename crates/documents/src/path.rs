@@ -22,7 +22,7 @@ use crate::options::{DocumentOptions, Penalties};
 use crate::training::{DocumentTrainer, End, Trained};
 use crate::tune::shuffled;
 use dropchain::error::{Error, Result};
-use dropchain::optim::StopReason;
+use dropchain::kernel::optim::StopReason;
 
 /// The ratio that the first strength is computed for if that of the path is lower.
 const LEAST_RATIO: f64 = 1e-3;

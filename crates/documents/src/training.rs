@@ -13,8 +13,8 @@ use crate::model::{ModelFile, ModelHeader, ModelInput};
 use crate::options::{DocumentOptions, Multiclass, NoiseKind, Task};
 use crate::{DocumentModel, Loss};
 use dropchain::error::{Error, Result};
-use dropchain::extract::SparseRows;
-use dropchain::optim::StopReason;
+use dropchain::kernel::extract::SparseRows;
+use dropchain::kernel::optim::StopReason;
 
 /// Number of classes above which sigma points are further from dropout than its quadratic term
 /// (`docs/dropout.md`).

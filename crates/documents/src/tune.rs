@@ -12,7 +12,7 @@ use crate::linear::Problem;
 use crate::options::DocumentOptions;
 use crate::training::{Development, DocumentTrainer, Trained};
 use dropchain::error::{Error, Result};
-use dropchain::random::uniform;
+use dropchain::kernel::random::uniform;
 
 /// A configuration of a search, and its score.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -12,9 +12,9 @@
 //!
 //! The weights of an attribute decay when it occurs next, for the time since then.
 
-use dropchain::math::exp_at_least;
-use dropchain::objective::Penalty;
-use dropchain::simd::{self, Kernel};
+use dropchain::kernel::math::exp_at_least;
+use dropchain::kernel::objective::Penalty;
+use dropchain::kernel::simd::{self, Kernel};
 
 use crate::problem::Problem;
 use crate::state::State;

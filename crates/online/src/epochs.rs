@@ -3,9 +3,9 @@
 use std::sync::atomic::AtomicBool;
 
 use dropchain::error::{Error, Result};
-use dropchain::extract::Dataset;
-use dropchain::objective::{Noise, Penalty, Terms};
-use dropchain::score::ParameterSpace;
+use dropchain::kernel::extract::Dataset;
+use dropchain::kernel::objective::{Noise, Penalty, Terms};
+use dropchain::kernel::score::ParameterSpace;
 use dropchain::train::Calibration;
 
 use crate::algorithm::{Algorithm, LearningRate};

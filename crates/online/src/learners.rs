@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dropchain::error::{Error, Result};
-use dropchain::objective::Terms;
-use dropchain::optim::Outcome;
+use dropchain::kernel::objective::Terms;
+use dropchain::kernel::optim::Outcome;
 use dropchain::train::{
     AnyLearner, Course, Defaults, Engine, Learner, LearnerOptions, NoiseKind, NoiseOptions,
     Regularization, Request, Schedule, Stage, StageObjective, TrainingSet, check_not_negative,

@@ -1,9 +1,9 @@
 //! The loss of a sentence, −log p(Y|x) with or without noise, and its gradient. The kernel that
 //! computes them from scores is that of batch training ([`SentenceKernel`]).
 
-use dropchain::chain::{LabelWeights, Transitions};
-use dropchain::extract::Target;
-use dropchain::objective::{
+use dropchain::kernel::chain::{LabelWeights, Transitions};
+use dropchain::kernel::extract::Target;
+use dropchain::kernel::objective::{
     BlockArrays, ChainParameters, LabelVariances, Noise, NoiseTerm, SentenceArrays,
     SentenceAttributes, SentenceKernel, SentenceTask, SentenceTerms,
 };

@@ -5,10 +5,10 @@
 //! the rate of edges, and the two boundaries. A mask is a function of seed, epoch, sentence, kind,
 //! token and column: SplitMix64 with counters ([`random`]).
 
-use dropchain::chain::{LabelWeights, Order};
-use dropchain::extract::SparseRows;
-use dropchain::objective::LabelSums;
-use dropchain::random;
+use dropchain::kernel::chain::{LabelWeights, Order};
+use dropchain::kernel::extract::SparseRows;
+use dropchain::kernel::objective::LabelSums;
+use dropchain::kernel::random;
 
 use crate::problem::Problem;
 use crate::rows::Rows;

@@ -33,10 +33,10 @@
 //! - K. Crammer, A. Kulesza, M. Dredze: Adaptive regularization of weight vectors. NIPS 2009. Of
 //!   the covariance only the diagonal is kept; as in CRFsuite, its update is divided by γ.
 
-use dropchain::chain::{LabelMask, LabelWeights, Scores, Transitions, Viterbi};
-use dropchain::extract::Target;
-use dropchain::ids::LabelId;
-use dropchain::objective::{BlockArrays, fill_mask};
+use dropchain::kernel::chain::{LabelMask, LabelWeights, Scores, Transitions, Viterbi};
+use dropchain::kernel::extract::Target;
+use dropchain::kernel::ids::LabelId;
+use dropchain::kernel::objective::{BlockArrays, fill_mask};
 
 use crate::algorithm::{Arow, MistakeRule, PassiveAggressive, Perceptron};
 use crate::problem::Problem;

@@ -1,6 +1,6 @@
 //! The order of sentences in an epoch.
 
-use dropchain::random::nth;
+use dropchain::kernel::random::nth;
 
 /// Fills `order` with the numbers below its length, in an order that is a function of seed and
 /// epoch: the shuffle of Fisher and Yates.

@@ -7,8 +7,8 @@
 
 use std::ops::Range;
 
-use dropchain::extract::Dataset;
-use dropchain::score::ParameterSpace;
+use dropchain::kernel::extract::Dataset;
+use dropchain::kernel::score::ParameterSpace;
 
 /// The data and the layout of the weights, which do not change during training.
 ///

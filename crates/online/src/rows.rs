@@ -5,10 +5,10 @@
 
 use std::ops::Range;
 
-use dropchain::extract::SparseRows;
-use dropchain::objective::BlockArrays;
-use dropchain::score::Targets;
-use dropchain::simd::{self, Kernel};
+use dropchain::kernel::extract::SparseRows;
+use dropchain::kernel::objective::BlockArrays;
+use dropchain::kernel::score::Targets;
+use dropchain::kernel::simd::{self, Kernel};
 
 use crate::problem::Problem;
 

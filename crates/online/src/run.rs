@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use dropchain::error::{Error, Result};
-use dropchain::objective::Terms;
-use dropchain::optim::{Iteration, Outcome, StopReason};
+use dropchain::kernel::objective::Terms;
+use dropchain::kernel::optim::{Iteration, Outcome, StopReason};
 use dropchain::train::{Course, Stage};
 
 use crate::epochs::{Epoch, EpochLearner, LearnerSettings};

@@ -1,9 +1,9 @@
 //! A vector over the weights that is 0 but for those of a sentence: its gradient, or the difference
 //! of the features of two label sequences.
 
-use dropchain::chain::Order;
-use dropchain::ids::LabelId;
-use dropchain::objective::LabelSums;
+use dropchain::kernel::chain::Order;
+use dropchain::kernel::ids::LabelId;
+use dropchain::kernel::objective::LabelSums;
 
 use crate::problem::Problem;
 use crate::rows::Rows;

@@ -26,7 +26,7 @@
 //! - S. Shalev-Shwartz, Y. Singer, N. Srebro: Pegasos. ICML 2007.
 //! - L. Bottou: <https://leon.bottou.org/projects/sgd>, for the calibration and the lazy decay.
 
-use dropchain::objective::{Penalty, SentenceTerms, Terms};
+use dropchain::kernel::objective::{Penalty, SentenceTerms, Terms};
 
 use crate::algorithm::LearningRate;
 use crate::decay::Decay;

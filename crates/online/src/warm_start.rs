@@ -13,8 +13,8 @@
 use std::sync::Arc;
 
 use dropchain::error::{Error, Result};
-use dropchain::objective::Terms;
-use dropchain::optim::{Outcome, StopReason};
+use dropchain::kernel::objective::Terms;
+use dropchain::kernel::optim::{Outcome, StopReason};
 use dropchain::train::{
     AnyLearner, Course, Lbfgs, Learner, LearnerOptions, NoiseOptions, Regularization, Request,
     Schedule, Stage, StageObjective, TrainingSet,

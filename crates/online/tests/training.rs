@@ -2,12 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use dropchain::chain::Order;
 use dropchain::corpus::{Corpus, Format, LineRules, ReadOptions, Supervision};
+use dropchain::kernel::chain::Order;
+use dropchain::kernel::optim::LbfgsOptions;
+use dropchain::kernel::score::{Boundary, States};
 use dropchain::label::Scheme;
 use dropchain::model::Precision;
-use dropchain::optim::LbfgsOptions;
-use dropchain::score::{Boundary, States};
 use dropchain::train::{
     AnyLearner, AnyOptions, BaseRole, Calibration, CheckpointInterval, Checkpoints, Iteration,
     Lbfgs, Learner, NoiseKind, NoiseOptions, Observer, ObserverError, Regularization, Request,

@@ -2,9 +2,9 @@
 //!
 //! Each is defined once, as a field of a structure that clap reads. The command line has these
 //! structures among its arguments; a configuration file and the keywords of Python become arguments
-//! for them ([`parse`]), and pages and other languages read the definitions ([`table`]). Defaults in
-//! the help are those of the library ([`with_default`]). A new option is a field here, and a line of
-//! the `apply` beside it.
+//! for them ([`parse`]), and pages and other languages read the definitions ([`table`]). Defaults
+//! in the help are those of the library ([`with_default`]). A new option is a field here, and a
+//! line of the `apply` beside it.
 //!
 //! Options that are for some algorithms only are below a heading that begins with
 //! [`ONLY`], which names these algorithms: [`misplaced`] finds those of others.

@@ -3,10 +3,10 @@
 use std::str::FromStr;
 
 use clap::Args;
-use dropchain::chain::Order;
+use dropchain::kernel::chain::Order;
+use dropchain::kernel::score::{Boundary, States};
 use dropchain::label::Scheme;
 use dropchain::model::Precision;
-use dropchain::score::{Boundary, States};
 use dropchain::train::TrainOptions;
 
 use super::labels::LabelOptions;

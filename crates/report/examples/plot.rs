@@ -7,9 +7,9 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use dropchain::atomic_file;
 use dropchain::error::{Error, Result};
-use dropchain::input_file::read_text;
+use dropchain::kernel::atomic_file;
+use dropchain::kernel::input_file::read_text;
 use dropchain_report::plot::Sheet;
 
 fn draw(source: &Path, target: &Path) -> Result<()> {

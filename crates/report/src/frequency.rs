@@ -7,8 +7,8 @@ use crate::plot::{Axis, Plot, Scale};
 use crate::training::curve;
 use crate::views::{Figure, Section, count_of, system};
 
-/// Adds the plot of scores by frequency to the section on scores: of F1, or of the accuracy of labels
-/// without spans.
+/// Adds the plot of scores by frequency to the section on scores: of F1, or of the accuracy of
+/// labels without spans.
 pub fn add(all: &Evaluated, analysis: &Analysis, words: &WordCounts, section: &mut Section) {
     let systems = analysis.systems.iter().map(|system| system.by_frequency.bands());
     let systems: Vec<&[FrequencyBand]> = systems.collect();

@@ -24,7 +24,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use dropchain::error::{Error, Place, Result};
-use dropchain::input_file::read_text;
+use dropchain::kernel::input_file::read_text;
 use dropchain::train::Pass;
 use dropchain_analysis::WordCounts;
 use dropchain_formats::Escaped;

@@ -1,5 +1,5 @@
-//! The first section: the results in tiles, and what the others show, in sentences; and the facts below
-//! the title.
+//! The first section: the results in tiles, and what the others show, in sentences; and the facts
+//! below the title.
 
 use std::path::Path;
 use std::time::SystemTime;

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use dropchain::error::{Error, Result};
-use dropchain::random::uniform;
+use dropchain::kernel::random::uniform;
 
 /// The end of every parse error.
 const EXPECTED: &str = "expected numbers such as 0.1,0.3 or a range such as 0.01:1";

@@ -16,8 +16,8 @@ use serde_json::{Map, Value};
 
 use super::pool::lock;
 use super::run::{Course, RunKey};
-use dropchain::atomic_file;
 use dropchain::error::{Error, Result};
+use dropchain::kernel::atomic_file;
 use dropchain::train::CHECKPOINT_MAGIC;
 
 /// A file that keeps the finished runs of a search, which are not trained again.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::data::TuningData;
 use dropchain::Trainer;
 use dropchain::error::Result;
+use dropchain::kernel::optim::StopReason;
 use dropchain::memory::MemoryLimit;
-use dropchain::optim::StopReason;
 use dropchain::train::{
     End, EndReason, Iteration, Observer, ObserverError, Pass, Pruned, Rounded, TrainSettings,
     TrainingCorpora,

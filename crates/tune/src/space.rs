@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::axis::{Axis, Scale};
 use dropchain::error::{Error, Result};
-use dropchain::noise::Engine;
+use dropchain::kernel::noise::Engine;
 use dropchain::train::{Defaults, NoiseOptions, Regularization, TrainSettings};
 
 /// Maximum number of configurations; more is a typo.

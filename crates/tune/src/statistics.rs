@@ -54,7 +54,7 @@ fn two_sided(t: f64, degrees: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dropchain::math::assert_close;
+    use dropchain::kernel::math::assert_close;
 
     #[test]
     fn critical_values_of_t_have_their_probability() {

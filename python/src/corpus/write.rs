@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use dropchain::atomic_file;
 use dropchain::corpus::{
     OutputFormat, Schema, Separation, Tagged, WriteOptions, Writer, with_notes,
 };
+use dropchain::kernel::atomic_file;
 use dropchain::{Error, Result, Sentence};
 use serde_json::json;
 

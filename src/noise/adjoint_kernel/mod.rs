@@ -69,7 +69,7 @@ const MAX_SUFFIX: f64 = f64::from_bits((1023 + 400) << 52);
 
 /// Matrices, messages and sums; a reusable workspace.
 #[derive(Clone, Debug, Default)]
-pub(in crate::noise) struct AdjointKernel {
+pub(in crate::kernel::noise) struct AdjointKernel {
     panels: [Vec<LaneBlock>; 3],            // [S/LANES][K] ½eτ, e², e²τ
     transposed_panels: [Vec<LaneBlock>; 3], // [S/LANES][K]
     sums: [Vec<f64>; 4],                    // [K][S] P₀ to P₃
@@ -164,7 +164,7 @@ impl AdjointKernel {
 
 /// Adds the derivatives with respect to transitions, given e, τ and the sums P₀ to P₃ of the same
 /// shape.
-pub(in crate::noise) fn add_transitions(
+pub(super) fn add_transitions(
     potentials: &[f64],
     variances: &[f64],
     [p0, p1, p2, p3]: &[Vec<f64>; 4],

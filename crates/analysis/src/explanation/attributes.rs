@@ -1,7 +1,7 @@
 //! The attributes of a sentence that the model knows, with their names.
 
 use dropchain::error::Place;
-use dropchain::extract::TokenSink;
+use dropchain::kernel::extract::TokenSink;
 use dropchain::memory::{MemoryLimit, input_over_limit};
 use dropchain::model::{AttributeKind, Model};
 use dropchain::sentence::Attributes;

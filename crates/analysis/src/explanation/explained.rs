@@ -1,6 +1,6 @@
 //! A sentence whose labels are explained: which tokens, compared with what, and in which words.
 
-use dropchain::ids::LabelId;
+use dropchain::kernel::ids::LabelId;
 use dropchain::sentence::list_names;
 use dropchain::tag::Tagger;
 use dropchain::{Error, Result, Sentence};

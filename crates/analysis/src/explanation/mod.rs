@@ -26,8 +26,8 @@ mod text;
 use std::ops::Range;
 
 use attributes::Collector;
-use dropchain::chain::{Detour, MaxMarginals};
-use dropchain::ids::LabelId;
+use dropchain::kernel::chain::{Detour, MaxMarginals};
+use dropchain::kernel::ids::LabelId;
 use dropchain::sentence::Attributes;
 use dropchain::tag::{Condition, SentenceScores, TagInput, TagOptions, Tagger};
 use dropchain::{Error, Result};

@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use dropchain::chain::Order;
-use dropchain::ids::LabelId;
+use dropchain::kernel::chain::Order;
+use dropchain::kernel::ids::LabelId;
 use dropchain::model::AttributeKind;
 use dropchain::{Error, MemoryLimit, Result};
 

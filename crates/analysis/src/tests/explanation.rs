@@ -1,9 +1,9 @@
 //! Explanations against the enumeration of all label sequences.
 
 use dropchain::corpus::TokenLabel;
+use dropchain::kernel::random::uniform;
 use dropchain::label::Span;
 use dropchain::model::{TrainingRecord, add_recall_bias};
-use dropchain::random::uniform;
 use dropchain::sentence::Attributes;
 
 use super::*;

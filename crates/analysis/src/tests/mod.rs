@@ -4,8 +4,8 @@ mod bootstrap;
 mod damage;
 mod explanation;
 
-use dropchain::chain::{Order, score};
-use dropchain::ids::LabelId;
+use dropchain::kernel::chain::{Order, score};
+use dropchain::kernel::ids::LabelId;
 use dropchain::label::{LabelSet, Scheme};
 use dropchain::model::{EdgeWeights, Header, LabelSource, NodeWeights, Precision};
 use dropchain::tag::{Condition, TagOptions, Tagging, Workspace};
@@ -101,7 +101,7 @@ impl Paths {
         let legal = tagger.constraint().filter(|_| constrain);
         let is_legal = |path: &Vec<LabelId>| {
             let index = |label: Option<&LabelId>| label.unwrap().index();
-            let pairs = |c: &dropchain::chain::Constraint| {
+            let pairs = |c: &dropchain::kernel::chain::Constraint| {
                 let mut pairs = path.windows(2);
                 pairs.all(|ab| c.allows(ab[0].index(), ab[1].index()))
             };

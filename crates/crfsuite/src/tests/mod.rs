@@ -1,6 +1,6 @@
 //! Files as CRFsuite writes them, and crafted ones.
 
-use dropchain::ids::LabelId;
+use dropchain::kernel::ids::LabelId;
 use dropchain::model::Precision;
 use dropchain::{Model, Result};
 

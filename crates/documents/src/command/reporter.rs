@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use crate::{End, Event, Iteration, Start, digits};
-use dropchain::optim::StopReason;
+use dropchain::kernel::optim::StopReason;
 use dropchain::train::EndReason;
 use dropchain::{Error, Result};
 

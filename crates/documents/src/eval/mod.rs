@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use dropchain::eval::{Counts, Metrics, ratio};
-use dropchain::random::uniform;
+use dropchain::kernel::random::uniform;
 use dropchain_analysis::{BootstrapReport, Calibration};
 
 /// Number of resamples of the bootstrap.

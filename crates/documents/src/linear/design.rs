@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use dropchain::extract::{Classes, SparseRows};
+use dropchain::kernel::extract::{Classes, SparseRows};
 
 /// The smallest number of rows or columns that a thread takes.
 pub(super) const MIN_ROWS: usize = 256;

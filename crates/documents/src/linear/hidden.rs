@@ -53,10 +53,10 @@ use rayon::prelude::*;
 use super::design::{Design, MIN_ROWS};
 use super::loss::Loss;
 use super::objective::{InputNoise, Terms};
-use dropchain::extract::SparseRows;
-use dropchain::math::{dot, sigmoid};
-use dropchain::optim::Objective;
-use dropchain::random::uniform;
+use dropchain::kernel::extract::SparseRows;
+use dropchain::kernel::math::{dot, sigmoid};
+use dropchain::kernel::optim::Objective;
+use dropchain::kernel::random::uniform;
 
 /// δ of hinges, relative to that without hidden units. It is then a hundredth of the margin.
 pub(super) const SMOOTHING: f64 = 100.0;

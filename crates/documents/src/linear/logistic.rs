@@ -17,7 +17,7 @@
 //! 0.4/s for s > 1, the error is below e^(−39). The tests measure it against fine integration: at
 //! most 2·10⁻¹⁴, for a value above 1 relative to it.
 
-use dropchain::math::exp_at_least;
+use dropchain::kernel::math::exp_at_least;
 
 /// The step of the rule, for s up to 1.
 const STEP: f64 = 0.4;

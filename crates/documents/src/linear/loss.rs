@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 
 use super::logistic::{LogisticMoments, logistic_moments};
 use dropchain::error::{Error, Result};
-use dropchain::math::sigmoid;
+use dropchain::kernel::math::sigmoid;
 
 /// δ of a hinge, relative to its scale: the margin, or the spread of the targets.
 const SMOOTHING: f64 = 1e-4;

@@ -24,9 +24,9 @@ use super::design::{Design, MIN_ROWS, entry_sums};
 use super::loss::{Loss, Point, Smoothing};
 use super::sampling::Sampling;
 use super::softmax::{add_quadratic, add_shared, add_unscented, probabilities};
-use dropchain::extract::SparseRows;
-use dropchain::math::{dot, sigmoid};
-use dropchain::optim::Objective;
+use dropchain::kernel::extract::SparseRows;
+use dropchain::kernel::math::{dot, sigmoid};
+use dropchain::kernel::optim::Objective;
 
 /// Noise on features. The bias has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -3,7 +3,7 @@
 //! R = (1/S) Σ_s A(f̃_s) − A(f), where features are dropped with rate δ in sample s, and those that
 //! remain grow by 1/(1 − δ). There are new masks in every iteration.
 
-use dropchain::random::{nth, uniform};
+use dropchain::kernel::random::{nth, uniform};
 
 /// The masks of an iteration.
 #[derive(Clone, Copy, Debug)]

@@ -26,7 +26,7 @@
 //!
 //! For V → 0 it is ½ Σ p·q·V.
 
-use dropchain::math::log_sum_exp;
+use dropchain::kernel::math::log_sum_exp;
 
 /// c = K + κ.
 const SPREAD: f64 = 3.0;
@@ -126,7 +126,7 @@ pub(super) fn add_unscented(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dropchain::random::uniform;
+    use dropchain::kernel::random::uniform;
 
     type Noise = fn(f64, &[f64], &mut [f64], &mut [f64]) -> f64;
 

@@ -1,7 +1,7 @@
 //! Classifiers.
 
 use super::*;
-use dropchain::random::uniform;
+use dropchain::kernel::random::uniform;
 
 const LOSSES: [Loss; 4] =
     [Loss::Softmax, Loss::Hinge { margin: 1.0 }, Loss::Logistic, Loss::Squared];

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use dropchain::optim::StopReason;
-use dropchain::random::uniform;
+use dropchain::kernel::optim::StopReason;
+use dropchain::kernel::random::uniform;
 
 const LOSSES: [Loss; 3] = [Loss::Squared, Loss::Poisson, Loss::Insensitive { epsilon: 0.3 }];
 

@@ -1,9 +1,9 @@
 //! Sentences by the enumeration of all label paths.
 
-use dropchain::chain::Order;
-use dropchain::extract::{Dataset, Target};
-use dropchain::ids::LabelId;
-use dropchain::score::ParameterSpace;
+use dropchain::kernel::chain::Order;
+use dropchain::kernel::extract::{Dataset, Target};
+use dropchain::kernel::ids::LabelId;
+use dropchain::kernel::score::ParameterSpace;
 
 /// All paths of a sentence, in ascending order of the labels read from last to first.
 pub(super) fn paths(data: &Dataset, space: &ParameterSpace, sentence: usize) -> Vec<Vec<LabelId>> {

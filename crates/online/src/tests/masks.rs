@@ -1,6 +1,6 @@
 //! Real dropout of attributes.
 
-use dropchain::objective::{Noise, NoiseDistribution, NoiseTerm};
+use dropchain::kernel::objective::{Noise, NoiseDistribution, NoiseTerm};
 
 use super::*;
 use crate::masks::Dropout;

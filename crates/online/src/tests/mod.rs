@@ -6,12 +6,12 @@ mod mistakes;
 pub(crate) mod random_data;
 mod sgd;
 
-use dropchain::chain::Order;
-use dropchain::extract::{Classes, Dataset};
-use dropchain::ids::LabelId;
-use dropchain::math::assert_close;
-use dropchain::objective::Penalty;
-use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
+use dropchain::kernel::chain::Order;
+use dropchain::kernel::extract::{Classes, Dataset};
+use dropchain::kernel::ids::LabelId;
+use dropchain::kernel::math::assert_close;
+use dropchain::kernel::objective::Penalty;
+use dropchain::kernel::score::{Boundary, ParameterSpace, SpaceOptions, States};
 
 use crate::algorithm::*;
 use crate::epochs::{EpochLearner, LearnerSettings};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use dropchain::extract::{Classes, Dataset, SparseRows};
-use dropchain::ids::LabelId;
-use dropchain::score::{ParameterSpace, SpaceOptions};
+use dropchain::kernel::extract::{Classes, Dataset, SparseRows};
+use dropchain::kernel::ids::LabelId;
+use dropchain::kernel::score::{ParameterSpace, SpaceOptions};
 
 /// Knuth's MMIX linear congruential generator. The field is its state, which starts as the seed.
 pub(crate) struct Lcg(pub u64);

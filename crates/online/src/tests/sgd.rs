@@ -1,8 +1,8 @@
 //! Stochastic gradient descent against dense steps along gradients of the batch objective.
 
-use dropchain::noise::Engine;
-use dropchain::objective::{Noise, NoiseDistribution, NoiseTerm, PenalizedLikelihood};
-use dropchain::optim::Objective;
+use dropchain::kernel::noise::Engine;
+use dropchain::kernel::objective::{Noise, NoiseDistribution, NoiseTerm, PenalizedLikelihood};
+use dropchain::kernel::optim::Objective;
 
 use super::enumeration::loss;
 use super::random_data::with_weights;

@@ -5,8 +5,8 @@ use std::fs;
 use std::time::Duration;
 
 use dropchain::error::Error;
+use dropchain::kernel::optim::StopReason;
 use dropchain::model::NoiseExposure;
-use dropchain::optim::StopReason;
 use dropchain::train::{
     DataSizes, DevScore, End, EndReason, Iteration, ModelSizes, ObjectiveTerms, Observer,
     OptimizerStep, Pass, Start, WeightCounts,

@@ -1,6 +1,6 @@
 //! A run and what became of it.
 
-use dropchain::optim::StopReason;
+use dropchain::kernel::optim::StopReason;
 use dropchain::train::{DevScore, EndReason};
 
 use crate::log::Run;

@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 use super::*;
 use dropchain::Sentence;
 use dropchain::corpus::{Corpus, Format, ReadOptions};
+use dropchain::kernel::noise::Engine;
 use dropchain::memory::MemoryLimit;
-use dropchain::noise::Engine;
 use dropchain::template::Template;
 use dropchain::train::{
     BaseModels, DevScore, NoiseKind, TrainOptions, TrainSettings, Trainer, TrainingCorpora,

@@ -6,8 +6,8 @@ mod memory;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dropchain::chain::Order;
 use dropchain::corpus::Corpus;
+use dropchain::kernel::chain::Order;
 use dropchain::template::Template;
 use dropchain::train::{BaseModels, TrainOptions, TrainSettings, TrainingSet};
 use dropchain::{Error, Result};
@@ -39,8 +39,8 @@ Examples:
   dropchain bench gradients train.conll --template ner \\
       --sweep window,labels,length,attributes --figure out.svg --json out.json
 
-`dropchain train --gradient ENGINE --log FILE` trains with an engine, and `dropchain report` compares
-the logs.
+`dropchain train --gradient ENGINE --log FILE` trains with an engine, and `dropchain report`
+compares the logs.
 
 Times are medians over all repeats; every repeat runs all engines. `x likelihood` is relative to
 the likelihood alone in the same run; multiply-adds are counted from the shapes. Error and cosine

@@ -1,8 +1,8 @@
 //! The error of the gradient within a window, sentence by sentence.
 
 use dropchain::error::Result;
-use dropchain::noise::Engine;
-use dropchain::objective::NoiseTerm;
+use dropchain::kernel::noise::Engine;
+use dropchain::kernel::objective::NoiseTerm;
 
 use super::sweep::RADII;
 use super::{Clock, Evaluations, Problem, ReferenceGradient, Variant};

@@ -2,8 +2,8 @@
 //! without the printing.
 //!
 //! [`measure`] evaluates the training objective with each engine of the noise term
-//! ([`dropchain::noise`]): its time relative to the likelihood alone, and its error relative to the
-//! exact gradient. [`peak_memory`] measures the memory of an evaluation.
+//! ([`dropchain::kernel::noise`]): its time relative to the likelihood alone, and its error
+//! relative to the exact gradient. [`peak_memory`] measures the memory of an evaluation.
 //!
 //! # Time and accuracy
 //!
@@ -43,9 +43,9 @@ use std::time::Instant;
 
 use cpu_time::ThreadTime;
 use dropchain::error::{Error, Result};
-use dropchain::noise::Engine;
-use dropchain::objective::{NoiseTerm, PenalizedLikelihood};
-use dropchain::optim::Objective;
+use dropchain::kernel::noise::Engine;
+use dropchain::kernel::objective::{NoiseTerm, PenalizedLikelihood};
+use dropchain::kernel::optim::Objective;
 
 use crate::bench::results::{Deviation, Measurement, Spread};
 use work::multiply_adds;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use dropchain::error::Result;
-use dropchain::extract::{Classes, Dataset, SparseRows};
-use dropchain::ids::LabelId;
-use dropchain::objective::{Noise, PenalizedLikelihood, active_counts};
-use dropchain::random::uniform;
-use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
+use dropchain::kernel::extract::{Classes, Dataset, SparseRows};
+use dropchain::kernel::ids::LabelId;
+use dropchain::kernel::objective::{Noise, PenalizedLikelihood, active_counts};
+use dropchain::kernel::random::uniform;
+use dropchain::kernel::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::train::{TrainSettings, TrainingSet};
 
 use super::Variant;

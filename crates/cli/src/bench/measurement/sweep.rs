@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use dropchain::error::{Error, Result};
-use dropchain::noise::Engine;
-use dropchain::objective::NoiseTerm;
+use dropchain::kernel::noise::Engine;
+use dropchain::kernel::objective::NoiseTerm;
 
 use super::work::multiply_adds;
 use super::{Clock, Evaluations, Problem, Shape, Step, Variant, random_weights};

@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 use std::str::FromStr;
 
 use dropchain::error::{Error, Result};
-use dropchain::noise::Engine;
-use dropchain::objective::{Noise, NoiseTerm, ROUND};
-use dropchain::optim::{LbfgsOptions, LbfgsSettings, minimize};
-use dropchain::random::uniform;
+use dropchain::kernel::noise::Engine;
+use dropchain::kernel::objective::{Noise, NoiseTerm, ROUND};
+use dropchain::kernel::optim::{LbfgsOptions, LbfgsSettings, minimize};
+use dropchain::kernel::random::uniform;
 use dropchain::train::{NoiseKind, NoiseOptions, TrainSettings, TrainingSet};
 
 /// A variant of the objective: the likelihood alone, or with the noise term computed by an engine.

@@ -17,9 +17,9 @@
 //! Edge attributes, of which each stands for K features of `message` and K² products with every
 //! other, count K-fold.
 
-use dropchain::chain::Order;
-use dropchain::noise::Engine;
-use dropchain::objective::{NoiseTerm, active_counts};
+use dropchain::kernel::chain::Order;
+use dropchain::kernel::noise::Engine;
+use dropchain::kernel::objective::{NoiseTerm, active_counts};
 
 use super::{Problem, Variant};
 

@@ -9,7 +9,9 @@ use super::super::objective::Terms;
 use super::{Fitted, PAIRS, Problem, Step, Strengths, Watch};
 use crate::corpus::Target;
 use dropchain::error::{Error, Result};
-use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, Outcome, StopReason, minimize};
+use dropchain::kernel::optim::{
+    LbfgsOptions, LbfgsSettings, Objective, Outcome, StopReason, minimize,
+};
 
 /// What σ is multiplied by where a gap is not this much smaller than the one before, and its least
 /// value relative to the first.

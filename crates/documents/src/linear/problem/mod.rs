@@ -16,8 +16,8 @@ use crate::corpus::{DocumentCorpus, Target};
 use crate::model::{Output, OutputLayer, Parts};
 use crate::options::{DocumentOptions, Multiclass, NoiseKind, Task};
 use dropchain::error::{Error, Result};
-use dropchain::extract::SparseRows;
-use dropchain::optim::{Iteration, StopReason};
+use dropchain::kernel::extract::SparseRows;
+use dropchain::kernel::optim::{Iteration, StopReason};
 
 /// Curvature pairs of L-BFGS: with so many features, iterations are fewer than with those of
 /// taggers.

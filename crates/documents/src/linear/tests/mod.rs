@@ -5,9 +5,9 @@ use super::hidden::{self, HiddenObjective};
 use super::loss::{Loss, Smoothing};
 use super::objective::{Examples, InputNoise, LinearObjective, NoiseTerm, Scorer};
 use super::sampling::Sampling;
-use dropchain::extract::SparseRows;
-use dropchain::optim::{Objective, check_gradient};
-use dropchain::random::uniform;
+use dropchain::kernel::extract::SparseRows;
+use dropchain::kernel::optim::{Objective, check_gradient};
+use dropchain::kernel::random::uniform;
 
 const LOSSES: [Loss; 7] = [
     Loss::Softmax,

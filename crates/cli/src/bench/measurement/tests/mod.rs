@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::*;
-use dropchain::noise::Engine;
-use dropchain::objective::NoiseTerm;
+use dropchain::kernel::noise::Engine;
+use dropchain::kernel::objective::NoiseTerm;
 use dropchain::sentence::{Schema, Sentence};
 use dropchain::template::Template;
 use dropchain::train::{Lbfgs, TrainOptions, TrainSettings, TrainingSet};
