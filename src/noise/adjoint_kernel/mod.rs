@@ -69,7 +69,7 @@ const MAX_SUFFIX: f64 = f64::from_bits((1023 + 400) << 52);
 
 /// Matrices, messages and sums; a reusable workspace.
 #[derive(Clone, Debug, Default)]
-pub(in crate::kernel::noise) struct AdjointKernel {
+pub(super) struct AdjointKernel {
     panels: [Vec<LaneBlock>; 3],            // [S/LANES][K] ½eτ, e², e²τ
     transposed_panels: [Vec<LaneBlock>; 3], // [S/LANES][K]
     sums: [Vec<f64>; 4],                    // [K][S] P₀ to P₃
