@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from attributes import PROGRAM, read_conll, write_attributes
 from tagging import train_crfsuite
 
-PRECISIONS = ["f64", "f32", "f16", "i8"]
+PRECISIONS = ["f64", "f32", "f16"]
 THRESHOLDS = ["0.001", "0.01", "0.03"]
 L2 = "1"  # that of train_crfsuite
 

@@ -104,9 +104,8 @@ def prepare(folder, path):
     columns = dropchain + [train, "--columns", "word,pos,chunk"]
     for template in ("chunk", "minimal"):
         subprocess.run(columns + ["--template", template, "--model", path(template)], check=True)
-    for precision in ("f16", "i8"):
-        convert = [PROGRAM, "convert", path("chunk"), "--precision", precision, "--quiet"]
-        subprocess.run(convert + ["--model", path(f"chunk-{precision}")], check=True)
+    convert = [PROGRAM, "convert", path("chunk"), "--precision", "f16", "--quiet"]
+    subprocess.run(convert + ["--model", path("chunk-f16")], check=True)
     crfsuite_like = ["--states", "observed", "--boundary", "off", "--l2", "1"]
     command = dropchain + [path("train.crfsuite")] + crfsuite_like
     subprocess.run(command + ["--model", path("extracted")], check=True)
@@ -131,9 +130,6 @@ def contenders(path):
         "dropchain, columns, 2 threads": dropchain("chunk", "all.txt", "conll", 2),
         "dropchain, columns, weights of 2 bytes, 1 thread": dropchain(
             "chunk-f16", "all.txt", "conll", 1
-        ),
-        "dropchain, columns, weights of 1 byte, 1 thread": dropchain(
-            "chunk-i8", "all.txt", "conll", 1
         ),
         "dropchain, raw text, 1 thread": dropchain("minimal", "all.raw", "text", 1),
         "dropchain, pre-extracted attributes, 1 thread": dropchain(
@@ -168,7 +164,7 @@ def main():
             print(f"| {name} | {cpu:.2f} | {speed:.0f} k | {wall:.2f} | {baseline / cpu:.1f} |")
         verdict = "identical" if same else "NOT identical"
         print(f"\nOutputs with 1 and 2 threads are {verdict}, byte for byte.")
-        for name in ("chunk", "chunk-f16", "chunk-i8", "extracted", "crfsuite"):
+        for name in ("chunk", "chunk-f16", "extracted", "crfsuite"):
             print(f"Model `{name}`: {os.path.getsize(path(name)) / 1e6:.1f} MB")
 
 

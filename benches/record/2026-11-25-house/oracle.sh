@@ -51,37 +51,31 @@ runs() {
   run window - chunks.txt --template chunk --gradient window=2 --max-iterations 25 \
     --states observed
   run local - chunks.txt --template chunk --gradient local --max-iterations 25 --states observed
-  run sampled - chunks.txt --template chunk --noise monte-carlo --samples 2 --seed 7 \
+  run sampled - chunks.txt --template chunk --noise monte-carlo=2 --seed 7 \
     --max-iterations 24 --states observed
-  run sampled-edges - names-dev.conll --template ner-finkel-edges --noise monte-carlo \
-    --samples 2 --max-iterations 22 --collapse off
+  run sampled-edges - names-dev.conll --template ner-finkel-edges --noise monte-carlo=2 \
+    --max-iterations 22
   run additive - chunks.txt --template minimal --noise additive --dropout 0.01 \
     --max-iterations 25
   run gaussian chunks-test.txt chunks.txt --template minimal --noise gaussian --dropout 0.3 \
     --max-iterations 25 --order 0
-  run unlabeled names-test.conll names-dev.conll --template ner --max-iterations 25 --discover \
+  run unlabeled names-test.conll names-dev.conll --template ner --max-iterations 25 \
     --min-count 2 --prune 0.001 --unlabeled names-test.conll
   run half chunks-test.txt chunks.txt --template minimal --precision f16 --max-iterations 15
-  run backtracking - chunks.txt --template minimal --line-search backtracking --lbfgs-memory 3 \
-    --dropout 0 --max-iterations 15
   run caseless names-test.conll names.conll --template ner --caseless --max-iterations 15 \
     --states observed
   run lists names-test.conll names.conll --template ner --gazetteer list.txt --clusters text.txt \
-    --cluster-count 20 --max-iterations 15 --states observed
+    --max-iterations 15 --states observed
 
   # Online learners, and other starts.
   run sgd chunks-test.txt chunks.txt --algorithm sgd --template minimal --max-iterations 12
   run sgd-plain - chunks.txt --algorithm sgd --template minimal --max-iterations 8 --dropout 0
   run sgd-sampled - chunks.txt --algorithm sgd --template minimal --max-iterations 8 \
     --noise monte-carlo --warm-up 2
-  run adagrad - chunks.txt --algorithm sgd --step adagrad --template minimal --max-iterations 8 \
-    --dev chunks-test.txt
   run ap chunks-test.txt chunks.txt --algorithm ap --template chunk --max-iterations 6 \
     --states observed
   run pa names-test.conll names.conll --algorithm pa --template ner --max-iterations 6 \
     --dev names-dev.conll --precision f64
-  run pa-two - chunks.txt --algorithm pa --pa-type 2 --averaging off --template minimal \
-    --max-iterations 6
   run arow names-test.conll names.conll --algorithm arow --template ner --max-iterations 6 \
     --precision f64
   run online-start chunks-test.txt chunks.txt --warm-start online --template chunk \
@@ -403,13 +397,11 @@ for name, parameters in cases.items():
 
 native = {
     "lbfgs": {"c1": 0.05, "c2": 0.1, "max_iterations": 20},
-    "backtracking": {"linesearch": "Backtracking", "num_memories": 3, "max_iterations": 15},
     "l2sgd": {"max_iterations": 6}, "ap": {"max_iterations": 6}, "pa": {"max_iterations": 6},
     "arow": {"max_iterations": 6},
 }
 for name, parameters in native.items():
-    algorithm = "lbfgs" if name == "backtracking" else name
-    trainer = pycrfsuite.Trainer(algorithm, parameters, verbose=False)
+    trainer = pycrfsuite.Trainer(name, parameters, verbose=False)
     for i, (x, y) in enumerate(zip(X, Y)):
         trainer.append(x, y, int(i % 5 == 4))
     trainer.train(f"python-{name}.model", 1)

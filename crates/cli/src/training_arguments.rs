@@ -174,7 +174,8 @@ impl TrainingArguments {
         held += dev.as_ref().map_or(0, Corpus::memory);
         let mut unlabeled = Corpus::new();
         for file in &self.unlabeled.unlabeled {
-            let format = InputFormat::from(Format::guess_unlabeled(file));
+            let named = || InputFormat::from(Format::guess_unlabeled(file));
+            let format = input.format.unwrap_or_else(named);
             let options = ReadOptions {
                 unlabeled: true,
                 supervision: Supervision::default(),
@@ -198,7 +199,7 @@ impl TrainingArguments {
 struct UnlabeledArguments {
     /// Files of unlabeled text for the noise term; labels in them are ignored
     ///
-    /// Their formats are those of their names: .txt and - are raw text, others as in --format.
+    /// Without --format, .txt and - are raw text, and other files are read by their names.
     ///
     /// Takes all arguments up to the next option, so put TRAIN first.
     ///
