@@ -174,7 +174,7 @@ pub fn read_text(path: &Path, limit: usize, what: &str) -> Result<String> {
 ///
 /// # Errors
 ///
-/// Those of [`read_text`], except for the size.
+/// The errors of [`read_text`], except for the size.
 pub fn read_text_prefix(path: &Path, limit: usize, what: &str) -> Result<String> {
     let mut file = InputFile::open(path, what)?;
     let mut bytes = Vec::new();

@@ -229,7 +229,7 @@ impl PySentence {
     ///
     /// # Errors
     ///
-    /// Those of [`SentenceReader::read`].
+    /// The errors of [`SentenceReader::read`].
     pub fn read(
         reader: &mut SentenceReader,
         value: &Bound<'_, PyAny>,

@@ -83,7 +83,7 @@ impl Bases {
     ///
     /// # Errors
     ///
-    /// Those of [`train_options`]; the structure of a model is another one.
+    /// The errors of [`train_options`]; the structure of a model is another one.
     pub fn options(&self, named: &Bound<'_, PyDict>) -> PyResult<AnyOptions> {
         let models = self.models();
         let first = models.first();
@@ -131,7 +131,7 @@ pub struct Recorder<'a, 'j> {
 #[derive(Default)]
 pub struct Record {
     course: Course,
-    /// That of the first pass, once it has ended.
+    /// Course of the first pass, once it has ended.
     first_pass: Option<Course>,
     messages: Vec<String>,
     pruned: Option<Pruned>,
@@ -172,7 +172,7 @@ impl<'a, 'j> Recorder<'a, 'j> {
     ///
     /// # Errors
     ///
-    /// Those of [`Trainer::train`].
+    /// The errors of [`Trainer::train`].
     pub fn train(
         mut self,
         trainer: Trainer<'_>,
@@ -312,7 +312,7 @@ pub fn warnings(reading: &[String]) -> impl Iterator<Item = String> + '_ {
 ///
 /// # Errors
 ///
-/// That exception.
+/// The exception that was raised.
 pub fn outcome<'py>(
     py: Python<'py>,
     finished: Finished<(Trained, Record)>,

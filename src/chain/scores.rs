@@ -20,9 +20,9 @@ pub struct Scores<'a> {
 /// several.
 #[derive(Debug)]
 pub struct ScoreArrays<'a> {
-    /// Of nodes, `[T][S]`.
+    /// Node scores, `[T][S]`.
     pub nodes: &'a mut [f64],
-    /// Of edges, `[T][K][S]`, or empty if there are none or they are not requested.
+    /// Edge scores, `[T][K][S]`, or empty if there are none or they are not requested.
     pub edges: &'a mut [f64],
 }
 

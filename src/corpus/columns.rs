@@ -99,7 +99,7 @@ pub(super) fn first_of_last(columns: &[usize], width: usize) -> Option<usize> {
 ///
 /// # Errors
 ///
-/// Those of [`Schema::new`]; the columns cannot be joined.
+/// The errors of [`Schema::new`]; the columns cannot be joined.
 pub(super) fn labeled_schema(names: Vec<String>, labels: &[usize]) -> Result<Schema> {
     match labels {
         [label] => Schema::new(names, Some(*label)),

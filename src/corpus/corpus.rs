@@ -45,8 +45,8 @@ impl Corpus {
     ///
     /// # Errors
     ///
-    /// Those of [`Reader::open`] and of reading; [`Error::Input`](crate::Error::Input) if a file
-    /// has no sentence or the sentences exceed [`ReadOptions::limits`].
+    /// The errors of [`Reader::open`] and of reading; [`Error::Input`](crate::Error::Input) if a
+    /// file has no sentence or the sentences exceed [`ReadOptions::limits`].
     pub fn read<S: AsRef<OsStr>>(paths: impl AsRef<[S]>, options: &ReadOptions) -> Result<Self> {
         Self::collect(Reader::open(paths.as_ref(), options)?)
     }
@@ -68,8 +68,8 @@ impl Corpus {
     ///
     /// # Errors
     ///
-    /// Those of reading; [`Error::Input`](crate::Error::Input) if the text has no sentence or the
-    /// sentences exceed [`ReadOptions::limits`].
+    /// The errors of reading; [`Error::Input`](crate::Error::Input) if the text has no sentence or
+    /// the sentences exceed [`ReadOptions::limits`].
     pub fn parse(text: impl Into<String>, name: &str, options: &ReadOptions) -> Result<Self> {
         let input = std::io::Cursor::new(text.into());
         Self::collect(Reader::from_read(Box::new(input), name, options))

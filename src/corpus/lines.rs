@@ -87,11 +87,11 @@ impl Limits {
 /// A line of an input.
 #[derive(Clone, Copy)]
 pub struct InputLine<'a> {
-    /// Its text, without its ending.
+    /// The text of the line, without the line ending.
     pub text: &'a str,
     /// The name of the input.
     pub file: &'a Arc<str>,
-    /// Its number, from 1.
+    /// The line number, from 1.
     pub number: u64,
     /// LF, CRLF, CR CR LF, or nothing at the end of the input.
     pub ending: &'static str,

@@ -136,8 +136,8 @@ impl Evaluation {
     /// The report of conlleval.pl (version 2004-01-26), byte for byte, for labels of any scheme or
     /// none, well-formed or not. ([`Evaluation`] describes the two spellings it reads differently.)
     ///
-    /// That includes a quirk: the line of the empty type is printed twice if both gold and
-    /// predicted labels have such spans.
+    /// The output has a quirk of conlleval: the line of the empty type is printed twice if both
+    /// gold and predicted labels have such spans.
     pub fn conlleval(&self) -> String {
         let spans = self.spans();
         let mut text = format!(

@@ -149,7 +149,7 @@ impl AttributeCorpus {
     ///
     /// # Errors
     ///
-    /// Those of [`attribute`](Self::attribute) and [`end_token`](Self::end_token);
+    /// The errors of [`attribute`](Self::attribute) and [`end_token`](Self::end_token);
     /// [`Error::Parameter`] if there are more labels than tokens, or fewer.
     pub fn push_sentence<A, L>(
         &mut self,

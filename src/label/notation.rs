@@ -1,7 +1,7 @@
 //! How labels are written: `B-PER`, `PER_B`, `L-PER`, `b-per`, `<title>`.
 //!
 //! The labels of a model are canonical: a tag of B, I, E and S, a hyphen and a type; `O` outside.
-//! Those of corpora are not always. A notation reads them, and writes them back as they came.
+//! The labels of corpora are not always. A notation reads them, and writes them back as they came.
 
 use std::borrow::Cow;
 
@@ -81,7 +81,7 @@ impl Default for Notation {
 }
 
 impl Notation {
-    /// That of models: `B-PER` and `O`.
+    /// The notation of models: `B-PER` and `O`.
     pub const CANONICAL: Self = Self {
         letters: Letters::Bioes,
         place: TagPlace::Prefix,

@@ -47,9 +47,9 @@ impl<'a> AttributeRows<'a> {
 /// [`ChainDerivatives::scores`](super::ChainDerivatives::scores).
 #[derive(Clone, Debug, Default)]
 pub struct FeatureGradient {
-    /// Of node attributes, each with a row `[S]`.
+    /// Gradient of node attributes, a row `[S]` for each.
     pub nodes: FeatureRows,
-    /// Of edge attributes, each with a matrix `[K][S]`.
+    /// Gradient of edge attributes, a matrix `[K][S]` for each.
     pub edges: FeatureRows,
 }
 

@@ -38,8 +38,8 @@
 //!
 //! # The gradient
 //!
-//! Its direct part, through V, is ∂R/∂V = ½ μ(1 − μ), summed over the edges that share a term of V.
-//! The engines differ in the indirect part, through μ. With
+//! The direct part of its gradient, through V, is ∂R/∂V = ½ μ(1 − μ), summed over the edges that
+//! share a term of V. The engines differ in the indirect part, through μ. With
 //!
 //! ```text
 //! w[t][a][b] = ½ (1 − 2μ[t][a][b])·V[t][a][b]          W(y) = Σ_t w[t][y_{t−1}][y_t]

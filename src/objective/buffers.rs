@@ -12,9 +12,9 @@ use crate::score::ParameterSpace;
 /// One number per score of the tokens of a block or a sentence.
 #[derive(Debug, Default)]
 pub struct BlockArrays {
-    /// Of nodes, `[tokens][stride]`.
+    /// Numbers of nodes, `[tokens][stride]`.
     pub nodes: Vec<f64>,
-    /// Of edges, `[tokens][K][stride]`, or empty without edge attributes.
+    /// Numbers of edges, `[tokens][K][stride]`, or empty without edge attributes.
     pub edges: Vec<f64>,
 }
 
@@ -71,13 +71,13 @@ fn take<'a>(numbers: &mut &'a mut [f64], length: usize) -> &'a mut [f64] {
 /// The variances of scores that do not depend on the text, for one evaluation.
 #[derive(Clone, Debug, Default)]
 pub struct LabelVariances {
-    /// Of transitions, `[K][stride]`, or `[P]` if only P pairs have weights.
+    /// Variances of transitions, `[K][stride]`, or `[P]` if only P pairs have weights.
     pub pairs: Vec<f64>,
-    /// Of start weights, `[stride]`.
+    /// Variances of start weights, `[stride]`.
     pub start: Vec<f64>,
-    /// Of end weights, `[stride]`.
+    /// Variances of end weights, `[stride]`.
     pub end: Vec<f64>,
-    /// Of every node score under additive noise, `[stride]`; empty under other noise.
+    /// Variance of every node score under additive noise, `[stride]`; empty under other noise.
     pub node: Vec<f64>,
 }
 

@@ -130,7 +130,7 @@ impl Term for MonteCarlo {
 #[derive(Clone, Copy)]
 struct Masks<'a> {
     key: Option<u64>,
-    /// Of node attributes and of other weights.
+    /// Noise rates of node attributes and of all other weights.
     rates: [f64; 2],
     members: &'a [Vec<u32>; 2],
 }

@@ -69,7 +69,7 @@ pub struct SentenceTask<'a> {
     pub weight: f64,
     /// The factor of its noise term: its weight times λ or αλ.
     pub noise_weight: f64,
-    /// Its attributes, for engines that work on them.
+    /// The attributes of the sentence, for engines that work on them.
     pub attributes: SentenceAttributes<'a>,
 }
 
@@ -90,7 +90,7 @@ pub struct SentenceArrays<'a> {
 pub struct SentenceTerms {
     /// −log p(Y|x) times its weight; 0 if it is unlabeled.
     pub loss: f64,
-    /// Its noise term.
+    /// The noise term of the sentence.
     pub noise: f64,
 }
 

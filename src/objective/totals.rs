@@ -5,7 +5,7 @@
 //! Where the sums over sentences start, so that their bits do not depend on how the sentences are
 //! divided among processes ([`crate::exact_sum`]).
 //!
-//! That needs a bound on each sum. If no derivative with respect to a score or a variance exceeds
+//! This needs a bound on each sum. If no derivative with respect to a score or a variance exceeds
 //! a limit D, the derivative with respect to the weight φ of a class of m attributes with the
 //! values x is at most
 //!
@@ -51,7 +51,7 @@ pub(super) struct Totals {
     pub tokens: f64,
     /// Tokens, each with the weight of its sentence.
     pub weighted_tokens: f64,
-    /// Of node and edge attributes.
+    /// Totals of the columns of node and of edge attributes.
     pub columns: [ColumnTotals; 2],
     /// The columns of node and of edge attributes, divided into tasks.
     tasks: [Vec<Task>; 2],

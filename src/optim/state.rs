@@ -103,7 +103,7 @@ impl<D> OptimizerState<D> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedState<'a, D: Clone> {
     pub(super) state: Cow<'a, OptimizerState<D>>,
-    /// Of an objective that changes in rounds.
+    /// The round, if the objective changes in rounds.
     pub(super) round: Option<Round<'a>>,
 }
 

@@ -13,8 +13,8 @@ use crate::extract::{Allowed, Dataset, SparseRows, Target};
 /// Label pairs, first labels and last labels that occur in the training data, as positions in rows
 /// of scores.
 ///
-/// Of a token that may have several labels, each of them occurs; of one that may have any, none
-/// does.
+/// If a token may have several labels, each of them counts as observed; if it may have any label,
+/// none does.
 pub(super) struct ObservedLabels {
     /// Labels of each token, and pairs of the previous label and its own; empty unless requested.
     pub at: [TokenPositions; 2],

@@ -55,13 +55,13 @@ pub struct SpaceOptions {
 /// Weights that exist whether or not they are observed.
 #[derive(Clone, Debug, Default)]
 pub struct ExtraWeights {
-    /// Of node attributes: column, and position of the score.
+    /// Weights of node attributes: column, and position of the score.
     pub nodes: Vec<(u32, u32)>,
-    /// Of edge attributes.
+    /// Weights of edge attributes: column, and position of the score.
     pub edges: Vec<(u32, u32)>,
-    /// Of node attributes, as if they occurred together with a value of 0.
+    /// Weights of node attributes that count as observed, with a value of 0.
     pub occurring: Vec<(u32, u32)>,
-    /// Of label pairs, first labels and last labels: positions.
+    /// Positions of label pairs, first labels and last labels.
     pub labels: [Vec<u32>; 3],
 }
 

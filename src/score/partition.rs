@@ -16,9 +16,9 @@ const BLOCK_DERIVATIVES: usize = 2 << 20;
 /// A block of consecutive sentences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Its tokens.
+    /// The tokens of the block.
     pub tokens: Range<usize>,
-    /// Its chunks: ranges of sentences.
+    /// The chunks of the block: ranges of sentences.
     pub chunks: Vec<Range<usize>>,
 }
 

@@ -12,7 +12,7 @@ use super::prediction::PredictedSpan;
 pub(super) struct WordVote {
     /// Index of the type.
     pub kind: usize,
-    /// Its share of the probability: 9 for 0.9 and more, 7 for 0.7 and more, else 5.
+    /// The share of this type in the probability: 9 for 0.9 and more, 7 for 0.7 and more, else 5.
     pub level: u8,
 }
 

@@ -155,7 +155,7 @@ impl<'a> Document<'a> {
     ///
     /// # Errors
     ///
-    /// That of `make`.
+    /// The error of `make`.
     pub fn derived(
         &self,
         maker: &Arc<()>,

@@ -42,7 +42,7 @@ pub(super) trait DocumentPass: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Those of [`SentenceScorer::set_documents`].
+    /// The errors of [`SentenceScorer::set_documents`].
     fn set_documents(&mut self, documents: DocumentOptions) -> Result<()>;
 
     /// Returns what has to be known around a sentence.

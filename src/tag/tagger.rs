@@ -339,7 +339,7 @@ impl Tagger {
     ///
     /// # Errors
     ///
-    /// Those of [`Tagger::tag_with`], and
+    /// The errors of [`Tagger::tag_with`], and
     ///
     /// - a label or span is outside of the sentence, a span is empty, or spans overlap;
     /// - the model does not have a label, or none for the type of a span;
@@ -386,7 +386,7 @@ impl Tagger {
     ///
     /// # Errors
     ///
-    /// Those of [`Tagger::tag_with`] before there are scores, and of the sink.
+    /// The errors of [`Tagger::tag_with`] before there are scores, and of the sink.
     pub fn attributes<'s>(
         &self,
         sentence: impl Into<TagInput<'s>>,

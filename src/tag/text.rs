@@ -23,11 +23,11 @@ pub struct TaggedSentence {
 /// A token and its label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaggedToken {
-    /// Its position in the text.
+    /// Position in the text.
     pub offsets: Offsets,
     /// The label, in the scheme of the training corpus.
     pub label: String,
-    /// Its probability, if it was asked for.
+    /// Probability of the label, if it was requested.
     pub probability: Option<f64>,
 }
 
@@ -36,9 +36,9 @@ pub struct TaggedToken {
 pub struct TaggedSpan {
     /// The type, such as `PER`.
     pub kind: String,
-    /// Its tokens in the sentence.
+    /// The tokens of the span in the sentence.
     pub tokens: Range<usize>,
-    /// Its position in the text.
+    /// Position in the text.
     pub offsets: Offsets,
     /// The probability that the labels encode it, if it was asked for.
     pub probability: Option<f64>,

@@ -177,7 +177,7 @@ fn function_from_call(
 struct Arguments<'a, 'r, 'f> {
     name: &'a str,
     at: Location<'a>,
-    /// Those that have not been consumed yet.
+    /// The arguments that have not been consumed yet.
     rest: Vec<Argument<'a>>,
     /// The canonical text of those that have been.
     consumed: Vec<String>,

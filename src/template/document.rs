@@ -213,7 +213,7 @@ struct VisibleOccurrences<'a> {
     all: &'a [u32],
     /// Which of them is the token itself.
     own: usize,
-    /// Those that it sees, itself among them.
+    /// The sentences that it sees, itself among them.
     visible: Range<usize>,
 }
 

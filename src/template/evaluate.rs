@@ -24,7 +24,8 @@ const MAX_NUMBER: f64 = 1e15;
 
 /// The input cell that memoized functions are evaluated on.
 pub(super) struct InputCell {
-    /// Its text in the arena; outside the sentence, that of the dialect.
+    /// The text of the cell in the arena; outside the sentence, the text that the dialect has
+    /// there.
     pub text: Range<usize>,
     /// Whether it lies inside the sentence.
     pub inside: bool,

@@ -85,9 +85,9 @@ impl fmt::Display for TextInput {
 /// The substrings that [`Operation::Substrings`] yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SubstringKind {
-    /// Its first characters.
+    /// The first characters.
     Prefix,
-    /// Its last characters.
+    /// The last characters.
     Suffix,
     /// The first and the last characters of `<text>`.
     Affixes,
@@ -153,7 +153,7 @@ pub(super) enum Operation {
         offsets: RangeInclusive<i32>,
         /// Which occurrences: an index of [`DocumentPlan::others`](super::document).
         group: usize,
-        /// Its number among the functions of this kind.
+        /// Number of the function among those of this kind.
         number: usize,
     },
     /// What [`Operation::Run`] has at a position relative to other occurrences.
@@ -200,7 +200,7 @@ pub(super) struct TemplateFunction {
     pub operation: Operation,
     /// The text it reads, if any; that of `others` is what occurrences have in common.
     pub input: Option<TextInput>,
-    /// Its canonical text.
+    /// Canonical text of the function.
     pub text: String,
 }
 

@@ -151,7 +151,7 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// Those of [`Template::read`], and [`Error::Input`] at the first reference to a file.
+    /// The errors of [`Template::read`], and [`Error::Input`] at the first reference to a file.
     pub fn read_without_files(path: &Path) -> Result<Self> {
         Self::read_in(Path::new(""), path, &mut no_files)
     }
@@ -225,7 +225,7 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// Those of [`Template::parse`].
+    /// The errors of [`Template::parse`].
     pub fn with_lines(&self, lines: &str, files: &[(&str, &str)]) -> Result<Self> {
         let mut load = |name: &str| {
             let own = self.files.iter().map(|(own, text)| (&**own, &**text));

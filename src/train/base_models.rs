@@ -13,7 +13,7 @@ use crate::template::Template;
 
 /// The models that training continues from.
 ///
-/// Their labels and attributes are kept, even those that the training data do not have.
+/// Labels and attributes of these models are kept, even those that the training data do not have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BaseModels<'a> {
     /// Training starts at its weights.
@@ -27,7 +27,7 @@ pub struct BaseModels<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BaseRole {
-    /// Its weights are where training starts.
+    /// Training starts at the weights of the model.
     Init,
     /// The penalty pulls towards its weights.
     Towards,

@@ -17,7 +17,7 @@ pub(super) struct BaseWeights {
     /// The path that the model was opened from.
     pub path: String,
     pub fingerprint: u128,
-    /// Of node and of edge attributes.
+    /// Weights of node and of edge attributes.
     pub attributes: [AttributeRows; 2],
     /// Over all labels of the training run, without the recall bias that the model is known to
     /// apply.

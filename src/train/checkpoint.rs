@@ -178,7 +178,7 @@ struct Header {
     version: String,
     options: String, // JSON
     passes: usize,
-    /// Of the data, the template and the models that training continues from.
+    /// Fingerprint of the data, the template and the models that training continues from.
     fingerprint: u64,
 }
 

@@ -131,8 +131,8 @@ impl<'a> Course<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`Learner::run`](super::Learner::run); the observer ended training with an error;
-    /// development data cannot be scored.
+    /// The errors of [`Learner::run`](super::Learner::run); the observer ended training with an
+    /// error; development data cannot be scored.
     pub(super) fn train(mut self, run_stage: RunStage<'_>) -> Result<(Vec<f64>, End)> {
         if let Some((state, saved)) = self.run.start() {
             self.observer.resumed(state.progress.iterations);

@@ -15,11 +15,11 @@ use crate::model::{MAX_LABELS, Model};
 pub(super) struct TrainingLabels {
     /// The labels of the model.
     pub set: LabelSet,
-    /// Of the labels of the model.
+    /// Labeling of the labels of the model.
     pub labeling: Labeling,
-    /// Of the corpus, or of that of the model that training continues from.
+    /// Labeling of the corpus, or of the model that training continues from.
     pub corpus: Labeling,
-    /// Of the training data.
+    /// Labeling of the training data.
     pub data: Labeling,
     /// Whether the labels of the corpus are converted.
     pub is_converted: bool,
@@ -41,9 +41,9 @@ impl Hash for TrainingLabels {
 
 /// The labels of a sentence, by default their ids.
 pub(super) enum LabelIds<T = LabelId> {
-    /// Of each token, `[T]`.
+    /// The label of each token, `[T]`.
     Gold(Vec<T>),
-    /// Those that each token may have, `[T]`; none for any.
+    /// The labels that each token may have, `[T]`; none means any label.
     Allowed(Vec<Vec<T>>),
 }
 

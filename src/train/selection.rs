@@ -35,7 +35,7 @@ pub(super) struct Selection {
     pub kept: Option<Kept>,
     /// Otherwise the iteration that the learner has chosen, unless it is the last.
     pub chosen: Option<usize>,
-    /// Of a stage that stops early: the iteration from which patience counts.
+    /// The iteration from which patience counts, in a stage that stops early.
     patience_start: Option<usize>,
     /// Number of the first iterations that those with noise replace.
     replaced: usize,

@@ -36,7 +36,7 @@ pub struct CalibrationBin {
     pub high: f64,
     /// Number of predictions.
     pub count: u64,
-    /// Their mean probability; 0 without predictions.
+    /// Mean probability of the predictions; 0 if there are none.
     pub confidence: f64,
     /// The fraction of them that is correct; 0 without predictions.
     pub accuracy: f64,

@@ -20,11 +20,11 @@ pub struct LineStatistics {
 
 /// What the attributes of a table take in the file in bytes.
 struct Costs {
-    /// Of each attribute: its share of slots and ends of names; in dense tables, its weights.
+    /// Bytes of each attribute: its share of slots and ends of names; in dense tables, its weights.
     attribute: f64,
-    /// Of each weight, in sparse tables.
+    /// Bytes of each weight, in sparse tables.
     weight: f64,
-    /// Of each byte of a name: less than 1 if names are compressed.
+    /// Bytes in the file for each byte of a name: less than 1 if names are compressed.
     name_byte: f64,
 }
 

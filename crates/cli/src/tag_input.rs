@@ -207,8 +207,8 @@ impl ForcedArguments {
 ///
 /// # Errors
 ///
-/// Those of [`dropchain_crfsuite::open`]; the model is a classifier of documents or a regression,
-/// whose features no tagger makes.
+/// The errors of [`dropchain_crfsuite::open`]; the model is a classifier of documents or a
+/// regression, whose features no tagger makes.
 pub fn open_tagger(path: impl AsRef<Path>) -> Result<Tagger> {
     check_is_tagger(path.as_ref())?;
     Ok(Tagger::new(dropchain_crfsuite::open(path)?))

@@ -72,8 +72,8 @@ const SMALL: u64 = 64 << 20;
 ///
 /// # Errors
 ///
-/// Those of [`Model::open`]; [`Error::Model`] if the model of CRFsuite is damaged, was written by a
-/// version before 0.12, or has labels that are not UTF-8.
+/// The errors of [`Model::open`]; [`Error::Model`] if the model of CRFsuite is damaged, was written
+/// by a version before 0.12, or has labels that are not UTF-8.
 pub fn open(path: impl AsRef<Path>) -> Result<Model> {
     let path = path.as_ref();
     let mut file = InputFile::open(path, "a dropchain model")?;

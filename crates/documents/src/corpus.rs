@@ -51,7 +51,7 @@ pub(crate) enum Target {
 /// A class in a corpus.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassCount {
-    /// Its name.
+    /// Name of the class.
     pub name: String,
     /// The number of its documents.
     pub documents: u64,
@@ -80,13 +80,13 @@ impl DocumentCorpus {
     }
 
     /// Adds documents that are read, such as those of an [`InstanceReader`](crate::InstanceReader).
-    /// Those without a label are for the noise term alone.
+    /// Documents without a label are for the noise term alone.
     ///
     /// # Errors
     ///
-    /// Those of reading; [`Error::Input`] with the place of the document: it is a text and should
-    /// have features, or the other way round; its label is no number, if it should be; a value is
-    /// too large; memory is exhausted.
+    /// The errors of reading; [`Error::Input`] with the place of the document: it is a text and
+    /// should have features, or the other way round; its label is no number, if it should be; a
+    /// value is too large; memory is exhausted.
     pub fn add(
         &mut self,
         documents: impl IntoIterator<Item = Result<Instance>>,

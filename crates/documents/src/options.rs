@@ -49,7 +49,7 @@ pub enum NoiseKind {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Noise {
-    /// Its kind.
+    /// Kind of the noise.
     #[serde(rename = "noise")]
     pub kind: NoiseKind,
     /// The rate of dropout, or the variance of Gaussian numbers; 0 is no noise.

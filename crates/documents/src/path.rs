@@ -100,7 +100,7 @@ pub struct PathPoint {
 pub struct Validation {
     /// The mean.
     pub error: f64,
-    /// Its standard error.
+    /// Standard error of the mean error.
     pub standard_error: f64,
 }
 
@@ -192,8 +192,8 @@ impl DocumentTrainer<'_> {
     ///
     /// # Errors
     ///
-    /// Those of [`train`](Self::train); [`Error::Parameter`] if an option is out of range, or the
-    /// loss has no path: that of support vector regression.
+    /// The errors of [`train`](Self::train); [`Error::Parameter`] if an option is out of range, or
+    /// the loss has no path: that of support vector regression.
     pub fn path(
         &self,
         corpus: &DocumentCorpus,

@@ -169,7 +169,7 @@ impl DocumentModel {
     ///
     /// # Errors
     ///
-    /// Those of [`classify`](Self::classify); [`Error::Model`] if the model predicts classes.
+    /// The errors of [`classify`](Self::classify); [`Error::Model`] if the model predicts classes.
     pub fn predict(&self, document: &Instance) -> Result<f64> {
         self.check(Task::Numbers)?;
         let number = self.header.loss.prediction(self.scores(document)?[0]);
@@ -194,7 +194,7 @@ impl DocumentModel {
     ///
     /// # Errors
     ///
-    /// Those of reading and of [`classify`](Self::classify).
+    /// The errors of reading and of [`classify`](Self::classify).
     pub fn evaluate(
         &self,
         documents: impl IntoIterator<Item = Result<Instance>>,
@@ -220,7 +220,7 @@ impl DocumentModel {
     ///
     /// # Errors
     ///
-    /// Those of reading and of [`classify`](Self::classify).
+    /// The errors of reading and of [`classify`](Self::classify).
     pub fn evaluate_damaged(
         &self,
         documents: impl IntoIterator<Item = Result<Instance>>,
@@ -252,7 +252,7 @@ impl DocumentModel {
     ///
     /// # Errors
     ///
-    /// Those of reading and of [`predict`](Self::predict); [`Error::Input`] if a label is no
+    /// The errors of reading and of [`predict`](Self::predict); [`Error::Input`] if a label is no
     /// number.
     pub fn evaluate_numbers(
         &self,

@@ -57,12 +57,12 @@ pub struct Start {
 /// An iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Iteration {
-    /// Its number.
+    /// Number of the iteration, from 1.
     #[serde(rename = "iteration")]
     pub number: usize,
     /// The objective.
     pub objective: f64,
-    /// Its terms.
+    /// Terms of the objective.
     #[serde(flatten)]
     pub terms: IterationTerms,
     /// The norm of the gradient.
@@ -99,7 +99,7 @@ pub struct End {
     pub iterations: usize,
     /// The iteration whose weights the model has.
     pub best_iteration: usize,
-    /// Its accuracy on development documents, if there are any.
+    /// Accuracy of that iteration on development documents, if there are any.
     pub dev_accuracy: Option<f64>,
     /// The objective.
     pub objective: f64,
@@ -376,7 +376,7 @@ impl DocumentModel {
     ///
     /// # Errors
     ///
-    /// Those of [`DocumentTrainer`] and of reading.
+    /// The errors of [`DocumentTrainer`] and of reading.
     pub fn train(
         documents: impl IntoIterator<Item = Result<crate::Instance>>,
         options: &DocumentOptions,

@@ -60,7 +60,7 @@ impl DocumentTrainer<'_> {
     ///
     /// # Errors
     ///
-    /// Those of [`train`](Self::train); [`Error::Parameter`] if there are fewer documents than
+    /// The errors of [`train`](Self::train); [`Error::Parameter`] if there are fewer documents than
     /// folds, or none was scored before an interrupt.
     pub fn search(
         &self,

@@ -41,10 +41,10 @@ impl KnowledgeKind {
 /// A file, or clusters learned from files, and how the template uses it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KnowledgePart {
-    /// What it is.
+    /// The kind of knowledge.
     #[serde(rename = "role")]
     pub kind: KnowledgeKind,
-    /// Its name in the template and in the names of attributes.
+    /// Name in the template and in the names of attributes.
     pub name: String,
     /// The files as the user named them.
     pub files: Vec<String>,

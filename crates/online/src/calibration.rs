@@ -27,7 +27,7 @@ struct Trials<'a> {
     eta: f64,
     start: &'a State,
     sample: &'a [u32],
-    /// Their share of all sentences.
+    /// The share of the sample in all sentences.
     share: f64,
 }
 

@@ -22,8 +22,8 @@
 //!
 //! # Classes of attributes
 //!
-//! Of the m attributes of a class each has the weight w/m and the same change, which counts m times
-//! in ‖δ‖² and in w.
+//! In a class of m attributes, each has the weight w/m and the same change, which counts m times in
+//! ‖δ‖² and in w.
 //!
 //! # Sources
 //!

@@ -24,10 +24,10 @@ pub(crate) struct State {
 /// The epoch with the lowest objective so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LowestEpoch {
-    /// Its number; 0 if there is none yet.
+    /// Number of the epoch; 0 if there is none yet.
     pub epoch: usize,
     objective: f64,
-    /// Its parameters θ.
+    /// The parameters θ after it.
     pub theta: Vec<f64>,
 }
 

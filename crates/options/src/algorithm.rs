@@ -120,7 +120,7 @@ impl AlgorithmOptions {
 /// An option that is not for the algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misplaced {
-    /// Its name, such as `eta`.
+    /// Name of the option, such as `eta`.
     pub name: String,
     /// The algorithm.
     pub algorithm: String,

@@ -109,7 +109,7 @@ impl Evaluated {
     ///
     /// # Errors
     ///
-    /// Those of the systems, and of [`join`](Self::join).
+    /// The errors of the systems, and of [`join`](Self::join).
     pub fn joined(systems: impl Iterator<Item = Result<Self>>) -> Result<Option<Self>> {
         let mut all: Option<Self> = None;
         for next in systems {

@@ -67,8 +67,8 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// Those of `open`; [`Error::Model`] if a file is damaged; [`Error::Io`] if the address is not
-    /// available.
+    /// The errors of `open`; [`Error::Model`] if a file is damaged; [`Error::Io`] if the address is
+    /// not available.
     pub fn open(
         models: Vec<ModelFile>,
         open: impl Fn(&Path) -> Result<Tagger> + Send + Sync + 'static,

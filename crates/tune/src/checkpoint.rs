@@ -1,9 +1,9 @@
 //! The journal of a search: the file from which it continues after a crash.
 //!
-//! Its first line marks it as a checkpoint. All others are JSON: an object of all that determines
-//! the results of the search, then one line for each finished run. A run is a function of that
-//! object and its own configuration, and numbers are written with as many digits as give them back,
-//! so that nothing else is needed for the same bits. A last line without its end is
+//! The first line marks the file as a checkpoint. All others are JSON: an object of all that
+//! determines the results of the search, then one line for each finished run. A run is a function
+//! of that object and its own configuration, and numbers are written with as many digits as give
+//! them back, so that nothing else is needed for the same bits. A last line without its end is
 //! what a crash left.
 
 use std::fs::{self, File, OpenOptions, TryLockError};

@@ -18,8 +18,8 @@ use dropchain::error::{Error, Result};
 ///
 /// # Errors
 ///
-/// That of the first job that fails; no more jobs are started after it. No thread can be started at
-/// all.
+/// The error of the first job that fails; no more jobs are started after it. No thread can be
+/// started at all.
 pub(super) fn run_jobs<T: Send>(
     count: usize,
     [workers, threads]: [usize; 2],

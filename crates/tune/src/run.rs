@@ -77,7 +77,7 @@ pub(super) struct RunInput<'a> {
 ///
 /// # Errors
 ///
-/// Those of [`Trainer::train`].
+/// The errors of [`Trainer::train`].
 pub(super) fn train(settings: TrainSettings, input: RunInput<'_>) -> Result<(RunModel, Course)> {
     let mut recorder = Recorder::default();
     let (file, end) = train_observed(settings, input, &mut recorder)?;
@@ -89,7 +89,7 @@ pub(super) fn train(settings: TrainSettings, input: RunInput<'_>) -> Result<(Run
 ///
 /// # Errors
 ///
-/// Those of [`Trainer::train`].
+/// The errors of [`Trainer::train`].
 pub(super) fn train_observed(
     settings: TrainSettings,
     input: RunInput<'_>,

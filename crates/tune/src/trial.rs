@@ -24,7 +24,8 @@ pub struct Trial {
     /// The configuration.
     #[serde(flatten)]
     pub configuration: Configuration,
-    /// Its score; `None` if some run has none, because it was interrupted or made no iteration.
+    /// Score of the configuration; `None` if some run has none, because it was interrupted or made
+    /// no iteration.
     #[serde(flatten)]
     pub score: Option<TrialScore>,
     /// Number of iterations; with folds, the maximum.
@@ -59,7 +60,7 @@ pub struct TrialScore {
 pub struct FoldScores {
     /// The standard error of their mean.
     pub standard_error: f64,
-    /// Their standard deviation.
+    /// Standard deviation of the scores.
     pub standard_deviation: f64,
     /// The scores.
     pub fold_scores: Vec<f64>,

@@ -46,7 +46,7 @@ pub struct PyTagger {
     pub names: Vec<Py<PyString>>,
     /// The columns that the model was trained on, without that of the labels; `None`: features.
     pub columns: Option<Vec<String>>,
-    /// That of the columns, if there are several.
+    /// Schema of the columns, if there are several.
     pub schema: Option<Arc<Schema>>,
 }
 

@@ -41,11 +41,11 @@ pub struct Tagged<'a> {
 /// One of the n best label sequences of a sentence.
 #[derive(Clone, Debug, Serialize)]
 pub struct Candidate<'a> {
-    /// Its labels, `[T]`.
+    /// The labels of the sequence, `[T]`.
     pub labels: Vec<Cow<'a, str>>,
-    /// Its unnormalized log-probability.
+    /// The unnormalized log-probability of the sequence.
     pub score: f64,
-    /// Its probability.
+    /// The probability of the sequence.
     pub probability: f64,
 }
 

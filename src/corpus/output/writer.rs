@@ -24,8 +24,8 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// Those of the format: [`Error::Parameter`] if the separator is neither a tab nor a space, or
-    /// the label cannot be a key in `MISC`.
+    /// The errors of the format: [`Error::Parameter`] if the separator is neither a tab nor a
+    /// space, or the label cannot be a key in `MISC`.
     pub fn new(out: W, name: &str, options: &WriteOptions) -> Result<Self> {
         Ok(Self::with(out, name, options.format.writer(options)?))
     }

@@ -38,7 +38,8 @@ impl Batch {
 
 /// What a batch results in, such as its output as bytes.
 pub trait BatchOutput: Default + Send {
-    /// Its memory in bytes, which is limited while it waits for that of an earlier batch.
+    /// Returns the memory of the output in bytes, which is limited while it waits for an earlier
+    /// batch.
     fn memory(&self) -> usize;
 }
 

@@ -29,7 +29,8 @@ pub struct ExplainedSentence<'a> {
 /// Which tokens are explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExplainedTokens {
-    /// Those of spans, and those whose margin is below 2; if there are none, the least clear one.
+    /// Tokens of spans, and tokens whose margin is below 2; if there are none, the least clear
+    /// token.
     Notable,
     /// All.
     All,

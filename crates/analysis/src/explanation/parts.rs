@@ -47,7 +47,7 @@ impl PartKind {
 
 /// A part of a margin: what one weight, or the absence of one, contributes at one token.
 ///
-/// Of every pair, the first belongs to the best label sequence and the second to the alternative.
+/// The first of every pair belongs to the best label sequence and the second to the alternative.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part<'e> {
     /// The token.

@@ -46,7 +46,7 @@ impl ClassifyCommand {
     ///
     /// # Errors
     ///
-    /// Those of its subcommand.
+    /// The errors of its subcommand.
     pub fn run(&self) -> CommandResult {
         match &self.command {
             ClassifySubcommands::Train(command) => command.run(),
@@ -94,7 +94,7 @@ impl RegressCommand {
     ///
     /// # Errors
     ///
-    /// Those of its subcommand.
+    /// The errors of its subcommand.
     pub fn run(&self) -> CommandResult {
         match &self.command {
             RegressSubcommands::Train(command) => command.run(),

@@ -52,11 +52,11 @@ pub struct ClassReport {
     pub documents: u64,
     /// The fraction of documents with the right class.
     pub accuracy: f64,
-    /// Its 95 % interval, by the percentiles of a bootstrap over documents.
+    /// 95 % confidence interval of the accuracy, by the percentiles of a bootstrap over documents.
     pub accuracy_interval: [f64; 2],
     /// The mean F1 of the classes that occur or are predicted.
     pub macro_f1: f64,
-    /// Its 95 % interval.
+    /// 95 % confidence interval of the macro-averaged F1.
     pub macro_f1_interval: [f64; 2],
     /// The mean −ln p(right class), in nats, of documents whose class the model has. Probabilities
     /// below 2⁻⁵² count as 2⁻⁵².
@@ -76,7 +76,7 @@ pub struct ClassReport {
 /// The scores of a class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassScores {
-    /// Its name.
+    /// Name of the class.
     pub class: String,
     /// The fraction of documents predicted to be of the class that are.
     pub precision: f64,
@@ -256,16 +256,16 @@ pub struct NumberReport {
     pub documents: u64,
     /// The root of the mean squared error.
     pub rmse: f64,
-    /// Its interval.
+    /// 95 % confidence interval of the root mean squared error.
     pub rmse_interval: [f64; 2],
     /// The mean absolute error.
     pub mae: f64,
-    /// Its interval.
+    /// 95 % confidence interval of the mean absolute error.
     pub mae_interval: [f64; 2],
     /// The coefficient of determination, 1 − Σ(y − predicted)² / Σ(y − mean of y)²; 0 if all y are
     /// equal.
     pub r2: f64,
-    /// Its interval.
+    /// 95 % confidence interval of R².
     pub r2_interval: [f64; 2],
     /// The mean Poisson deviance, 2·(y·ln(y/predicted) − y + predicted), if no y is negative and
     /// all predictions are above 0.

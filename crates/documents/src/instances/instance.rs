@@ -18,7 +18,7 @@ pub struct Instance {
     pub content: InstanceContent,
     /// The name of its file; `-` is standard input.
     pub file: Arc<str>,
-    /// Its first line in the file, from 1; 0 if it is the whole file.
+    /// First line of the document in the file, from 1; 0 if it is the whole file.
     pub line: u64,
 }
 

@@ -14,8 +14,8 @@
 //!
 //! # Cost
 //!
-//! Of an evaluation: a product with X and one with Xᵀ of F multiplications for each feature of a
-//! document, twice as many with noise. Rows and columns are each summed by one thread, in order:
+//! Cost of an evaluation: a product with X and one with Xᵀ of F multiplications for each feature of
+//! a document, twice as many with noise. Rows and columns are each summed by one thread, in order:
 //! results have the same bits for any number of threads.
 
 use rayon::prelude::*;

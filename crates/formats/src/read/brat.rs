@@ -1,6 +1,6 @@
 //! Parsing BRAT's standoff format: a text in `NAME.txt`, its annotations in `NAME.ann`.
 //!
-//! Of the annotations, those of text are read: `T1 TAB TYPE START END TAB TEXT`. Relations, events,
+//! Annotations of text are read: `T1 TAB TYPE START END TAB TEXT`. Relations, events,
 //! attributes and notes are skipped.
 
 use std::collections::VecDeque;

@@ -32,11 +32,11 @@ const REPLACED_KEYS: [&str; 10] = [
 /// A marked part of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mark {
-    /// Its tokens.
+    /// The tokens of the span.
     pub tokens: Range<usize>,
     /// The type of the span, or the label of the token.
     pub label: String,
-    /// Its probability, if it was requested.
+    /// Probability of the span, if it was requested.
     pub probability: Option<f64>,
 }
 
