@@ -119,13 +119,13 @@ fn noise_on_edges_alone_learns_from_unlabeled_text() {
 #[test]
 fn monte_carlo_noise_stops_with_a_reason_and_logs_its_parameters() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    for options in ["", "=1 --l1 0.02 --order 0"] {
-        let options = format!("--dropout 0.3 --seed 5 --noise monte-carlo{options}");
+    for (noise, options) in [("monte-carlo", ""), ("monte-carlo=1", "--l1 0.02 --order 0")] {
+        let options = format!("--dropout 0.3 --seed 5 --noise {noise} {options}");
         let last = last_iteration(&dir, &options);
         assert!(number(&last, "dropout") > 0.0);
         let log = dir.json_lines("log");
         let parameters = &log[0]["parameters"];
-        assert_eq!(parameters["noise"], "monte-carlo");
+        assert_eq!(parameters["noise"], noise);
         assert_eq!(parameters["seed"], 5);
         let end = log.last().unwrap();
         assert_eq!(end["stop_reason"], "improvement", "{options}");
