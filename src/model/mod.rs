@@ -77,9 +77,9 @@
 //!    | sparse | bytes before the row | entries (position, weight) for nonzero weights only |
 //!
 //!    A weight has 4 (`f32`), 8 (`f64`) or 2 bytes (`f16`); see
-//!    `src/model/table/stored_weight.rs`. The *position* is the label b in 2 bytes (node; in 1 byte
-//! if there are at most 128 labels) or the label pair    a·K + b in 4 bytes (edge). Its highest bit
-//! marks the last entry of an attribute. The builder    picks the smaller encoding.
+//!    `src/model/table/stored_weight.rs`. The *position* is the label b in 2 bytes (node; in 1
+//!    byte if there are at most 128 labels) or the label pair a·K + b in 4 bytes (edge). Its
+//!    highest bit marks the last entry of an attribute. The builder picks the smaller encoding.
 //!
 //! Attributes whose weights are all 0 are not stored. A model has at most 4096 labels, and a table
 //! fewer than 2³² weights.

@@ -153,7 +153,6 @@ pub struct LabelOptions {
     /// Scheme to convert the labels to before training; [`Scheme::Raw`] leaves them as they are.
     pub scheme: Scheme,
     /// What labels without prefixes are.
-    #[serde(skip_serializing_if = "is_default")]
     pub plain_labels: PlainLabels,
     /// The label outside of all spans. `None`: `O`, or by evidence another.
     #[serde(skip_serializing_if = "Option::is_none")]

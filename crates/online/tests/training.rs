@@ -181,7 +181,7 @@ fn the_minimum_is_the_same_after_passes_for_every_kind_of_data_and_model() {
         (TEXT, lines, |_| {}),
         (TEXT, lines, |o| o.structure.order = Order::Zero),
         (TEXT, lines, |o| {
-            (o.structure.boundary, o.structure.states) = (Boundary::Off, Some(States::Observed))
+            (o.structure.boundary, o.structure.states) = (Boundary::Off, Some(States::Observed));
         }),
         (TEXT, lines, |o| o.labels.scheme = Scheme::Bioes),
         (TEXT, lines, |o| o.attributes.caseless = 0.5),

@@ -70,7 +70,8 @@ def from_json(text: str) -> dict[str, Any]:
     """Return the options that a model stores, as keyword arguments."""
     stored = json.loads(text)
     nested = stored.get(stored["algorithm"], {})
-    stored.update((_STORED.get(name, name), value) for name, value in nested.items())
+    nested = {_STORED.get(name, name): value for name, value in nested.items()}
+    stored = {**nested, **stored}  # an optimizer has a maximum number of iterations of its own
     options = {name: value for name, value in stored.items() if name in NAMES}
     options["order"] = int(options["order"])
     options["boundary"] = options["boundary"] == "on"
