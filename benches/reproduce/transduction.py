@@ -55,7 +55,7 @@ def by_weight(program, files, kind, options, rate):
     for weight in WEIGHTS:
         folder = Path(tempfile.mkdtemp(dir=program.folder))
         model, log = folder / "model", folder / "log"
-        more = ["--unlabeled", test, "--format", "conll", "--unlabeled-weight", weight]
+        more = ["--unlabeled", test, "--unlabeled-weight", weight]
         program.call("train", train, "--dev", dev, "--model", model, "--log", log, "--quiet",
                      "--threads", 1, *OPTIONS, *options, *(more if weight != "0" else []))
         events = [json.loads(line) for line in log.read_text().splitlines()]

@@ -16,7 +16,7 @@ use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_online::Method;
 use dropchain_options::FixedOptions;
 
-use crate::arguments::{FileName, InputArguments, PartialLabelArguments};
+use crate::arguments::{FileName, InputArguments, PartialLabelArguments, guess_format};
 use crate::progress::Progress;
 use dropchain_layout::format_table;
 
@@ -174,14 +174,16 @@ impl TrainingArguments {
         held += dev.as_ref().map_or(0, Corpus::memory);
         let mut unlabeled = Corpus::new();
         for file in &self.unlabeled.unlabeled {
-            let named = || InputFormat::from(Format::guess_unlabeled(file));
-            let format = input.format.unwrap_or_else(named);
             let options = ReadOptions {
                 unlabeled: true,
                 supervision: Supervision::default(),
                 ..beside(held + unlabeled.memory())
             };
-            let options = format.apply(SpanOptions::default(), options);
+            let options = match guess_format(file) {
+                None if input.format.is_some() => options,
+                _ => InputFormat::from(Format::guess_unlabeled(file))
+                    .apply(SpanOptions::default(), options),
+            };
             unlabeled.extend(Corpus::read([file], &options)?);
         }
         input.text.print_notices_to(progress);
@@ -199,7 +201,8 @@ impl TrainingArguments {
 struct UnlabeledArguments {
     /// Files of unlabeled text for the noise term; labels in them are ignored
     ///
-    /// Without --format, .txt and - are raw text, and other files are read by their names.
+    /// Names such as more.jsonl tell their formats; other files are as in --format, or without it
+    /// .txt and - are raw text, the rest CoNLL.
     ///
     /// Takes all arguments up to the next option, so put TRAIN first.
     ///

@@ -99,10 +99,18 @@ fn unlabeled_text_of_any_format_changes_the_model() {
         ("more.jsonl", "{\"tokens\": [\"Ada\", \"met\", \"Bob\"]}\n"),
     ]);
     let without = last_iteration(&dir, "--dropout 0.3");
+    let mut columns = Vec::new();
     for options in ["--unlabeled raw.txt more.jsonl", "--unlabeled raw.txt"] {
         let with = last_iteration(&dir, &format!("--dropout 0.3 {options}"));
         assert_ne!(with["objective"], without["objective"], "{options}");
     }
+    // --format holds for names that do not tell another.
+    for (name, options) in [("columns.conll", ""), ("columns.txt", "--format conll")] {
+        dir.write(name, "Ada O\nmet O\nBob O\n\n");
+        let options = format!("--dropout 0.3 --unlabeled {name} more.jsonl {options}");
+        columns.push(last_iteration(&dir, &options)["objective"].clone());
+    }
+    assert_eq!(columns[0], columns[1]);
     let weightless = last_iteration(&dir, "--dropout 0.3 --unlabeled raw.txt --unlabeled-weight 0");
     assert_same_objective(&weightless, &without);
 }
