@@ -35,12 +35,12 @@ pub fn train_options(named: &Bound<'_, PyDict>, base: TrainOptions) -> PyResult<
 /// Returns all options: their names, kinds, values, help, and whether a search tries them.
 #[pyfunction]
 pub fn option_table(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let rows = table().into_iter().map(|row| {
+    let rows = table().iter().map(|row| {
         let fields = PyDict::new(py);
-        fields.set_item("name", row.name)?;
+        fields.set_item("name", &row.name)?;
         fields.set_item("kind", format!("{:?}", row.kind).to_lowercase())?;
-        fields.set_item("values", row.values)?;
-        fields.set_item("help", row.help)?;
+        fields.set_item("values", &row.values)?;
+        fields.set_item("help", &row.help)?;
         fields.set_item("is_searched", row.is_searched)?;
         Ok(fields)
     });

@@ -48,7 +48,12 @@ fn command() -> Command {
 }
 
 /// Returns all options, in the order of their definition.
-pub fn table() -> Vec<OptionRow> {
+pub fn table() -> &'static [OptionRow] {
+    static TABLE: OnceLock<Vec<OptionRow>> = OnceLock::new();
+    TABLE.get_or_init(rows)
+}
+
+fn rows() -> Vec<OptionRow> {
     let searched = SearchedOptions::augment_args(Command::new("searched"));
     let is_searched = |id: &Id| searched.get_arguments().any(|option| option.get_id() == id);
     let command = command().mut_args(with_default);
@@ -81,9 +86,12 @@ fn kind(option: &Arg) -> Kind {
 pub fn with_default(option: Arg) -> Arg {
     static DEFAULTS: OnceLock<(Command, Map<String, Value>)> = OnceLock::new();
     let (command, defaults) = DEFAULTS.get_or_init(|| (command(), defaults()));
-    let (id, help) = (option.get_id(), option.get_help().map(ToString::to_string));
+    let id = option.get_id();
     let is_same = |own: &Arg| own.get_id() == id && own.get_help() == option.get_help();
-    let (Some(help), Some(value)) = (help, defaults.get(id.as_str())) else {
+    let Some(value) = defaults.get(id.as_str()) else {
+        return option; // most options: every start of the program comes here
+    };
+    let Some(help) = option.get_help().map(ToString::to_string) else {
         return option;
     };
     if value.is_null() || help.contains("[default") || !command.get_arguments().any(is_same) {
@@ -258,7 +266,7 @@ mod tests {
         }
         text + "\nNAMES: tuple[str, ...]\n\n\
                 def check_names(options: Mapping[str, Any], function: str) -> None: ...\n\
-                def from_json(text: str) -> dict[str, Any]: ...\n"
+                def from_stored(stored: Mapping[str, Any]) -> dict[str, Any]: ...\n"
     }
 
     #[test]

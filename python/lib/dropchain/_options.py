@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict, Union
 
@@ -66,9 +65,8 @@ def check_names(options: Mapping[str, Any], function: str) -> None:
 _STORED = {"gradient_tolerance": "epsilon", "c": "pa_c"}
 
 
-def from_json(text: str) -> dict[str, Any]:
+def from_stored(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that a model stores, as keyword arguments."""
-    stored = json.loads(text)
     nested = stored.get(stored["algorithm"], {})
     nested = {_STORED.get(name, name): value for name, value in nested.items()}
     stored = {**nested, **stored}  # an optimizer has a maximum number of iterations of its own

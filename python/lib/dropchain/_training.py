@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -230,7 +231,7 @@ def _finish(
     warning = outcome.pop("warning")
     if follower.has_stopped and outcome["end_reason"] == "interrupted":
         outcome["end_reason"] = "observer"
-    outcome["options"] = _options.from_json(outcome["options"])
+    outcome["options"] = _options.from_stored(json.loads(outcome["options"]))
     outcome["history"] = [Iteration(**iteration) for iteration in outcome["history"]]
     path = None if model is None or not has_learned else os.fspath(model)
     result = TrainResult(**outcome, data=start, model=path)

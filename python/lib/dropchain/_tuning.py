@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -153,7 +152,7 @@ def tune(
     exception = outcome.pop("exception")
     has_learned = outcome.pop("has_learned")
     outcome["trials"] = [_trial(trial) for trial in outcome["trials"]]
-    outcome["options"] = _options.from_json(json.dumps(outcome["options"]))
+    outcome["options"] = _options.from_stored(outcome["options"])
     outcome["refit_iterations"] = outcome.pop("iterations_on_all_data")
     path = None if model is None or not has_learned else os.fspath(model)
     result = TuneResult(**outcome, model=path)
