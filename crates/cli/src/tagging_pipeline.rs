@@ -308,9 +308,11 @@ impl UncertainSentences {
         let (mut highest, mut held) = (Highest::new(self.limit), 0);
         let add = |batch: Ranked| {
             for (candidate, (uncertainty, place)) in batch.0 {
-                held += candidate.memory() as u64;
-                if let Some(left) = highest.add(uncertainty, place, candidate) {
-                    held -= left.memory() as u64;
+                // Counted once: what sentences of one line share would count differently later.
+                let bytes = candidate.memory() as u64;
+                held += bytes;
+                if let Some((left, _)) = highest.add(uncertainty, place, (bytes, candidate)) {
+                    held -= left;
                 }
                 if held > self.memory {
                     return Err(Error::parameter(
@@ -324,7 +326,7 @@ impl UncertainSentences {
         let error = |error| Error::io(&name, error);
         stream(reader, tagger.context(), pipeline.threads, tag, add)?;
         let mut out = BufWriter::new(out);
-        for (uncertainty, candidate) in highest.into_ranked() {
+        for (uncertainty, (_, candidate)) in highest.into_ranked() {
             let Candidate { sentence, tagging, separator } = candidate;
             let place = sentence.place(0);
             let notes = [

@@ -53,7 +53,7 @@ impl BatchOutput for Vec<u8> {
 pub(super) struct InOrder<T, S> {
     sink: S,
     pub next: u64, // index of the batch to be handed over next
-    pending: BTreeMap<u64, (T, Result<()>)>,
+    pending: BTreeMap<u64, (usize, T, Result<()>)>, // with the memory that was counted
     pub waiting_bytes: usize, // of `pending`
     pub result: Result<()>, // the first error of tagging or of the sink, in the order of the input
 }
@@ -66,13 +66,15 @@ impl<T: BatchOutput, S: FnMut(T) -> Result<()>> InOrder<T, S> {
     /// Adds the output of batch `index`, and hands over every batch that is next in order. Returns
     /// false after the first error, when no more output is needed.
     pub fn add(&mut self, index: u64, output: T, result: Result<()>) -> bool {
-        self.waiting_bytes += output.memory();
-        self.pending.insert(index, (output, result));
+        // Counted once: what the output shares with another that is dropped would count differently.
+        let bytes = output.memory();
+        self.waiting_bytes += bytes;
+        self.pending.insert(index, (bytes, output, result));
         while self.result.is_ok()
-            && let Some((output, result)) = self.pending.remove(&self.next)
+            && let Some((bytes, output, result)) = self.pending.remove(&self.next)
         {
             self.next += 1;
-            self.waiting_bytes -= output.memory();
+            self.waiting_bytes -= bytes;
             self.result = (self.sink)(output).and(result);
         }
         self.result.is_ok()

@@ -183,3 +183,23 @@ fn sentences_that_wait_count_against_the_limit_on_memory() {
         "{message}"
     );
 }
+
+#[test]
+fn outputs_that_share_memory_are_counted_once() {
+    /// Counts the bytes that it shares with outputs before it less and less.
+    #[derive(Default)]
+    struct Shared(std::sync::Arc<()>);
+    impl BatchOutput for Shared {
+        fn memory(&self) -> usize {
+            1000 / std::sync::Arc::strong_count(&self.0)
+        }
+    }
+    let shared = std::sync::Arc::new(());
+    let output = || Shared(std::sync::Arc::clone(&shared));
+    let mut in_order = InOrder::new(|_| Ok(()));
+    let (second, third) = (output(), output());
+    assert!(in_order.add(2, third, Ok(())) && in_order.add(1, second, Ok(())));
+    assert!(in_order.waiting_bytes > 0);
+    assert!(in_order.add(0, Shared::default(), Ok(())));
+    assert_eq!((in_order.next, in_order.waiting_bytes), (3, 0));
+}
