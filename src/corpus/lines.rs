@@ -44,6 +44,10 @@ const COPY: &str = "the copy of the text";
 /// Memory of a line of a sentence beyond its bytes, such as the ends of its cells.
 const LINE: u64 = 32;
 
+/// Memory of a line that is looked at before it is read, beyond its bytes: its allocation, its place
+/// in a queue that doubles, and those of a copy.
+const LINE_AHEAD: u64 = 160;
+
 /// The memory that a byte of a line takes while its format is not known: the buffer, which doubles,
 /// beside the one that it replaces, and the decoded text.
 const BUFFERED: u64 = 4;
@@ -59,6 +63,7 @@ pub struct LineReader {
     position: u64, // how many bytes of lines were read
     buffer: Vec<u8>,
     ahead: VecDeque<Vec<u8>>, // lines that were peeked at
+    ahead_memory: u64,        // of all of them so far
     decoded: String,          // the line, if it was not UTF-8
     limits: Limits,
     copy: Option<OutputStream>,
@@ -130,6 +135,7 @@ impl LineReader {
             position: 0,
             buffer: Vec::new(),
             ahead: VecDeque::new(),
+            ahead_memory: 0,
             decoded: String::new(),
             limits: Limits { line, sentence: u64::MAX, per_byte: BUFFERED, held: 0 },
             copy: None,
@@ -282,14 +288,16 @@ impl LineReader {
     }
 
     /// Returns line `i` of those that have not been read, from 0, without its ending; `None` if
-    /// there are not so many, or one of them is too long. What is not UTF-8 is replaced.
+    /// there are not so many, one of them is too long, or together they exceed the memory limit.
+    /// What is not UTF-8 is replaced.
     ///
     /// # Errors
     ///
     /// The input cannot be read.
     pub fn peek(&mut self, i: usize) -> Result<Option<String>> {
         while self.ahead.len() <= i {
-            if self.ahead.back().is_some_and(|line| line.len() > self.longest()) {
+            let is_cut = self.ahead.back().is_some_and(|line| line.len() > self.longest());
+            if is_cut || self.ahead_memory > self.limits.sentence {
                 return Ok(None);
             }
             let mut line = Vec::new();
@@ -301,6 +309,7 @@ impl LineReader {
             if line.is_empty() {
                 return Ok(None);
             }
+            self.ahead_memory += BUFFERED * line.len() as u64 + LINE_AHEAD;
             self.ahead.push_back(line);
         }
         Ok(Some(text_of(&self.ahead[i])))
@@ -511,6 +520,20 @@ mod tests {
         assert_eq!(lines.peek(3).unwrap().unwrap(), "c");
         assert_eq!(lines.available().unwrap(), ["a", "b", "", "c"]);
         assert_eq!(lines.next_line().unwrap().unwrap().text, "a");
+    }
+
+    #[test]
+    fn lines_that_are_looked_at_stay_within_the_memory_limit() {
+        let text = "\n".repeat(1000) + "a";
+        let mut lines = lines(text.as_bytes());
+        lines.limit_memory(100 * LINE_AHEAD, None);
+        assert!(lines.peek(90).unwrap().is_some());
+        assert!(lines.peek(1000).unwrap().is_none() && lines.ahead.len() <= 100);
+        let mut last = 0;
+        while let Some(line) = lines.next_line().unwrap() {
+            last = line.text.len();
+        }
+        assert_eq!((lines.number(), last), (1001, 1));
     }
 
     #[test]
