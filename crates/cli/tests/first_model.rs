@@ -61,8 +61,15 @@ fn a_model_that_exists_is_replaced_only_if_it_is_named() {
         assert!(message.starts_with(expected), "{message}");
         assert_eq!(dir.text("train.model"), "mine");
     }
-    dir.run("train train.conll -m train.model -q --max-iterations 2").success();
-    assert_ne!(dir.bytes("train.model"), b"mine");
+    let named = "train train.conll -m train.model -q --max-iterations 2";
+    let message = dir.run(named).failure();
+    assert!(message.contains("this file exists and is no model of dropchain"), "{message}");
+    assert_eq!(dir.text("train.model"), "mine");
+    for old in ["", "DROPCRF\nof another version"] {
+        dir.write("train.model", old);
+        dir.run(named).success();
+        assert_ne!(dir.bytes("train.model"), old.as_bytes());
+    }
 }
 
 #[test]

@@ -2,11 +2,14 @@
 //! that the command reads, or another of its outputs, whatever their names.
 
 use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use clap::Args;
 use dropchain::kernel::atomic_file::{self, parent_directory, resolve_target};
+use dropchain::model::MAGIC;
+use dropchain::train::CHECKPOINT_MAGIC;
 use dropchain::{Error, Result};
 use same_file::Handle;
 
@@ -114,7 +117,7 @@ impl CommandFiles {
     /// # Errors
     ///
     /// An output is an input, another output or `-`, or exists and must not; an input or an output
-    /// is the file that standard output goes to.
+    /// is the file that standard output goes to; a model would replace a file that is none.
     pub fn check(&self) -> Result<()> {
         let inputs: Vec<_> = (self.inputs.iter().chain(&self.models))
             .map(|path| (path.display().to_string(), Identity::of_input(path)))
@@ -162,10 +165,24 @@ impl CommandFiles {
             if let Some(refusal) = output.refusal.filter(|_| exists) {
                 return Err(output.error(refusal));
             }
+            if output.flag == "--model" && exists && !is_own_model(&output.path) {
+                return Err(output.error(
+                    "this file exists and is no model of dropchain; expected one to replace, or a \
+                     new name",
+                ));
+            }
             outputs.push((output.flag.to_owned(), file));
         }
         Ok(())
     }
+}
+
+/// Returns whether a file is a model of this program, of any kind or version.
+fn is_own_model(path: &Path) -> bool {
+    let mut start = [0; MAGIC.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    let is_ours = start[..4] == MAGIC[..4] && start.ends_with(b"\n");
+    read.is_ok() && is_ours && start != CHECKPOINT_MAGIC
 }
 
 impl Output {
