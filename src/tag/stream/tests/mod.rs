@@ -188,14 +188,14 @@ fn sentences_that_wait_count_against_the_limit_on_memory() {
 fn outputs_that_share_memory_are_counted_once() {
     /// Counts the bytes that it shares with outputs before it less and less.
     #[derive(Default)]
-    struct Shared(std::sync::Arc<()>);
+    struct Shared(Arc<()>);
     impl BatchOutput for Shared {
         fn memory(&self) -> usize {
-            1000 / std::sync::Arc::strong_count(&self.0)
+            1000 / Arc::strong_count(&self.0)
         }
     }
-    let shared = std::sync::Arc::new(());
-    let output = || Shared(std::sync::Arc::clone(&shared));
+    let shared = Arc::new(());
+    let output = || Shared(Arc::clone(&shared));
     let mut in_order = InOrder::new(|_| Ok(()));
     let (second, third) = (output(), output());
     assert!(in_order.add(2, third, Ok(())) && in_order.add(1, second, Ok(())));
