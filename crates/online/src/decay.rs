@@ -55,6 +55,11 @@ impl Decay {
         }
     }
 
+    /// Whether the weights of a group decay when it occurs next.
+    pub fn is_lazy(&self) -> bool {
+        !self.last.is_empty()
+    }
+
     /// Forgets what has decayed.
     pub fn reset(&mut self) {
         (self.factor, self.elapsed) = (1.0, 0.0);
@@ -63,7 +68,7 @@ impl Decay {
 
     /// Lets the learning rate η of a step pass. Weights of these groups decay now.
     pub fn pass(&mut self, problem: &Problem<'_>, eta: f64, groups: &[u32], state: &mut State) {
-        if self.last.is_empty() {
+        if !self.is_lazy() {
             self.factor *= 1.0 - eta * self.strength;
             return;
         }

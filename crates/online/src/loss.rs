@@ -179,18 +179,28 @@ impl SentenceLoss {
         Some(factors[usize::from(sentence >= problem.data.labeled())])
     }
 
-    /// Adds the derivatives of the sentence that was evaluated last: with respect to the weight of
-    /// one member of each class and, with a regularizer, with respect to its square.
+    /// Adds the derivatives of the sentence that was evaluated last with respect to the square of
+    /// each weight, which a regularizer has.
+    pub fn add_square_gradient(&self, problem: &Problem<'_>, sentence: usize, squares: &mut [f64]) {
+        if let Some(Quadratic { rates, .. }) = &self.noise.quadratic {
+            let rows = Rows::new(problem, sentence);
+            rows.add_square_gradient(problem, &self.variance_derivatives, rates, squares);
+        }
+    }
+
+    /// Adds the other derivatives of that sentence, times `factor`, to the weights. A class of m
+    /// attributes gets those of all members.
     pub fn add_gradient(
         &mut self,
         problem: &Problem<'_>,
         sentence: usize,
         noisy_epoch: Option<u64>,
-        [gradient, squares]: [&mut [f64]; 2],
+        factor: f64,
+        weights: &mut [f64],
     ) {
         let quadratic = self.noise.quadratic.as_ref().filter(|_| noisy_epoch.is_some());
         let rows = rows(&self.dropped, problem, sentence);
-        rows.add_gradient(problem, &self.scores, gradient);
+        rows.add_gradient(problem, &self.scores, factor, weights);
         let sums = &mut self.kernels[usize::from(quadratic.is_some())].sums;
         if let Some(dropped) = &self.dropped {
             dropped.unmask_labels(&self.scores.edges, sums);
@@ -201,12 +211,13 @@ impl SentenceLoss {
                 sums.pairs[pair[0].index() * stride + pair[1].index()] -= weight;
             }
         }
-        if let Some(Quadratic { noise, rates, .. }) = quadratic {
+        if let Some(Quadratic { noise, .. }) = quadratic {
             sums.add_variances(noise.rates()[1], self.transitions.label_scores());
-            rows.add_square_gradient(problem, &self.variance_derivatives, rates, squares);
         }
-        let labels = [&sums.pairs[..], &sums.first, &sums.last];
-        problem.space.add_label_gradient(labels, gradient);
+        for sums in [&mut sums.pairs, &mut sums.first, &mut sums.last] {
+            sums.iter_mut().for_each(|sum| *sum *= factor);
+        }
+        problem.space.add_label_gradient([&sums.pairs, &sums.first, &sums.last], weights);
     }
 }
 

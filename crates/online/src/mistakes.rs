@@ -125,7 +125,7 @@ impl MistakeRule {
 impl Mistake<'_> {
     /// Returns m, the weight and the number of δ of each weight that changes, in a fixed order.
     fn changes(self) -> impl Iterator<Item = (f64, usize, f64)> {
-        self.delta.groups.iter().flat_map(move |&group| {
+        self.delta.groups.list().iter().flat_map(move |&group| {
             let members = self.problem.members[group as usize];
             let weights = self.problem.group(group as usize);
             let changes = weights.map(move |i| (members, i, self.delta.values[i]));

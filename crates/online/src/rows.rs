@@ -68,15 +68,17 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Adds the derivatives with respect to the weight of one member of each class to `gradient`,
-    /// given those with respect to scores.
+    /// Adds the derivatives with respect to weights, times `factor`, to `weights`, given those with
+    /// respect to scores. A class of m attributes gets those of all members.
     pub fn add_gradient(
         &self,
         problem: &Problem<'_>,
         derivatives: &BlockArrays,
-        gradient: &mut [f64],
+        factor: f64,
+        weights: &mut [f64],
     ) {
-        self.gather::<false>(problem, derivatives, &Default::default(), gradient);
+        let members = [0, 1].map(|i| &problem.members[problem.first_group(i)..]);
+        self.gather::<false>(problem, derivatives, factor, members, weights);
     }
 
     /// Adds the derivatives with respect to the square of each weight to `gradient`, given those
@@ -88,20 +90,22 @@ impl<'a> Rows<'a> {
         rates: &ColumnRates,
         gradient: &mut [f64],
     ) {
-        self.gather::<true>(problem, derivatives, rates, gradient);
+        let rates = rates.each_ref().map(|rates| &rates[..]);
+        self.gather::<true>(problem, derivatives, 1.0, rates, gradient);
     }
 
     fn gather<const SQUARED: bool>(
         &self,
         problem: &Problem<'_>,
         derivatives: &BlockArrays,
-        rates: &ColumnRates,
-        gradient: &mut [f64],
+        factor: f64,
+        rates: [&[f64]; 2],
+        sums: &mut [f64],
     ) {
         for (i, derivatives) in [&derivatives.nodes, &derivatives.edges].into_iter().enumerate() {
-            let gradient = problem.space.blocks()[i].weights_mut(gradient);
-            let rows = self.of_block(problem, i);
-            simd::dispatch(Transpose::<SQUARED> { rows, derivatives, rates: &rates[i], gradient });
+            let sums = problem.space.blocks()[i].weights_mut(sums);
+            let (rows, rates) = (self.of_block(problem, i), rates[i]);
+            simd::dispatch(Transpose::<SQUARED> { rows, derivatives, factor, rates, sums });
         }
     }
 
@@ -138,7 +142,8 @@ impl<const SQUARED: bool> Kernel for Product<'_, SQUARED> {
             for (i, &column) in columns.iter().enumerate() {
                 let range = rows.targets.range(column as usize);
                 let (weights, positions) = (&weights[range.clone()], rows.targets.positions(range));
-                let factor = factor::<SQUARED>(values, i, rates, column);
+                let x = entry::<SQUARED>(values, i);
+                let factor = if SQUARED { x * rates[column as usize] } else { x };
                 let term = |w: f64| factor * if SQUARED { w * w } else { w };
                 if positions.is_empty() {
                     let lines = scores.chunks_exact_mut(stride).zip(weights.chunks_exact(labels));
@@ -154,12 +159,13 @@ impl<const SQUARED: bool> Kernel for Product<'_, SQUARED> {
     }
 }
 
-/// The kernel of G += Xᵀ·∂S or, if `SQUARED`, of G += ρ/m·X∘²ᵀ·∂V.
+/// The kernel of G += a·m·Xᵀ·∂S or, if `SQUARED`, of G += a·ρ/m·X∘²ᵀ·∂V.
 struct Transpose<'a, const SQUARED: bool> {
     rows: BlockRows<'a>,
     derivatives: &'a [f64],
-    rates: &'a [f64],
-    gradient: &'a mut [f64],
+    factor: f64,      // a
+    rates: &'a [f64], // of each column: m or ρ/m
+    sums: &'a mut [f64],
 }
 
 impl<const SQUARED: bool> Kernel for Transpose<'_, SQUARED> {
@@ -167,16 +173,15 @@ impl<const SQUARED: bool> Kernel for Transpose<'_, SQUARED> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { rows, derivatives, rates, gradient } = self;
+        let Self { rows, derivatives, factor, rates, sums } = self;
         let [labels, stride] = rows.lengths;
         let derivatives = derivatives.chunks_exact(rows.targets.width());
         for (token, derivatives) in rows.tokens.clone().zip(derivatives) {
             let (columns, values) = rows.matrix.row(token);
             for (i, &column) in columns.iter().enumerate() {
                 let range = rows.targets.range(column as usize);
-                let (sums, positions) =
-                    (&mut gradient[range.clone()], rows.targets.positions(range));
-                let factor = factor::<SQUARED>(values, i, rates, column);
+                let (sums, positions) = (&mut sums[range.clone()], rows.targets.positions(range));
+                let factor = factor * rates[column as usize] * entry::<SQUARED>(values, i);
                 if positions.is_empty() {
                     let lines = sums.chunks_exact_mut(labels).zip(derivatives.chunks_exact(stride));
                     for (sums, derivatives) in lines {
@@ -191,14 +196,9 @@ impl<const SQUARED: bool> Kernel for Transpose<'_, SQUARED> {
     }
 }
 
-/// Returns the value x of the `i`-th entry of a row or, if `SQUARED`, x²·ρ/m.
+/// Returns the value x of the `i`-th entry of a row or, if `SQUARED`, x².
 #[inline(always)]
-fn factor<const SQUARED: bool>(
-    values: Option<&[f64]>,
-    i: usize,
-    rates: &[f64],
-    column: u32,
-) -> f64 {
+fn entry<const SQUARED: bool>(values: Option<&[f64]>, i: usize) -> f64 {
     let x = values.map_or(1.0, |values| values[i]);
-    if SQUARED { x * x * rates[column as usize] } else { x }
+    if SQUARED { x * x } else { x }
 }

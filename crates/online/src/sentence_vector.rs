@@ -1,5 +1,5 @@
-//! A vector over the weights that is 0 but for those of a sentence: its gradient, or the difference
-//! of the features of two label sequences.
+//! The groups of weights of a sentence, and a vector over the weights that is 0 but for these: the
+//! difference of the features of two label sequences.
 
 use dropchain::kernel::chain::Order;
 use dropchain::kernel::ids::LabelId;
@@ -8,6 +8,49 @@ use dropchain::kernel::objective::LabelSums;
 use crate::problem::Problem;
 use crate::rows::Rows;
 
+/// A set of groups of weights.
+#[derive(Debug)]
+pub(crate) struct Groups {
+    list: Vec<u32>,
+    has: Vec<bool>,
+}
+
+impl Groups {
+    /// Creates the empty set.
+    pub fn new(problem: &Problem<'_>) -> Self {
+        Self { list: Vec::new(), has: vec![false; problem.members.len()] }
+    }
+
+    /// Returns the groups.
+    pub fn list(&self) -> &[u32] {
+        &self.list
+    }
+
+    /// Removes all groups.
+    pub fn clear(&mut self) {
+        self.list.drain(..).for_each(|group| self.has[group as usize] = false);
+    }
+
+    /// Includes all groups of a sentence.
+    pub fn include_sentence(&mut self, problem: &Problem<'_>, rows: &Rows<'_>) {
+        for (i, block) in problem.space.blocks().into_iter().enumerate() {
+            let first = problem.first_group(i);
+            let tokens = if block.is_empty() { 0..0 } else { rows.tokens.clone() };
+            for token in tokens {
+                let columns = rows.matrices[i].row(token).0.iter();
+                columns.for_each(|&column| self.include(first + column as usize));
+            }
+        }
+        self.include(problem.first_group(2));
+    }
+
+    fn include(&mut self, group: usize) {
+        if !std::mem::replace(&mut self.has[group], true) {
+            self.list.push(group as u32);
+        }
+    }
+}
+
 /// A vector over the weights that is 0 outside of some groups. Of a class of attributes it has the
 /// numbers of one member.
 #[derive(Debug)]
@@ -15,47 +58,22 @@ pub(crate) struct SentenceVector {
     /// The numbers, `[dimension]`.
     pub values: Vec<f64>,
     /// The groups.
-    pub groups: Vec<u32>,
-    has_group: Vec<bool>,
+    pub groups: Groups,
     sums: LabelSums, // a buffer
 }
 
 impl SentenceVector {
     /// Creates the vector 0.
     pub fn new(problem: &Problem<'_>) -> Self {
-        Self {
-            values: vec![0.0; problem.space.dimension()],
-            groups: Vec::new(),
-            has_group: vec![false; problem.members.len()],
-            sums: LabelSums::default(),
-        }
+        let values = vec![0.0; problem.space.dimension()];
+        Self { values, groups: Groups::new(problem), sums: LabelSums::default() }
     }
 
     /// Makes the vector 0.
-    pub fn clear(&mut self, problem: &Problem<'_>) {
-        for group in self.groups.drain(..) {
-            self.values[problem.group(group as usize)].fill(0.0);
-            self.has_group[group as usize] = false;
-        }
-    }
-
-    /// Includes all groups of a sentence.
-    pub fn include(&mut self, problem: &Problem<'_>, rows: &Rows<'_>) {
-        for (i, block) in problem.space.blocks().into_iter().enumerate() {
-            let first = problem.first_group(i);
-            let tokens = if block.is_empty() { 0..0 } else { rows.tokens.clone() };
-            for token in tokens {
-                let columns = rows.matrices[i].row(token).0.iter();
-                columns.for_each(|&column| self.include_group(first + column as usize));
-            }
-        }
-        self.include_group(problem.first_group(2));
-    }
-
-    fn include_group(&mut self, group: usize) {
-        if !std::mem::replace(&mut self.has_group[group], true) {
-            self.groups.push(group as u32);
-        }
+    fn clear(&mut self, problem: &Problem<'_>) {
+        let groups = self.groups.list().iter();
+        groups.for_each(|&group| self.values[problem.group(group as usize)].fill(0.0));
+        self.groups.clear();
     }
 
     /// Sets this to the features of a path of a sentence minus those of another one, in ascending
@@ -83,11 +101,11 @@ impl SentenceVector {
             self.add_attributes(problem, rows, 1, token, edge(t));
             add_difference(&mut sums.pairs, edge(t));
         }
-        self.include_group(problem.first_group(2));
+        self.groups.include(problem.first_group(2));
         let labels = [&sums.pairs[..], &sums.first, &sums.last];
         problem.space.add_label_gradient(labels, &mut self.values);
         self.sums = sums;
-        self.groups.sort_unstable();
+        self.groups.list.sort_unstable();
     }
 
     /// Adds the attributes of a token with the score at one position, and subtracts those with the
@@ -106,7 +124,7 @@ impl SentenceVector {
         }
         let first = problem.first_group(i);
         for (column, value) in rows.matrices[i].entries(token) {
-            self.include_group(first + column as usize);
+            self.groups.include(first + column as usize);
             for (position, value) in positions.into_iter().zip([value, -value]) {
                 if let Some(index) = block.targets.index(column as usize, position) {
                     self.values[block.range.start + index] += value;

@@ -6,7 +6,8 @@
 //! J(θ) = Σ_i ( −log p(y|x) + λ_noise·R(x) + (λ/2)‖θ‖² )
 //! ```
 //!
-//! A step descends along the gradient of one sentence's term (`loss.rs`).
+//! A step descends along the gradient of one sentence's term (`loss.rs`), which is subtracted from
+//! the weights as it is computed.
 //!
 //! # The learning rate
 //!
@@ -33,7 +34,7 @@ use crate::decay::Decay;
 use crate::loss::{OnlineNoise, ScaledWeights, SentenceLoss};
 use crate::problem::Problem;
 use crate::rows::Rows;
-use crate::sentence_vector::SentenceVector;
+use crate::sentence_vector::Groups;
 use crate::state::State;
 
 /// Number of epochs over which the fall of the objective is measured, as in CRFsuite.
@@ -51,7 +52,7 @@ pub(crate) struct Descent {
     pub cooling: Option<u64>,
     pub decay: Decay,
     loss: SentenceLoss,
-    gradient: SentenceVector,
+    groups: Groups,    // of the sentence, if they are needed
     squares: Vec<f64>, // [dimension] derivatives with respect to w², or empty
 }
 
@@ -70,7 +71,7 @@ impl Descent {
             decay: Decay::new(problem, &penalty, sentences),
             penalty,
             cooling: None,
-            gradient: SentenceVector::new(problem),
+            groups: Groups::new(problem),
             squares: vec![0.0; loss.squares(problem)],
             loss,
         }
@@ -106,34 +107,34 @@ impl Descent {
         let eta = self.rate_after(state, state.steps);
         state.steps += 1;
         let rows = Rows::new(problem, sentence);
-        self.gradient.include(problem, &rows);
-        self.decay.pass(problem, eta, &self.gradient.groups, state);
+        if self.decay.is_lazy() || !self.squares.is_empty() {
+            self.groups.include_sentence(problem, &rows);
+        }
+        self.decay.pass(problem, eta, self.groups.list(), state);
         let mut terms = SentenceTerms::default();
         if !rows.tokens.is_empty() {
             let weights = ScaledWeights { values: &state.weights, factor: self.decay.factor };
             terms = self.loss.evaluate(problem, weights, sentence, noisy_epoch);
-            let gradient = [&mut self.gradient.values[..], &mut self.squares];
-            self.loss.add_gradient(problem, sentence, noisy_epoch, gradient);
-            self.descend(problem, eta, state);
+            if noisy_epoch.is_some() && !self.squares.is_empty() {
+                self.loss.add_square_gradient(problem, sentence, &mut self.squares);
+                self.descend_squares(problem, eta, state);
+            }
+            let (factor, weights) = (-eta / self.decay.factor, &mut state.weights);
+            self.loss.add_gradient(problem, sentence, noisy_epoch, factor, weights);
         }
-        self.gradient.clear(problem);
+        self.groups.clear();
         terms
     }
 
-    /// Moves the weights against the gradient.
-    fn descend(&mut self, problem: &Problem<'_>, eta: f64, state: &mut State) {
-        let factor = self.decay.factor;
-        for &group in &self.gradient.groups {
+    /// Moves the weights against the derivatives with respect to their squares, w = a·v: those with
+    /// respect to w are 2·w times these.
+    fn descend_squares(&mut self, problem: &Problem<'_>, eta: f64, state: &mut State) {
+        for &group in self.groups.list() {
             let (range, members) = (problem.group(group as usize), problem.members[group as usize]);
-            let weights = &mut state.weights[range.clone()];
-            let gradient = &mut self.gradient.values[range.clone()];
-            if let Some(squares) = self.squares.get_mut(range) {
-                for ((g, square), w) in gradient.iter_mut().zip(squares).zip(&*weights) {
-                    *g += 2.0 * factor * w * std::mem::take(square);
-                }
+            let squares = &mut self.squares[range.clone()];
+            for (v, square) in state.weights[range].iter_mut().zip(squares) {
+                *v -= eta * members * 2.0 * *v * std::mem::take(square);
             }
-            let gain = eta / factor * members;
-            weights.iter_mut().zip(gradient).for_each(|(w, g)| *w -= gain * *g);
         }
     }
 
