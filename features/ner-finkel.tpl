@@ -7,8 +7,8 @@
 # Two details differ from the run of Wang et al.: here affixes have up to 6 characters, brackets
 # included, and the k of shapes means that the word is in lower case anywhere in the training data.
 # There affixes have any length, and the k means in lower case up to this token, as the data were
-# read. For their 437,905 attributes of English news, change this file with
-#     sed 's/affixes(2..6)/affixes(2..)/g; s/shape(dan2)/shape(dan2, known(reading))/g'
+# read. For affixes of any length, change this file with
+#     sed 's/affixes(2..6)/affixes(2..)/'
 
 # 1: always there
 bias

@@ -19,10 +19,8 @@ pub(super) const MAX_VALUE: f64 = 1e30;
 pub struct DatasetBuilder {
     source: AttributeSource,
     alphabets: Alphabets,
-    grow: bool,          // whether new attributes are interned
-    edges: bool,         // whether edge attributes are extracted
-    training: bool,      // whether labeled sentences are those that the template has learned from
-    copied: Option<u32>, // the sentence that the next ones are copies of
+    grow: bool,  // whether new attributes are interned
+    edges: bool, // whether edge attributes are extracted
     data: Dataset,
     workspace: Workspace,
     entries: [Vec<(u32, f64)>; 2],
@@ -32,7 +30,7 @@ impl DatasetBuilder {
     /// Creates a builder of training data that adds to alphabets. Edge attributes are extracted
     /// only if `edges` is set (order 1).
     pub fn extending(source: AttributeSource, alphabets: Alphabets, edges: bool) -> Self {
-        Self { training: true, grow: true, ..Self::with_alphabets(source, alphabets, edges) }
+        Self { grow: true, ..Self::with_alphabets(source, alphabets, edges) }
     }
 
     /// Creates a builder with fixed alphabets: unknown attributes are dropped.
@@ -42,8 +40,6 @@ impl DatasetBuilder {
             alphabets,
             grow: false,
             edges,
-            training: false,
-            copied: None,
             data: Dataset::default(),
             workspace: Workspace::default(),
             entries: [Vec::new(), Vec::new()],
@@ -56,12 +52,6 @@ impl DatasetBuilder {
         self.source = source;
         self.grow = false;
         self.workspace.clear();
-    }
-
-    /// Declares that the next sentences are copies of a labeled sentence, by its number, or that
-    /// they are not (the default).
-    pub fn set_copied(&mut self, number: Option<u32>) {
-        self.copied = number;
     }
 
     /// Returns the source.
@@ -118,10 +108,6 @@ impl DatasetBuilder {
     /// Adds the tokens of a sentence, of which `labeled` have labels: all or none.
     fn add_tokens(&mut self, context: SentenceRef<'_>, labeled: usize) -> Result<()> {
         let sentence = context.sentence();
-        let is_training = self.training && labeled > 0;
-        let number = self.copied.unwrap_or(self.data.len() as u32);
-        let number = is_training.then_some(number);
-        self.workspace.set_training_sentence(number);
         let mut sink = DatasetSink {
             alphabets: &mut self.alphabets,
             grow: self.grow,

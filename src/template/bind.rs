@@ -8,12 +8,11 @@ use super::ast::{Condition, TemplateLine, TemplateLines};
 use super::attribute::{CompiledCondition, CompiledTemplate, CompiledTerm};
 use super::document::{DocumentPlan, MentionKind};
 use super::extractor::Extractor;
-use super::function::{
-    BoundFunction, ColumnRef, ConditionTest, Operation, Position, Term, TextInput,
-};
+use super::function::{BoundFunction, ColumnRef, Operation, Position, Term, TextInput};
 use super::shape::{KnownWords, SHAPES};
 use super::syntax::{function_example, function_names, is_function};
 use super::text::did_you_mean;
+use super::text_function::TextFunction;
 use super::tokens::Location;
 use crate::error::Result;
 use crate::fingerprint::{EMPTY, Fingerprinter};
@@ -33,7 +32,6 @@ pub(super) fn bind(
     let (lines, window) = (&parsed.lines, parsed.documents.window);
     let mut binder = Binder {
         schema,
-        known_words,
         at: Location { file, line: 0, column: 0 },
         word: ColumnRef::Word.index(schema),
         columns: schema.names().iter().map(String::as_str).zip(0..).collect(),
@@ -43,12 +41,12 @@ pub(super) fn bind(
     };
     let templates = lines.iter().map(|line| binder.line(line)).collect::<Result<_>>()?;
     let Binder { functions, document, .. } = binder;
-    Ok(Extractor::new(functions, templates, document, schema, parsed.dialect))
+    let known_words = Arc::clone(known_words);
+    Ok(Extractor::new(functions, templates, document, schema, parsed.dialect, known_words))
 }
 
 struct Binder<'a> {
     schema: &'a Schema,
-    known_words: &'a Arc<KnownWords>,
     at: Location<'a>,                 // of the line that is bound
     word: Option<usize>,              // the column of the words
     columns: HashMap<&'a str, usize>, // by name
@@ -125,32 +123,28 @@ impl Binder<'_> {
         if !input.lower {
             return Ok(source);
         }
-        Ok(self.intern(format!("lower({column})"), Operation::Lower, source))
+        let lower = Operation::OfText(TextFunction::lower());
+        Ok(self.intern(format!("lower({column})"), lower, source))
     }
 
-    /// Returns the operation and the source of a call of `others` that gathers `term` at
-    /// occurrences of `same`.
-    fn others(&mut self, term: &Term, same: &TextInput) -> Result<(Operation, usize)> {
+    /// Returns the operation and the source of a call of `others` that gathers `term`.
+    fn others(&mut self, term: &Term) -> Result<(Operation, usize)> {
         let at = term.column;
-        let index = self.index(same, at)?;
-        let group = position_or_push(&mut self.document.others, index);
+        self.document.others = Some(self.index(&TextInput::WORD, at)?);
         let Position::Relative(offset) = term.position else {
             let at = Location { column: at, ..self.at };
             return Err(at.error("'others' takes relative positions"));
         };
-        let (source, offsets) = match (&term.function.operation, &term.function.input) {
-            (Operation::Run(kind), Some(input)) => {
-                let (kind, column) = (*kind, self.column(&input.column, at)?);
-                let operation = Operation::GatheredRuns { kind, offset, group };
-                return Ok((operation, column));
-            }
-            (Operation::Bag(range), Some(input)) => (self.input(input, at)?, range.clone()),
-            _ => (self.function(term)?, offset..=offset),
-        };
+        if let (Operation::Run(kind), Some(input)) =
+            (&term.function.operation, &term.function.input)
+        {
+            let column = self.column(&input.column, at)?;
+            return Ok((Operation::GatheredRuns { kind: *kind, offset }, column));
+        }
+        let source = self.function(term)?;
         let number = self.document.gathering;
         self.document.gathering += 1;
-        let operation = Operation::Gathered { offsets, group, number };
-        Ok((operation, source))
+        Ok((Operation::Gathered { offset, number }, source))
     }
 
     /// Returns the number of the index of a text in documents.
@@ -171,9 +165,6 @@ impl Binder<'_> {
         }
         match &mut operation {
             Operation::Text => return Ok(source),
-            Operation::Shape(_, known) | Operation::ShapeWhileReading(_, known) => {
-                known.clone_from(self.known_words);
-            }
             Operation::Value | Operation::Run(_) => source = self.column(&input.column, at)?,
             Operation::Mention(kind) => {
                 let lower = TextInput {
@@ -187,7 +178,7 @@ impl Binder<'_> {
             }
             Operation::Others(term) => {
                 let term = term.clone();
-                (operation, source) = self.others(&term, input)?;
+                (operation, source) = self.others(&term)?;
             }
             _ => {}
         }
@@ -196,10 +187,7 @@ impl Binder<'_> {
 
     fn condition(&mut self, condition: &Condition) -> Result<usize> {
         let term = &condition.term;
-        let source = match (&condition.test, &term.function.input) {
-            (ConditionTest::Length(..), Some(input)) => self.input(input, term.column)?,
-            _ => self.function(term)?,
-        };
+        let source = self.function(term)?;
         let key = format!("{} {}", term.function.text, condition.text);
         Ok(self.intern(key, Operation::Test(condition.test.clone()), source))
     }

@@ -5,15 +5,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::document::{MENTION_KINDS, MentionKind, RUN_KINDS};
-use super::function::{
-    ColumnRef, OPEN_LENGTH, Operation, Position, SubstringKind, TemplateFunction, Term, TextInput,
-};
+use super::function::{ColumnRef, Operation, Position, TemplateFunction, Term, TextInput};
 use super::resources::{FileReference, Resource, Resources, Selection};
-use super::shape::{SHAPES, Shape};
+use super::shape::{SHAPES, Shape, capitalization, character_classes, is_title};
 use super::syntax::{
     function_example, function_names, is_bare_column_name, is_function, is_keyword, unescape,
 };
 use super::text::did_you_mean;
+use super::text_function::{OPEN_LENGTH, SubstringKind, TextFunction};
 use super::tokens::Location;
 use crate::error::Result;
 
@@ -149,6 +148,7 @@ fn function_from_call(
         rest: call.arguments.unwrap_or_default(),
         consumed: Vec::new(),
         input: None,
+        is_input_consumed: false,
         offset: call.offset,
         resources,
     };
@@ -183,6 +183,8 @@ struct Arguments<'a, 'r, 'f> {
     consumed: Vec<String>,
     /// The text that the function reads, once it is known.
     input: Option<TextInput>,
+    /// Whether the canonical text has the input already.
+    is_input_consumed: bool,
     /// The offset of the call or of its text argument.
     offset: Option<i32>,
     resources: &'r mut Resources<'f>,
@@ -196,12 +198,8 @@ impl<'a> Arguments<'a, '_, '_> {
             Operation::Bias | Operation::Start | Operation::End => None,
             _ => Some(self.input()?),
         };
-        let is_consumed = matches!(
-            operation,
-            Operation::Bag(_) | Operation::Value | Operation::LengthValue | Operation::Others(_)
-        );
-        let shown = input.iter().filter(|input| !is_consumed && **input != TextInput::WORD);
-        self.consumed.extend(shown.map(ToString::to_string));
+        let shown = input.iter().filter(|input| **input != TextInput::WORD);
+        self.consumed.extend(shown.filter(|_| !self.is_input_consumed).map(ToString::to_string));
         let text = match self.consumed.is_empty() {
             true => self.name.to_owned(),
             false => format!("{}({})", self.name, self.consumed.join(", ")),
@@ -209,16 +207,37 @@ impl<'a> Arguments<'a, '_, '_> {
         Ok(TemplateFunction { operation, input, text })
     }
 
+    /// Consumes the arguments of a function, and returns what it computes.
     fn operation(&mut self) -> Result<Operation> {
-        let name = self.name;
-        Ok(match name {
-            "bias" => Operation::Bias,
-            "start" => Operation::Start,
-            "end" => Operation::End,
-            "shape" => self.shape()?,
-            "length" => Operation::Length,
-            "capitalization" => Operation::Capitalization,
-            "class" => Operation::Class,
+        let function = match self.name {
+            "bias" => return Ok(Operation::Bias),
+            "start" => return Ok(Operation::Start),
+            "end" => return Ok(Operation::End),
+            "length" => return Ok(Operation::Length),
+            "occurrence" => return Ok(Operation::Occurrence),
+            "bag" => return self.bag(),
+            "value" => return self.value(),
+            "others" => return self.others(),
+            "lexicon" => {
+                let file = self.file()?;
+                return Ok(Operation::Lexicon(self.load(&file, None)?));
+            }
+            "mention" => {
+                let kind = self.one_of(&MENTION_KINDS)?;
+                if kind == MentionKind::Forms {
+                    self.reads_a_column()?;
+                }
+                return Ok(Operation::Mention(kind));
+            }
+            "run" => {
+                let kind = self.one_of(&RUN_KINDS)?;
+                self.reads_a_column()?;
+                return Ok(Operation::Run(kind));
+            }
+            "shape" => self.shape(),
+            "capitalization" => TextFunction::kind(capitalization),
+            "class" => TextFunction::kind(character_classes),
+            "title" => TextFunction::flag(is_title),
             "prefix" => self.substrings(SubstringKind::Prefix)?,
             "suffix" => self.substrings(SubstringKind::Suffix)?,
             "affixes" => self.substrings(SubstringKind::Affixes)?,
@@ -226,35 +245,15 @@ impl<'a> Arguments<'a, '_, '_> {
             "regex" => {
                 let (source, at) = self.quoted("a regular expression in quotes")?;
                 let compiled = self.resources.expressions.compile(source, source);
-                Operation::Regex(compiled.map_err(|message| at.error(message))?)
-            }
-            "bag" => self.bag()?,
-            "title" => Operation::Title,
-            "occurrence" => Operation::Occurrence,
-            "lexicon" => {
-                let file = self.file()?;
-                Operation::Lexicon(self.load(&file, None)?)
+                TextFunction::regex(compiled.map_err(|message| at.error(message))?)
             }
             "cluster" => {
                 let (file, lengths) = (self.file()?, self.lengths()?);
-                Operation::Cluster(self.load(&file, None)?, lengths)
+                TextFunction::cluster(self.load(&file, None)?, lengths)
             }
-            "vector" => self.vector()?,
-            "value" => self.value()?,
-            "others" => self.others()?,
-            "mention" => {
-                let kind = self.one_of(&MENTION_KINDS)?;
-                if kind == MentionKind::Forms {
-                    self.reads_a_column()?;
-                }
-                Operation::Mention(kind)
-            }
-            _ => {
-                let kind = self.one_of(&RUN_KINDS)?;
-                self.reads_a_column()?;
-                Operation::Run(kind)
-            }
-        })
+            _ => self.vector()?,
+        };
+        Ok(Operation::OfText(function))
     }
 
     /// Consumes the first argument that `pick` accepts. Returns it with its location.
@@ -388,7 +387,7 @@ impl<'a> Arguments<'a, '_, '_> {
         let (call, at) = self.require("a column", ArgumentValue::call)?;
         let function = self.nested(call)?;
         let operation = match (&function.operation, &function.input) {
-            (Operation::Length, _) => Operation::LengthValue,
+            (Operation::Length, _) => Operation::OfText(TextFunction::length_value()),
             (Operation::Text, Some(input)) if !input.lower => Operation::Value,
             _ => {
                 let text = function.text;
@@ -396,16 +395,12 @@ impl<'a> Arguments<'a, '_, '_> {
             }
         };
         self.consumed.push(function.text);
-        self.input = function.input;
+        (self.input, self.is_input_consumed) = (function.input, true);
         Ok(operation)
     }
 
     /// Consumes the arguments of `others`.
     fn others(&mut self) -> Result<Operation> {
-        let same = self.named("same", "a column or lower, without a position", |value| {
-            value.call().filter(|call| call.offset.is_none())
-        })?;
-        let same = same.map_or(Ok(TextInput::WORD), |call| self.text(call))?;
         let (call, at) = self.require("a function of a word", ArgumentValue::call)?;
         let name = call.name;
         let term = term_from_call(call, self.resources)?;
@@ -416,31 +411,18 @@ impl<'a> Arguments<'a, '_, '_> {
             )));
         }
         self.consumed.push(term.to_string());
-        self.consume_named("same", Some(&same).filter(|same| **same != TextInput::WORD));
-        self.input = Some(same);
+        self.input = Some(TextInput::WORD);
         Ok(Operation::Others(Box::new(term)))
     }
 
-    /// Consumes the name of a shape, [`Shape::Long`] by default, and `known(reading)`.
-    fn shape(&mut self) -> Result<Operation> {
+    /// Consumes the name of a shape, [`Shape::Long`] by default.
+    fn shape(&mut self) -> TextFunction {
         let shape = self.take(|value| value.one_of(&SHAPES));
         let (name, shape) = shape.map_or(("long", Shape::Long), |(shape, _)| shape);
         if shape != Shape::Long {
             self.consumed.push(name.to_owned());
         }
-        let expected = "one argument, as in known(reading): known are the words read so far";
-        let reading = |value: &ArgumentValue<'a>| value.one_of(&[("reading", "reading")]);
-        let Some((reading, _)) = self.named("known", expected, reading)? else {
-            return Ok(Operation::Shape(shape, Arc::default()));
-        };
-        if !shape.uses_known_words() {
-            return Err(self.at.error(
-                "only the shapes dan2 and chris2 mark known words; expected shape(dan2, \
-                 known(reading))",
-            ));
-        }
-        self.consume_named("known", Some(reading));
-        Ok(Operation::ShapeWhileReading(shape, Arc::default()))
+        TextFunction::shape(shape)
     }
 
     /// Consumes a range, which may be open if that `can_be_open`.
@@ -461,12 +443,12 @@ impl<'a> Arguments<'a, '_, '_> {
     }
 
     /// Consumes the lengths of a substring function.
-    fn substrings(&mut self, kind: SubstringKind) -> Result<Operation> {
+    fn substrings(&mut self, kind: SubstringKind) -> Result<TextFunction> {
         let what = "a length or a range of lengths";
         let (first, last, at) = self.range(what, kind != SubstringKind::Ngrams)?;
         self.consumed.push(ArgumentValue::Range(first, last).to_string());
         let last = last.map_or(Ok(OPEN_LENGTH), |last| length(last, at));
-        Ok(Operation::Substrings(kind, length(first, at)?..=last?))
+        Ok(TextFunction::substrings(kind, length(first, at)?..=last?))
     }
 
     /// Consumes any number of distinct lengths.
@@ -491,11 +473,12 @@ impl<'a> Arguments<'a, '_, '_> {
         check_offset(last, at)?;
         let window = ArgumentValue::Range(first, Some(last));
         self.consumed = vec![self.input()?.to_string(), window.to_string()];
+        self.is_input_consumed = true;
         Ok(Operation::Bag(first..=last))
     }
 
     /// Consumes the arguments of `vector`.
-    fn vector(&mut self) -> Result<Operation> {
+    fn vector(&mut self) -> Result<TextFunction> {
         let file = self.file()?;
         let first = self.named("first", "a positive integer", |value| {
             value.integer().filter(|number| *number > 0)
@@ -509,7 +492,7 @@ impl<'a> Arguments<'a, '_, '_> {
             factor.filter(|factor| (1e-6..=1e6).contains(factor))
         })?;
         self.consume_named("scale", scale);
-        Ok(Operation::Vector(self.load(&file, first)?, scale.unwrap_or(1.0)))
+        Ok(TextFunction::vector(self.load(&file, first)?, scale.unwrap_or(1.0)))
     }
 
     /// Consumes a file name. Returns it with its place.

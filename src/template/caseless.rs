@@ -40,7 +40,7 @@ impl CaseFolder {
             return Ok(None);
         }
         let words = (0..sentence.len()).map(|t| sentence.cell(t, self.column));
-        if !is_caseless(words, |word| self.known.contains_key(word)) {
+        if !is_caseless(words, |word| self.known.contains(word)) {
             return Ok(None);
         }
         self.lower(sentence, sentence.weight()).map(Some)

@@ -19,8 +19,8 @@ pub(super) struct DocumentPlan {
     pub indices: Vec<(usize, bool)>,
     /// The indices, of those in lower case, for which forms are counted.
     pub forms: Vec<usize>,
-    /// The indices whose other occurrences are looked at.
-    pub others: Vec<usize>,
+    /// The index whose other occurrences are looked at.
+    pub others: Option<usize>,
     /// Number of functions that gather values of words at other occurrences.
     pub gathering: usize,
 }
@@ -46,8 +46,8 @@ pub(super) struct DocumentState {
     identity: Option<Arc<()>>,
     indices: Vec<Arc<WordIndex>>,  // [indices of the plan]
     forms: Vec<Option<FormIndex>>, // [indices of the plan]
-    nearest: Vec<Occurrence>,      // by index and token of the sentence
-    nearest_ends: Vec<u32>,        // [others][T] end of each token in `nearest`
+    nearest: Vec<Occurrence>,      // of each token of the sentence
+    nearest_ends: Vec<u32>,        // [T] end of each token in `nearest`
     /// The first cell of each token of the document by column, if it is known: [columns][tokens].
     pub cells: Vec<Vec<u32>>,
     /// Cells that functions gather at other occurrences, by function and token of the sentence.
@@ -114,24 +114,24 @@ impl DocumentState {
     ) {
         self.nearest.clear();
         self.nearest_ends.clear();
-        for &index in &plan.others {
-            let index = &self.indices[index];
-            for token in self.start..self.start + length {
-                let seen = VisibleOccurrences::new(index, token, plan.window);
-                let nearest = &mut self.nearest;
-                for_nearest(seen.all, seen.own, seen.visible, NEAREST, |other| {
-                    let sentence = document.sentence_of(other as usize);
-                    let start = document.tokens_of(sentence).start;
-                    nearest.push(Occurrence { sentence: sentence as u32, t: other - start as u32 });
-                });
-                self.nearest_ends.push(nearest.len() as u32);
-            }
+        let Some(index) = plan.others.map(|index| &self.indices[index]) else {
+            return;
+        };
+        for token in self.start..self.start + length {
+            let seen = VisibleOccurrences::new(index, token, plan.window);
+            let nearest = &mut self.nearest;
+            for_nearest(seen.all, seen.own, seen.visible, NEAREST, |other| {
+                let sentence = document.sentence_of(other as usize);
+                let start = document.tokens_of(sentence).start;
+                nearest.push(Occurrence { sentence: sentence as u32, t: other - start as u32 });
+            });
+            self.nearest_ends.push(nearest.len() as u32);
         }
     }
 
-    /// Returns the other occurrences of token `t` of a sentence of `length` tokens for a group.
-    pub(super) fn others(&self, group: usize, length: usize, t: usize) -> Range<usize> {
-        range_of(&self.nearest_ends, group * length + t)
+    /// Returns the other occurrences of token `t` of the sentence.
+    pub(super) fn others(&self, t: usize) -> Range<usize> {
+        range_of(&self.nearest_ends, t)
     }
 
     /// Returns one of the other occurrences.
@@ -145,7 +145,7 @@ impl DocumentState {
     }
 
     /// Writes what the document says about the word of token `t` of the sentence, by index `number`
-    /// of the plan; returns whether it has a value.
+    /// of the plan.
     pub(super) fn write_mention(
         &self,
         kind: MentionKind,
@@ -153,21 +153,16 @@ impl DocumentState {
         t: usize,
         window: u32,
         out: &mut String,
-    ) -> bool {
+    ) {
         let (index, token) = (&self.indices[number], self.start + t);
         let seen = VisibleOccurrences::new(index, token, window);
-        let has_before = seen.visible.start < seen.own;
         match kind {
-            MentionKind::Order => out.push_str(match has_before {
+            MentionKind::Order => out.push_str(match seen.visible.start < seen.own {
                 true => "later",
                 false if seen.own + 1 < seen.visible.end => "first",
                 false => "only",
             }),
             MentionKind::Count => write_bucket(seen.visible.len() as u32, out),
-            MentionKind::Distance if has_before => {
-                write_bucket(seen.all[seen.own] - seen.all[seen.own - 1], out);
-            }
-            MentionKind::Distance => return false,
             MentionKind::Forms => {
                 let first = index.first_of_word(token);
                 let visible = first + seen.visible.start..first + seen.visible.end;
@@ -176,7 +171,6 @@ impl DocumentState {
                 }
             }
         }
-        true
     }
 }
 
@@ -193,19 +187,13 @@ pub(super) enum MentionKind {
     Order,
     /// How often the word occurs.
     Count,
-    /// How far back the previous mention is.
-    Distance,
     /// In which forms the word is seen elsewhere.
     Forms,
 }
 
 /// The kinds by their names in templates.
-pub(super) const MENTION_KINDS: [(&str, MentionKind); 4] = [
-    ("order", MentionKind::Order),
-    ("count", MentionKind::Count),
-    ("distance", MentionKind::Distance),
-    ("forms", MentionKind::Forms),
-];
+pub(super) const MENTION_KINDS: [(&str, MentionKind); 3] =
+    [("order", MentionKind::Order), ("count", MentionKind::Count), ("forms", MentionKind::Forms)];
 
 /// The occurrences of a word that a token sees: those at most `window` tokens away.
 struct VisibleOccurrences<'a> {
@@ -339,17 +327,11 @@ pub(super) enum RunKind {
     Before,
     /// The word after it in the run.
     After,
-    /// All words of the run.
-    Words,
 }
 
 /// The kinds by their names in templates.
-pub(super) const RUN_KINDS: [(&str, RunKind); 4] = [
-    ("position", RunKind::Position),
-    ("before", RunKind::Before),
-    ("after", RunKind::After),
-    ("words", RunKind::Words),
-];
+pub(super) const RUN_KINDS: [(&str, RunKind); 3] =
+    [("position", RunKind::Position), ("before", RunKind::Before), ("after", RunKind::After)];
 
 /// Writes what is known about token `t` of a sentence of `length` tokens; `word` returns the word
 /// of a token. Returns whether there is a value: words that are not capitalized have none.
@@ -373,14 +355,6 @@ pub(super) fn write_run<'a>(
         RunKind::Before if run.start < t => out.push_str(word(t - 1)),
         RunKind::After if t + 1 < run.end => out.push_str(word(t + 1)),
         RunKind::Before | RunKind::After => return false,
-        RunKind::Words => {
-            for u in run {
-                if !out.is_empty() {
-                    out.push(' ');
-                }
-                out.push_str(word(u));
-            }
-        }
     }
     true
 }
@@ -444,14 +418,7 @@ mod tests {
         assert_eq!(value(RunKind::After, text, 2).as_deref(), Some("Times"));
         assert_eq!(value(RunKind::Before, text, 1), None);
         assert_eq!(value(RunKind::After, text, 5), None);
-        let words = value(RunKind::Words, text, 3);
-        assert_eq!(words.as_deref(), Some("New York Times"));
-    }
-
-    #[test]
-    fn a_long_run_is_cut() {
-        let text = ["A"; 40].join(" ");
-        assert_eq!(value(RunKind::Words, &text, 20).unwrap().len(), 2 * 17 - 1);
-        assert_eq!(value(RunKind::Words, &text, 0).unwrap().len(), 2 * 9 - 1);
+        // A long run is cut, so that its ends are not searched for.
+        assert_eq!(run(40, &|_| "A", 20), Some(12..29));
     }
 }

@@ -3,18 +3,12 @@
 use std::fmt::Write;
 use std::ops::{Range, RangeInclusive};
 
-use regex::Regex;
-use xxhash_rust::xxh3::xxh3_64;
-
-use super::clusters::Clusters;
 use super::document::{RunKind, write_run};
-use super::function::{
-    BoundFunction, ConditionTest, NGRAM_WINDOW, OPEN_BYTES, OPEN_LENGTH, Operation, SubstringKind,
-};
-use super::shape::{ShapeScratch, capitalization, character_classes, is_title, occurrence};
-use super::text::{graphemes, push_lower};
+use super::function::{BoundFunction, ConditionTest, Operation};
+use super::shape::{KnownWords, occurrence};
+use super::text::graphemes;
+use super::text_function::TextInputCell;
 use super::values::Values;
-use super::vectors::Vectors;
 use super::workspace::{Scratch, Workspace};
 use crate::error::{Error, Result};
 use crate::sentence::{Sentence, SentenceRef};
@@ -39,59 +33,24 @@ impl BoundFunction {
     pub(super) fn fill_cell(
         &self,
         input: &InputCell,
+        known_words: &KnownWords,
         offset: impl Fn(usize) -> usize,
         ws: &mut Workspace,
     ) {
-        let inside = input.inside;
         let cell = self.source().map_or(0, |source| input.first_cell + offset(source));
         let Workspace { values, scratch, .. } = ws;
-        let source = |values: &Values| values.cell_text(cell);
         match &self.operation {
             Operation::Text => values.push_range(input.text.clone()),
-            Operation::Lower => {
-                push_derived(source(values), ws, |text, _, out| push_lower(text, out));
-            }
-            Operation::Shape(shape, known) => {
-                push_derived(source(values), ws, |text, scratch, out| {
-                    shape.write(text, known, None, scratch, out);
-                });
-            }
-            Operation::Length => push_derived(source(values), ws, |text, _, out| {
-                // Writing to a String cannot fail.
-                let _ = write!(out, "{}", graphemes(text).count());
+            Operation::Length => push_written(values, scratch, |values, out| {
+                let length = graphemes(&values.arena[values.cell_text(cell)]).count();
+                write!(out, "{length}").is_ok()
             }),
-            Operation::Capitalization => {
-                values.push_text(capitalization(&values.arena[source(values)]));
+            Operation::OfText(function) if input.inside || function.is_total => {
+                let text = values.cell_text(cell);
+                function.evaluate(&mut TextInputCell { text, known_words, values, scratch });
             }
-            Operation::Class => values.push_text(character_classes(&values.arena[source(values)])),
-            Operation::Test(test) => push_test(test, cell, inside, values),
-            Operation::Matches(regex) => {
-                let matches = regex.is_match(&values.arena[source(values)]);
-                values.push_text(if matches { "true" } else { "false" });
-            }
-            Operation::Match(regex, lower) => push_derived(source(values), ws, |text, _, out| {
-                match regex.find(text).map_or("", |found| found.as_str()) {
-                    found if *lower => push_lower(found, out),
-                    found => out.push_str(found),
-                }
-            }),
-            _ if !inside => {}
-            Operation::Substrings(kind, lengths) => {
-                push_substrings(*kind, lengths, source(values), values, scratch);
-            }
-            Operation::Regex(regex) => push_group(regex, source(values), values),
-            Operation::Title => values.push_flag(is_title(&values.arena[source(values)])),
-            Operation::Cluster(clusters, lengths) => {
-                push_paths(clusters, lengths, source(values), values);
-            }
-            Operation::Vector(vectors, scale) => {
-                push_vector(vectors, *scale, source(values), values);
-            }
-            Operation::LengthValue => {
-                let length = graphemes(&values.arena[source(values)]).count();
-                values.push_number(length as f64);
-            }
-            _ => {} // evaluated per sentence
+            Operation::Test(test) => push_test(test, cell, input.inside, values),
+            _ => {} // no value here, or evaluated per sentence
         }
         ws.values.finish_cell();
     }
@@ -121,7 +80,6 @@ impl BoundFunction {
                 Operation::Test(test) => {
                     push_test(test, ws.cell_index(self.source, p), inside, &mut ws.values);
                 }
-                Operation::ShapeWhileReading(..) if !inside => ws.values.push_text(""),
                 _ if !inside => {}
                 _ => self.fill_token(context, p as usize, window, ws)?,
             }
@@ -142,12 +100,6 @@ impl BoundFunction {
         match &self.operation {
             Operation::Start => ws.values.push_flag(t == 0),
             Operation::End => ws.values.push_flag(t + 1 == ws.tokens),
-            Operation::ShapeWhileReading(shape, known) => {
-                let here = ws.training_sentence.map(|number| (number, t as u32));
-                push_derived(ws.text_at(source, t as i64), ws, |text, scratch, out| {
-                    shape.write(text, known, here, scratch, out);
-                });
-            }
             Operation::Bag(window) => push_bag(window, source, t as i64, ws),
             Operation::Occurrence => {
                 let word = |u: usize| &ws.values.arena[ws.text_at(source, u as i64)];
@@ -167,8 +119,9 @@ impl BoundFunction {
             }
             Operation::Mention(kind) => {
                 let Workspace { values, scratch, document, .. } = ws;
-                push_written(values, scratch, |text| {
-                    document.write_mention(*kind, source, t, window, text)
+                push_written(values, scratch, |_, text| {
+                    document.write_mention(*kind, source, t, window, text);
+                    true
                 });
             }
             Operation::Run(kind) => push_run(*kind, sentence, source, t as i64, ws),
@@ -179,26 +132,32 @@ impl BoundFunction {
                     }
                 }
             }
-            Operation::GatheredRuns { .. } => self.push_other_runs(context, t, ws),
+            Operation::GatheredRuns { kind, offset } => {
+                push_other_runs(*kind, *offset, source, context, t, ws);
+            }
             _ => {} // memoized per word
         }
         Ok(())
     }
+}
 
-    /// Pushes the set of what is known about the runs of other occurrences of token `t` of the
-    /// sentence, or of the tokens at an offset from them.
-    fn push_other_runs(&self, context: SentenceRef<'_>, t: usize, ws: &mut Workspace) {
-        let Operation::GatheredRuns { kind, offset, group } = self.operation else {
-            return;
-        };
-        let document = context.document().map(|(document, _)| document);
-        for i in ws.document.others(group, ws.tokens, t) {
-            let other = ws.document.occurrence(i);
-            if let Some(sentence) = document.and_then(|d| d.sentence(other.sentence as usize)) {
-                let position = i64::from(other.t) + i64::from(offset);
-                push_run(kind, sentence, self.source, position, ws);
-                ws.values.drop_duplicate();
-            }
+/// Pushes the set of what is known about the runs in a column of other occurrences of a token of a
+/// sentence, or of the tokens at an offset from them.
+fn push_other_runs(
+    kind: RunKind,
+    offset: i32,
+    column: usize,
+    context: SentenceRef<'_>,
+    t: usize,
+    ws: &mut Workspace,
+) {
+    let document = context.document().map(|(document, _)| document);
+    for i in ws.document.others(t) {
+        let other = ws.document.occurrence(i);
+        if let Some(sentence) = document.and_then(|d| d.sentence(other.sentence as usize)) {
+            let position = i64::from(other.t) + i64::from(offset);
+            push_run(kind, sentence, column, position, ws);
+            ws.values.drop_duplicate();
         }
     }
 }
@@ -213,26 +172,14 @@ fn push_bag(window: &RangeInclusive<i32>, source: usize, p: i64, ws: &mut Worksp
     }
 }
 
-/// Pushes the text that `write` derives from a text in the arena.
-fn push_derived(
-    source: Range<usize>,
-    ws: &mut Workspace,
-    write: impl FnOnce(&str, &mut ShapeScratch, &mut String),
-) {
-    let Workspace { values, scratch, .. } = ws;
-    scratch.text.clear();
-    write(&values.arena[source], &mut scratch.shape, &mut scratch.text);
-    values.push_text(&scratch.text);
-}
-
 /// Pushes the text that `write` writes, if that returns that there is one.
 fn push_written(
     values: &mut Values,
     scratch: &mut Scratch,
-    write: impl FnOnce(&mut String) -> bool,
+    write: impl FnOnce(&Values, &mut String) -> bool,
 ) {
     scratch.text.clear();
-    if write(&mut scratch.text) {
+    if write(values, &mut scratch.text) {
         values.push_text(&scratch.text);
     }
 }
@@ -243,7 +190,7 @@ fn push_run(kind: RunKind, sentence: &Sentence, column: usize, position: i64, ws
     let Some(t) = usize::try_from(position).ok().filter(|&t| t < length) else {
         return;
     };
-    push_written(&mut ws.values, &mut ws.scratch, |text| {
+    push_written(&mut ws.values, &mut ws.scratch, |_, text| {
         write_run(kind, length, |u| sentence.cell(u, column), t, text)
     });
 }
@@ -260,175 +207,15 @@ fn not_a_number(sentence: &Sentence, t: usize, column: usize) -> Error {
     Error::input(sentence.place(t), message)
 }
 
-fn push_substrings(
-    kind: SubstringKind,
-    lengths: &RangeInclusive<usize>,
-    word: Range<usize>,
-    values: &mut Values,
-    scratch: &mut Scratch,
-) {
-    let text = match kind {
-        SubstringKind::Prefix | SubstringKind::Suffix => word,
-        SubstringKind::Affixes | SubstringKind::Ngrams => {
-            let start = values.arena.len();
-            values.arena.push('<');
-            values.arena.extend_from_within(word);
-            values.arena.push('>');
-            start..values.arena.len()
-        }
-    };
-    if matches!(kind, SubstringKind::Prefix | SubstringKind::Affixes) {
-        push_prefixes(lengths, text.clone(), values, scratch);
-    }
-    if matches!(kind, SubstringKind::Suffix | SubstringKind::Affixes) {
-        push_suffixes(lengths, text.clone(), values, scratch);
-    }
-    if kind == SubstringKind::Ngrams {
-        push_ngrams(lengths, text, values, scratch);
-    }
-}
-
-/// Returns the length of the longest prefix or suffix in bytes, which open ranges limit.
-fn longest_affix(lengths: &RangeInclusive<usize>) -> usize {
-    if *lengths.end() == OPEN_LENGTH { OPEN_BYTES } else { usize::MAX }
-}
-
-/// Returns the lengths in bytes of the affixes of these lengths in characters, given the characters
-/// from that end of the word on.
-fn affix_lengths<'s>(
-    lengths: &RangeInclusive<usize>,
-    characters: impl Iterator<Item = &'s str>,
-) -> impl Iterator<Item = usize> {
-    let longest = longest_affix(lengths);
-    let ends = characters.scan(0, |end, character| {
-        *end += character.len();
-        Some(*end)
-    });
-    let ends = ends.take(*lengths.end()).take_while(move |end| *end <= longest);
-    ends.skip(lengths.start() - 1)
-}
-
-fn push_prefixes(
-    lengths: &RangeInclusive<usize>,
-    word: Range<usize>,
-    values: &mut Values,
-    scratch: &mut Scratch,
-) {
-    scratch.boundaries.clear();
-    let characters = graphemes(&values.arena[word.clone()]);
-    scratch.boundaries.extend(affix_lengths(lengths, characters));
-    for length in &scratch.boundaries {
-        values.push_range(word.start..word.start + length);
-    }
-}
-
-/// Pushes the suffixes that are not among the values yet. A suffix may be a prefix as well: the
-/// whole text is, and so is `<>` in `<>a<>`.
-fn push_suffixes(
-    lengths: &RangeInclusive<usize>,
-    word: Range<usize>,
-    values: &mut Values,
-    scratch: &mut Scratch,
-) {
-    scratch.boundaries.clear();
-    let characters = graphemes(&values.arena[word.clone()]).rev();
-    scratch.boundaries.extend(affix_lengths(lengths, characters));
-    for length in &scratch.boundaries {
-        let range = word.end - length..word.end;
-        let text = &values.arena[range.clone()];
-        if !values.current().iter().any(|value| values.text(*value) == text) {
-            values.push_range(range);
-        }
-    }
-}
-
-/// Pushes the distinct n-grams of `lengths` characters within the first [`NGRAM_WINDOW`].
-fn push_ngrams(
-    lengths: &RangeInclusive<usize>,
-    word: Range<usize>,
-    values: &mut Values,
-    scratch: &mut Scratch,
-) {
-    let Scratch { boundaries, seen_ngrams, .. } = scratch;
-    boundaries.clear();
-    boundaries.push(word.start);
-    let mut end = word.start;
-    for grapheme in graphemes(&values.arena[word]).take(NGRAM_WINDOW) {
-        end += grapheme.len();
-        boundaries.push(end);
-    }
-    seen_ngrams.clear();
-    for length in lengths.clone() {
-        for i in length..boundaries.len() {
-            let range = boundaries[i - length]..boundaries[i];
-            let arena = values.arena.as_bytes();
-            let text = |&(start, end): &(u32, u32)| &arena[start as usize..end as usize];
-            let key = (range.start as u32, range.end as u32);
-            let bytes = &arena[range.clone()];
-            let hash = xxh3_64(bytes);
-            if range.end <= u32::MAX as usize
-                && seen_ngrams.find(hash, |k| text(k) == bytes).is_none()
-            {
-                seen_ngrams.insert_unique(hash, key, |k| xxh3_64(text(k)));
-                values.push_range(range);
-            }
-        }
-    }
-}
-
-/// Pushes a flag, or the text of the first group, if the expression matches.
-fn push_group(regex: &Regex, word: Range<usize>, values: &mut Values) {
-    let text = &values.arena[word.clone()];
-    if regex.captures_len() == 1 {
-        values.push_flag(regex.is_match(text));
-    } else if let Some(groups) = regex.captures(text) {
-        let range = groups.get(1).map_or(0..0, |group| group.range());
-        values.push_range(word.start + range.start..word.start + range.end);
-    }
-}
-
-/// Pushes prefixes of the cluster path. Lengths beyond the path yield the whole path, once.
-fn push_paths(clusters: &Clusters, lengths: &[usize], word: Range<usize>, values: &mut Values) {
-    let Some(path) = clusters.path(&values.arena[word]) else {
-        return;
-    };
-    let start = values.arena.len();
-    values.arena.push_str(path);
-    let prefix_end = |length: usize| path.char_indices().nth(length).map(|(i, _)| i);
-    let mut whole = lengths.is_empty();
-    for &length in lengths {
-        match prefix_end(length) {
-            Some(end) => values.push_range(start..start + end),
-            None => whole = true,
-        }
-    }
-    if whole {
-        values.push_range(start..start + path.len());
-    }
-}
-
-/// Pushes the nonzero components of the word's vector, each with its index as text.
-fn push_vector(vectors: &Vectors, scale: f64, word: Range<usize>, values: &mut Values) {
-    let Some(components) = vectors.get(&values.arena[word]) else {
-        return;
-    };
-    for (i, &component) in components.iter().enumerate().filter(|(_, c)| **c != 0.0) {
-        let start = values.arena.len();
-        let _ = write!(values.arena, "{i}"); // writing to a String cannot fail
-        values.push_weighted(start..values.arena.len(), scale * f64::from(component));
-    }
-}
-
 /// Pushes a flag if the values of a cell pass the test.
 fn push_test(test: &ConditionTest, cell: usize, inside: bool, values: &mut Values) {
     let mut texts = values.of_cell(cell).iter().map(|value| values.text(*value));
     let holds = match test {
         ConditionTest::Length(compare, number) => {
-            let length = texts.next().map_or(0, |text| graphemes(text).count());
-            compare(&length, number)
+            let length = texts.next().and_then(|length| length.parse().ok());
+            compare(&length.unwrap_or(0), number)
         }
         ConditionTest::Equal(expected) => texts.any(|text| text == expected),
-        ConditionTest::NotEqual(expected) => !texts.any(|text| text == expected),
         ConditionTest::Matches(expression) => texts.any(|text| expression.is_match(text)),
         ConditionTest::Exists => inside && texts.next().is_some(),
     };

@@ -11,6 +11,7 @@ use super::document::{DocumentPlan, Occurrence, UNKNOWN};
 use super::evaluate::InputCell;
 use super::evaluation_plan::{EvaluationPlan, Placement};
 use super::function::{BoundFunction, ColumnRef, Operation};
+use super::shape::KnownWords;
 use super::workspace::{BundleKey, Workspace};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
@@ -38,6 +39,7 @@ pub struct Extractor {
     functions: Vec<BoundFunction>,
     plan: EvaluationPlan,
     memos_per_value: Vec<u32>, // [functions]
+    known_words: Arc<KnownWords>,
     templates: Vec<CompiledTemplate>,
     lines: BundledLines,
     columns: Vec<(usize, String)>, // index and name of each column that is read
@@ -60,6 +62,7 @@ impl Extractor {
         document: DocumentPlan,
         schema: &Schema,
         dialect: Option<Dialect>,
+        known_words: Arc<KnownWords>,
     ) -> Self {
         let indexed = document.indices.iter().map(|(column, _)| *column);
         let columns = functions.iter().filter_map(BoundFunction::column);
@@ -74,6 +77,7 @@ impl Extractor {
             lines: BundledLines::new(&templates, &plan, words),
             plan,
             memos_per_value: Vec::new(),
+            known_words,
             functions,
             templates,
             columns,
@@ -265,22 +269,19 @@ impl Extractor {
         ws.document.gathered.clear();
         ws.document.gathered_ends.clear();
         for function in &self.functions {
-            let Operation::Gathered { offsets, group, .. } = &function.operation else {
+            let Operation::Gathered { offset: distance, .. } = function.operation else {
                 continue;
             };
             for t in 0..length {
-                let others = ws.document.others(*group, length, t);
                 // Only functions of a single word are gathered (`can_be_gathered`).
                 let placement = self.plan.placements[function.source];
-                for i in others {
+                for i in ws.document.others(t) {
                     let Placement::PerWord { column, offset } = placement else {
                         break;
                     };
                     let other = ws.document.occurrence(i);
-                    for distance in offsets.clone() {
-                        let first = self.cell_near(column, document, other, distance, ws);
-                        ws.document.gathered.push(first + offset as u32);
-                    }
+                    let first = self.cell_near(column, document, other, distance, ws);
+                    ws.document.gathered.push(first + offset as u32);
                 }
                 let end = ws.document.gathered.len() as u32;
                 ws.document.gathered_ends.push(end);
@@ -372,7 +373,8 @@ impl Extractor {
         let input = InputCell { text, inside, first_cell };
         for &function in &self.plan.columns[number].functions {
             ws.values.memos_per_value = self.memos_per_value[function];
-            self.functions[function].fill_cell(&input, |other| self.plan.offset(other), ws);
+            let offset = |other| self.plan.offset(other);
+            self.functions[function].fill_cell(&input, &self.known_words, offset, ws);
         }
         first_cell
     }

@@ -6,12 +6,10 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::clusters::Clusters;
 use super::document::{MentionKind, NEAREST, RunKind};
 use super::lexicon::Lexicon;
-use super::shape::{KnownWords, Shape};
 use super::syntax::{is_bare_column_name, quote};
-use super::vectors::Vectors;
+use super::text_function::TextFunction;
 use crate::sentence::Schema;
 
 /// A reference to an input column.
@@ -82,31 +80,7 @@ impl fmt::Display for TextInput {
     }
 }
 
-/// The substrings that [`Operation::Substrings`] yields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SubstringKind {
-    /// The first characters.
-    Prefix,
-    /// The last characters.
-    Suffix,
-    /// The first and the last characters of `<text>`.
-    Affixes,
-    /// All character n-grams of `<text>`.
-    Ngrams,
-}
-
-/// Length of the longest prefix or suffix of an open range, such as `affixes(2..)`, in characters.
-pub(super) const OPEN_LENGTH: usize = 256;
-
-/// Length of the longest prefix or suffix of an open range, in bytes. A character may have any
-/// number of accents. All affixes of a word together have at most 256 KiB.
-pub(super) const OPEN_BYTES: usize = 1024;
-
-/// Maximum number of characters of `<word>` that `ngrams` looks at.
-pub(super) const NGRAM_WINDOW: usize = 100;
-
-/// What a function computes, with zero or more values at a position. What is learned from the
-/// training data is empty until a function is bound.
+/// What a function computes, with zero or more values at a position.
 #[derive(Clone, Debug)]
 pub(super) enum Operation {
     /// A flag that is always set.
@@ -115,57 +89,36 @@ pub(super) enum Operation {
     Start,
     /// A flag at the last token.
     End,
-    /// The text itself. Like shapes, lengths and classes, it has a value outside the sentence.
+    /// The text itself, which is empty outside the sentence.
     Text,
-    Lower,
-    Shape(Shape, Arc<KnownWords>),
-    /// A shape whose known words are, in training, those read up to the token.
-    ShapeWhileReading(Shape, Arc<KnownWords>),
+    /// The number of characters of the text.
     Length,
-    Capitalization,
-    Class,
-    Substrings(SubstringKind, RangeInclusive<usize>),
-    /// A flag, or the text of the first group, if the expression matches.
-    Regex(Regex),
+    /// A function of the text alone.
+    OfText(TextFunction),
     /// The set of texts at the offsets.
     Bag(RangeInclusive<i32>),
-    /// A flag at `Mr.` and the like.
-    Title,
     Occurrence,
     Lexicon(Arc<Lexicon>),
-    /// Prefixes of the cluster path with the given lengths; the whole path if there are none.
-    Cluster(Arc<Clusters>, Vec<usize>),
-    /// The components of the word's vector, times a factor.
-    Vector(Arc<Vectors>, f64),
     /// The number in a cell.
     Value,
-    /// The length of the text as a number.
-    LengthValue,
     /// What the document says about the occurrences of the text.
     Mention(MentionKind),
     /// Where in a run of capitalized words the text is, or its neighbors there.
     Run(RunKind),
-    /// The set of values of a term at other occurrences of the text in the document, relative to
+    /// The set of values of a term at other occurrences of the word in the document, relative to
     /// them, before it is bound.
     Others(Box<Term>),
-    /// The values of a function of a word, at positions relative to other occurrences.
+    /// The values of a function of a word, at an offset from other occurrences.
     Gathered {
-        offsets: RangeInclusive<i32>,
-        /// Which occurrences: an index of [`DocumentPlan::others`](super::document).
-        group: usize,
+        offset: i32,
         /// Number of the function among those of this kind.
         number: usize,
     },
-    /// What [`Operation::Run`] has at a position relative to other occurrences.
+    /// What [`Operation::Run`] has at an offset from other occurrences.
     GatheredRuns {
         kind: RunKind,
         offset: i32,
-        group: usize,
     },
-    /// Whether the expression matches: `true` or `false`.
-    Matches(Regex),
-    /// The first match of the expression, in lower case if that is set; empty if there is none.
-    Match(Regex, bool),
     /// A flag that is set if a condition holds.
     Test(ConditionTest),
 }
@@ -174,23 +127,7 @@ impl Operation {
     /// Returns whether the values depend on nothing but those of one other function at the same
     /// position.
     fn is_of_source(&self) -> bool {
-        matches!(
-            self,
-            Self::Lower
-                | Self::Shape(..)
-                | Self::Length
-                | Self::Capitalization
-                | Self::Class
-                | Self::Substrings(..)
-                | Self::Regex(_)
-                | Self::Matches(_)
-                | Self::Match(..)
-                | Self::Title
-                | Self::Cluster(..)
-                | Self::Vector(..)
-                | Self::LengthValue
-                | Self::Test(_)
-        )
+        matches!(self, Self::Length | Self::OfText(_) | Self::Test(_))
     }
 }
 
@@ -198,7 +135,7 @@ impl Operation {
 #[derive(Clone, Debug)]
 pub(super) struct TemplateFunction {
     pub operation: Operation,
-    /// The text it reads, if any; that of `others` is what occurrences have in common.
+    /// The text it reads, if any.
     pub input: Option<TextInput>,
     /// Canonical text of the function.
     pub text: String,
@@ -213,13 +150,8 @@ impl TemplateFunction {
     /// Returns whether the value has no text, so that the attribute is the template's name alone.
     pub(super) fn is_flag(&self) -> bool {
         match &self.operation {
-            Operation::Bias
-            | Operation::Start
-            | Operation::End
-            | Operation::Title
-            | Operation::Value
-            | Operation::LengthValue => true,
-            Operation::Regex(expression) => expression.captures_len() == 1,
+            Operation::Bias | Operation::Start | Operation::End | Operation::Value => true,
+            Operation::OfText(function) => function.is_flag,
             Operation::Others(term) => term.function.is_flag(),
             _ => false,
         }
@@ -228,17 +160,8 @@ impl TemplateFunction {
     /// Returns the maximum number of values at one position.
     pub(super) fn max_values(&self) -> usize {
         match &self.operation {
-            Operation::Substrings(kind, lengths) => {
-                let width = lengths.clone().count();
-                match kind {
-                    SubstringKind::Prefix | SubstringKind::Suffix => width,
-                    SubstringKind::Affixes => 2 * width,
-                    SubstringKind::Ngrams => NGRAM_WINDOW * width,
-                }
-            }
+            Operation::OfText(function) => function.max_values,
             Operation::Bag(window) => window.clone().count(),
-            Operation::Cluster(_, lengths) => lengths.len().max(1),
-            Operation::Vector(vectors, _) => vectors.dimensions(),
             Operation::Others(term) => NEAREST.saturating_mul(term.function.max_values()),
             _ => 1,
         }
@@ -251,12 +174,7 @@ impl TemplateFunction {
 
     /// Returns whether it depends on the words known from training.
     pub(super) fn uses_known_words(&self) -> bool {
-        match self.operation {
-            Operation::Shape(shape, _) | Operation::ShapeWhileReading(shape, _) => {
-                shape.uses_known_words()
-            }
-            _ => false,
-        }
+        matches!(&self.operation, Operation::OfText(function) if function.uses_known_words)
     }
 
     /// Returns whether it depends on other sentences of the document.
@@ -269,13 +187,13 @@ impl TemplateFunction {
         !matches!(self.operation, Operation::Bias | Operation::Bag(_))
     }
 
-    /// Returns whether `others` can gather it: it must depend on a single word or its surroundings,
-    /// and have texts as values.
+    /// Returns whether `others` can gather it: it must depend on a single word or its run, and
+    /// have texts as values.
     pub(super) fn can_be_gathered(&self) -> bool {
-        match self.operation {
-            Operation::Text | Operation::Bag(_) | Operation::Run(_) => true,
-            Operation::Vector(..) | Operation::LengthValue => false,
-            _ => self.operation.is_of_source(),
+        match &self.operation {
+            Operation::Text | Operation::Length | Operation::Run(_) => true,
+            Operation::OfText(function) => !function.is_number,
+            _ => false,
         }
     }
 }
@@ -326,12 +244,10 @@ impl fmt::Display for Term {
 /// A test of the values of a term.
 #[derive(Clone, Debug)]
 pub(super) enum ConditionTest {
-    /// Compares the length of the text.
+    /// Compares a length.
     Length(fn(&usize, &usize) -> bool, usize),
     /// Some value equals the string.
     Equal(String),
-    /// No value equals the string.
-    NotEqual(String),
     /// Some value matches.
     Matches(Regex),
     /// The position lies inside the sentence and the term has a value there.

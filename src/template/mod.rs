@@ -42,7 +42,7 @@
 //! | files that templates refer to | `resources`, `lexicon`, `clusters`, `vectors` |
 //! | what is learned from the training data | `shape`, `caseless` |
 //! | [`Template`] + columns → [`Extractor`] | `bind`, `evaluation_plan` |
-//! | sentence → [`Attribute`]s | `extractor`, `evaluate`, `document`, `attribute` |
+//! | sentence → [`Attribute`]s | `extractor`, `evaluate`, `text_function`, `document`, `attribute` |
 //! | what is memoized | `workspace`, `values` |
 //! | lines that a tagger sums together | `bundle` |
 //! | attribute → template line | `attribute_lines` |
@@ -72,6 +72,7 @@ mod shape;
 mod syntax;
 mod template_file;
 mod text;
+mod text_function;
 mod tokens;
 mod values;
 mod vectors;

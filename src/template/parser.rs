@@ -69,15 +69,14 @@ impl<'a> Parser<'a, '_, '_> {
         Ok(assemble(start, edge, terms, conditions))
     }
 
-    /// Consumes `edge:` or `node:`. Returns whether it is `edge:`.
+    /// Consumes `edge:`, if the line starts with it.
     fn edge_prefix(&mut self) -> bool {
         let mut ahead = self.tokens;
-        let name = ahead.next().text;
-        if !matches!(name, "edge" | "node") || !ahead.accept(":") {
-            return false;
+        let is_edge = ahead.accept("edge") && ahead.accept(":");
+        if is_edge {
+            self.tokens = ahead;
         }
-        self.tokens = ahead;
-        name == "edge"
+        is_edge
     }
 
     fn term(&mut self) -> Result<Term> {
@@ -183,23 +182,20 @@ impl<'a> Parser<'a, '_, '_> {
                 let number = number.map_err(|_| start.expected(what))?;
                 (ConditionTest::Length(*compare, number), format!("{operator} {number}"))
             }
-            ("==" | "!=", _) => {
+            ("==", _) => {
                 let (raw, at) = ahead.quoted("a string in quotes")?;
                 let string = unescape(raw).map_err(|message| at.error(message))?;
-                let text = format!("{operator} {}", quote(&string));
-                match operator {
-                    "==" => (ConditionTest::Equal(string), text),
-                    _ => (ConditionTest::NotEqual(string), text),
-                }
+                let text = format!("== {}", quote(&string));
+                (ConditionTest::Equal(string), text)
             }
             (_, Some(_)) => {
                 return Err(at.error(format!(
-                    "'{operator}' compares numbers, but {term} is not a number; expected ==, !=, \
-                     matches or exists"
+                    "'{operator}' compares numbers, but {term} is not a number; expected ==, \
+                     matches or exists, or 'not' before the test"
                 )));
             }
             _ => {
-                let tests = "(<=, ==, !=, matches \"…\" or exists)";
+                let tests = "(<=, ==, matches \"…\" or exists)";
                 return Err(self.tokens.expected(&format!("a test of {term} {tests}")));
             }
         };

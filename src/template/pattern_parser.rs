@@ -14,6 +14,8 @@
 use super::ast::{Dialect, NamePart, TemplateLine};
 use super::expressions::Expressions;
 use super::function::{ColumnRef, Operation, Position, TemplateFunction, Term, TextInput};
+use super::text::push_lower;
+use super::text_function::TextFunction;
 use super::tokens::{Location, Token, Tokens};
 use crate::error::Result;
 
@@ -132,16 +134,21 @@ impl Parser<'_, '_> {
         let function = match &*lower {
             "%x" => TemplateFunction::of_text(TextInput { lower: is_lower, ..input }),
             test => {
+                let test_is_flag = test == "%t";
                 self.tokens.expect(",")?;
                 let (source, at) = self.tokens.quoted("a regular expression in quotes")?;
                 let compiled = translate(source);
                 let compiled = compiled.and_then(|text| self.expressions.compile(&text, source));
                 let expression = compiled.map_err(|message| at.error(message))?;
-                let operation = match test {
-                    "%t" => Operation::Matches(expression),
-                    _ => Operation::Match(expression, is_lower),
-                };
-                let text = format!("{}[{column},{source}]", name.text);
+                let function = TextFunction::derived(move |text, out| match test_is_flag {
+                    true => out.push_str(if expression.is_match(text) { "true" } else { "false" }),
+                    false => {
+                        let found = expression.find(text).map_or("", |found| found.as_str());
+                        if is_lower { push_lower(found, out) } else { out.push_str(found) }
+                    }
+                });
+                let (operation, text) =
+                    (Operation::OfText(function), format!("{}[{column},{source}]", name.text));
                 TemplateFunction { operation, input: Some(input), text }
             }
         };

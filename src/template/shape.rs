@@ -1,8 +1,7 @@
 //! Orthographic features: word shapes, capitalization, character classes; and context clues for
 //! names: personal titles, and names that recur in the sentence.
 
-use hashbrown::HashMap;
-use serde::{Deserialize, Serialize};
+use hashbrown::HashSet;
 
 use super::text::{graphemes, push_lower};
 
@@ -12,7 +11,7 @@ use super::text::{graphemes, push_lower};
 /// letter, `X` for an upper-case letter; any other character is its own class. The first two
 /// shapes map letters without case (as in Arabic or Chinese) to `o`, since the letters themselves
 /// would not generalize.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// The class of every character: `McDonald` → `XxXxxxxx`.
     Long,
@@ -43,19 +42,8 @@ const GREEK: [&str; 16] = [
 /// Number of classes that chris2 keeps at either end of a long word.
 const BOUNDARY: usize = 2;
 
-/// A token of the training data: the number of its sentence, and its number in the sentence.
-pub(super) type TrainingToken = (u32, u32);
-
-/// Words seen in lower case in training, which the Stanford shapes mark with `k`; and the token at
-/// which each was first read, after training the first one.
-pub(super) type KnownWords = HashMap<Box<str>, TrainingToken>;
-
-/// Scratch buffers of [`Shape::write`].
-#[derive(Clone, Debug, Default)]
-pub(super) struct ShapeScratch {
-    lower: String,
-    middle: Vec<char>,
-}
+/// Words seen in lower case in training, which the Stanford shapes mark with `k`.
+pub(super) type KnownWords = HashSet<Box<str>>;
 
 impl Shape {
     /// Returns whether the shape depends on the words known from training.
@@ -63,16 +51,8 @@ impl Shape {
         matches!(self, Self::Chris2 | Self::Dan2)
     }
 
-    /// Appends the shape of `word`; the empty word has the empty shape. Of the known words, those
-    /// count that were first read at `here` or before, or all.
-    pub(super) fn write(
-        self,
-        word: &str,
-        known: &KnownWords,
-        here: Option<TrainingToken>,
-        scratch: &mut ShapeScratch,
-        out: &mut String,
-    ) {
+    /// Appends the shape of `word`; the empty word has the empty shape.
+    pub(super) fn write(self, word: &str, known: &KnownWords, out: &mut String) {
         if word.is_empty() {
             return;
         }
@@ -81,14 +61,15 @@ impl Shape {
             Self::Collapsed => {
                 collapse(graphemes(word).map(class), out);
             }
-            Self::Chris2 => chris2(word, &mut scratch.middle, out),
+            Self::Chris2 => chris2(word, out),
             Self::Dan2 => dan2(word, out),
         }
         if self.uses_known_words() && !known.is_empty() && all_letters(word) {
-            scratch.lower.clear();
-            push_lower(word, &mut scratch.lower);
-            let first = known.get(scratch.lower.as_str());
-            if first.is_some_and(|first| here.is_none_or(|here| *first <= here)) {
+            let end = out.len();
+            push_lower(word, out);
+            let is_known = known.contains(&out[end..]);
+            out.truncate(end);
+            if is_known {
                 out.push('k');
             }
         }
@@ -157,11 +138,10 @@ fn dan2(word: &str, out: &mut String) {
     }
 }
 
-fn chris2(word: &str, middle: &mut Vec<char>, out: &mut String) {
+fn chris2(word: &str, out: &mut String) {
     let length = graphemes(word).count();
     let long = length > 2 * BOUNDARY;
-    let (mut index, mut rest) = (0, word);
-    middle.clear();
+    let (mut index, mut rest, mut middle) = (0, word, Vec::new());
     let mut flushed = false;
     while let Some(grapheme) = graphemes(rest).next() {
         let greek = GREEK.iter().find(|letter| rest.starts_with(**letter));
@@ -173,7 +153,7 @@ fn chris2(word: &str, middle: &mut Vec<char>, out: &mut String) {
             middle.push(class);
         } else {
             if index >= BOUNDARY && !flushed {
-                push_sorted(middle, out);
+                push_sorted(&mut middle, out);
                 flushed = true;
             }
             out.push(class);
@@ -182,7 +162,7 @@ fn chris2(word: &str, middle: &mut Vec<char>, out: &mut String) {
         rest = &rest[bytes..];
     }
     if !flushed {
-        push_sorted(middle, out);
+        push_sorted(&mut middle, out);
     }
 }
 
@@ -302,9 +282,9 @@ mod tests {
     use super::*;
 
     fn shape_of(kind: Shape, word: &str, known: &[&str]) -> String {
-        let known: KnownWords = known.iter().map(|&word| (word.into(), (0, 0))).collect();
+        let known: KnownWords = known.iter().map(|&word| word.into()).collect();
         let mut out = String::new();
-        kind.write(word, &known, None, &mut ShapeScratch::default(), &mut out);
+        kind.write(word, &known, &mut out);
         out
     }
 

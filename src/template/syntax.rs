@@ -34,7 +34,7 @@ pub(super) const FUNCTIONS: [(&str, &str); 24] = [
 const CALLED_FUNCTIONS: [&str; 3] = ["others", "mention", "run"];
 
 /// Keywords of the grammar. A column with such a name must be written `column("…")`.
-const KEYWORDS: [&str; 7] = ["if", "and", "not", "matches", "exists", "node", "edge"];
+const KEYWORDS: [&str; 6] = ["if", "and", "not", "matches", "exists", "edge"];
 
 /// Returns the names of all functions.
 pub(super) fn function_names() -> impl Iterator<Item = &'static str> {

@@ -64,7 +64,7 @@ pub(super) struct StoredTemplate {
 
 impl From<Template> for StoredTemplate {
     fn from(template: Template) -> Self {
-        let mut known_words: Vec<Box<str>> = template.known_words.keys().cloned().collect();
+        let mut known_words: Vec<Box<str>> = template.known_words.iter().cloned().collect();
         known_words.sort_unstable();
         Self {
             source: template.source,
@@ -89,8 +89,7 @@ impl TryFrom<StoredTemplate> for Template {
             Ok(text.as_ref().to_owned())
         };
         let mut template = Self::parse(&stored.source, &stored.file, &mut load)?;
-        let known_words = stored.known_words.into_iter().map(|word| (word, (0, 0)));
-        template.known_words = Arc::new(known_words.collect());
+        template.known_words = Arc::new(stored.known_words.into_iter().collect());
         template.caseless = stored.caseless;
         Ok(template)
     }
@@ -350,12 +349,12 @@ impl Template {
             return;
         }
         let mut known_words = KnownWords::default();
-        for (number, sentence) in (0..).zip(sentences) {
+        for sentence in sentences {
             let columns = columns.iter().filter_map(|c| c.index(sentence.schema()));
             for (column, t) in columns.flat_map(|c| (0..sentence.len()).map(move |t| (c, t))) {
                 let word = sentence.cell(t, column);
-                if is_known_word_candidate(word) && !known_words.contains_key(word) {
-                    known_words.insert(word.into(), (number, t as u32));
+                if is_known_word_candidate(word) && !known_words.contains(word) {
+                    known_words.insert(word.into());
                 }
             }
         }
@@ -366,9 +365,7 @@ impl Template {
     pub fn learn_from(&mut self, other: &Self) {
         self.caseless |= other.caseless;
         if self.caseless || self.functions().any(TemplateFunction::uses_known_words) {
-            let words = other.known_words.keys();
-            let known_words = Arc::make_mut(&mut self.known_words);
-            known_words.extend(words.map(|word| (word.clone(), (0, 0))));
+            Arc::make_mut(&mut self.known_words).extend(other.known_words.iter().cloned());
         }
     }
 

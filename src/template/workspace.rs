@@ -12,7 +12,6 @@ use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::document::DocumentState;
-use super::shape::ShapeScratch;
 use super::values::{FunctionValue, Values, Watermark};
 use crate::fingerprint::Fingerprinter;
 
@@ -84,7 +83,6 @@ pub(super) struct FunctionCells {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     pub text: String,
-    pub shape: ShapeScratch,
     pub boundaries: Vec<usize>,
     pub seen_ngrams: HashTable<(u32, u32)>,
     /// Position of each token in a phrase of a lexicon, `B`, `I`, `E`, `S` or a blank.
@@ -104,7 +102,6 @@ pub(super) struct Scratch {
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
     pub(super) tokens: usize,
-    pub(super) training_sentence: Option<u32>,
     pub(super) values: Values,
     memo: MemoEntries,
     positions: Positions,
@@ -134,19 +131,9 @@ impl Workspace {
         self.document.clear();
     }
 
-    /// Sets the number of the next sentences among the labeled sentences that the template has
-    /// learned from, counted from 0; `None` (the default) if it is not one of them. What a function
-    /// has learned from the sentence itself, or from later ones, can then be left out.
-    pub fn set_training_sentence(&mut self, number: Option<u32>) {
-        self.training_sentence = number;
-    }
-
     /// Returns the workspace for sentences without case, so that those with case keep their memos.
     pub(super) fn caseless(&mut self) -> &mut Self {
-        let number = self.training_sentence;
-        let caseless = self.caseless.get_or_insert_with(Box::default);
-        caseless.training_sentence = number;
-        caseless
+        self.caseless.get_or_insert_with(Box::default)
     }
 
     /// Prepares for a sentence of the extractor identified by `owner`. Drops the entries if they

@@ -172,7 +172,7 @@ impl Extraction<'_> {
     /// their text early.
     fn add_labeled(&mut self, sentences: Vec<Sentence>, caseless: f64) -> Result<()> {
         let copies = caseless_copies(self.builder.source(), &sentences, caseless)?;
-        self.memory.text += copies.iter().map(|(_, copy)| copy.memory()).sum::<usize>();
+        self.memory.text += copies.iter().map(Sentence::memory).sum::<usize>();
         let lengths = match self.rule {
             None => vec![1; sentences.len()],
             Some(rule) => rule.documents(&sentences).iter().map(Vec::len).collect(),
@@ -187,12 +187,10 @@ impl Extraction<'_> {
             }
             sentences.iter().for_each(|sentence| self.memory.free(sentence));
         }
-        for (number, copy) in &copies {
-            self.builder.set_copied(Some(*number as u32));
+        for copy in &copies {
             self.add(copy.into())?;
             self.memory.free(copy);
         }
-        self.builder.set_copied(None);
         Ok(())
     }
 
@@ -261,16 +259,9 @@ fn caseless_copies(
     source: &AttributeSource,
     sentences: &[Sentence],
     weight: f64,
-) -> Result<Vec<(usize, Sentence)>> {
-    let mut copies = Vec::new();
-    if weight > 0.0 {
-        for (number, sentence) in sentences.iter().enumerate() {
-            if let Some(copy) = source.caseless_copy(sentence, weight)? {
-                copies.push((number, copy));
-            }
-        }
-    }
-    Ok(copies)
+) -> Result<Vec<Sentence>> {
+    let sentences = sentences.iter().filter(|_| weight > 0.0);
+    sentences.filter_map(|sentence| source.caseless_copy(sentence, weight).transpose()).collect()
 }
 
 /// The memory of text and attributes during extraction.

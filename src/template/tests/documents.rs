@@ -34,14 +34,14 @@ fn with_window(source: &str, window: u32) -> Template {
 
 #[test]
 fn mentions_are_counted_in_the_whole_document() {
-    let template = parse("mention(order)\nmention(count)\nmention(distance)").unwrap();
+    let template = parse("mention(order)\nmention(count)").unwrap();
     let nodes = document_nodes(&template, "a b / c a / a d");
     let expected = [
         vec!["mention(order)[0]=first", "mention(count)[0]=3-4"],
         vec!["mention(order)[0]=only", "mention(count)[0]=1"],
         vec!["mention(order)[0]=only", "mention(count)[0]=1"],
-        vec!["mention(order)[0]=later", "mention(count)[0]=3-4", "mention(distance)[0]=3-4"],
-        vec!["mention(order)[0]=later", "mention(count)[0]=3-4", "mention(distance)[0]=1"],
+        vec!["mention(order)[0]=later", "mention(count)[0]=3-4"],
+        vec!["mention(order)[0]=later", "mention(count)[0]=3-4"],
         vec!["mention(order)[0]=only", "mention(count)[0]=1"],
     ];
     assert_eq!(nodes, expected);
@@ -78,8 +78,8 @@ fn a_sentence_alone_is_a_document() {
 
 #[test]
 fn a_part_of_a_document_with_its_context_has_the_same_attributes() {
-    let source = "mention(order)\nmention(count)\nmention(distance)\nmention(forms)\n\
-                  others(word[-2])\nothers(word[+3])\nothers(run(words), same(lower))";
+    let source = "mention(order)\nmention(count, lower)\nmention(forms)\n\
+                  others(word[-2])\nothers(word[+3])\nothers(run(before))";
     let template = with_window(source, 7);
     let sentences: Vec<Sentence> =
         (0..40).map(|i| words(["A B c", "d", "a E f g", "C C", "h b i"][i * i % 5])).collect();
@@ -166,7 +166,7 @@ fn errors_in_the_line_name_the_place() {
         ),
         (
             "mention(first)",
-            "t.tpl:1:1: 'mention' needs one of order, count, distance, forms, as in mention(order)",
+            "t.tpl:1:1: 'mention' needs one of order, count, forms, as in mention(order)",
         ),
     ] {
         let found = parse(&format!("{line}\nword"));
@@ -202,17 +202,9 @@ fn others_are_the_values_at_other_occurrences() {
     assert_eq!(last("others(word[-1])", text), ["x", "", "in"]);
     assert_eq!(last("others(word[+1])", text), ["", "Motors", "said"]);
     assert_eq!(last("others(prefix(1..2)[+1])", text), ["M", "Mo", "s", "sa"]);
-    assert_eq!(last("others(bag(word, -1..1))", text), ["x", "Ford", "", "Motors", "in", "said"]);
     assert_eq!(last("others(shape(collapsed)[+1])", text), ["", "Xx", "x"]);
     assert_eq!(last("others(word[-1])", "Ford / ford / Ford"), [""]);
     assert_eq!(last("others(word[-1])", "Ford left"), [""; 0]);
-}
-
-#[test]
-fn others_may_be_the_same_in_another_text() {
-    let text = "a Ford / b ford / c FORD / Ford";
-    assert_eq!(last("others(word[-1], same(lower))", text), ["c", "b", "a"]);
-    assert_eq!(last("others(capitalization, same(lower))", text), ["upper", "lower", "initial"]);
 }
 
 #[test]
@@ -264,14 +256,12 @@ fn others_are_those_of_a_search_of_the_whole_document() {
 
 #[test]
 fn runs_are_seen_here_and_elsewhere() {
-    assert_eq!(last("run(words)", "New York Times"), ["New York Times"]);
     assert_eq!(last("run(position)", "the New"), [""; 0]);
     let text = "the New York Times / in York / York City / York";
     assert_eq!(last("others(run(position))", text), ["B", "S", "I"]);
     assert_eq!(last("others(run(before))", text), ["New"]);
     assert_eq!(last("others(run(after))", text), ["City", "Times"]);
-    assert_eq!(last("others(run(words))", text), ["York City", "York", "New York Times"]);
-    assert_eq!(last("others(run(words)[-1])", text), ["New York Times"]);
+    assert_eq!(last("others(run(position)[-1])", text), ["B"]);
 }
 
 #[test]
@@ -302,7 +292,6 @@ fn errors_in_functions_over_the_document_say_what_is_expected() {
             "t.tpl:1:8: 'others' gathers texts that a word or its run has, not 'others'; expected \
              for example others(word[-1]) or others(shape[+1])",
         ),
-        ("others(word, same(3))", "t.tpl:1:19: 'same' takes a column or lower, without a position"),
         (
             "others(word, shape)",
             "t.tpl:1:14: 'others' does not take the argument shape; expected others(word[-1])",
@@ -313,7 +302,6 @@ fn errors_in_functions_over_the_document_say_what_is_expected() {
             "t.tpl:1:1: this line can produce 7200 attributes per token; at most 4096 are allowed",
         ),
         ("others(lemma)", "t.tpl:1:8: the input has no column 'lemma', only word"),
-        ("others(word, same(lemma))", "t.tpl:1:1: the input has no column 'lemma', only word"),
     ] {
         let found = parse(line);
         let found = found.and_then(|template| template.bind(&Schema::words()).map(|_| ()));
@@ -326,7 +314,6 @@ fn canonical_names_omit_defaults() {
     for (line, name) in [
         ("others( word [ -1 ] )", "others(word[-1])[0]="),
         ("others( shape )", "others(shape[0])[0]="),
-        ("others(same(lower), run(before))", "others(run(before)[0], same(lower))[0]="),
         ("mention(lower, count)[-1]", "mention(count, lower)[-1]="),
     ] {
         let template = parse(line).unwrap();
@@ -343,19 +330,18 @@ fn a_document_of_equal_words_takes_linear_time() {
     let text = "W ".repeat(100_000);
     let sentences: Vec<Sentence> = (0..10).map(|_| words(text.trim())).collect();
     let document = Document::new(&sentences);
-    let source = "others(word[-1])\nothers(run(words))\nmention(count)\nmention(forms)";
+    let source = "others(word[-1])\nothers(run(position))\nmention(count)\nmention(forms)";
     let template = with_window(source, 1_000_000);
     let extractor = template.bind(&Schema::words()).unwrap();
     let mut workspace = Workspace::default();
     extractor.prepare(document.in_context(5).unwrap(), &mut workspace).unwrap();
     let mut collected = Collected::default();
     extractor.extract(&sentences[5], 50_000, &mut workspace, &mut collected);
-    let run = ["W"; 17].join(" ");
     assert_eq!(
         collected.node,
         [
             "others(word[-1])[0]=W",
-            &format!("others(run(words)[0])[0]={run}"),
+            "others(run(position)[0])[0]=I",
             "mention(count)[0]=524289-1048576",
             "mention(forms)[0]=inside+first"
         ]

@@ -1,0 +1,321 @@
+//! Functions of a text alone. Their values are memoized per word.
+
+use std::fmt::{self, Write};
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+
+use regex::Regex;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::clusters::Clusters;
+use super::shape::{KnownWords, Shape};
+use super::text::{graphemes, push_lower};
+use super::values::Values;
+use super::vectors::Vectors;
+use super::workspace::Scratch;
+
+/// The substrings that [`TextFunction::substrings`] yields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SubstringKind {
+    /// The first characters.
+    Prefix,
+    /// The last characters.
+    Suffix,
+    /// The first and the last characters of `<text>`.
+    Affixes,
+    /// All character n-grams of `<text>`.
+    Ngrams,
+}
+
+/// Length of the longest prefix or suffix of an open range, such as `affixes(2..)`, in characters.
+pub(super) const OPEN_LENGTH: usize = 256;
+
+/// Length of the longest prefix or suffix of an open range, in bytes. A character may have any
+/// number of accents. All affixes of a word together have at most 256 KiB.
+const OPEN_BYTES: usize = 1024;
+
+/// Maximum number of characters of `<word>` that `ngrams` looks at.
+const NGRAM_WINDOW: usize = 100;
+
+/// A text that functions are evaluated on, as a range of the arena, and the cell that takes their
+/// values.
+pub(super) struct TextInputCell<'a> {
+    pub text: Range<usize>,
+    pub known_words: &'a KnownWords,
+    pub values: &'a mut Values,
+    pub scratch: &'a mut Scratch,
+}
+
+impl TextInputCell<'_> {
+    fn text(&self) -> &str {
+        &self.values.arena[self.text.clone()]
+    }
+}
+
+/// A function of a text alone.
+#[derive(Clone)]
+pub(super) struct TextFunction {
+    /// Maximum number of values.
+    pub max_values: usize,
+    /// Whether the values have no text.
+    pub is_flag: bool,
+    /// Whether the values are numbers.
+    pub is_number: bool,
+    /// Whether it has a value outside the sentence, that of the text there.
+    pub is_total: bool,
+    /// Whether it depends on the words known from training.
+    pub uses_known_words: bool,
+    evaluate: Arc<dyn Fn(&mut TextInputCell<'_>) + Send + Sync>,
+}
+
+impl fmt::Debug for TextFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TextFunction").finish_non_exhaustive()
+    }
+}
+
+impl TextFunction {
+    /// Creates a function with at most `max_values` texts as values, inside the sentence.
+    fn texts(
+        max_values: usize,
+        evaluate: impl Fn(&mut TextInputCell<'_>) + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            max_values,
+            is_flag: false,
+            is_number: false,
+            is_total: false,
+            uses_known_words: false,
+            evaluate: Arc::new(evaluate),
+        }
+    }
+
+    /// Creates a function whose value is the text that `write` appends.
+    pub(super) fn derived(write: impl Fn(&str, &mut String) + Send + Sync + 'static) -> Self {
+        let evaluate = move |cell: &mut TextInputCell<'_>| {
+            let TextInputCell { text, values, scratch, .. } = cell;
+            scratch.text.clear();
+            write(&values.arena[text.clone()], &mut scratch.text);
+            values.push_text(&scratch.text);
+        };
+        Self { is_total: true, ..Self::texts(1, evaluate) }
+    }
+
+    /// Creates a function whose value is one of a few words.
+    pub(super) fn kind(kind: fn(&str) -> &'static str) -> Self {
+        Self::derived(move |text, out| out.push_str(kind(text)))
+    }
+
+    /// Creates a flag.
+    pub(super) fn flag(holds: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        let evaluate = move |cell: &mut TextInputCell<'_>| {
+            let is_set = holds(cell.text());
+            cell.values.push_flag(is_set);
+        };
+        Self { is_flag: true, ..Self::texts(1, evaluate) }
+    }
+
+    pub(super) fn lower() -> Self {
+        Self::derived(push_lower)
+    }
+
+    pub(super) fn shape(shape: Shape) -> Self {
+        let evaluate = move |cell: &mut TextInputCell<'_>| {
+            let TextInputCell { text, known_words, values, scratch } = cell;
+            scratch.text.clear();
+            shape.write(&values.arena[text.clone()], known_words, &mut scratch.text);
+            values.push_text(&scratch.text);
+        };
+        let uses_known_words = shape.uses_known_words();
+        Self { is_total: true, uses_known_words, ..Self::texts(1, evaluate) }
+    }
+
+    /// Creates the function whose value is the length of the text as a number.
+    pub(super) fn length_value() -> Self {
+        let evaluate = |cell: &mut TextInputCell<'_>| {
+            let length = graphemes(cell.text()).count();
+            cell.values.push_number(length as f64);
+        };
+        Self { is_flag: true, is_number: true, ..Self::texts(1, evaluate) }
+    }
+
+    /// Creates a flag, or a function whose value is the text of the first group, of an expression.
+    pub(super) fn regex(regex: Regex) -> Self {
+        if regex.captures_len() == 1 {
+            return Self::flag(move |text| regex.is_match(text));
+        }
+        Self::texts(1, move |cell| {
+            if let Some(groups) = regex.captures(cell.text()) {
+                let group = groups.get(1).map_or(0..0, |group| group.range());
+                let start = cell.text.start;
+                cell.values.push_range(start + group.start..start + group.end);
+            }
+        })
+    }
+
+    /// Creates the function whose values are prefixes of the cluster path with these lengths, or
+    /// without any the whole path. Lengths beyond the path yield the whole path, once.
+    pub(super) fn cluster(clusters: Arc<Clusters>, lengths: Vec<usize>) -> Self {
+        Self::texts(lengths.len().max(1), move |cell| {
+            let Some(path) = clusters.path(cell.text()) else {
+                return;
+            };
+            let values = &mut *cell.values;
+            let start = values.push_arena(path).start;
+            let prefix_end = |length: usize| path.char_indices().nth(length).map(|(i, _)| i);
+            let mut whole = lengths.is_empty();
+            for &length in &lengths {
+                match prefix_end(length) {
+                    Some(end) => values.push_range(start..start + end),
+                    None => whole = true,
+                }
+            }
+            if whole {
+                values.push_range(start..start + path.len());
+            }
+        })
+    }
+
+    /// Creates the function whose values are the nonzero components of the word's vector, times a
+    /// factor, each with its index as text.
+    pub(super) fn vector(vectors: Arc<Vectors>, scale: f64) -> Self {
+        let dimensions = vectors.dimensions();
+        let evaluate = move |cell: &mut TextInputCell<'_>| {
+            let components = vectors.get(cell.text()).unwrap_or_default();
+            let values = &mut *cell.values;
+            for (i, &component) in components.iter().enumerate().filter(|(_, c)| **c != 0.0) {
+                let start = values.arena.len();
+                let _ = write!(values.arena, "{i}"); // writing to a String cannot fail
+                let end = values.arena.len();
+                values.push_weighted(start..end, scale * f64::from(component));
+            }
+        };
+        Self { is_number: true, ..Self::texts(dimensions, evaluate) }
+    }
+
+    /// Creates the function whose values are substrings of these lengths.
+    pub(super) fn substrings(kind: SubstringKind, lengths: RangeInclusive<usize>) -> Self {
+        let width = lengths.clone().count();
+        let max_values = match kind {
+            SubstringKind::Prefix | SubstringKind::Suffix => width,
+            SubstringKind::Affixes => 2 * width,
+            SubstringKind::Ngrams => NGRAM_WINDOW * width,
+        };
+        Self::texts(max_values, move |cell| push_substrings(kind, &lengths, cell))
+    }
+
+    /// Adds the values of a text to the cell.
+    pub(super) fn evaluate(&self, cell: &mut TextInputCell<'_>) {
+        (self.evaluate)(cell);
+    }
+}
+
+fn push_substrings(
+    kind: SubstringKind,
+    lengths: &RangeInclusive<usize>,
+    cell: &mut TextInputCell<'_>,
+) {
+    let TextInputCell { text, values, scratch, .. } = cell;
+    let text = match kind {
+        SubstringKind::Prefix | SubstringKind::Suffix => text.clone(),
+        SubstringKind::Affixes | SubstringKind::Ngrams => {
+            let start = values.arena.len();
+            values.arena.push('<');
+            values.arena.extend_from_within(text.clone());
+            values.arena.push('>');
+            start..values.arena.len()
+        }
+    };
+    if matches!(kind, SubstringKind::Prefix | SubstringKind::Affixes) {
+        push_prefixes(lengths, text.clone(), values, scratch);
+    }
+    if matches!(kind, SubstringKind::Suffix | SubstringKind::Affixes) {
+        push_suffixes(lengths, text.clone(), values, scratch);
+    }
+    if kind == SubstringKind::Ngrams {
+        push_ngrams(lengths, text, values, scratch);
+    }
+}
+
+/// Returns the lengths in bytes of the affixes of these lengths in characters, given the characters
+/// from that end of the word on.
+fn affix_lengths<'s>(
+    lengths: &RangeInclusive<usize>,
+    characters: impl Iterator<Item = &'s str>,
+) -> impl Iterator<Item = usize> {
+    let longest = if *lengths.end() == OPEN_LENGTH { OPEN_BYTES } else { usize::MAX };
+    let ends = characters.scan(0, |end, character| {
+        *end += character.len();
+        Some(*end)
+    });
+    let ends = ends.take(*lengths.end()).take_while(move |end| *end <= longest);
+    ends.skip(lengths.start() - 1)
+}
+
+fn push_prefixes(
+    lengths: &RangeInclusive<usize>,
+    word: Range<usize>,
+    values: &mut Values,
+    scratch: &mut Scratch,
+) {
+    scratch.boundaries.clear();
+    let characters = graphemes(&values.arena[word.clone()]);
+    scratch.boundaries.extend(affix_lengths(lengths, characters));
+    for length in &scratch.boundaries {
+        values.push_range(word.start..word.start + length);
+    }
+}
+
+/// Pushes the suffixes that are not among the values yet. A suffix may be a prefix as well: the
+/// whole text is, and so is `<>` in `<>a<>`.
+fn push_suffixes(
+    lengths: &RangeInclusive<usize>,
+    word: Range<usize>,
+    values: &mut Values,
+    scratch: &mut Scratch,
+) {
+    scratch.boundaries.clear();
+    let characters = graphemes(&values.arena[word.clone()]).rev();
+    scratch.boundaries.extend(affix_lengths(lengths, characters));
+    for length in &scratch.boundaries {
+        let range = word.end - length..word.end;
+        let text = &values.arena[range.clone()];
+        if !values.current().iter().any(|value| values.text(*value) == text) {
+            values.push_range(range);
+        }
+    }
+}
+
+/// Pushes the distinct n-grams of `lengths` characters within the first [`NGRAM_WINDOW`].
+fn push_ngrams(
+    lengths: &RangeInclusive<usize>,
+    word: Range<usize>,
+    values: &mut Values,
+    scratch: &mut Scratch,
+) {
+    let Scratch { boundaries, seen_ngrams, .. } = scratch;
+    boundaries.clear();
+    boundaries.push(word.start);
+    let mut end = word.start;
+    for grapheme in graphemes(&values.arena[word]).take(NGRAM_WINDOW) {
+        end += grapheme.len();
+        boundaries.push(end);
+    }
+    seen_ngrams.clear();
+    for length in lengths.clone() {
+        for i in length..boundaries.len() {
+            let range = boundaries[i - length]..boundaries[i];
+            let arena = values.arena.as_bytes();
+            let text = |&(start, end): &(u32, u32)| &arena[start as usize..end as usize];
+            let key = (range.start as u32, range.end as u32);
+            let bytes = &arena[range.clone()];
+            let hash = xxh3_64(bytes);
+            if range.end <= u32::MAX as usize
+                && seen_ngrams.find(hash, |k| text(k) == bytes).is_none()
+            {
+                seen_ngrams.insert_unique(hash, key, |k| xxh3_64(text(k)));
+                values.push_range(range);
+            }
+        }
+    }
+}
