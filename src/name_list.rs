@@ -10,6 +10,11 @@ pub struct NameList {
 }
 
 impl NameList {
+    /// Creates a list of names, given all of them one after another, and the end of each.
+    pub fn from_parts(bytes: Vec<u8>, ends: Vec<u64>) -> Self {
+        Self { bytes, ends }
+    }
+
     /// Returns the number of names.
     pub fn len(&self) -> usize {
         self.ends.len()

@@ -136,7 +136,7 @@ pub use recall_bias::add_recall_bias;
 pub use sizes::{ModelSizes, TableSizes};
 #[cfg(any(feature = "train", test))]
 pub use table::TableBuilder;
-pub use table::{AttributeTable, AttributeWeights, WeightLocation, WeightRows};
+pub use table::{AttributeTable, WeightLocation, WeightRows};
 #[cfg(feature = "train")]
 pub use training_record::APPLIED_RECALL_BIAS;
 pub use training_record::TrainingRecord;

@@ -91,15 +91,10 @@ impl Model {
     ) -> Result<NamedWeights<'_, T>> {
         let table = self.table(kind);
         let name = table.name(i)?;
-        let location = table.find(self.key(name))?;
-        let location = location.ok_or_else(|| table.name_without_weights())?;
-        let mut weights = Vec::new();
-        table.weights_at(location)?.for_each(|position, weight| {
-            if weight != 0.0 {
-                weights.push((target(position), weight));
-            }
-        })?;
-        Ok((name, weights))
+        let weights = table.weights_of(self.key(name))?;
+        let weights = weights.ok_or_else(|| table.name_without_weights())?.into_iter();
+        let nonzero = weights.filter(|(_, weight)| *weight != 0.0);
+        Ok((name, nonzero.map(|(position, weight)| (target(position), weight)).collect()))
     }
 
     /// Builds a model from weights. Everything else, including the label weights and the precision,

@@ -218,7 +218,7 @@ impl TableBuilder {
             let sparse = &self.rows[range(&self.row_ends, i)];
             row.iter_mut().for_each(|(_, weight)| *weight = 0.0);
             for entry in sparse.chunks_exact(self.sparse.entry_size()) {
-                row[self.sparse.read_position(entry)].1 = self.sparse.read_weight(entry);
+                row[self.sparse.read_position(entry).0].1 = self.sparse.read_weight(entry);
             }
             encoding.push_row(&row, &mut bytes);
         }

@@ -89,22 +89,13 @@ impl WeightEncoding {
         }
     }
 
-    #[inline(always)]
-    fn read_flagged_position(self, entry: &[u8]) -> u32 {
+    /// Returns the position of an entry, and whether it is the last of its attribute (sparse
+    /// tables).
+    pub fn read_position(self, entry: &[u8]) -> (usize, bool) {
         let mut bytes = [0; 4];
         bytes[..self.position_size].copy_from_slice(&entry[..self.position_size]);
-        u32::from_le_bytes(bytes)
-    }
-
-    /// Returns the position of an entry (sparse tables).
-    #[inline(always)]
-    pub fn read_position(self, entry: &[u8]) -> usize {
-        (self.read_flagged_position(entry) & !self.last_flag()) as usize
-    }
-
-    /// Returns whether an entry is the last of its attribute (sparse tables).
-    pub fn is_last(self, entry: &[u8]) -> bool {
-        self.read_flagged_position(entry) & self.last_flag() != 0
+        let (position, flag) = (u32::from_le_bytes(bytes), self.last_flag());
+        ((position & !flag) as usize, position & flag != 0)
     }
 
     /// Returns the weight of an entry.

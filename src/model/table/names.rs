@@ -26,13 +26,7 @@ pub(in crate::model) struct Names {
     count: usize,
     lengths: Range<usize>,
     bytes: Range<usize>,
-    decoded: OnceLock<Result<DecodedNames, String>>, // or what is wrong with the encoding
-}
-
-#[derive(Clone, Debug)]
-struct DecodedNames {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
+    decoded: OnceLock<Result<NameList, String>>, // or what is wrong with the encoding
 }
 
 impl Names {
@@ -58,9 +52,7 @@ impl Names {
                 self.count
             )));
         }
-        let names = self.decoded(file)?;
-        let start = if i == 0 { 0 } else { names.ends[i - 1] };
-        Ok(&names.bytes[start..names.ends[i]])
+        Ok(self.decoded(file)?.get(i))
     }
 
     /// Returns the number of bytes of all names.
@@ -69,43 +61,39 @@ impl Names {
     ///
     /// [`Error::Model`] if the file is damaged there.
     pub fn total(&self, file: &Container) -> Result<usize> {
-        Ok(self.decoded(file)?.bytes.len())
+        Ok(self.decoded(file)?.bytes().len())
     }
 
-    fn decoded(&self, file: &Container) -> Result<&DecodedNames> {
+    fn decoded(&self, file: &Container) -> Result<&NameList> {
         let decoded = match self.decoded.get() {
             Some(decoded) => decoded,
             None => {
                 let [lengths, names] = [&self.lengths, &self.bytes].map(|s| file.get(s.clone()));
                 let encoded = [lengths?, names?];
-                (self.decoded).get_or_init(|| DecodedNames::decode(self.count, encoded))
+                (self.decoded).get_or_init(|| decode(self.count, encoded))
             }
         };
         decoded.as_ref().map_err(|what| file.damaged(what))
     }
 }
 
-impl DecodedNames {
-    fn decode(count: usize, [lengths, names]: [&[u8]; 2]) -> Result<Self, String> {
-        let mut ends = Vec::new();
-        if count == 0 {
-            let bytes = Vec::new();
-            return Ok(Self { bytes, ends });
-        }
-        let lengths = decompress(lengths, 4 * count);
-        let mut end = 0_usize;
-        let unreadable = "the lengths of its names cannot be read";
-        for length in lengths.ok_or(unreadable)?.as_chunks().0 {
-            let length = u32::from_le_bytes(*length) as usize;
-            end = end.checked_add(length).ok_or(unreadable)?;
-            ends.push(end);
-        }
-        if end > names.len().saturating_mul(LARGEST_RATIO).saturating_add(SMALL) {
-            return Err(format!("its names have {end} bytes, more than they can"));
-        }
-        let bytes = decompress(names, end).ok_or("its names cannot be read")?;
-        Ok(Self { bytes, ends })
+/// Decodes `count` names, given their lengths and their bytes as encoded.
+fn decode(count: usize, [lengths, names]: [&[u8]; 2]) -> Result<NameList, String> {
+    if count == 0 {
+        return Ok(NameList::default());
     }
+    let lengths = decompress(lengths, 4 * count);
+    let (mut end, mut ends) = (0_u64, Vec::new());
+    let unreadable = "the lengths of its names cannot be read";
+    for length in lengths.ok_or(unreadable)?.as_chunks().0 {
+        end += u64::from(u32::from_le_bytes(*length));
+        ends.push(end);
+    }
+    if end > names.len().saturating_mul(LARGEST_RATIO).saturating_add(SMALL) as u64 {
+        return Err(format!("its names have {end} bytes, more than they can"));
+    }
+    let bytes = decompress(names, end as usize).ok_or("its names cannot be read")?;
+    Ok(NameList::from_parts(bytes, ends))
 }
 
 /// Encodes names: returns the lengths and the names.
@@ -152,8 +140,8 @@ mod tests {
         list
     }
 
-    fn decode(count: usize, encoded: &[Vec<u8>; 2]) -> Result<DecodedNames, String> {
-        DecodedNames::decode(count, [&encoded[0], &encoded[1]])
+    fn decoded(count: usize, encoded: &[Vec<u8>; 2]) -> Result<NameList, String> {
+        decode(count, [&encoded[0], &encoded[1]])
     }
 
     #[test]
@@ -161,10 +149,8 @@ mod tests {
         let long = "ä".repeat(10_000);
         for names in [&[][..], &[&b""[..]], &[b"a", b"", b"word[0]=x\n\0", long.as_bytes(), b"a"]] {
             let list = list(names);
-            let decoded = decode(names.len(), &encode(&list)).unwrap();
-            assert_eq!(decoded.bytes, list.bytes());
-            let expected: Vec<usize> = list.ends().iter().map(|&end| end as usize).collect();
-            assert_eq!(decoded.ends, expected);
+            let decoded = decoded(names.len(), &encode(&list)).unwrap();
+            assert_eq!((decoded.bytes(), decoded.ends()), (list.bytes(), list.ends()));
         }
     }
 
@@ -173,12 +159,12 @@ mod tests {
         let names = vec![b'a'; 1 << 20];
         let encoded = encode(&list(&[&names]));
         assert!(encoded[1].len() > names.len());
-        assert_eq!(decode(1, &encoded).unwrap().bytes, names);
+        assert_eq!(decoded(1, &encoded).unwrap().bytes(), names);
         // What nothing writes is not read: 16 MiB from 16 KiB.
         let names = vec![b'a'; 16 << 20];
         let [lengths, _] = encode(&list(&[&names]));
         let small = compress(&names, Compression::best());
-        let error = decode(1, &[lengths, small]).unwrap_err();
+        let error = decoded(1, &[lengths, small]).unwrap_err();
         assert_eq!(error, "its names have 16777216 bytes, more than they can");
     }
 
@@ -188,15 +174,15 @@ mod tests {
         let good = encode(&list(&names));
         let error = |count: usize, lengths: &[u8], names: &[u8]| {
             let [lengths, names] = [lengths, names].map(|x| compress(x, Compression::fast()));
-            decode(count, &[lengths, names]).unwrap_err()
+            decoded(count, &[lengths, names]).unwrap_err()
         };
-        assert!(decode(2, &good).is_ok());
+        assert!(decoded(2, &good).is_ok());
         let [unreadable, unequal] =
             ["the lengths of its names cannot be read", "its names cannot be read"];
         for count in [1, 3] {
-            assert_eq!(decode(count, &good).unwrap_err(), unreadable);
+            assert_eq!(decoded(count, &good).unwrap_err(), unreadable);
         }
-        assert_eq!(decode(2, &[vec![0xff], vec![]]).unwrap_err(), unreadable);
+        assert_eq!(decoded(2, &[vec![0xff], vec![]]).unwrap_err(), unreadable);
         assert_eq!(error(1, &[1, 0, 0], b"a"), unreadable);
         assert_eq!(error(1, &[2, 0, 0, 0], b"a"), unequal);
         assert_eq!(error(1, &[2, 0, 0, 0], b"abc"), unequal);

@@ -6,7 +6,6 @@ use super::encoding::WeightEncoding;
 use super::names::Names;
 use super::rows::WeightRows;
 use super::slots::{MAX_PROBES, Slots, WeightLocation};
-use super::weights::AttributeWeights;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
 use crate::model::container::Container;
@@ -188,52 +187,14 @@ impl<'m> AttributeTable<'m> {
         }
     }
 
-    /// Returns the weights at a location that [`find`](Self::find) returned.
+    /// Returns the stored weights of the attribute with a key, each with its position: the label b,
+    /// or the pair of labels a·K + b; `None` if there is no such attribute.
     ///
     /// # Errors
     ///
     /// [`Error::Model`] if the file is damaged there.
-    #[inline(always)]
-    pub fn weights_at(self, location: WeightLocation) -> Result<AttributeWeights<'m>> {
-        let TableLayout { encoding, scores, .. } = self.layout;
-        let entries = self.file.get(self.row(location)?)?;
-        Ok(AttributeWeights { file: self.file, entries, encoding: *encoding, scores: *scores })
-    }
-
-    /// Returns the range of the row at a location.
-    #[inline(always)]
-    fn row(self, location: WeightLocation) -> Result<Range<usize>> {
-        let TableLayout { encoding, sections, info, scores, locations, .. } = self.layout;
-        if location.0 >= *locations {
-            return Err(self.file.missing_weights());
-        }
-        let start = encoding.offset(location.0, *scores);
-        let length = match info.dense {
-            true => encoding.row_size(*scores),
-            false => self.sparse_length(start)?,
-        };
-        let start = sections[1].start + start;
-        Ok(start..start + length)
-    }
-
-    /// Returns the length of the row that begins `start` bytes after the first, up to the entry
-    /// flagged as its last.
-    fn sparse_length(self, start: usize) -> Result<usize> {
-        let TableLayout { encoding, sections, scores, .. } = self.layout;
-        let weights = &sections[1];
-        let size = encoding.entry_size();
-        let mut length = encoding.row_size(0);
-        for _ in 0..*scores {
-            let entry = weights.start + start + length;
-            length += size;
-            if entry + size > weights.end {
-                break;
-            }
-            if encoding.is_last(self.file.get(entry..entry + size)?) {
-                return Ok(length);
-            }
-        }
-        Err(self.file.missing_weights())
+    pub fn weights_of(self, key: u64) -> Result<Option<Vec<(usize, f64)>>> {
+        self.find(key)?.map(|location| self.rows().read(location)).transpose()
     }
 
     /// Returns the error for a name that the table does not find.

@@ -109,6 +109,28 @@ impl WeightRows<'_> {
         Ok(start)
     }
 
+    /// Returns the weights of the row at a location, with their positions.
+    pub(super) fn read(&self, location: WeightLocation) -> Result<Vec<(usize, f64)>> {
+        let encoding = self.encoding;
+        let entries = self.data[self.locate(location)?..].chunks_exact(encoding.entry_size());
+        let mut weights = Vec::new();
+        // A row has at most K or K² entries; bytes after that have not been verified.
+        for (i, entry) in entries.take(self.scores).enumerate() {
+            let (position, is_last) = match encoding.is_dense() {
+                true => (i, i + 1 == self.scores),
+                false => encoding.read_position(entry),
+            };
+            if position >= self.scores {
+                return Err(self.file.weight_without_label());
+            }
+            weights.push((position, encoding.read_weight(entry)));
+            if is_last {
+                return Ok(weights);
+            }
+        }
+        Err(self.file.missing_weights())
+    }
+
     /// Prefetches every cache line of the row at an offset. For a sparse row it prefetches the
     /// first line and leaves the others to the hardware prefetcher.
     #[inline(always)]

@@ -1,5 +1,6 @@
 //! The parts of a margin.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use dropchain::kernel::chain::Order;
@@ -219,9 +220,10 @@ impl<'e> Alternative<'e> {
         let model = explanation.tagger.model();
         let table = model.table(kind);
         let mut add = |(name, value): (&'e str, f64)| -> Result<()> {
-            if let Some(location) = table.find(model.key(name.as_bytes()))? {
-                let weights = table.weights_at(location)?;
-                parts.push(part(name, value, &|position| weights.get(position)));
+            if let Some(weights) = table.weights_of(model.key(name.as_bytes()))? {
+                let weights: BTreeMap<usize, f64> = weights.into_iter().collect();
+                let weight = |position| weights.get(&position).copied().unwrap_or(0.0);
+                parts.push(part(name, value, &weight));
             }
             Ok(())
         };
