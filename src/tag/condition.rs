@@ -98,9 +98,9 @@ impl Condition {
             return 0;
         }
         let labels = header.labels.len();
-        let inside = |span: &KnownSpan| span.end.min(tokens).saturating_sub(span.start) + 1;
+        let inside = |span: &KnownSpan| span.end.min(tokens).saturating_sub(span.start);
         let inside: usize = self.spans.iter().map(inside).sum();
-        let around = if self.has_pairs(header) { 2 * self.labels.len() + inside } else { 0 };
+        let around = if self.has_pairs(header) { 2 * (self.labels.len() + inside) } else { 0 };
         let pairs = (labels as u64).pow(2).saturating_mul(around as u64);
         let row = size_of::<Vec<bool>>() as u64 + padded(labels) as u64 * ALLOWED;
         (tokens as u64 * row).saturating_add(pairs.saturating_mul(PAIR))

@@ -26,7 +26,7 @@ impl Tagger {
         let sentence = sentence.into();
         self.check_memory(sentence, condition, options)?;
         self.with_workspace(|workspace| {
-            self.scorer.score(sentence, condition, workspace)?;
+            self.score(sentence, condition, workspace)?;
             Ok(std::mem::take(&mut workspace.scores))
         })
     }

@@ -152,8 +152,7 @@ impl Builder<'_> {
                     ),
                 ));
             }
-            self.restrict_before(t, b, |a, b| before[starts(a, b)]);
-            self.restrict_after(t, b, |b, c| after[usize::from(!continues(b, c))]);
+            self.restrict_around(t, b, before, after);
         }
         Ok(())
     }
@@ -161,27 +160,33 @@ impl Builder<'_> {
     /// Restricts the labels to those that encode a span.
     fn span(&mut self, span: &KnownSpan) -> Result<()> {
         let kind = span.kind.as_str();
-        let labels = 0..self.chunks.len();
-        if !labels.clone().any(|b| is_of(self.chunks[b], kind)) {
+        if !self.chunks.iter().any(|b| is_of(*b, kind)) {
             return Err(Error::input(
                 self.sentence.place(span.start),
                 format!("the model has no labels for the known span of type '{kind}'"),
             ));
         }
         for t in span.start..span.end {
-            let chunks = self.chunks.clone();
-            self.restrict(t, |b| is_of(chunks[b], kind));
-            for b in labels.clone() {
-                match t == span.start {
-                    true => self.restrict_before(t, b, |a, b| starts(a, b) > 0),
-                    false => self.restrict_before(t, b, continues),
+            let (is_first, is_last) = (t == span.start, t + 1 == span.end);
+            for b in 0..self.chunks.len() {
+                match is_of(self.chunks[b], kind) {
+                    true => {
+                        let before = [!is_first, is_first, is_first];
+                        self.restrict_around(t, b, before, [!is_last, is_last]);
+                    }
+                    false => self.allowed[t][b] = false,
                 }
             }
         }
-        for b in labels {
-            self.restrict_after(span.end - 1, b, |b, c| !continues(b, c));
-        }
         Ok(())
+    }
+
+    /// Restricts the labels around label `b` of token `t`: whether the token may be one inside of a
+    /// span, its first, or the first after another span of its type; and another than the last of
+    /// its span, or the last.
+    fn restrict_around(&mut self, t: usize, b: usize, before: [bool; 3], after: [bool; 2]) {
+        self.restrict_before(t, b, |a, b| before[starts(a, b)]);
+        self.restrict_after(t, b, |b, c| after[usize::from(!continues(b, c))]);
     }
 
     /// Restricts the labels of token `t` to those for which `allows` holds.

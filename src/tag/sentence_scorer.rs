@@ -3,7 +3,6 @@
 //! The model's template, bound to the columns of the sentence, makes its attributes, whose weights
 //! a [`Scorer`] sums. Known labels and spans then restrict the scores.
 
-use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::attribute_filter::{AttributeFilter, Filtered};
@@ -18,7 +17,7 @@ use crate::chain::{Order, padded};
 use crate::error::{Error, Result};
 use crate::extract::{AttributeSource, TokenSink};
 use crate::model::{AttributeKind, Model};
-use crate::sentence::{Document, DocumentOptions, Sentence, SentenceRef};
+use crate::sentence::{DocumentOptions, SentenceRef};
 use crate::template::{self, Template};
 
 /// Computes the scores of sentences.
@@ -27,41 +26,18 @@ pub(super) struct SentenceScorer {
     pub model: Arc<Model>,
     /// Distinguishes the scorer from others that use the same workspace.
     pub identity: Arc<()>,
-    pub first_pass: Option<Box<dyn DocumentPass>>,
     /// The template of the model, if what a document is was changed.
     template: Option<Template>,
     filter: Option<Arc<dyn AttributeFilter>>,
 }
 
-/// The first of two passes over a document: its predictions are columns that the second reads.
-pub(super) trait DocumentPass: Debug + Send + Sync {
-    /// Sets which attributes it sees.
-    fn set_filter(&mut self, filter: Arc<dyn AttributeFilter>);
-
-    /// Sets what a document is.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`SentenceScorer::set_documents`].
-    fn set_documents(&mut self, documents: DocumentOptions) -> Result<()>;
-
-    /// Returns what has to be known around a sentence.
-    fn context(&self) -> Option<DocumentOptions>;
-
-    /// Returns the sentences of a document with columns of predictions.
-    fn extend(&self, document: &Document<'_>) -> Result<Vec<Sentence>>;
-}
-
 impl SentenceScorer {
-    pub fn new(model: Arc<Model>, first_pass: Option<Box<dyn DocumentPass>>) -> Self {
-        Self { first_pass, model, identity: Arc::new(()), template: None, filter: None }
+    pub fn new(model: Arc<Model>) -> Self {
+        Self { model, identity: Arc::new(()), template: None, filter: None }
     }
 
-    /// Sets which attributes are seen; of two passes, in both.
+    /// Sets which attributes are seen.
     pub fn set_filter(&mut self, filter: Arc<dyn AttributeFilter>) {
-        if let Some(first) = &mut self.first_pass {
-            first.set_filter(Arc::clone(&filter));
-        }
         self.filter = Some(filter);
     }
 
@@ -80,9 +56,6 @@ impl SentenceScorer {
         if let Some(template) = template.cloned() {
             self.template = Some(template.with_documents(documents)?);
             self.identity = Arc::new(());
-            if let Some(first) = &mut self.first_pass {
-                first.set_documents(documents)?;
-            }
         }
         Ok(())
     }
@@ -186,30 +159,15 @@ impl SentenceScorer {
     }
 
     /// Calls `f` with the source of attributes, bound to the columns of a sentence, and with the
-    /// sentence as the template reads it: if there is a first pass, with its predictions.
+    /// sentence in its document.
     fn read(
         &self,
         sentence: TagInput<'_>,
         workspace: &mut Workspace,
         f: impl FnOnce(&AttributeSource, SentenceRef<'_>, &mut Workspace) -> Result<()>,
     ) -> Result<()> {
-        let Some(own) = sentence.in_context() else {
+        let Some(sentence) = sentence.in_context() else {
             return Ok(());
-        };
-        let (alone, predicted);
-        let sentence = match &self.first_pass {
-            None => own,
-            Some(first) => {
-                let (document, i) = match own.document() {
-                    Some(document) => document,
-                    None => {
-                        alone = Document::alone(own.sentence());
-                        (&alone, 0)
-                    }
-                };
-                predicted = document.derived(&self.identity, || first.extend(document))?;
-                predicted.in_context(i).unwrap_or(own)
-            }
         };
         let bound = self.bound(sentence, workspace)?;
         let result = f(&bound.source, sentence, workspace);

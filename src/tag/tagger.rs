@@ -9,7 +9,7 @@ use super::condition::Condition;
 use super::decoder::Decoder;
 use super::input::TagInput;
 use super::keyed_sentence::KeyedSentence;
-use super::sentence_scorer::{DocumentPass, SentenceScorer};
+use super::sentence_scorer::SentenceScorer;
 use super::tagging::{LabelPath, SentenceMemory, TagOptions, Tagging};
 use super::workspace::{Workspace, WorkspacePool};
 use crate::chain::{Constraint, Marginals, Transitions};
@@ -28,7 +28,8 @@ use crate::template::Template;
 /// A tagger is `Send` and `Sync`: threads share one by reference or in an [`Arc`].
 #[derive(Debug)]
 pub struct Tagger {
-    pub(super) scorer: SentenceScorer,
+    first_pass: Option<Box<FirstPass>>,
+    scorer: SentenceScorer,
     pub(super) decoder: Decoder,
     pool: WorkspacePool,
     memory: MemoryLimit,
@@ -41,8 +42,9 @@ impl Tagger {
     pub fn new(model: impl Into<Arc<Model>>) -> Self {
         let model = model.into();
         Self {
+            first_pass: FirstPass::of(&model).map(Box::new),
             decoder: Decoder::new(model.header()),
-            scorer: SentenceScorer::new(Arc::clone(&model), first_pass(&model)),
+            scorer: SentenceScorer::new(model),
             pool: WorkspacePool::default(),
             memory: MemoryLimit::default(),
             large: Mutex::new(()),
@@ -53,6 +55,9 @@ impl Tagger {
     /// [`KeyedSentence`]s keep their attributes.
     #[must_use]
     pub fn with_attribute_filter(mut self, filter: Arc<dyn AttributeFilter>) -> Self {
+        if let Some(first) = &mut self.first_pass {
+            first.tagger.scorer.set_filter(Arc::clone(&filter));
+        }
         self.scorer.set_filter(filter);
         self
     }
@@ -83,7 +88,7 @@ impl Tagger {
     /// the first sees documents from wherever the second looks.
     pub fn context(&self) -> Option<DocumentOptions> {
         let own = self.documents()?;
-        let first = self.scorer.first_pass.as_ref().and_then(|first| first.context());
+        let first = self.first_pass.as_ref().and_then(|first| first.tagger.context());
         Some(DocumentOptions { window: own.window + first.map_or(0, |first| first.window), ..own })
     }
 
@@ -94,7 +99,12 @@ impl Tagger {
     ///
     /// [`Error::Parameter`] if the template of the model is too large to be changed.
     pub fn with_documents(mut self, documents: DocumentOptions) -> Result<Self> {
+        let sees_documents = self.documents().is_some();
         self.scorer.set_documents(documents)?;
+        if let Some(first) = self.first_pass.as_mut().filter(|_| sees_documents) {
+            first.window = documents.window;
+            first.tagger.scorer.set_documents(documents)?;
+        }
         Ok(self)
     }
 
@@ -356,7 +366,7 @@ impl Tagger {
         let is_large = self.check_memory(sentence, condition, options)?;
         let _one_at_a_time =
             is_large.then(|| self.large.lock().unwrap_or_else(PoisonError::into_inner));
-        let scored = self.scorer.score(sentence, condition, workspace);
+        let scored = self.score(sentence, condition, workspace);
         let tagging = scored.and_then(|()| self.decoder.decode(sentence, options, workspace));
         if is_large {
             workspace.free_arrays();
@@ -393,7 +403,40 @@ impl Tagger {
         sink: &mut impl TokenSink,
     ) -> Result<()> {
         let sentence = sentence.into();
-        self.with_workspace(|workspace| self.scorer.attributes(sentence, workspace, sink))
+        self.with_workspace(|workspace| {
+            self.with_predictions(sentence, |sentence| {
+                self.scorer.attributes(sentence, workspace, sink)
+            })
+        })
+    }
+
+    /// Computes the scores of a sentence in the workspace, as far as a condition allows.
+    pub(super) fn score(
+        &self,
+        sentence: TagInput<'_>,
+        condition: &Condition,
+        workspace: &mut Workspace,
+    ) -> Result<()> {
+        self.with_predictions(sentence, |sentence| {
+            self.scorer.score(sentence, condition, workspace)
+        })
+    }
+
+    /// Calls `f` with a sentence as the template reads it: if there is a first pass, with its
+    /// predictions.
+    fn with_predictions(
+        &self,
+        sentence: TagInput<'_>,
+        f: impl FnOnce(TagInput<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let own = sentence.in_context().filter(|_| !sentence.is_empty());
+        let (Some(first), Some(own)) = (&self.first_pass, own) else {
+            return f(sentence);
+        };
+        let alone = Document::alone(own.sentence());
+        let (document, i) = own.document().unwrap_or((&alone, 0));
+        let predicted = document.derived(&self.scorer.identity, || first.extend(document))?;
+        f(TagInput::InDocument(&predicted, i))
     }
 
     /// Returns the transitions and boundary weights.
@@ -417,29 +460,17 @@ struct FirstPass {
     window: u32,
 }
 
-/// Returns the first pass of a model, if it has one.
-fn first_pass(model: &Model) -> Option<Box<dyn DocumentPass>> {
-    let template = model.header().template.as_ref();
-    let options = template.and_then(Template::documents).unwrap_or_default();
-    let first = Arc::clone(model.first_pass()?);
-    let types = LabelTypes::new(&first.header().labels, &first.header().labeling);
-    Some(Box::new(FirstPass { types, tagger: Tagger::new(first), window: options.window }))
-}
-
-impl DocumentPass for FirstPass {
-    fn set_filter(&mut self, filter: Arc<dyn AttributeFilter>) {
-        self.tagger.scorer.set_filter(filter);
+impl FirstPass {
+    /// Returns the first pass of a model, if it has one.
+    fn of(model: &Model) -> Option<Self> {
+        let template = model.header().template.as_ref();
+        let options = template.and_then(Template::documents).unwrap_or_default();
+        let first = Arc::clone(model.first_pass()?);
+        let types = LabelTypes::new(&first.header().labels, &first.header().labeling);
+        Some(Self { types, tagger: Tagger::new(first), window: options.window })
     }
 
-    fn set_documents(&mut self, documents: DocumentOptions) -> Result<()> {
-        self.window = documents.window;
-        self.tagger.scorer.set_documents(documents)
-    }
-
-    fn context(&self) -> Option<DocumentOptions> {
-        self.tagger.context()
-    }
-
+    /// Returns the sentences of a document with columns of predictions.
     fn extend(&self, document: &Document<'_>) -> Result<Vec<Sentence>> {
         let predictions = (0..document.len())
             .map(|i| self.tagger.predict(document, i, &self.types))
