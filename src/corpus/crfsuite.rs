@@ -19,7 +19,7 @@ use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
 use super::sentence_weight::PendingWeight;
 use crate::error::{Error, Place, Result};
-use crate::sentence::{Attributes, Schema, Sentence};
+use crate::sentence::{Attributes, Schema, Sentence, check_attribute};
 
 /// The prefix of attributes of label pairs.
 const EDGE: &str = "edge:";
@@ -188,23 +188,17 @@ fn unescape<'a>(field: &'a str, name: &mut String) -> Option<&'a str> {
 
 /// Parses the value of an attribute, by default 1, or returns an error message.
 fn number(name: &str, value: Option<&str>) -> Result<f64, String> {
-    if name.is_empty() {
-        return Err("an attribute without a name".to_owned());
-    }
-    let value = match value {
-        None | Some("") => return Ok(1.0),
-        Some(value) => value,
+    let number = match value {
+        None | Some("") => 1.0,
+        Some(value) => value.parse().map_err(|_| {
+            format!(
+                "attribute '{name}' has the value '{value}'; expected a number \
+                 (write '\\:' for a colon that belongs to the name)"
+            )
+        })?,
     };
-    match value.parse::<f64>() {
-        Ok(number) if number.is_finite() => Ok(number),
-        Ok(_) => {
-            Err(format!("attribute '{name}' has the value '{value}'; expected a finite number"))
-        }
-        Err(_) => Err(format!(
-            "attribute '{name}' has the value '{value}'; expected a number \
-             (write '\\:' for a colon that belongs to the name)"
-        )),
-    }
+    check_attribute(name, number)?;
+    Ok(number)
 }
 
 #[cfg(test)]
@@ -277,10 +271,11 @@ mod tests {
 
     #[test]
     fn a_value_that_is_not_finite_is_an_error() {
-        for value in ["nan", "inf", "-inf", "1e999"] {
+        for (value, number) in [("nan", "NaN"), ("inf", "inf"), ("-inf", "-inf"), ("1e999", "inf")]
+        {
             assert_eq!(
                 error(&format!("O\tä:{value}\n")),
-                format!("x:1:3: attribute 'ä' has the value '{value}'; expected a finite number")
+                format!("x:1:3: attribute 'ä' has the value {number}; expected a finite number")
             );
         }
     }

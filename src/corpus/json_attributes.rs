@@ -7,7 +7,7 @@ use super::crfsuite::edge_name;
 use super::json_object::type_name;
 use super::lines::InputLine;
 use crate::error::Result;
-use crate::sentence::Attributes;
+use crate::sentence::{Attributes, check_attribute};
 
 /// The key of the attributes.
 pub(super) const ATTRIBUTES: &str = "attributes";
@@ -40,17 +40,15 @@ fn add_token(item: &RawValue, attributes: &mut Attributes) -> Result<(), String>
     match value {
         Value::Object(members) => {
             for (name, value) in &members {
-                add(attributes, name, number(name, value)?)?;
+                add(attributes, name, value)?;
             }
         }
         Value::Array(items) => {
             for item in &items {
                 match item {
-                    Value::String(name) => add(attributes, name, 1.0)?,
+                    Value::String(name) => add(attributes, name, &Value::from(1.0))?,
                     Value::Array(pair) => match &pair[..] {
-                        [Value::String(name), value] => {
-                            add(attributes, name, number(name, value)?)?;
-                        }
+                        [Value::String(name), value] => add(attributes, name, value)?,
                         _ => {
                             return Err("expected pairs of a name and a number, such as \
                                         [\"w=Ann\", 0.5]"
@@ -75,19 +73,14 @@ fn add_token(item: &RawValue, attributes: &mut Attributes) -> Result<(), String>
 }
 
 /// Adds an attribute. `edge:name` is one of the pair of the previous token and this one.
-fn add(attributes: &mut Attributes, name: &str, value: f64) -> Result<(), String> {
+fn add(attributes: &mut Attributes, name: &str, value: &Value) -> Result<(), String> {
+    let number = value.as_f64().ok_or_else(|| {
+        format!("attribute '{name}' has the value {value}; expected a finite number")
+    })?;
+    check_attribute(name, number)?;
     match edge_name(name) {
-        Some(edge) => attributes.push_edge(edge, value),
-        None if name.is_empty() => return Err("an attribute without a name".to_owned()),
-        None => attributes.push(name, value),
+        Some(edge) => attributes.push_edge(edge, number),
+        None => attributes.push(name, number),
     }
     Ok(())
-}
-
-/// The value of an attribute.
-fn number(name: &str, value: &Value) -> Result<f64, String> {
-    let number = value.as_f64().filter(|number| number.is_finite());
-    number.ok_or_else(|| {
-        format!("attribute '{name}' has the value {value}; expected a finite number")
-    })
 }

@@ -90,6 +90,21 @@ impl Attributes {
     }
 }
 
+/// Checks the name and the value of an attribute.
+///
+/// # Errors
+///
+/// A message if the name is empty, or the value infinite or not a number.
+pub fn check_attribute(name: &str, value: f64) -> Result<(), String> {
+    if name.is_empty() {
+        return Err("an attribute without a name".to_owned());
+    }
+    match value.is_finite() {
+        true => Ok(()),
+        false => Err(format!("attribute '{name}' has the value {value}; expected a finite number")),
+    }
+}
+
 impl AttributeList {
     fn push(&mut self, name: &str, value: f64) {
         if self.values.is_none() && value != 1.0 {

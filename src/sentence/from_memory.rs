@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::attributes::Attributes;
+use super::attributes::{Attributes, check_attribute};
 use super::schema::Schema;
 use super::sentence::{MAX_TEXT, Sentence};
 use super::token_label::TokenLabel;
@@ -109,14 +109,8 @@ impl Sentence {
             for (name, value) in token {
                 let name = name.as_ref();
                 let error = |message: String| Err(Error::parameter(message));
-                if name.is_empty() {
-                    return error(format!("token {t} has an attribute without a name"));
-                }
-                if !value.is_finite() {
-                    return error(format!(
-                        "attribute '{name}' of token {t} has the value {value}; expected a finite \
-                         number"
-                    ));
+                if let Err(fault) = check_attribute(name, value) {
+                    return error(format!("token {t}: {fault}"));
                 }
                 attributes.push(name, value);
                 if attributes.is_full() {
@@ -300,10 +294,10 @@ mod tests {
             let tokens = [vec![("a", 1.0)], vec![(name, value)]];
             Sentence::from_attributes(tokens).unwrap_err().to_string()
         };
-        assert_eq!(fault("", 1.0), "token 2 has an attribute without a name");
+        assert_eq!(fault("", 1.0), "token 2: an attribute without a name");
         assert_eq!(
             fault("b", f64::NAN),
-            "attribute 'b' of token 2 has the value NaN; expected a finite number"
+            "token 2: attribute 'b' has the value NaN; expected a finite number"
         );
     }
 }

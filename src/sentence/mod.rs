@@ -20,7 +20,7 @@ mod text_list;
 mod token_label;
 mod word_index;
 
-pub use attributes::Attributes;
+pub use attributes::{Attributes, check_attribute};
 pub use document::IndexedText;
 pub use document::{Document, SentenceRef};
 pub use document_rule::{DocumentOptions, DocumentRule};
