@@ -41,7 +41,8 @@ fn main() -> Result<()> {
         ("Charles left London", "B-PER O B-LOC"),
         ("she died in Marylebone", "O O O B-LOC"),
     ] {
-        corpus.push_sentence(text.split(' ').map(attributes), labels.split(' '))?;
+        let sentence = Sentence::from_attributes(text.split(' ').map(attributes))?;
+        corpus.push(&sentence.with_labels(labels.split(' '))?)?;
     }
     for dropout in [0.0, 0.3] {
         let options = TrainOptions::new(Lbfgs::dropout(dropout));

@@ -7,7 +7,7 @@ use hashbrown::HashSet;
 use super::alphabet::{Alphabet, Alphabets};
 use super::dataset::Dataset;
 use super::matrix::SparseRows;
-use super::unfinished_sentence::{IntoAttribute, UnfinishedSentence, Zero, check};
+use super::unfinished_sentence::{UnfinishedSentence, Zero, check};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
 use crate::ids::LabelId;
@@ -23,12 +23,13 @@ use crate::template::Attribute;
 ///
 /// ```
 /// use dropchain::train::AttributeCorpus;
-/// use dropchain::{Result, TrainOptions, Trainer};
+/// use dropchain::{Result, Sentence, TrainOptions, Trainer};
 ///
 /// # fn main() -> Result<()> {
 /// let mut corpus = AttributeCorpus::new();
-/// corpus.push_sentence([["word=Ada", "capital"], ["word=left", "lower"]], ["B-PER", "O"])?;
-/// // The same, token by token, with values, and with an attribute of the pair of tokens:
+/// let sentence = Sentence::from_attributes([[("word=Ada", 1.0)], [("word=left", 1.0)]])?;
+/// corpus.push(&sentence.with_labels(["B-PER", "O"])?)?;
+/// // Without a sentence, token by token, and with an attribute of the pair of tokens:
 /// corpus.attribute("word=Grace", 1.0)?;
 /// corpus.end_token(Some("B-PER"))?;
 /// corpus.attribute("word=taught", 1.0)?;
@@ -143,39 +144,6 @@ impl AttributeCorpus {
     /// Drops the unfinished sentence.
     pub fn discard_sentence(&mut self) {
         self.sentence.clear();
-    }
-
-    /// Adds a labeled sentence: the attributes of each token, and as many labels.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`attribute`](Self::attribute) and [`end_token`](Self::end_token);
-    /// [`Error::Parameter`] if there are more labels than tokens, or fewer.
-    pub fn push_sentence<A, L>(
-        &mut self,
-        tokens: impl IntoIterator<Item = A>,
-        labels: impl IntoIterator<Item = L>,
-    ) -> Result<()>
-    where
-        A: IntoIterator<Item: IntoAttribute>,
-        L: AsRef<str>,
-    {
-        self.sentence.clear();
-        let mut labels = labels.into_iter();
-        for token in tokens {
-            let label = labels.next();
-            self.push_token(token, label.as_ref().map(AsRef::as_ref))?;
-        }
-        let tokens = self.sentence.len();
-        let known = self.sentence.labels.iter().filter(|ids| !ids.is_empty());
-        let found = known.count() + labels.count();
-        if found != tokens {
-            self.sentence.clear();
-            return Err(Error::parameter(format!(
-                "{found} labels for a sentence of {tokens} tokens; expected one per token"
-            )));
-        }
-        self.end_sentence()
     }
 
     /// Adds a sentence that comes with attributes, such as one read from a file in CRFsuite's
@@ -336,17 +304,6 @@ impl AttributeCorpus {
             )));
         }
         labels.iter().map(|label| self.labels.insert(label)).collect()
-    }
-
-    fn push_token<A>(&mut self, token: A, label: Option<&str>) -> Result<()>
-    where
-        A: IntoIterator<Item: IntoAttribute>,
-    {
-        for attribute in token {
-            let (name, value) = attribute.attribute();
-            self.attribute(name, value)?;
-        }
-        self.end_token(label)
     }
 
     fn push_attribute(&mut self, kind: usize, name: &str, value: f64) -> Result<()> {

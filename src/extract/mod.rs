@@ -22,4 +22,3 @@ pub use dataset::{Allowed, AllowedLabels, Dataset, Target};
 pub use matrix::numbered;
 pub use matrix::{Classes, SparseRows};
 pub use source::{AttributeSource, TokenSink};
-pub use unfinished_sentence::IntoAttribute;

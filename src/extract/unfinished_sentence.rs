@@ -6,37 +6,6 @@ use super::builder::MAX_VALUE;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
 
-/// An attribute as [`AttributeCorpus::push_sentence`](super::AttributeCorpus::push_sentence) takes
-/// it: a name, whose value is 1, or a name with a value.
-pub trait IntoAttribute {
-    /// Returns the name and the value.
-    fn attribute(&self) -> (&str, f64);
-}
-
-impl<T: IntoAttribute + ?Sized> IntoAttribute for &T {
-    fn attribute(&self) -> (&str, f64) {
-        (**self).attribute()
-    }
-}
-
-impl IntoAttribute for str {
-    fn attribute(&self) -> (&str, f64) {
-        (self, 1.0)
-    }
-}
-
-impl IntoAttribute for String {
-    fn attribute(&self) -> (&str, f64) {
-        (self, 1.0)
-    }
-}
-
-impl<N: AsRef<str>> IntoAttribute for (N, f64) {
-    fn attribute(&self) -> (&str, f64) {
-        (self.0.as_ref(), self.1)
-    }
-}
-
 /// An attribute that has the value 0 at a token with this label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Zero {

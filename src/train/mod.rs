@@ -65,7 +65,7 @@ mod training_set;
 mod two_passes;
 
 pub use crate::chain::Order;
-pub use crate::extract::{AttributeCorpus, IntoAttribute};
+pub use crate::extract::AttributeCorpus;
 pub use crate::model::Precision;
 pub use crate::noise::Engine;
 pub use crate::ranks::{Ranks, Reduce};

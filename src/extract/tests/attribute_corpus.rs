@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::push_sentence;
 use crate::extract::AttributeCorpus;
 use crate::ids::LabelId;
 use crate::sentence::Sentence;
@@ -9,7 +10,7 @@ use crate::sentence::Sentence;
 #[test]
 fn sentences_are_labeled_or_unlabeled_and_share_their_attributes() {
     let mut corpus = AttributeCorpus::new();
-    corpus.push_sentence([["a"], ["b"]], ["X", "Y"]).unwrap();
+    push_sentence(&mut corpus, [[("a", 1.0)], [("b", 1.0)]], &["X", "Y"]);
     corpus.attribute("b", 0.5).unwrap();
     corpus.attribute("c", 1.0).unwrap();
     corpus.end_token(None).unwrap();
@@ -55,7 +56,7 @@ fn a_split_keeps_the_order_and_the_labels_of_all() {
         corpus.set_part(i % 2);
         let zero = if i == 1 { "d" } else { "a" };
         let attributes = [(attribute, 1.0), (zero, 0.0)];
-        corpus.push_sentence([attributes], [label]).unwrap();
+        push_sentence(&mut corpus, [attributes], &[label]);
     }
     corpus.attribute("d", 1.0).unwrap();
     corpus.end_token(None).unwrap();
@@ -90,7 +91,7 @@ fn labels_may_be_partial_and_sentences_weighted() {
     corpus.end_token(None).unwrap();
     corpus.end_token_one_of(&["X", "Y"]).unwrap();
     corpus.end_sentence().unwrap();
-    corpus.push_sentence([["a"]], ["X"]).unwrap();
+    push_sentence(&mut corpus, [[("a", 1.0)]], &["X"]);
     let labeled = corpus.labeled();
     assert_eq!((labeled.partial_tokens(), labeled.labeled_tokens()), (2, 3));
     assert_eq!((labeled.weight(0), labeled.weight(1)), (0.5, 1.0));
@@ -107,23 +108,18 @@ fn sentences_without_attributes_are_rejected() {
 #[test]
 fn a_faulty_sentence_is_dropped_and_the_rest_kept() {
     let mut corpus = AttributeCorpus::new();
-    corpus.push_sentence([["a"]], ["X"]).unwrap();
-    let mut fault = |tokens: &[&[(&str, f64)]], labels: &[&str]| {
-        let pushed = corpus.push_sentence(tokens.iter().map(|t| t.iter()), labels);
-        pushed.unwrap_err().to_string()
-    };
-    let one = [("b", 1.0)];
-    let expected = "1 labels for a sentence of 2 tokens; expected one per token";
-    assert_eq!(fault(&[&one, &one], &["X"]), expected);
-    let expected = "2 labels for a sentence of 1 tokens; expected one per token";
-    assert_eq!(fault(&[&one], &["X", "Y"]), expected);
-    assert_eq!(fault(&[&[("", 1.0)]], &["X"]), "an attribute has no name");
+    push_sentence(&mut corpus, [[("a", 1.0)]], &["X"]);
+    for (name, value, expected) in [
+        ("", 1.0, "an attribute has no name"),
+        ("b", f64::NAN, "attribute 'b' has the value NaN; expected a number of at most 1e30"),
+    ] {
+        corpus.attribute("b", 1.0).unwrap();
+        corpus.end_token(Some("X")).unwrap();
+        assert_eq!(corpus.attribute(name, value).unwrap_err().to_string(), expected);
+    }
+    corpus.end_token(Some("X")).unwrap();
     assert_eq!(
-        fault(&[&[("b", f64::NAN)]], &["X"]),
-        "attribute 'b' has the value NaN; expected a number of at most 1e30"
-    );
-    assert_eq!(
-        fault(&[&one, &one], &["X", ""]),
+        corpus.end_token(Some("")).unwrap_err().to_string(),
         "the label of token 2 is empty; expected a label, such as O"
     );
     corpus.attribute("c", 1.0).unwrap();
@@ -133,7 +129,7 @@ fn a_faulty_sentence_is_dropped_and_the_rest_kept() {
     corpus.attribute("c", 1.0).unwrap();
     let error = corpus.end_sentence().unwrap_err().to_string();
     assert!(error.starts_with("attributes follow the last token"));
-    corpus.push_sentence([["a"]], ["X"]).unwrap();
+    push_sentence(&mut corpus, [[("a", 1.0)]], &["X"]);
     assert_eq!(corpus.labeled().tokens(), 2);
     assert_eq!(corpus.labeled().labels, [LabelId(0); 2]);
     let before = corpus.memory();

@@ -28,6 +28,16 @@ fn with_attributes(tokens: &[&[(&str, f64)]]) -> Sentence {
     sentence
 }
 
+/// Adds a labeled sentence to a corpus of attributes.
+pub fn push_sentence<A: IntoIterator<Item = (N, f64)>, N: AsRef<str>>(
+    corpus: &mut AttributeCorpus,
+    tokens: impl IntoIterator<Item = A>,
+    labels: &[&str],
+) {
+    let sentence = Sentence::from_attributes(tokens).unwrap();
+    corpus.push(&sentence.with_labels(labels).unwrap()).unwrap();
+}
+
 fn from_input() -> AttributeSource {
     AttributeSource::bind(None, &Schema::words()).unwrap()
 }

@@ -2,6 +2,7 @@
 //! that choose nothing, the optimizer without its own improvements.
 
 use super::*;
+use crate::extract::tests::push_sentence;
 use crate::optim::LbfgsOptions;
 
 const TRAIN: &str = "\
@@ -75,7 +76,7 @@ fn weights_that_never_occur_have_the_frequency_0() {
 #[test]
 fn the_weight_of_a_sentence_counts_for_frequencies() {
     let mut corpus = AttributeCorpus::new();
-    corpus.push_sentence([["a"], ["b"]], ["X", "Y"]).unwrap();
+    push_sentence(&mut corpus, [[("a", 1.0)], [("b", 1.0)]], &["X", "Y"]);
     for attribute in ["c", "d"] {
         corpus.weight(0.5).unwrap();
         corpus.attribute(attribute, 1.0).unwrap();
@@ -95,8 +96,9 @@ fn values_of_0_may_count_as_observed() {
     // a and b have the same values, but only b is 0 with Y; c is never anything but 0.
     let mut corpus = AttributeCorpus::new();
     corpus.observe_zeros();
-    corpus.push_sentence([[("a", 1.0), ("b", 1.0)]], ["X"]).unwrap();
-    corpus.push_sentence([[("a", 1.0), ("b", 1.0)], [("b", 0.0), ("c", 0.0)]], ["X", "Y"]).unwrap();
+    push_sentence(&mut corpus, [[("a", 1.0), ("b", 1.0)]], &["X"]);
+    let tokens = [[("a", 1.0), ("b", 1.0)], [("b", 0.0), ("c", 0.0)]];
+    push_sentence(&mut corpus, tokens, &["X", "Y"]);
     let weights = |min_frequency| {
         let mut options = crfsuite();
         options.structure.min_frequency = min_frequency;
@@ -117,7 +119,7 @@ fn values_of_0_may_count_as_observed() {
 /// Trains on a sentence with the labels X and Y without observing zeros.
 fn existing_of(tokens: &[[(&str, f64); 1]; 2]) -> Vec<(String, Vec<u16>)> {
     let mut corpus = AttributeCorpus::new();
-    corpus.push_sentence(tokens, ["X", "Y"]).unwrap();
+    push_sentence(&mut corpus, *tokens, &["X", "Y"]);
     let trainer = Trainer::new(crfsuite()).unwrap();
     let trained = trainer.train_attributes(&corpus, None, &mut ()).unwrap();
     let labels = |weights: Vec<(u16, f64)>| weights.into_iter().map(|w| w.0).collect();
@@ -150,9 +152,9 @@ fn hold_out(options: TrainOptions, dev: bool) -> (Trained, Events) {
         let words: Vec<&str> = (0..sentence.len()).map(|t| sentence.cell(t, 0)).collect();
         let attributes = (0..words.len()).map(|t| {
             let before = t.checked_sub(1).map_or("", |t| words[t]);
-            [format!("w={}", words[t]), format!("p={before}")]
+            [(format!("w={}", words[t]), 1.0), (format!("p={before}"), 1.0)]
         });
-        corpus.push_sentence(attributes, sentence.labels().unwrap()).unwrap();
+        push_sentence(&mut corpus, attributes, &sentence.labels().unwrap());
     }
     let [rest, held_out] = corpus.split(|part| part == 2);
     let mut events = Events::default();
