@@ -23,21 +23,19 @@ pub(super) struct InputCell {
     pub text: Range<usize>,
     /// Whether it lies inside the sentence.
     pub inside: bool,
-    /// The first cell of its memo entry.
-    pub first_cell: usize,
+    /// The cell of the function that the function is computed from, if it is.
+    pub source: usize,
 }
 
 impl BoundFunction {
-    /// Evaluates the function on one input cell; `offset` returns the offset of another function's
-    /// cell in the memo entry.
+    /// Evaluates the function on one input cell.
     pub(super) fn fill_cell(
         &self,
         input: &InputCell,
         known_words: &KnownWords,
-        offset: impl Fn(usize) -> usize,
         ws: &mut Workspace,
     ) {
-        let cell = self.source().map_or(0, |source| input.first_cell + offset(source));
+        let cell = input.source;
         let Workspace { values, scratch, .. } = ws;
         match &self.operation {
             Operation::Text => values.push_range(input.text.clone()),

@@ -370,11 +370,13 @@ impl Extractor {
         ws: &mut Workspace,
     ) -> usize {
         let first_cell = ws.values.next_cell();
-        let input = InputCell { text, inside, first_cell };
-        for &function in &self.plan.columns[number].functions {
-            ws.values.memos_per_value = self.memos_per_value[function];
-            let offset = |other| self.plan.offset(other);
-            self.functions[function].fill_cell(&input, &self.known_words, offset, ws);
+        for &number in &self.plan.columns[number].functions {
+            ws.values.memos_per_value = self.memos_per_value[number];
+            let function = &self.functions[number];
+            let source =
+                first_cell + function.source().map_or(0, |source| self.plan.offset(source));
+            let input = InputCell { text: text.clone(), inside, source };
+            function.fill_cell(&input, &self.known_words, ws);
         }
         first_cell
     }
