@@ -7,7 +7,7 @@ use super::container::Container;
 use super::container_file::{Contents, EXPECTED, Sections, assemble, check_memory};
 use super::format::{AttributeKind, FIRST_PASS};
 use super::header::Header;
-use super::table::{AttributeTable, TableBuilder, TableFormat, TableLayout};
+use super::table::{AttributeTable, TableBuilder, TableLayout};
 #[cfg(feature = "train")]
 use crate::atomic_file;
 use crate::error::{Error, Result};
@@ -67,10 +67,9 @@ impl Model {
         let labels = header.labels.len();
         check_label_memory(labels.pow(2), file.path())?;
         let table = |kind: AttributeKind| {
-            let format = TableFormat { precision: header.precision, kind, labels };
             let sections = &file.sections()[2 + 4 * kind as usize..];
             let of_table = std::array::from_fn(|i| sections[i].clone());
-            let table = TableLayout::new(&header.tables[kind as usize], format, of_table);
+            let table = TableLayout::new(&header, kind, of_table);
             table.map_err(|what| file.damaged(&what))
         };
         let tables = [table(AttributeKind::Node)?, table(AttributeKind::Edge)?];

@@ -63,6 +63,16 @@ pub enum AttributeKind {
     Edge,
 }
 
+impl AttributeKind {
+    /// Returns the number of weights that an attribute may have in a model of K labels: K or K².
+    pub fn weights(self, labels: usize) -> usize {
+        match self {
+            Self::Node => labels,
+            Self::Edge => labels * labels,
+        }
+    }
+}
+
 /// The shape of a table, as stored in the header.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TableInfo {

@@ -184,13 +184,13 @@ impl Model {
     ) -> Result<Self> {
         header.validate().map_err(Error::parameter)?;
         let (k, precision) = (header.labels.len(), header.precision);
-        let mut node_table = TableBuilder::nodes(k, precision);
+        let mut node_table = TableBuilder::new(AttributeKind::Node, k, precision);
         for attribute in nodes {
             let (name, weights) = attribute?;
             let position = |label: LabelId| Some(label.index()).filter(|&label| label < k);
             push(&mut node_table, name.as_ref(), weights, position)?;
         }
-        let mut edge_table = TableBuilder::edges(k, precision);
+        let mut edge_table = TableBuilder::new(AttributeKind::Edge, k, precision);
         for attribute in edges {
             let (name, weights) = attribute?;
             let position = |[a, b]: [LabelId; 2]| {

@@ -357,7 +357,7 @@ pub struct Rounded {
 
 impl fmt::Display for Rounded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "weights rounded to {}", self.precision.size())?;
+        write!(f, "weights rounded to {} bytes", self.precision.bytes())?;
         let Some([before, after]) = self.dev else {
             return Ok(());
         };

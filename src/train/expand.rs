@@ -7,7 +7,7 @@
 use super::origin::Origin;
 use crate::error::Result;
 use crate::extract::{Alphabet, Alphabets, Classes};
-use crate::model::{Precision, TableBuilder};
+use crate::model::{AttributeKind, Precision, TableBuilder};
 use crate::score::{FeatureBlock, ParameterSpace};
 
 /// The parameters of classes, and the attributes in them.
@@ -35,9 +35,9 @@ impl ClassWeights<'_> {
         let [node_block, edge_block] = self.space.blocks();
         // The position of a weight in the padded scores, to its column in the table.
         let column = |position| position / stride * labels + position % stride;
-        let table = TableBuilder::nodes(labels, precision);
+        let table = TableBuilder::new(AttributeKind::Node, labels, precision);
         let nodes = self.fill(table, (nodes, &self.classes[0], node_block), theta, |p| p)?;
-        let table = TableBuilder::edges(labels, precision);
+        let table = TableBuilder::new(AttributeKind::Edge, labels, precision);
         let edges = self.fill(table, (edges, &self.classes[1], edge_block), theta, column)?;
         Ok([nodes, edges])
     }

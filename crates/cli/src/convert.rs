@@ -50,12 +50,12 @@ impl ConvertCommand {
         file.save(new.as_bytes())?;
         let weights = [AttributeKind::Node, AttributeKind::Edge].map(|kind| new.weights(kind));
         Progress::new(self.quiet).println(&format!(
-            "wrote {}: {} labels, {} attributes, {} weights of {}",
+            "wrote {}: {} labels, {} attributes, {} weights of {} bytes",
             self.model.display(),
             new.header().labels.len(),
             new.attributes(AttributeKind::Node) + new.attributes(AttributeKind::Edge),
             weights[0] + weights[1],
-            new.header().precision.size(),
+            new.header().precision.bytes(),
         ));
         Ok(())
     }

@@ -26,22 +26,11 @@ pub struct TableBuilder {
 }
 
 impl TableBuilder {
-    /// Creates a builder for a table of node attributes, with `labels` scores each.
-    pub fn nodes(labels: usize, precision: Precision) -> Self {
-        let sparse = WeightEncoding::sparse(AttributeKind::Node, labels, precision);
-        Self::new(labels, sparse)
-    }
-
-    /// Creates a builder for a table of edge attributes, with `labels`² scores each.
-    pub fn edges(labels: usize, precision: Precision) -> Self {
-        let sparse = WeightEncoding::sparse(AttributeKind::Edge, labels, precision);
-        Self::new(labels * labels, sparse)
-    }
-
-    fn new(scores: usize, sparse: WeightEncoding) -> Self {
+    /// Creates a builder for a table of attributes of a kind in a model of K `labels`.
+    pub fn new(kind: AttributeKind, labels: usize, precision: Precision) -> Self {
         Self {
-            scores,
-            sparse,
+            scores: kind.weights(labels),
+            sparse: WeightEncoding::sparse(kind, labels, precision),
             names: NameList::default(),
             rows: Vec::new(),
             row_ends: Vec::new(),

@@ -13,6 +13,6 @@ mod stored_weight;
 
 pub use builder::TableBuilder;
 pub use reader::AttributeTable;
-pub(super) use reader::{TableFormat, TableLayout};
+pub(super) use reader::TableLayout;
 pub use rows::WeightRows;
 pub use slots::WeightLocation;

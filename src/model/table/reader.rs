@@ -4,36 +4,25 @@ use std::ops::Range;
 
 use super::encoding::WeightEncoding;
 use super::names::Names;
-use super::rows::WeightRows;
+use super::rows::{RowLayout, WeightRows};
 use super::slots::{MAX_PROBES, Slots, WeightLocation};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
 use crate::model::container::Container;
-use crate::model::format::{AttributeKind, Precision, TableInfo};
+use crate::model::format::{AttributeKind, TableInfo};
+use crate::model::header::Header;
 
 /// Size of a slot in bytes.
 const SLOT: usize = 8;
-
-/// The properties that, with its [`TableInfo`], determine the encoding of a table.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::model) struct TableFormat {
-    pub precision: Precision,
-    pub kind: AttributeKind,
-    /// Number of labels K.
-    pub labels: usize,
-}
 
 /// How a table is stored in a model file.
 #[derive(Clone, Debug)]
 pub(in crate::model) struct TableLayout {
     info: TableInfo,
     slots: Slots,
-    encoding: WeightEncoding,
-    locations: u64, // exclusive upper bound of locations
+    slot_bytes: Range<usize>,
     fingerprinter: Fingerprinter,
-    labels: usize,
-    scores: usize,               // per attribute: K for nodes, K² for edges
-    sections: [Range<usize>; 2], // slots, weights
+    rows: RowLayout,
     names: Names,
 }
 
@@ -51,18 +40,15 @@ impl TableLayout {
     ///
     /// A message if the lengths of the sections do not match `info`.
     pub fn new(
-        info: &TableInfo,
-        format: TableFormat,
+        header: &Header,
+        kind: AttributeKind,
         sections: [Range<usize>; 4],
     ) -> Result<Self, String> {
-        let TableFormat { precision, kind, labels } = format;
-        let scores = match kind {
-            AttributeKind::Node => labels,
-            AttributeKind::Edge => labels * labels,
-        };
+        let (info, labels) = (&header.tables[kind as usize], header.labels.len());
+        let scores = kind.weights(labels);
         let encoding = match info.dense {
-            true => WeightEncoding::dense(precision),
-            false => WeightEncoding::sparse(kind, labels, precision),
+            true => WeightEncoding::dense(header.precision),
+            false => WeightEncoding::sparse(kind, labels, header.precision),
         };
         let locations = encoding.locations(info);
         let [slot_bytes, weight_bytes, lengths, name_bytes] = sections;
@@ -74,15 +60,13 @@ impl TableLayout {
         if !fits {
             return Err("the size of a table does not match the header".to_owned());
         }
+        let Range { start, end } = weight_bytes;
         Ok(Self {
             info: info.clone(),
             slots: Slots::new(info.slots, locations),
-            encoding,
-            locations,
+            slot_bytes,
             fingerprinter: Fingerprinter::from_seed(info.seed),
-            labels,
-            scores,
-            sections: [slot_bytes, weight_bytes],
+            rows: RowLayout { start, end, locations, labels, scores, encoding },
             names: Names::new(info.attributes as usize, lengths, name_bytes),
         })
     }
@@ -134,8 +118,7 @@ impl<'m> AttributeTable<'m> {
     ///
     /// [`Error::Model`] if the file is damaged there.
     pub(in crate::model) fn slots_and_weights(self) -> Result<&'m [u8]> {
-        let [slots, weights] = &self.layout.sections;
-        self.file.get(slots.start..weights.end)
+        self.file.get(self.layout.slot_bytes.start..self.layout.rows.end)
     }
 
     /// Prefetches the slot where [`find`](Self::find) starts. Call it for many keys before looking
@@ -143,7 +126,7 @@ impl<'m> AttributeTable<'m> {
     #[inline(always)]
     pub fn prefetch_slot(self, key: u64) -> u8 {
         let layout = self.layout;
-        self.file.prefetch(layout.sections[0].start + layout.slots.home(key) * SLOT)
+        self.file.prefetch(layout.slot_bytes.start + layout.slots.home(key) * SLOT)
     }
 
     /// Looks up a key by linear probing; `None` if no attribute has it.
@@ -156,7 +139,7 @@ impl<'m> AttributeTable<'m> {
         let layout = self.layout;
         let mut at = layout.slots.home(key);
         for _ in 0..(layout.info.slots as usize).min(MAX_PROBES) {
-            let start = layout.sections[0].start + at * SLOT;
+            let start = layout.slot_bytes.start + at * SLOT;
             let slot = self.file.get(start..start + SLOT)?;
             let slot = u64::from_le_bytes(slot.as_chunks().0[0]);
             if slot == 0 {
@@ -175,16 +158,7 @@ impl<'m> AttributeTable<'m> {
 
     /// Returns the weights for summation.
     pub fn rows(self) -> WeightRows<'m> {
-        let layout = self.layout;
-        WeightRows {
-            file: self.file,
-            data: &self.file.as_bytes()[..layout.sections[1].end],
-            start: layout.sections[1].start,
-            locations: layout.locations,
-            labels: layout.labels,
-            scores: layout.scores,
-            encoding: layout.encoding,
-        }
+        WeightRows::new(self.file, self.layout.rows)
     }
 
     /// Returns the stored weights of the attribute with a key, each with its position: the label b,

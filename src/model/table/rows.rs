@@ -72,38 +72,50 @@ impl StoredPosition for u32 {
     }
 }
 
+/// Where the rows of a table are in a file, and how they are laid out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowLayout {
+    /// Offset of the first row.
+    pub start: usize,
+    /// Offset of the end of the last row.
+    pub end: usize,
+    /// Exclusive upper bound of locations.
+    pub locations: u64,
+    /// Number of labels K.
+    pub labels: usize,
+    /// Number of scores of an attribute, K or K².
+    pub scores: usize,
+    pub encoding: WeightEncoding,
+}
+
 /// The weights of a table, for summation.
 #[derive(Clone, Copy, Debug)]
 pub struct WeightRows<'a> {
-    pub(super) file: &'a Container,
-    /// The file up to the end of the weights.
-    pub(super) data: &'a [u8],
-    /// Offset of the weights.
-    pub(super) start: usize,
-    /// Exclusive upper bound of locations.
-    pub(super) locations: u64,
-    /// Number of labels K.
-    pub(super) labels: usize,
-    /// Number of scores of an attribute, K or K².
-    pub(super) scores: usize,
-    pub(super) encoding: WeightEncoding,
+    file: &'a Container,
+    data: &'a [u8], // the file up to the end of the weights
+    layout: RowLayout,
 }
 
-impl WeightRows<'_> {
+impl<'a> WeightRows<'a> {
+    /// Returns the rows of a file with this layout.
+    pub(super) fn new(file: &'a Container, layout: RowLayout) -> Self {
+        Self { file, data: &file.as_bytes()[..layout.end], layout }
+    }
+
     /// Returns the size of a row in bytes; of a sparse row, the maximum.
     #[inline(always)]
     fn row_size(&self) -> usize {
-        self.encoding.row_size(self.scores)
+        self.layout.encoding.row_size(self.layout.scores)
     }
 
     /// Returns the offset of the row at a location, after verifying its bytes.
     #[inline(always)]
     pub fn locate(&self, location: WeightLocation) -> Result<usize> {
         let number = location.0;
-        if number >= self.locations {
+        if number >= self.layout.locations {
             return Err(self.file.missing_weights());
         }
-        let start = self.start + self.encoding.offset(number, self.scores);
+        let start = self.layout.start + self.layout.encoding.offset(number, self.layout.scores);
         let end = (start + self.row_size()).min(self.data.len());
         self.file.get(start..end)?;
         Ok(start)
@@ -111,16 +123,16 @@ impl WeightRows<'_> {
 
     /// Returns the weights of the row at a location, with their positions.
     pub(super) fn read(&self, location: WeightLocation) -> Result<Vec<(usize, f64)>> {
-        let encoding = self.encoding;
+        let encoding = self.layout.encoding;
         let entries = self.data[self.locate(location)?..].chunks_exact(encoding.entry_size());
         let mut weights = Vec::new();
         // A row has at most K or K² entries; bytes after that have not been verified.
-        for (i, entry) in entries.take(self.scores).enumerate() {
+        for (i, entry) in entries.take(self.layout.scores).enumerate() {
             let (position, is_last) = match encoding.is_dense() {
-                true => (i, i + 1 == self.scores),
+                true => (i, i + 1 == self.layout.scores),
                 false => encoding.read_position(entry),
             };
-            if position >= self.scores {
+            if position >= self.layout.scores {
                 return Err(self.file.weight_without_label());
             }
             weights.push((position, encoding.read_weight(entry)));
@@ -135,7 +147,7 @@ impl WeightRows<'_> {
     /// first line and leaves the others to the hardware prefetcher.
     #[inline(always)]
     pub fn prefetch(&self, offset: usize) -> u8 {
-        let size = if self.encoding.is_dense() { self.row_size() } else { 1 };
+        let size = if self.layout.encoding.is_dense() { self.row_size() } else { 1 };
         prefetch_range(self.data, offset, size)
     }
 
@@ -148,7 +160,7 @@ impl WeightRows<'_> {
     /// [`Error::Model`](crate::Error::Model) if the file is damaged there.
     #[inline]
     pub fn add(&self, rows: &[(usize, f64)], stride: usize, scores: &mut [f64]) -> Result<()> {
-        match self.encoding.precision {
+        match self.layout.encoding.precision {
             Precision::F64 => self.add_stored::<[u8; 8]>(rows, stride, scores),
             Precision::F32 => self.add_stored::<[u8; 4]>(rows, stride, scores),
             Precision::F16 => self.add_stored::<[u8; 2]>(rows, stride, scores),
@@ -162,11 +174,11 @@ impl WeightRows<'_> {
         stride: usize,
         scores: &mut [f64],
     ) -> Result<()> {
-        match self.encoding.position_size {
+        match self.layout.encoding.position_size {
             0 => {
                 for (a, scores) in scores.chunks_exact_mut(stride).enumerate() {
-                    let scores = &mut scores[..self.labels];
-                    add_dense::<W>(self.data, a * self.labels, rows, scores);
+                    let scores = &mut scores[..self.layout.labels];
+                    add_dense::<W>(self.data, a * self.layout.labels, rows, scores);
                 }
                 Ok(())
             }
@@ -204,12 +216,12 @@ impl WeightRows<'_> {
     ) -> Result<(), SparseRowError> {
         let entries = &self.data[offset..];
         // A row has at most K or K² entries; bytes after that have not been verified.
-        for entry in entries.chunks_exact(P::SIZE + W::SIZE).take(self.scores) {
+        for entry in entries.chunks_exact(P::SIZE + W::SIZE).take(self.layout.scores) {
             let (position, weight) = entry.split_at(P::SIZE);
             let (position, is_last) = P::split(position).ok_or(SparseRowError::Unterminated)?;
-            let score = scores.get_mut(P::score(position, self.labels, stride));
+            let score = scores.get_mut(P::score(position, self.layout.labels, stride));
             match (score, W::weights(weight)) {
-                (Some(score), [weight]) if position < self.scores => {
+                (Some(score), [weight]) if position < self.layout.scores => {
                     *score += value * weight.number();
                 }
                 _ => return Err(SparseRowError::UnknownLabel),
@@ -326,8 +338,9 @@ mod tests {
     }
 
     fn table(file: &Container, labels: usize, encoding: WeightEncoding) -> WeightRows<'_> {
-        let data = file.as_bytes();
-        WeightRows { file, data, start: 7, locations: 3, labels, scores: labels, encoding }
+        let end = file.as_bytes().len();
+        let layout = RowLayout { start: 7, end, locations: 3, labels, scores: labels, encoding };
+        WeightRows::new(file, layout)
     }
 
     #[test]

@@ -85,15 +85,6 @@ impl Precision {
         }
     }
 
-    /// Returns the number of bytes of a weight with its unit, such as `4 bytes`.
-    pub fn size(self) -> &'static str {
-        match self {
-            Self::F64 => "8 bytes",
-            Self::F32 => "4 bytes",
-            Self::F16 => "2 bytes",
-        }
-    }
-
     /// Returns the weight that is read if `weight` is stored; not finite if it is too large.
     pub fn round(self, weight: f64) -> f64 {
         match self {

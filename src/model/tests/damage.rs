@@ -118,12 +118,12 @@ fn every_truncation_is_detected() {
 
 #[test]
 fn damage_is_detected_on_access_and_not_before() {
-    let mut table = TableBuilder::nodes(3, Precision::F32);
+    let mut table = TableBuilder::new(AttributeKind::Node, 3, Precision::F32);
     for i in 0..5000 {
         let weights = (0..3).map(|position| (position, 1.0));
         table.push(format!("attribute {i}").as_bytes(), weights).unwrap();
     }
-    let edges = TableBuilder::edges(3, Precision::F32);
+    let edges = TableBuilder::new(AttributeKind::Edge, 3, Precision::F32);
     let model = Model::build(header(&LABELS, "word", Precision::F32), [table, edges]).unwrap();
     let mut bytes = model.as_bytes().to_vec();
     let end = bytes.len();

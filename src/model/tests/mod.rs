@@ -58,8 +58,8 @@ pub(crate) fn model(header: Header, nodes: &NamedWeights, edges: &NamedWeights) 
         }
         table
     };
-    let nodes = fill(TableBuilder::nodes(k, precision), nodes);
-    let edges = fill(TableBuilder::edges(k, precision), edges);
+    let nodes = fill(TableBuilder::new(AttributeKind::Node, k, precision), nodes);
+    let edges = fill(TableBuilder::new(AttributeKind::Edge, k, precision), edges);
     Model::build(header, [nodes, edges]).unwrap()
 }
 
@@ -157,12 +157,12 @@ fn unknown_attributes_are_unknown() {
 
 #[test]
 fn many_attributes_are_all_found() {
-    let mut table = TableBuilder::nodes(3, Precision::F64);
+    let mut table = TableBuilder::new(AttributeKind::Node, 3, Precision::F64);
     for i in 0..2000 {
         let weights = [(i % 3, f64::from(i + 1))];
         table.push(format!("a{i}").as_bytes(), weights).unwrap();
     }
-    let edges = TableBuilder::edges(3, Precision::F64);
+    let edges = TableBuilder::new(AttributeKind::Edge, 3, Precision::F64);
     let model = Model::build(header(&LABELS, "word", Precision::F64), [table, edges]).unwrap();
     for i in 0..2000 {
         let found = weights(&model, AttributeKind::Node, &format!("a{i}")).unwrap();
@@ -206,14 +206,14 @@ fn zero_weights_and_attributes_without_others_are_not_stored() {
 
 #[test]
 fn a_weight_that_overflows_its_precision_is_an_error() {
-    let mut table = TableBuilder::nodes(3, Precision::F32);
+    let mut table = TableBuilder::new(AttributeKind::Node, 3, Precision::F32);
     let error = table.push(b"word[0]=a", [(0, 1e39)]).unwrap_err();
     assert_eq!(
         error.to_string(),
         "attribute 'word[0]=a' has the weight 1e39, too large to be stored; use a stronger penalty \
          or larger attribute values"
     );
-    let mut table = TableBuilder::nodes(3, Precision::F64);
+    let mut table = TableBuilder::new(AttributeKind::Node, 3, Precision::F64);
     assert!(table.push(b"word[0]=a", [(0, 1e39)]).is_ok());
     assert!(table.push(b"word[0]=b", [(0, f64::NAN)]).is_err());
 }
