@@ -340,7 +340,7 @@ they came, so that some of them stayed until the ice was gone.
             ("Mira\nHolm\nran\n.\n\nKai\nsat\n.\n", Format::Conll, "read as one word per line"),
             ("{\"tokens\": [\"Ann\"]}\n", Format::Jsonl, "read as JSON lines"),
             ("# text = Ann\n1\tAnn\t_\tX\t_\t_\t0\t_\t_\t_\n", Format::Conllu, "CoNLL-U"),
-            ("[{\"text\": \"Mira\"}]\n", Format::Text, "but the file looks like a JSON array"),
+            ("[{\"text\": \"Mira\"}]\n", Format::Text, "but the file looks like JSON"),
             ("Mira|NNP|I-PER ran|VBD|O .|.|O\n", Format::Text, "looks like tokens word|tag|label"),
             (BROKEN, Format::Text, "most lines seem to end inside a sentence; --paragraphs"),
             // Text.

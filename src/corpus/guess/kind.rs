@@ -36,11 +36,7 @@ const TAG_NAMES: [&str; 24] = [
 pub enum OtherKind {
     /// Lines that end in CR alone.
     CarriageReturns,
-    /// Training data of spaCy: texts and offsets.
-    Spacy,
-    /// A JSON array.
-    JsonArray,
-    /// JSON objects.
+    /// JSON.
     Json,
     /// XML.
     Xml,
@@ -60,18 +56,10 @@ impl fmt::Display for OtherKind {
                 "the lines seem to end in CR alone, as on old Macs; expected LF or CRLF (convert \
                  the file, for example with tr '\\r' '\\n')",
             ),
-            Self::Spacy => f.write_str(
-                "the file looks like training data of spaCy (texts and offsets); `format` spans \
-                 reads JSON lines {\"text\": …, \"spans\": [{\"start\": …, \"end\": …, \"label\": \
-                 …}]}; docs/formats.md says how to convert",
-            ),
-            Self::JsonArray => f.write_str(
-                "the file looks like a JSON array; `format` spans reads texts with spans of \
-                 characters",
-            ),
             Self::Json => f.write_str(
                 "the file looks like JSON; `format` jsonl reads lines {\"tokens\": […], \
-                 \"labels\": […]}, `format` spans texts with spans of characters",
+                 \"labels\": […]}, `format` spans texts with spans of characters; \
+                 docs/formats.md says how to convert others",
             ),
             Self::Xml => write!(f, "the file looks like XML{COLUMNS}"),
             Self::Csv(separator) => {
@@ -109,8 +97,8 @@ pub fn recognize(lines: &[String]) -> Option<OtherKind> {
     if first.contains('\r') {
         return Some(OtherKind::CarriageReturns);
     }
-    if let Some(kind) = json(first, lines.get(1).map_or("", |line| line.trim())) {
-        return Some(kind);
+    if is_json(first, lines.get(1).map_or("", |line| line.trim())) {
+        return Some(OtherKind::Json);
     }
     if first.starts_with("<?xml") || first.starts_with("<!DOCTYPE") {
         return Some(OtherKind::Xml);
@@ -122,20 +110,14 @@ pub fn recognize(lines: &[String]) -> Option<OtherKind> {
     Some(OtherKind::Tagged(separator, split_blanks(first).next()?.split(separator).count()))
 }
 
-/// Returns what kind of JSON begins with these two lines.
-fn json(first: &str, second: &str) -> Option<OtherKind> {
-    let begins_value = ["{\"", "[\"", "[["].iter().any(|start| second.starts_with(start));
-    let is_alone = |bracket: &str| {
-        first == bracket && (second == "{" || begins_value || second.contains("\":"))
-    };
-    if first.starts_with('[') && first.contains("\"entities\"") || first.starts_with("TRAIN_DATA") {
-        return Some(OtherKind::Spacy);
-    }
-    if ["[{\"", "[[\""].iter().any(|start| first.starts_with(start)) || is_alone("[") {
-        return Some(OtherKind::JsonArray);
-    }
-    let is_object = first.starts_with("{\"") && first.contains("\":") || is_alone("{");
-    is_object.then_some(OtherKind::Json)
+/// Returns whether JSON begins with these two lines, such as an object, or training data of spaCy.
+fn is_json(first: &str, second: &str) -> bool {
+    let starts = |line: &str, values: &[&str]| values.iter().any(|value| line.starts_with(value));
+    let is_value = second == "{" || starts(second, &["{\"", "[\"", "[["]) || second.contains("\":");
+    matches!(first, "[" | "{") && is_value
+        || starts(first, &["[{\"", "[[\"", "TRAIN_DATA"])
+        || first.starts_with('[') && first.contains("\"entities\"")
+        || first.starts_with("{\"") && first.contains("\":")
 }
 
 /// Returns whether lines are CSV: all have equally many cells, at least two, and as lines of

@@ -198,7 +198,7 @@ fn words_are_not_taken_from_a_column_that_numbers_tokens() {
 fn files_of_other_kinds_are_refused_with_what_reads_them() {
     for (text, expected) in [
         ("Sentence #,Word,POS,Tag\nSentence: 1,Ann,NNP,O\n", "x:1: the file looks like CSV"),
-        ("\n[{\"text\": \"a\"}]\n", "x:2: the file looks like a JSON array; `format` spans"),
+        ("\n[{\"text\": \"a\"}]\n", "x:2: the file looks like JSON; `format`"),
         ("{\"tokens\": [\"a\"], \"labels\": [\"X\"]}\n", "x:1: the file looks like JSON; `format`"),
         ("Mira|NNP|I-PER ran|VBD|O\n\nRain|NN|O fell|VBD|O\n", "x:1: the file looks like tokens "),
         ("Mira\tO\rran\tO\r", "x:1: the lines seem to end in CR alone"),
@@ -229,9 +229,9 @@ fn kinds_of_files_are_recognized_by_their_first_lines() {
         ("Mira_NNP left_VBD\nKai_NNP ran_VBD\nshe_PRP sat_VBD", Some(Tagged('_', 2))),
         ("{\"tokens\": [\"a\"], \"labels\": [\"X\"]}", Some(Json)),
         ("{\n  \"data\": [", Some(Json)),
-        ("[\n  {\n    \"text\": \"a\"", Some(JsonArray)),
-        ("[{\"text\": \"a\"}]", Some(JsonArray)),
-        ("[[\"Mira left.\", {\"entities\": [[0, 4, \"PER\"]]}]]", Some(Spacy)),
+        ("[\n  {\n    \"text\": \"a\"", Some(Json)),
+        ("[{\"text\": \"a\"}]", Some(Json)),
+        ("[[\"Mira left.\", {\"entities\": [[0, 4, \"PER\"]]}]]", Some(Json)),
         ("<?xml version=\"1.0\"?>", Some(Xml)),
         ("Mira\tB-PER\rHolm\tI-PER\r", Some(CarriageReturns)),
         // Columns with such characters are columns.
