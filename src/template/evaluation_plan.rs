@@ -15,6 +15,8 @@ pub(super) struct EvaluationPlan {
     /// The columns whose texts have memo entries.
     pub columns: Vec<MemoizedColumn>,
     pub placements: Vec<Placement>, // [functions]
+    /// Number of memos of each value of a function: [functions].
+    pub memos_per_value: Vec<u32>,
 }
 
 /// A column whose texts have memo entries.
@@ -67,7 +69,8 @@ impl EvaluationPlan {
                 }
             });
         }
-        Self { padding: dialect.map_or(1, Dialect::padding), dialect, columns, placements }
+        let padding = dialect.map_or(1, Dialect::padding);
+        Self { padding, dialect, columns, placements, memos_per_value: Vec::new() }
     }
 
     /// Returns the offset of a function's values in a memo entry.

@@ -38,7 +38,6 @@ pub struct Extractor {
     fingerprinter: Fingerprinter,
     functions: Vec<BoundFunction>,
     plan: EvaluationPlan,
-    memos_per_value: Vec<u32>, // [functions]
     known_words: Arc<KnownWords>,
     templates: Vec<CompiledTemplate>,
     lines: BundledLines,
@@ -76,7 +75,6 @@ impl Extractor {
             fingerprinter: Fingerprinter::default(),
             lines: BundledLines::new(&templates, &plan, words),
             plan,
-            memos_per_value: Vec::new(),
             known_words,
             functions,
             templates,
@@ -159,7 +157,7 @@ impl Extractor {
                 memos[function] += 1;
             }
         }
-        self.memos_per_value = memos;
+        self.plan.memos_per_value = memos;
     }
 
     /// Returns whether attributes depend on other sentences of the document.
@@ -371,7 +369,7 @@ impl Extractor {
     ) -> usize {
         let first_cell = ws.values.next_cell();
         for &number in &self.plan.columns[number].functions {
-            ws.values.memos_per_value = self.memos_per_value[number];
+            ws.values.memos_per_value = self.plan.memos_per_value[number];
             let function = &self.functions[number];
             let source =
                 first_cell + function.source().map_or(0, |source| self.plan.offset(source));

@@ -422,16 +422,3 @@ fn distinct<'a>(columns: impl Iterator<Item = &'a ColumnRef>) -> Vec<ColumnRef> 
     let columns = columns.filter(|column| seen.insert(*column));
     columns.cloned().collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_shipped_template_parses() {
-        for name in Template::shipped_names() {
-            assert!(matches!(Template::shipped(name), Some(Ok(_))), "{name}");
-        }
-        assert!(Template::shipped("nothing").is_none());
-    }
-}

@@ -239,20 +239,6 @@ fn a_bag_is_a_set_that_keeps_only_the_direction() {
 }
 
 #[test]
-fn a_title_is_a_flag() {
-    assert_eq!(nodes("title[-1]", "Mr. Ford", 1), ["title[-1]"]);
-    assert_eq!(nodes("title", "Mr. Ford", 1), [""; 0]);
-}
-
-#[test]
-fn the_occurrence_pattern_is_a_value() {
-    let sentence = "by Ford and then Ford said";
-    assert_eq!(nodes("occurrence", sentence, 0), ["occurrence[0]=none"]);
-    assert_eq!(nodes("occurrence", sentence, 1), ["occurrence[0]=later"]);
-    assert_eq!(nodes("occurrence", sentence, 4), ["occurrence[0]=before"]);
-}
-
-#[test]
 fn a_lexicon_tags_the_position_in_a_phrase() {
     let source = "lexicon(\"names.txt\")\nlexicon(\"names.txt\", lower)[+1]";
     assert_eq!(
