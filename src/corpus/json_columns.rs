@@ -128,29 +128,15 @@ pub(super) fn partial_labels(
     key: &str,
     tokens: usize,
 ) -> Result<Vec<TokenLabel>> {
-    let items: Vec<&RawValue> = match object.get(key) {
-        None => return column(line, object, key, tokens).map(|_| Vec::new()),
-        Some(value) => serde_json::from_str(value.get()).map_err(|_| {
-            line.error(format!(
-                "key \"{key}\": expected an array of labels, found {}",
-                type_name(value)
-            ))
-        })?,
+    let Some(value) = object.get(key) else {
+        return column(line, object, key, tokens).map(|_| Vec::new());
     };
-    if items.len() != tokens {
-        return Err(line.error(format!(
-            "key \"{key}\": expected as many labels as tokens ({tokens}), found {}",
-            items.len()
-        )));
-    }
-    let labels = items.iter().enumerate();
-    let labels = labels.map(|(t, item)| {
-        let value: Result<Value, _> = serde_json::from_str(item.get());
-        let value = value.map_err(|error| error.to_string());
-        let label = value.and_then(|value| TokenLabel::from_json(&value));
-        label.map_err(|fault| line.error(format!("key \"{key}\", item {}: {fault}", t + 1)))
-    });
-    labels.collect()
+    let items: Vec<Value> = serde_json::from_str(value.get()).map_err(|_| {
+        let found = type_name(value);
+        line.error(format!("key \"{key}\": expected an array of labels, found {found}"))
+    })?;
+    let labels = TokenLabel::all_from_json(&items, tokens);
+    labels.map_err(|fault| line.error(format!("key \"{key}\"{fault}")))
 }
 
 /// Parses an array of strings.

@@ -78,7 +78,7 @@ impl TokenLabel {
     /// # Errors
     ///
     /// What was found and what was expected.
-    pub fn from_json(value: &Value) -> Result<Self, String> {
+    fn from_json(value: &Value) -> Result<Self, String> {
         let found = match value {
             Value::Null => return Ok(Self::Unknown),
             Value::String(text) => return text.parse().map_err(|error: Error| error.to_string()),
@@ -94,6 +94,23 @@ impl TokenLabel {
             Value::Object(_) => "an object",
         };
         Err(format!("expected a label, an array of labels or null, found {found}"))
+    }
+
+    /// Converts the items of an array of JSON, one for each token.
+    ///
+    /// # Errors
+    ///
+    /// What follows the name of the array in a message: that there are more or fewer items, or
+    /// which one is wrong.
+    pub fn all_from_json(items: &[Value], tokens: usize) -> Result<Vec<Self>, String> {
+        if items.len() != tokens {
+            let found = items.len();
+            return Err(format!(": expected as many labels as tokens ({tokens}), found {found}"));
+        }
+        let labels = items.iter().enumerate().map(|(t, item)| {
+            Self::from_json(item).map_err(|fault| format!(", item {}: {fault}", t + 1))
+        });
+        labels.collect()
     }
 
     /// The memory usage on the heap in bytes.

@@ -205,19 +205,8 @@ impl Condition {
     }
 
     fn add_labels(&mut self, items: &[Value], tokens: usize) -> Result<(), String> {
-        if items.len() != tokens {
-            return Err(format!(
-                ": expected as many labels as tokens ({tokens}), found {}",
-                items.len()
-            ));
-        }
-        for (t, item) in items.iter().enumerate() {
-            let label = TokenLabel::from_json(item);
-            let label = label.map_err(|fault| format!(", item {}: {fault}", t + 1))?;
-            if label != TokenLabel::Unknown {
-                self.labels.push((t, label));
-            }
-        }
+        let labels = TokenLabel::all_from_json(items, tokens)?.into_iter().enumerate();
+        self.labels.extend(labels.filter(|(_, label)| *label != TokenLabel::Unknown));
         Ok(())
     }
 }
