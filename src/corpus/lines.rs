@@ -44,8 +44,8 @@ const COPY: &str = "the copy of the text";
 /// Memory of a line of a sentence beyond its bytes, such as the ends of its cells.
 const LINE: u64 = 32;
 
-/// Memory of a line that is looked at before it is read, beyond its bytes: its allocation, its place
-/// in a queue that doubles, and those of a copy.
+/// Memory of a line that is looked at before it is read, beyond its bytes: its allocation, its
+/// place in a queue that doubles, and those of a copy.
 const LINE_AHEAD: u64 = 160;
 
 /// The memory that a byte of a line takes while its format is not known: the buffer, which doubles,

@@ -42,7 +42,8 @@
 //! | files that templates refer to | `resources`, `lexicon`, `clusters`, `vectors` |
 //! | what is learned from the training data | `shape`, `caseless` |
 //! | [`Template`] + columns → [`Extractor`] | `bind`, `evaluation_plan` |
-//! | sentence → [`Attribute`]s | `extractor`, `evaluate`, `text_function`, `document`, `attribute` |
+//! | sentence → values | `extractor`, `evaluate`, `text_function`, `document` |
+//! | values → [`Attribute`]s | `attribute` |
 //! | what is memoized | `workspace`, `values` |
 //! | lines that a tagger sums together | `bundle` |
 //! | attribute → template line | `attribute_lines` |

@@ -66,7 +66,8 @@ impl<T: BatchOutput, S: FnMut(T) -> Result<()>> InOrder<T, S> {
     /// Adds the output of batch `index`, and hands over every batch that is next in order. Returns
     /// false after the first error, when no more output is needed.
     pub fn add(&mut self, index: u64, output: T, result: Result<()>) -> bool {
-        // Counted once: what the output shares with another that is dropped would count differently.
+        // Counted once: what the output shares with another that is dropped would count
+        // differently.
         let bytes = output.memory();
         self.waiting_bytes += bytes;
         self.pending.insert(index, (bytes, output, result));
