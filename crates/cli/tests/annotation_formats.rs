@@ -75,24 +75,6 @@ fn what_tag_writes_for_annotators_trains_the_model_that_its_columns_train() {
 }
 
 #[test]
-fn texts_to_be_tagged_need_no_spans_and_keep_their_other_keys() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    let json = concat!(
-        r#"[{"data": {"text": "Ann Lee left\nRome."}, "id": 7, "meta": {"#,
-        "\n\"n\":\n1}},\n{\"text\":\"Bob\"}]\n"
-    );
-    dir.write("tasks.json", json);
-    let sentences = dir.run("tag m tasks.json --format spans --output jsonl").json_lines();
-    assert_eq!(sentences.len(), 3);
-    assert_eq!(sentences[0]["id"], 7);
-    assert_eq!(sentences[0]["meta"]["n"], 1);
-    assert_eq!(sentences[0]["spans"][0]["text"], "Ann Lee");
-    assert_eq!(sentences[1]["tokens"][0], "Rome");
-    let joined = dir.run("tag m tasks.json --format spans --output jsonl --paragraphs");
-    assert_eq!(joined.json_lines().len(), 2);
-}
-
-#[test]
 fn spans_that_cut_tokens_end_training_with_a_list_of_them() {
     let broken =
         prodigy().replacen("\"end\":7", "\"end\":6", 1).replacen("\"end\":17", "\"end\":16", 1);

@@ -51,26 +51,6 @@ fn every_tool_gets_the_positions_in_the_text_and_the_scores_asked_for() {
 }
 
 #[test]
-fn options_without_a_place_in_the_output_are_refused() {
-    let dir = ner_model();
-    for (options, expected) in [
-        ("--output html --nbest 2", "--nbest: the output format html shows a single"),
-        ("--output doccano --marginals", "--marginals: the output format doccano has no"),
-        ("--output html --offsets bytes", "--offsets: only the output formats jsonl, spans and"),
-        ("--offsets bytes", "--offsets: only the output formats jsonl, spans and"),
-        (
-            "train.conll train.conll --output brat",
-            "--output brat: annotations refer to the positions in one text, and there are 2 inputs",
-        ),
-    ] {
-        let message = dir.run(&format!("tag m {options}")).failure();
-        assert!(message.starts_with(expected), "{options}: {message}");
-    }
-    let usage = dir.run("tag m --force").exits(2);
-    assert!(usage.contains("--output-dir"), "{usage}");
-}
-
-#[test]
 fn inline_output_is_colored_on_request_and_never_in_a_pipe() {
     let dir = ner_model();
     let tagged = |options: &str| {

@@ -9,35 +9,6 @@ fn json(dir: &TestDir, line: &str) -> Value {
     serde_json::from_str(&output.stdout).unwrap()
 }
 
-/// The kinds of findings with their severities and counts.
-fn findings(report: &Value) -> Vec<String> {
-    let findings = report["findings"].as_array().unwrap().iter();
-    let finding = |f: &Value| {
-        format!(
-            "{} {} {}",
-            f["severity"].as_str().unwrap(),
-            f["kind"].as_str().unwrap(),
-            f["count"]
-        )
-    };
-    findings.map(finding).collect()
-}
-
-#[test]
-fn a_sound_corpus_is_described_and_passes() {
-    let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("dev.conll", "Ann NNP B-PER\n")]);
-    let text = dir.run("check train.conll --dev dev.conll --quiet").success();
-    for line in ["sentences ", "IOB2, 5 labels", "no sentence of dev is in train"] {
-        assert!(text.contains(line), "{line} in {text}");
-    }
-    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    let report = json(&dir, "train.conll --dev dev.conll");
-    assert_eq!(report["sizes"][0]["tokens"], 19);
-    assert_eq!(report["sizes"][1]["unknown_tokens"], 0);
-    assert_eq!(report["labels"]["types"][0]["label"], "PER");
-    assert_eq!(report["labels"]["scheme"], "iob2");
-}
-
 #[test]
 fn all_problems_of_a_file_are_found_in_one_run() {
     let dir = TestDir::new(&[]);
@@ -63,28 +34,6 @@ fn all_problems_of_a_file_are_found_in_one_run() {
 }
 
 #[test]
-fn warnings_fail_only_if_strict() {
-    let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("test.conll", NER_CORPUS)]);
-    let text = dir.run("check train.conll --test test.conll").success();
-    assert!(text.contains("sentences of test that are in train, too: 3"), "{text}");
-    assert!(text.contains("  test.conll:7: also train.conll:7, 6 tokens"), "{text}");
-    let error = dir.run("check train.conll --test test.conll --strict").exits(1);
-    assert!(error.contains("--strict"), "{error}");
-    dir.run("check train.conll --strict").success();
-}
-
-#[test]
-fn examples_are_limited_and_all_problems_counted() {
-    let text = "a O\n\nb\n\n".repeat(50);
-    let dir = TestDir::new(&[("train.conll", &text)]);
-    let report = json(&dir, "train.conll --examples 3");
-    assert_eq!(findings(&report)[0], "error malformed 50");
-    assert_eq!(report["findings"][0]["examples"].as_array().unwrap().len(), 3);
-    let output = dir.run("check train.conll --examples 3");
-    assert!(output.stdout.contains("  … and 47 more\n"), "{}", output.stdout);
-}
-
-#[test]
 fn suspicious_and_inconsistent_annotation_has_its_place() {
     let text = (NER_CORPUS.to_owned() + "\n").repeat(8)
         + "Ann NNP O\nLee NNP O\nleft VBD O\nRome NNP B-LOC\n. . O\n";
@@ -105,13 +54,6 @@ fn suspicious_and_inconsistent_annotation_has_its_place() {
 }
 
 #[test]
-fn suspicious_annotation_waits_for_the_errors() {
-    let dir = TestDir::new(&[("train.conll", "a O\n\nb\n")]);
-    let error = dir.run("check train.conll --suspicious").exits(1);
-    assert!(error.contains("before the errors are corrected"), "{error}");
-}
-
-#[test]
 fn standard_input_and_other_formats_are_checked() {
     let dir = TestDir::new(&[]);
     let line = "check - --format jsonl --quiet";
@@ -124,21 +66,4 @@ fn standard_input_and_other_formats_are_checked() {
     dir.run("check - --dev -").exits(2);
     let error = dir.run("check missing.conll").exits(1);
     assert!(error.contains("missing.conll"), "{error}");
-}
-
-#[test]
-fn what_is_wrong_with_annotations_is_found_in_one_run() {
-    let text = "true\n{\"text\": \"Ann left\", \"spans\": [[0, 3, \"A\"], [1, 5, \"B\"]]}\n";
-    let dir = TestDir::new(&[("a.jsonl", text), ("a.txt", "Ann Lee")]);
-    dir.write("a.ann", "T1\tA 0 7\tAnn Lee\nT2\tB 4 7\tLee\n");
-    for (command, count) in
-        [("check a.jsonl --format spans --json", 2), ("check a.txt --format brat --json", 1)]
-    {
-        let output = dir.run(command);
-        assert_eq!(output.status.code(), Some(1), "{output:?}");
-        let report: Value = serde_json::from_str(&output.stdout).unwrap();
-        let findings = report["findings"].as_array().unwrap();
-        let malformed = findings.iter().find(|finding| finding["kind"] == "malformed");
-        assert_eq!(malformed.unwrap()["count"], count, "{command}: {report}");
-    }
 }

@@ -65,48 +65,6 @@ fn the_command_line_replaces_options_of_the_file() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_line() {
-    let dir = directory();
-    for (text, expected) in [
-        ("--max_iterations=3", "'--max_iterations' is not an option of train; see"),
-        ("--c2=1", "'--c2' is not an option of train; it is '--l2 C2', the same number"),
-        ("--config=x", "'--config' is not an option of train"),
-        ("--folds=5", "'--folds' is not an option of train"),
-        ("--help", "'--help' is not an option of train"),
-        ("-q", "'-q' is not an option of train"),
-        ("--\u{7}=1", "'--\\u{7}' is not an option of train"),
-        ("--=1", "'--' is not an option of train"),
-    ] {
-        dir.write("bad.options", format!("# 1\n--states=observed\n{text}\n"));
-        let error = dir.run("train --config bad.options").failure();
-        let prefix = format!("bad.options:3: {expected}");
-        assert!(error.starts_with(&prefix), "{error}\n{prefix}");
-        assert_eq!(dir.names().len(), 4, "{text}");
-    }
-}
-
-#[test]
-fn values_that_no_option_has_say_where_they_are() {
-    let dir = directory();
-    for (text, expected) in [
-        ("--l2=x", "invalid value 'x' for '--l2 <C2>'"),
-        ("--l2 1,2", "invalid value '1,2' for '--l2 <C2>'"),
-        ("--max-iterations=1.5", "invalid value '1.5' for '--max-"),
-        ("--max-iterations=-1", "invalid value '-1' for '--max-iter"),
-        ("--threads=0", "0 is not in 1..=1024"),
-        ("--quiet=1", "unexpected value '1' for '--quiet'"),
-        ("--boundary=maybe", "[possible values: on, off]"),
-        ("--memory=4GB", "expected a size such as"),
-    ] {
-        dir.write("bad.options", format!("train.conll\n--model=m\n{text}\n"));
-        let error = dir.run("train --config bad.options").exits(2);
-        assert!(error.contains(expected), "{text}: {error}");
-        assert!(error.contains("' is set in bad.options:3"), "{text}: {error}");
-        assert_eq!(dir.names().len(), 4, "{text}");
-    }
-}
-
-#[test]
 fn files_that_are_no_configuration_are_errors() {
     let dir = directory();
     dir.write("bytes", b"--l2=1 # \xff\n");
@@ -137,17 +95,6 @@ fn a_configuration_file_is_an_input_that_no_output_replaces() {
         }
     }
     assert_eq!(dir.text("c.options"), CONFIG);
-}
-
-#[test]
-fn options_that_exclude_each_other_say_where_they_are() {
-    let dir = directory();
-    dir.write("c.options", format!("{CONFIG}--dev=dev.conll\n"));
-    let error = dir.run("tune --config c.options --folds 2").exits(2);
-    assert!(error.contains("'--dev <FILE|SHARE>' cannot be used with '--folds <K>'"), "{error}");
-    assert!(error.contains("'--dev' is set in c.options:11"), "{error}");
-    let error = dir.run("train --config c.options --config c.options").exits(2);
-    assert!(error.contains("cannot be used multiple times"), "{error}");
 }
 
 #[test]

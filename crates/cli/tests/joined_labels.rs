@@ -49,14 +49,6 @@ fn columns() -> TestDir {
     trained("train.conll", COLUMNS, "--columns word,xpos,upos,feats --label upos+feats")
 }
 
-/// The error of training on a file.
-fn train_error(file: &str, text: &str, options: &str) -> String {
-    let dir = TestDir::new(&[(file, text), ("words.tpl", "word\n")]);
-    let message = dir.run(&format!("train {file} {TRAIN} {options}")).failure();
-    assert!(!dir.path("m").exists());
-    message
-}
-
 /// Empties the columns UPOS and FEATS.
 fn without_labels(text: &str) -> String {
     let row = |line: &str| {
@@ -88,27 +80,6 @@ fn conllu_is_trained_tagged_and_scored_in_both_columns() {
     assert_eq!(header["scheme"], "raw");
     let summary = dir.run("inspect m").success();
     assert!(summary.contains("; labels join upos and feats\n"), "{summary}");
-}
-
-#[test]
-fn eval_scores_each_column() {
-    let dir = conllu();
-    let wrong = UD
-        .replace("NOUN\tNNS\tNumber=Plur", "VERB\tNNS\tNumber=Plur")
-        .replace("DET\tDT\t_", "DET\tDT\tPronType=Art");
-    dir.write("gold.conllu", wrong);
-    let report = dir.run("eval m gold.conllu").success();
-    let expected = "accuracy:  66.67%  (4 of 6 tokens)\n    \
-                    upos:  83.33%  (5 of 6 tokens)\n   \
-                    feats:  83.33%  (5 of 6 tokens)\n";
-    assert_eq!(report, expected);
-    let json = dir.run("eval m gold.conllu --json").json();
-    assert_eq!(json["columns"][0]["column"], "upos");
-    assert_eq!(json["columns"][1]["accuracy"], 5.0 / 6.0);
-    assert_eq!(json["accuracy"], 4.0 / 6.0);
-    // Labels of one column have no parts.
-    dir.run(&format!("train train.conllu {TRAIN} --label upos")).success();
-    assert_eq!(dir.run("eval m train.conllu --json").json().get("columns"), None);
 }
 
 #[test]
@@ -151,22 +122,6 @@ fn json_lines_have_the_joined_labels_and_the_columns() {
 }
 
 #[test]
-fn other_formats_have_the_joined_label_where_there_is_one() {
-    let dir = conllu();
-    dir.write("text.txt", "dogs bark\n");
-    let inline = dir.run("tag m text.txt --output inline").success();
-    assert_eq!(inline, "dogs/NOUN+Number=Plur bark/VERB+Mood=Ind|Tense=Pres\n");
-    let columns = dir.run("tag m text.txt").success();
-    assert_eq!(columns, "dogs\tNOUN\tNumber=Plur\nbark\tVERB\tMood=Ind|Tense=Pres\n\n");
-    let spans = dir.run("tag m text.txt --output spans").json_lines();
-    assert_eq!(spans[0]["spans"][0]["label"], "NOUN+Number=Plur");
-    let best = dir.run("tag m text.txt --output conll --nbest 2").success();
-    assert!(best.contains("dogs\tNOUN\tNumber=Plur\n"), "{best}");
-    let explained = dir.run("explain m text.txt --output json").success();
-    assert!(explained.contains("NOUN+Number=Plur"));
-}
-
-#[test]
 fn labels_with_prefixes_encode_no_spans_when_joined() {
     let text = "Ann B-PER NNP\nLee I-PER NNP\nleft O VBD\n";
     let options = "--columns word,ner,pos --label ner+pos";
@@ -176,68 +131,6 @@ fn labels_with_prefixes_encode_no_spans_when_joined() {
     assert_eq!(json[0].get("spans"), None);
     let report = dir.run("eval m train.conll").success();
     assert!(report.starts_with("accuracy: 100.00%  (3 of 3 tokens)\n"), "{report}");
-    dir.run(&format!("train train.conll --dev train.conll {TRAIN} {options} --log log")).success();
-    let log = dir.json_lines("log");
-    assert_eq!(log[2]["dev_accuracy"].as_f64(), Some(1.0), "{}", log[2]);
-    dir.write("tagged", dir.run("tag m train.conll").success());
-    let compared = dir.run(&format!("compare train.conll tagged tagged --json {options}"));
-    assert_eq!(compared.json().get("f1"), None);
-    for scheme in ["iob2", "bioes", "io", "plain"] {
-        assert_eq!(
-            train_error("train.conll", text, &format!("{options} --scheme {scheme}")),
-            format!(
-                "--scheme {scheme}: the labels join columns (ner+pos), so they encode no spans; \
-                 omit the option"
-            )
-        );
-    }
-    let message = dir.run("tag m train.conll --scheme iob2").failure();
-    assert!(message.contains("no spans"), "{message}");
-}
-
-#[test]
-fn a_value_with_the_joint_is_refused_in_training_and_not_read_in_tagging() {
-    let text = UD.replace("SYM\tSYM", "S+M\tSYM");
-    assert_eq!(
-        train_error("train.conllu", &text, "--label upos+feats"),
-        "train.conllu:10: the value 'S+M' of the column 'upos' contains '+'; in labels of joined \
-         columns (upos+feats) only the last column may have such values"
-    );
-    let dir = conllu();
-    dir.write("bare.conllu", &text);
-    assert_eq!(dir.run("tag m bare.conllu").success(), UD);
-}
-
-#[test]
-fn templates_cannot_read_the_columns() {
-    let dir = TestDir::new(&[("train.conllu", UD), ("words.tpl", "word\nfeats\n")]);
-    let train = format!("train train.conllu {TRAIN} --label upos+feats");
-    let message = dir.run(&train).failure();
-    assert!(message.contains("the template reads the label column 'feats'"), "{message}");
-}
-
-#[test]
-fn known_labels_of_joined_columns_are_refused() {
-    let dir = conllu();
-    let message = dir.run("tag m train.conllu --forced upos+feats").failure();
-    assert!(message.contains("cannot be partial or forced"), "{message}");
-}
-
-#[test]
-fn training_continues_only_with_the_same_columns() {
-    let dir = conllu();
-    let init = |label: &str| {
-        let train = "train train.conllu --quiet --model new --max-iterations 2 --dropout 0";
-        dir.run(&format!("{train} --init m --label {label}"))
-    };
-    init("upos+feats").success();
-    assert_eq!(
-        init("upos").failure(),
-        "--init m: its labels join the columns upos+feats, those of the training data are of a \
-         single column; expected the same columns (--label)"
-    );
-    let message = init("upos+xpos").failure();
-    assert!(message.contains("data join the columns upos+xpos; expected"), "{message}");
 }
 
 #[test]
@@ -262,9 +155,4 @@ fn check_and_report_take_joined_labels() {
     assert!(json.to_string().contains("\"DET+_\""), "{json}");
     dir.run("report --model m --gold train.conllu --output report.html").success();
     assert!(dir.text("report.html").contains("NOUN+Number=Plur"));
-    dir.write("tagged.conllu", dir.run("tag m train.conllu").success());
-    let message = dir
-        .run("report --predictions tagged.conllu --label upos+feats --output other.html")
-        .failure();
-    assert!(message.contains("expected a file with gold labels (--gold)"), "{message}");
 }

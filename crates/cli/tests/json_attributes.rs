@@ -33,16 +33,6 @@ fn attributes_in_json_train_the_weights_that_crfsuites_format_trains() {
 }
 
 #[test]
-fn json_lines_have_attributes_or_none() {
-    let json = "{\"tokens\":[\"Ann\"],\"labels\":[\"B\"]}\n";
-    let other = "{\"tokens\":[\"it\"],\"labels\":[\"A\"],\"attributes\":[[\"w\"]]}\n";
-    let dir = TestDir::new(&[("train.jsonl", &format!("{json}{other}"))]);
-    let error = dir.run("train train.jsonl --model m --quiet").failure();
-    assert!(error.starts_with("train.jsonl:1: found no attributes"), "{error}");
-    assert!(error.contains("--template is missing"), "{error}");
-}
-
-#[test]
 fn training_that_continues_from_a_model_without_a_template_reads_attributes() {
     let dir = TestDir::new(&[("train.crfsuite", CRFSUITE), ("more.txt", CRFSUITE)]);
     dir.run("train train.crfsuite --model m --quiet").success();
@@ -50,10 +40,4 @@ fn training_that_continues_from_a_model_without_a_template_reads_attributes() {
     let notice = "read as CRFsuite's format, since m has no template";
     assert!(run.stderr.contains(notice), "{}", run.stderr);
     run.success();
-    // What is said or named stays.
-    dir.write("more.conll", CRFSUITE);
-    let error = dir.run("train more.conll --init m --model n --quiet").failure();
-    assert!(error.contains("--template is missing"), "{error}");
-    let error = dir.run("train more.txt --format conll --init m --model n --quiet").failure();
-    assert!(error.contains("--template is missing"), "{error}");
 }

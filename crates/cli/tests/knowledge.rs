@@ -114,37 +114,3 @@ fn files_of_knowledge_are_inputs_that_no_output_replaces() {
         }
     }
 }
-
-#[test]
-fn bad_files_and_bad_combinations_are_errors_that_say_what_is_expected() {
-    let dir = test_dir();
-    dir.write("bad.txt", "Ann 1 2\nBob 1\n");
-    dir.write("names.tpl", "word\nlexicon(\"cities.txt\")\n");
-    dir.write("crf.tpl", "U00:%x[0,0]\n");
-    dir.write("a.crfsuite", "B-PER\tw=a\nO\tw=b\n");
-    for (arguments, expected) in [
-        ("train.conll --template minimal --clusters none.txt", "none.txt"),
-        ("train.conll --template minimal --clusters -", "expected a file"),
-        ("train.conll --template minimal --vectors bad.txt", "bad.txt:2"),
-        (
-            "train.conll --template names.tpl --gazetteer cities.txt",
-            "reads a file 'cities.txt' already",
-        ),
-        ("train.conll --template crf.tpl --gazetteer cities.txt", "own language"),
-        ("a.crfsuite --gazetteer cities.txt", "come with attributes"),
-        (
-            "train.conll --template names.tpl --no-files --gazetteer raw.txt",
-            "files are not allowed in this template",
-        ),
-        ("train.conll --template minimal --clusters train.conll --memory 1000", "memory"),
-    ] {
-        let error = dir.run(&format!("train {arguments} --model m --quiet")).failure();
-        assert!(error.contains(expected), "{arguments}: {error}");
-        assert!(!dir.path("m").exists(), "{arguments}");
-    }
-    // --no-files concerns the template, not the files that the user names.
-    dir.run(
-        "train train.conll --template minimal --no-files --gazetteer cities.txt --model m --quiet",
-    )
-    .success();
-}

@@ -3,8 +3,6 @@
 
 mod annotation_formats;
 mod annotations;
-mod bad_input;
-mod bad_options;
 mod bench;
 mod caseless;
 mod check;
@@ -29,6 +27,8 @@ mod figures;
 mod fingerprint;
 mod first_model;
 mod forced_decoding;
+#[cfg(target_os = "linux")]
+mod golden;
 mod help;
 mod hold_out;
 #[cfg(unix)]

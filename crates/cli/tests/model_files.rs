@@ -141,34 +141,6 @@ fn blocks_of_another_model_are_never_mistaken_for_those_of_this_one() {
 
 // Not a regular file
 
-#[test]
-fn directories_devices_and_empty_files_are_no_models() {
-    let dir = TestDir::new(&[("empty", ""), ("text", "Ann left.\n")]);
-    fs::create_dir(dir.path("folder")).unwrap();
-    let mut cases = vec![
-        ("empty", "empty: the file is empty; expected a dropchain model"),
-        ("folder", "folder: is a directory; expected a dropchain model"),
-    ];
-    if cfg!(target_os = "linux") {
-        cases.extend([
-            (
-                "/dev/zero",
-                "/dev/zero: this is not a dropchain model (it does not begin with DROPCRF)",
-            ),
-            (
-                "/dev/null",
-                "/dev/null: the file is empty, or a pipe that no program writes to; expected a \
-                 dropchain model",
-            ),
-        ]);
-    }
-    for (model, expected) in cases {
-        for line in [format!("tag {model} text"), format!("inspect {model}")] {
-            assert_eq!(dir.run(&line).failure(), expected, "{line}");
-        }
-    }
-}
-
 #[cfg(unix)]
 #[test]
 fn a_pipe_that_no_program_writes_to_is_an_error_and_does_not_hang() {

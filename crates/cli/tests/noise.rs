@@ -13,12 +13,6 @@ fn last_iteration(dir: &TestDir, options: &str) -> Value {
     last.unwrap().clone()
 }
 
-/// Asserts that two runs ended at the same objective, up to the tolerance of the optimizer.
-fn assert_same_objective(a: &Value, b: &Value) {
-    let [a, b] = [a, b].map(|iteration| number(iteration, "objective"));
-    assert!((a - b).abs() < 1e-4 * b, "{a} {b}");
-}
-
 fn number(value: &Value, field: &str) -> f64 {
     value[field].as_f64().unwrap()
 }
@@ -65,33 +59,6 @@ fn reweighted_noise_converges_near_the_minimum_of_eq_14() {
 }
 
 #[test]
-fn an_equal_amount_of_unlabeled_text_halves_the_noise_term_of_each() {
-    // λ = n/(n + αm) = ½ with the training data once more as unlabeled text, α = 1 (eq. 11).
-    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    for engine in ["--gradient message", "--noise reweighted=3"] {
-        let options = format!("--dropout 0.3 {engine}");
-        let without = last_iteration(&dir, &options);
-        let unlabeled = "--unlabeled train.conll --unlabeled-weight 1";
-        let with = last_iteration(&dir, &format!("{options} {unlabeled}"));
-        // The same minimum, by another path: estimates of the curvature count all text.
-        for (field, tolerance) in [("objective", 1e-3), ("dropout", 0.05)] {
-            let [a, b] = [&with, &without].map(|line| number(line, field));
-            assert!((a - b).abs() < tolerance * b, "{engine}, {field}: {a} {b}");
-        }
-    }
-}
-
-#[test]
-fn multiplicative_gaussian_noise_is_dropout_of_the_same_variance() {
-    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    let dropout = last_iteration(&dir, "--dropout 0.5 --edge-dropout 0.5");
-    let gaussian = last_iteration(&dir, "--noise gaussian --dropout 1");
-    assert_eq!(dropout["objective"], gaussian["objective"]);
-    let additive = last_iteration(&dir, "--noise additive --dropout 1");
-    assert_ne!(dropout["objective"], additive["objective"]);
-}
-
-#[test]
 fn unlabeled_text_of_any_format_changes_the_model() {
     let dir = TestDir::new(&[
         ("train.conll", NER_CORPUS),
@@ -99,29 +66,16 @@ fn unlabeled_text_of_any_format_changes_the_model() {
         ("more.jsonl", "{\"tokens\": [\"Ada\", \"met\", \"Bob\"]}\n"),
     ]);
     let without = last_iteration(&dir, "--dropout 0.3");
-    let mut columns = Vec::new();
-    for options in ["--unlabeled raw.txt more.jsonl", "--unlabeled raw.txt"] {
-        let with = last_iteration(&dir, &format!("--dropout 0.3 {options}"));
-        assert_ne!(with["objective"], without["objective"], "{options}");
-    }
-    // --format holds for names that do not tell another.
-    for (name, options) in [("columns.conll", ""), ("columns.txt", "--format conll")] {
-        dir.write(name, "Ada O\nmet O\nBob O\n\n");
-        let options = format!("--dropout 0.3 --unlabeled {name} more.jsonl {options}");
-        columns.push(last_iteration(&dir, &options)["objective"].clone());
-    }
-    assert_eq!(columns[0], columns[1]);
-    let weightless = last_iteration(&dir, "--dropout 0.3 --unlabeled raw.txt --unlabeled-weight 0");
-    assert_same_objective(&weightless, &without);
-}
-
-#[test]
-fn noise_on_edges_alone_learns_from_unlabeled_text() {
-    let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("raw.txt", "Ada met Bob.\n")]);
-    let without = last_iteration(&dir, "--edge-dropout 0.3");
-    let with = last_iteration(&dir, "--edge-dropout 0.3 --unlabeled raw.txt");
-    assert!(number(&with, "dropout") > 0.0);
+    let with = last_iteration(&dir, "--dropout 0.3 --unlabeled raw.txt more.jsonl");
     assert_ne!(with["objective"], without["objective"]);
+    // --format holds for names that do not tell another.
+    let columns =
+        [("columns.conll", ""), ("columns.txt", "--format conll")].map(|(name, options)| {
+            dir.write(name, "Ada O\nmet O\nBob O\n\n");
+            let options = format!("--dropout 0.3 --unlabeled {name} more.jsonl {options}");
+            last_iteration(&dir, &options)["objective"].clone()
+        });
+    assert_eq!(columns[0], columns[1]);
 }
 
 #[test]

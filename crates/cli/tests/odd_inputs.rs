@@ -8,28 +8,6 @@ use crate::support::{NER_CORPUS, TestDir, finish};
 /// How the models that tag are trained.
 const MODEL: &str = "--columns word,pos,label --template minimal";
 
-#[test]
-fn too_many_threads_are_a_usage_error() {
-    let dir = TestDir::with_model(NER_CORPUS, MODEL);
-    for command in [
-        "train --quiet train.conll --template minimal --model new",
-        "tune --quiet train.conll --template minimal --folds 2 --model new",
-        "tag m train.conll",
-        "eval m train.conll",
-        "compare train.conll train.conll train.conll",
-        "cluster --quiet train.conll --output paths",
-        "bench gradients train.conll --template minimal",
-    ] {
-        for threads in ["0", "1025", "65535", "65536"] {
-            let output = dir.run(&format!("{command} --threads {threads}"));
-            assert_eq!(output.status.code(), Some(2), "{output:#?}");
-            let expected = format!("invalid value '{threads}' for '--threads <N>'");
-            assert!(output.stderr.contains(&expected), "{output:#?}");
-            assert!(output.stderr.contains("1..=1024"), "{output:#?}");
-        }
-    }
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn threads_that_cannot_be_started_are_an_error() {

@@ -70,13 +70,3 @@ fn a_model_of_prefixes_gives_types_back_to_a_corpus_without() {
     let report = dir.run("eval m dev.conll").success();
     assert!(report.contains("with 6 phrases; found: 6 phrases; correct: 6"), "{report}");
 }
-
-#[test]
-fn training_continues_with_the_kind_of_labels_that_the_model_has() {
-    let dir = trained("");
-    // Alone, these labels look like tags.
-    dir.write("more.conll", "Rome LOC\n\nAnn PER\n");
-    let continued = "train more.conll --columns word,label --init m --model n --max-iterations 3";
-    dir.run(continued);
-    assert_eq!(dir.run("inspect n --json").json()["scheme"], "plain");
-}

@@ -93,60 +93,6 @@ fn labels_in_misc_are_read_as_they_are_written() {
 }
 
 #[test]
-fn missing_columns_of_a_model_are_named() {
-    let text = "Mira NNP B-NP B-PER\nran VBD B-VP O\n\n";
-    let dir = TestDir::new(&[("train.conll", text), ("my.tpl", "word\npos\nchunk[-1]\n")]);
-    dir.run("train train.conll --columns word,pos,chunk,ner --template my.tpl --model m --quiet")
-        .success();
-    dir.write("words.conll", "Mira\nran\n");
-    let error = dir.run("tag m words.conll").failure();
-    assert!(
-        error.contains(
-            "words.conll:1: this model needs part-of-speech tags in column 2 ('pos') and chunk \
-             tags in column 3 ('chunk'); the input has only word (the training data had word \
-             pos chunk ner)"
-        ),
-        "{error}"
-    );
-    dir.write("text.txt", "Mira ran home.\n");
-    let error = dir.run("tag m text.txt").failure();
-    assert!(error.contains("text.txt:1: this model needs part-of-speech tags"), "{error}");
-}
-
-#[test]
-fn labels_of_input_that_tag_ignores_are_named() {
-    let dir = TestDir::new(&[("train.conll", CORPUS)]);
-    dir.run(TRAIN).success();
-    let json = "{\"tokens\":[\"Mira\",\"ran\"],\"label\":[\"B-PER\",\"O\"]}\n";
-    dir.write("in.jsonl", json);
-    let ignored =
-        |file: &str| format!("{file}: its labels (label) are ignored; --forced label keeps them\n");
-    for file in ["train.conll", "in.jsonl"] {
-        let run = dir.run(&format!("tag m {file}"));
-        assert!(run.stderr.ends_with(&ignored(file)), "{}", run.stderr);
-        for options in ["--quiet", "--forced label"] {
-            let run = dir.run(&format!("tag m {file} {options}"));
-            assert!(!run.stderr.contains("ignored"), "{}", run.stderr);
-            run.success();
-        }
-    }
-    let run = dir.run("tag m train.conll --quiet");
-    assert_eq!(run.stderr, "");
-}
-
-#[test]
-fn tag_reads_json_whose_text_has_another_key() {
-    let dir = TestDir::new(&[("train.conll", CORPUS)]);
-    dir.run(TRAIN).success();
-    dir.write("in.json", "{\"body\":\"Mira ran .\",\"id\":7}\n");
-    dir.write("in.jsonl", "{\"body\":\"Mira ran .\",\"id\":7}\n");
-    let line = "tag m in.json --format spans --columns body --output conll";
-    assert_eq!(dir.run(line).success(), "Mira\tB-PER\nran\tO\n.\tO\n\n");
-    let error = dir.run("tag m in.jsonl").failure();
-    assert!(error.contains("expected the key \"tokens\" or \"text\", found \"body\""), "{error}");
-}
-
-#[test]
 fn a_search_says_how_labels_were_read() {
     let dir = TestDir::new(&[("train.conll", CORPUS)]);
     let corpus = format!("{}x \"\n\n", CORPUS.repeat(30));

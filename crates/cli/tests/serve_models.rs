@@ -111,26 +111,6 @@ fn sighup_loads_all_models_again() {
     assert_eq!(tag(&server).labels(), [json!(["B-LOC"])]);
 }
 
-#[test]
-fn models_that_cannot_be_served_are_errors_at_the_start() {
-    let dir = two_models();
-    let mut damaged = dir.bytes("new");
-    let last = damaged.len() - 1;
-    damaged[last] ^= 1;
-    dir.write("damaged", damaged);
-    let run = |models: &str| dir.run(&format!("serve {models} --listen 127.0.0.1:0"));
-    let message = run("m missing").failure();
-    assert!(message.starts_with("missing: No such file"), "{message}");
-    let message = run("damaged").failure();
-    assert!(message.starts_with("damaged: "), "{message}");
-    assert!(run("train.conll").failure().starts_with("train.conll: "));
-    let message = run("m m=new").exits(2);
-    assert!(message.contains("two models have the same name"), "{message}");
-    let message = dir.run("serve m --listen 8080").exits(2);
-    assert!(message.contains("--listen"), "{message}");
-    assert!(dir.run("serve").exits(2).contains("MODEL"));
-}
-
 /// Waits until a request is in progress, besides the one that asks.
 fn wait_for_progress(server: &Server) {
     wait_until("a request in progress", || server.metric("dropchain_requests_in_progress") == 2.0);

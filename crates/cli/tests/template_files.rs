@@ -62,22 +62,6 @@ fn pipes_that_no_program_writes_to_are_errors_and_do_not_hang() {
 }
 
 #[test]
-fn no_files_rejects_templates_that_read_files() {
-    let dir = dir_with("word\nlexicon(\"names.txt\")\n");
-    dir.write("names.txt", "Ann Lee\n");
-    let expected = "my.tpl:2:9: cannot read 'names.txt': files are not allowed in this template";
-    for line in [
-        TRAIN,
-        "tune train.conll --template my.tpl --model m --folds 2",
-        "bench gradients train.conll --template my.tpl",
-    ] {
-        assert_eq!(dir.run(&format!("{line} --no-files")).failure(), expected);
-    }
-    dir.write("my.tpl", "word\n");
-    dir.run(&format!("{TRAIN} --no-files")).success();
-}
-
-#[test]
 fn a_model_holds_the_files_of_its_template() {
     let dir = dir_with("word\nlexicon(\"names.txt\")\n");
     dir.write("names.txt", "Ann Lee\nRome\n");

@@ -7,33 +7,9 @@ fn latin1(text: &str) -> Vec<u8> {
     text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect()
 }
 
-fn utf16(text: &str) -> Vec<u8> {
-    let units = "\u{feff}".encode_utf16().chain(text.encode_utf16());
-    units.flat_map(u16::to_le_bytes).collect()
-}
-
 /// The corpus with a name beyond ASCII.
 fn corpus() -> String {
     NER_CORPUS.replace("Ann ", "Zoë ")
-}
-
-#[test]
-fn corpora_in_any_encoding_yield_the_same_model() {
-    let dir = TestDir::new(&[]);
-    let train = |contents: &[u8], options: &str| {
-        dir.write("train.conll", contents);
-        let train = "train train.conll --template minimal --quiet --max-iterations 3 --model";
-        dir.run(&format!("{train} m {options}"));
-        // The model itself records the options.
-        dir.run("inspect m --json --top 1000").json()["labels"].clone()
-    };
-    let expected = train(corpus().as_bytes(), "");
-    assert_eq!(train(&latin1(&corpus()), "--encoding latin1"), expected);
-    assert_eq!(train(&utf16(&corpus()), ""), expected);
-    // A byte order mark is stronger than the option.
-    assert_eq!(train(&utf16(&corpus()), "--encoding latin1"), expected);
-    let marked = format!("\u{feff}{}", corpus());
-    assert_eq!(train(marked.as_bytes(), "--encoding latin1"), expected);
 }
 
 #[test]

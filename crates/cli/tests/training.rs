@@ -4,11 +4,6 @@ use serde_json::Value;
 
 use crate::support::{NER_CORPUS, POS_CORPUS, TestDir};
 
-fn labels(inspected: &Value) -> Vec<&str> {
-    let labels = inspected["labels"].as_object().unwrap();
-    labels.keys().map(String::as_str).collect()
-}
-
 /// Whether a label has a weight of an attribute.
 fn has_attribute(inspected: &Value, label: &str, name: &str) -> bool {
     let attributes = inspected["labels"][label]["attributes"].as_array().unwrap();
@@ -58,12 +53,9 @@ b
 
 #[test]
 fn training_data_of_every_format_and_template_language_are_memorized() {
-    let tag_column = "--columns word,tag,ner --label tag --template minimal";
     for (file, text, options, label, attribute) in [
         ("a.conll", NER_CORPUS, "--template ner", "B-PER", "word[0]=Ann"),
-        ("a.conll", NER_CORPUS, tag_column, "NNP", "word[0]=Ann"),
         ("a.conll", NER_CORPUS, "--label -2 --template minimal", "NNP", "word[0]=Ann"),
-        ("a.conllu", CONLLU, "--template pos", "NOUN", "word[0]=Dogs"),
         ("a.conllu", CONLLU, "--label xpos --template pos", "NNS", "word[0]=Dogs"),
         ("a", CONLLU, "--format conllu --template pos", "NOUN", "word[0]=Dogs"),
         ("a.crfsuite", CRFSUITE, "", "O", "time=10:30"),
@@ -89,50 +81,6 @@ fn training_data_of_every_format_and_template_language_are_memorized() {
             ["from", "to", "attribute", "weight"].iter().all(|key| !edge[key].is_null());
         assert_eq!(has_edges, options.contains("wapiti"), "{file} {options}: {edge}");
     }
-}
-
-#[test]
-fn each_scheme_trains_its_own_labels_and_predicts_those_of_the_corpus() {
-    for (scheme, expected) in [
-        ("raw", &["B-PER", "I-PER", "O", "B-LOC", "I-LOC"][..]),
-        ("io", &["I-PER", "O", "I-LOC"]),
-        ("iob1", &["I-PER", "O", "I-LOC"]),
-        ("iob2", &["B-PER", "I-PER", "O", "B-LOC", "I-LOC"]),
-        ("bioes", &["B-PER", "E-PER", "O", "S-LOC", "S-PER", "B-LOC", "E-LOC"]),
-    ] {
-        let dir = TestDir::with_model(NER_CORPUS, &format!("--template ner --scheme {scheme}"));
-        let inspected = dir.inspect("");
-        assert_eq!(labels(&inspected), expected, "--scheme {scheme}");
-        assert_eq!(inspected["corpus_scheme"], "iob2", "--scheme {scheme}");
-        let tagged = dir.run("tag m train.conll").success();
-        let expected: String = NER_CORPUS
-            .lines()
-            .map(|line| match line.rsplit_once(' ') {
-                Some((_, label)) => format!("{line} {label}\n"),
-                None => "\n".to_owned(),
-            })
-            .collect();
-        assert_eq!(tagged, expected + "\n", "--scheme {scheme}");
-    }
-}
-
-#[test]
-fn the_structure_of_the_model_is_that_of_the_options() {
-    let weights = |options: &str| {
-        let inspected = TestDir::with_model(NER_CORPUS, &format!("--template minimal {options}"));
-        let inspected = inspected.inspect("");
-        let labels = inspected["labels"].as_object().unwrap().values();
-        let pairs = labels.flat_map(|label| label["transitions"].as_object().unwrap().values());
-        let start = inspected["labels"]["O"]["start"].as_f64().unwrap();
-        (pairs.filter(|&weight| *weight != 0.0).count(), start != 0.0)
-    };
-    assert_eq!(weights(""), (25, true));
-    assert_eq!(weights("--order 0"), (0, true));
-    assert_eq!(weights("--boundary off"), (25, false));
-    let (observed, _) = weights("--states observed");
-    assert!((1..15).contains(&observed), "{observed}");
-    assert_eq!(weights("--states observed --transitions all"), (25, true));
-    assert_eq!(weights("--transitions observed"), (observed, true));
 }
 
 // Templates

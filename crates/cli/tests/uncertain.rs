@@ -79,11 +79,8 @@ fn members_of_json_lines_are_kept() {
 }
 
 #[test]
-fn conflicting_arguments_and_too_little_memory_are_errors() {
+fn sentences_that_do_not_fit_in_memory_are_an_error() {
     let dir = dir();
-    dir.run("tag m pool.txt --uncertain 0").exits(2);
-    dir.run("tag m pool.txt --uncertain-by margin").exits(2);
-    dir.run("tag m train.conll --uncertain 1 --forced label").exits(2);
     dir.write("many.txt", TEXT.repeat(2000));
     let error = dir.run("tag m many.txt --uncertain 100000 --memory 400k").exits(1);
     assert!(error.contains("do not fit in memory"), "{error}");

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{NER_CORPUS, POS_CORPUS, TestDir, keys, sample_corpus};
+use crate::support::{NER_CORPUS, TestDir, keys, sample_corpus};
 
 /// Other words than those of [`NER_CORPUS`], and another label.
 const MORE: &str = "\
@@ -20,18 +20,9 @@ Acme NNP B-ORG
 . . O
 ";
 
-const CRFSUITE: &str = "\
-B-PER\tw=Ann\tcap
-O\tw=left\tlength:0.5
-
-B-LOC\tw=Rome\tcap
-O\tw=fell
-
-";
-
 /// Trains `m` on [`NER_CORPUS`]; `more.conll` has [`MORE`].
-fn directory(options: &str) -> TestDir {
-    let dir = TestDir::with_model(NER_CORPUS, &format!("--template minimal {options}"));
+fn directory() -> TestDir {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     dir.write("more.conll", MORE);
     dir
 }
@@ -56,14 +47,9 @@ fn weights(dir: &TestDir, model: &str) -> BTreeMap<String, f64> {
     all
 }
 
-fn fingerprint(dir: &TestDir, model: &str) -> String {
-    let inspected = dir.run(&format!("inspect {model} --json")).json();
-    inspected["fingerprint"].as_str().unwrap().to_owned()
-}
-
 #[test]
 fn what_matched_is_printed_and_logged() {
-    let dir = directory("");
+    let dir = directory();
     let train = "train more.conll --init m --towards m --max-iterations 3 --model new --log log";
     let output = dir.run(train);
     let stderr = output.stderr.clone();
@@ -100,7 +86,7 @@ fn what_matched_is_printed_and_logged() {
 
 #[test]
 fn a_model_is_continued_in_place() {
-    let dir = directory("");
+    let dir = directory();
     let before = fs::metadata(dir.path("m")).unwrap();
     let old = weights(&dir, "m");
     dir.run("train more.conll --init m --model m --quiet").success();
@@ -117,7 +103,7 @@ fn a_model_is_continued_in_place() {
 
 #[test]
 fn a_checkpoint_needs_the_model_that_training_started_at() {
-    let dir = directory("");
+    let dir = directory();
     for command in ["train more.conll", "tune more.conll --folds 2 --l2 0.1 --dropout 0"] {
         let line = format!("{command} --init m --model m --checkpoint ck --quiet");
         assert_eq!(
@@ -127,12 +113,11 @@ fn a_checkpoint_needs_the_model_that_training_started_at() {
     }
     let error = dir.run("train more.conll --init m --model n --log m").failure();
     assert!(error.starts_with("--log m: this is the input file m"), "{error}");
-    assert_eq!(fingerprint(&dir, "m").len(), 32);
 }
 
 #[test]
 fn an_interrupted_training_resumes_from_the_same_models_only() {
-    let dir = directory("");
+    let dir = directory();
     let line = "train more.conll --init m --quiet --checkpoint-every 1 --checkpoint ck --model";
     dir.run("train more.conll --init m --quiet --model expected").success();
     // The checkpoint of a run that ends at its maximum is removed, so it is made by a copy.
@@ -151,99 +136,6 @@ fn an_interrupted_training_resumes_from_the_same_models_only() {
     }
     dir.run(&state("m")).success();
     assert!(dir.bytes("n") == dir.bytes("expected"));
-}
-
-#[test]
-fn the_structure_is_that_of_the_model() {
-    let dir = directory("--order 0 --scheme bioes");
-    dir.run("train more.conll --init m --model n --quiet").success();
-    let inspected = dir.run("inspect n --json").json();
-    let order = dir.run("inspect m --json").json()["options"]["order"].clone();
-    assert_eq!(inspected["options"]["order"], order);
-    let labels = inspected["labels"].as_object().unwrap();
-    assert!(labels.contains_key("S-ORG") && !labels.contains_key("B-ORG"));
-    for (flag, expected) in [
-        ("--order 1", "--order 1, but --init m has order 0; expected --order 0, since"),
-        ("--boundary off", "--boundary off, but --init m has --boundary on; expected"),
-        ("--scheme iob2", "--scheme iob2, but --init m has labels in the scheme bioes; expected"),
-    ] {
-        let error = dir.run(&format!("train more.conll --init m --model x {flag}")).failure();
-        assert!(error.starts_with(expected), "{error}");
-    }
-    dir.run("train train.conll --template minimal --order 0 --model iob2 --quiet").success();
-    let error = dir.run("train more.conll --init m --towards iob2 --model x").failure();
-    assert!(error.contains("are in the scheme bioes, those of --towards in iob2"), "{error}");
-    assert!(!dir.path("x").exists());
-}
-
-#[test]
-fn models_and_data_that_do_not_fit_are_rejected() {
-    let dir = directory("");
-    dir.write("pos.conll", POS_CORPUS);
-    let error = dir.run("train pos.conll --init m --model x --quiet").failure();
-    assert!(
-        error.starts_with("pos.conll:1: the label 'NNP': the labels of these data encode no spans"),
-        "{error}"
-    );
-    let mut bytes = dir.bytes("m");
-    let middle = bytes.len() - 40;
-    bytes[middle] ^= 1;
-    dir.write("damaged", bytes);
-    for (file, expected) in [
-        ("damaged", "damaged: the model is damaged"),
-        ("none", "none: "),
-        ("more.conll", "more.conll: this is not a dropchain model"),
-    ] {
-        for line in ["train more.conll --init", "tune more.conll --folds 2 --towards"] {
-            let error = dir.run(&format!("{line} {file} --model x")).failure();
-            assert!(error.starts_with(expected), "{error}");
-        }
-    }
-    assert!(!dir.path("x").exists());
-}
-
-#[test]
-fn attributes_match_by_name_whatever_the_template() {
-    let dir = directory("");
-    dir.write("words.tpl", "word\n");
-    dir.run("train more.conll --init m --template words.tpl --model n --quiet").success();
-    let (old, new) = (weights(&dir, "m"), weights(&dir, "n"));
-    assert_ne!(new["word[0]=Bob B-PER"], old["word[0]=Bob B-PER"]);
-    let other = old.keys().find(|name| name.starts_with("suffix")).unwrap();
-    assert_eq!(new[other], old[other]);
-
-    dir.write("a.crfsuite", CRFSUITE);
-    dir.write("b.crfsuite", CRFSUITE.replace("Ann", "Bob"));
-    dir.run("train a.crfsuite --model a --quiet").success();
-    dir.run("train b.crfsuite --init a --model b --quiet").success();
-    let (old, new) = (weights(&dir, "a"), weights(&dir, "b"));
-    assert_eq!(new["w=Ann B-PER"], old["w=Ann B-PER"]);
-    assert!(new["w=Bob B-PER"] > 0.0 && new["w=Rome B-LOC"] != old["w=Rome B-LOC"]);
-    let error = dir.run("train more.conll --init a --model x").failure();
-    assert!(error.starts_with("--template is missing, and a has no template"), "{error}");
-    let output = dir.run("train b.crfsuite --init m --model x");
-    assert!(output.stderr.contains("unlike m, the new model will have no template"), "{output:?}");
-    output.success();
-}
-
-#[test]
-fn unlabeled_text_and_all_kinds_of_noise_work_with_models() {
-    let dir = directory("");
-    dir.write("raw.txt", "Ann Lee saw York .\n");
-    let old = weights(&dir, "m");
-    for options in [
-        "--noise additive --dropout 0.1",
-        "--noise dropout --gradient window=1 --l1 0.01 --states observed",
-    ] {
-        let line = format!(
-            "train more.conll --towards m --unlabeled raw.txt --max-iterations 5 --model n --quiet \
-             {options}"
-        );
-        dir.run(&line).success();
-        let new = weights(&dir, "n");
-        assert_eq!(new["word[0]=Rome B-LOC"], old["word[0]=Rome B-LOC"], "{options}");
-        assert_ne!(new["word[0]=Bob B-PER"], old["word[0]=Bob B-PER"], "{options}");
-    }
 }
 
 /// Runs a search; returns its results without the time.
@@ -283,28 +175,4 @@ fn every_trial_of_a_search_starts_at_the_model() {
     let best = &found["configurations"][0];
     let model = dir.run(&format!("eval t dev.conll {columns} --json"));
     assert_eq!(model.json()["f1"], best["dev_f1"]);
-    dir.run(&format!(
-        "train train.conll {columns} --towards m --max-iterations 4 --model s --quiet"
-    ))
-    .success();
-
-    // A search is resumed with the same models only.
-    let line = format!(
-        "tune train.conll {columns} --quiet --model t --checkpoint ck --dropout 0,0.3 \
-         --dev dev.conll --l2 1 --max-iterations 30"
-    );
-    let mut child = dir.command(&format!("{line} --init m")).spawn().unwrap();
-    crate::support::wait_until("a segment", || {
-        fs::metadata(dir.path("ck")).is_ok_and(|file| file.len() > 2000)
-    });
-    let _ = child.kill();
-    child.wait().unwrap();
-    if dir.path("ck").exists() {
-        let error = dir.run(&format!("{line} --resume --init s")).failure();
-        assert!(error.contains("was written with other --init"), "{error}");
-    }
-    dir.run(&format!("{line} --resume --init m")).success();
-    let resumed = dir.bytes("t");
-    dir.run(&format!("{line} --init m")).success();
-    assert!(dir.bytes("t") == resumed);
 }
