@@ -265,231 +265,145 @@ fn boundary(text: &str, file: &Arc<str>, number: u64, layout: &ColumnLayout) -> 
 
 #[cfg(test)]
 mod tests {
-    use crate::corpus::tests::{error, options, sentences};
+    use crate::corpus::tests::{options, sentences};
     use crate::corpus::{DocumentRule, Format, ReadOptions};
     use crate::sentence::{LineRules, Sentence};
 
     const COMMENTS: LineRules = LineRules { comments: true, header: false };
-    const HEADER: LineRules = LineRules { comments: false, header: true };
 
     fn conll() -> ReadOptions {
         options(Format::Conll)
     }
 
-    fn columns(names: &str) -> ReadOptions {
-        ReadOptions { columns: Some(names.split(',').map(str::to_owned).collect()), ..conll() }
-    }
-
-    fn read(text: &str) -> Vec<Sentence> {
-        sentences(text, &conll()).unwrap()
-    }
-
-    fn rows(sentence: &Sentence) -> Vec<Vec<&str>> {
-        (0..sentence.len()).map(|t| sentence.cells(t).collect()).collect()
-    }
-
-    #[test]
-    fn blank_lines_of_any_kind_and_number_end_a_sentence() {
-        let read = read("\n \nA B-X\nb O\n\t\n\n  \nC O");
-        assert_eq!(read.len(), 2);
-        assert_eq!(rows(&read[0]), [["A", "B-X"], ["b", "O"]]);
-        assert_eq!(rows(&read[1]), [["C", "O"]]);
-        assert_eq!(read[1].place(0).to_string(), "x:8");
-    }
-
-    #[test]
-    fn runs_of_blanks_separate_cells_if_the_first_line_has_no_tab() {
-        let read = read("a  NN   O \nb\t \u{a0} O\n");
-        assert_eq!(rows(&read[0]), [["a", "NN", "O"], ["b", "\u{a0}", "O"]]);
-        assert_eq!(read[0].schema().names(), ["word", "1", "label"]);
-        assert_eq!(read[0].schema().label(), Some(2));
-    }
-
-    #[test]
-    fn single_tabs_separate_cells_if_the_first_line_has_one() {
-        let read = read("New York\t\tB-LOC\n\tx\tO\n");
-        assert_eq!(rows(&read[0]), [["New York", "", "B-LOC"], ["", "x", "O"]]);
-    }
-
-    #[test]
-    fn a_ragged_row_is_an_error_with_its_line() {
-        assert_eq!(error("a\tO\n\nb\n", &conll()), "x:3: expected 2 columns (word label), found 1");
-        assert_eq!(
-            error("a\tO\t\nb\tO\n", &conll()),
-            "x:1: the label is empty; expected a label, such as O"
-        );
-        assert_eq!(
-            error("a O\nNew York O\n", &conll()),
-            "x:2: expected 2 columns (word label), found 3"
-        );
-    }
-
-    #[test]
-    fn the_label_column_is_chosen_by_name_or_index() {
-        for label in ["ner", "2", "-2"] {
-            let options =
-                ReadOptions { label: Some(label.to_owned()), ..columns("word,pos,ner,note") };
-            let read = sentences("a NN B-X z\n", &options).unwrap();
-            assert_eq!(read[0].labels().unwrap(), ["B-X"], "{label}");
+    /// Options that name columns, if there are names, and the label column after a colon.
+    fn named(columns: &str) -> ReadOptions {
+        let (names, label) = columns.split_once(':').unwrap_or((columns, ""));
+        let names = names.split(',').map(str::to_owned).filter(|name| !name.is_empty());
+        let names: Vec<String> = names.collect();
+        ReadOptions {
+            columns: (!names.is_empty()).then_some(names),
+            label: (!label.is_empty()).then(|| label.to_owned()),
+            ..conll()
         }
-        let options = ReadOptions { label: Some("1".to_owned()), ..conll() };
-        let read = sentences("a NN B-X\n", &options).unwrap();
-        assert_eq!(read[0].schema().names(), ["word", "label", "2"]);
-        assert_eq!(read[0].labels().unwrap(), ["NN"]);
     }
 
-    #[test]
-    fn an_unknown_label_column_is_an_error_that_lists_the_columns() {
-        let options = ReadOptions { label: Some("chunk".to_owned()), ..columns("word,ner") };
-        assert_eq!(
-            error("a O\n", &options),
-            "x:1: no column 'chunk' to take labels from; the columns are word ner"
-        );
-    }
-
-    #[test]
-    fn the_number_of_named_columns_must_match_the_file() {
-        assert_eq!(
-            error("a O\n", &columns("word,pos,ner")),
-            "x:1: expected 3 columns (word pos ner), found 2"
-        );
-        assert_eq!(error("a O\n", &columns("word,word")), "two columns have the name 'word'");
-        let header = ReadOptions { lines: HEADER, ..ReadOptions::default() };
-        assert_eq!(
-            error("word ner ner\na O O\n", &header),
-            "x:2: in the header row: two columns have the name 'ner'"
-        );
-    }
-
-    #[test]
-    fn the_label_column_is_optional_in_a_file_to_be_tagged() {
-        let options = ReadOptions {
-            unlabeled: true,
-            label: Some("ner".to_owned()),
-            ..columns("word,pos,ner")
+    /// The names of the columns and the cells of the tokens of each sentence, or the error.
+    fn read_as(text: &str, options: &ReadOptions) -> String {
+        let read = match sentences(text, options) {
+            Ok(read) => read,
+            Err(error) => return error.to_string(),
         };
-        let with = sentences("a NN O\n", &options).unwrap();
-        assert_eq!(with[0].labels().unwrap(), ["O"]);
-        let without = sentences("a NN\n", &options).unwrap();
-        assert_eq!(without[0].schema().names(), ["word", "pos"]);
-        assert_eq!(without[0].labels(), None);
-        assert_eq!(
-            error("a\n", &options),
-            "x:1: expected 3 columns (word pos ner), or 2 without the label, found 1"
-        );
+        let token = |s: &Sentence, t| s.cells(t).collect::<Vec<_>>().join("|");
+        let tokens = |s: &Sentence| (0..s.len()).map(|t| token(s, t)).collect::<Vec<_>>().join(" ");
+        let label = read[0].schema().label().map_or("none", |i| &read[0].schema().names()[i]);
+        let read: Vec<String> = read.iter().map(tokens).collect();
+        format!("{label}: {}", read.join("; "))
     }
 
     #[test]
-    fn a_file_to_be_tagged_has_no_label_column_unless_one_is_named() {
-        let options = ReadOptions { unlabeled: true, ..columns("word,pos") };
-        let read = sentences("a NN\n", &options).unwrap();
-        assert_eq!(rows(&read[0]), [["a", "NN"]]);
-        assert_eq!(read[0].labels(), None);
+    fn rows_have_cells_and_the_named_label() {
+        for (columns, text, expected) in [
+            // Blank lines of any kind and number end a sentence.
+            ("", "\n \nA B-X\nb O\n\t\n\n  \nC O", "label: A|B-X b|O; C|O"),
+            ("", "a  NN   O \nb\t \u{a0} O\n", "label: a|NN|O b|\u{a0}|O"),
+            ("", "New York\t\tB-LOC\n\tx\tO\n", "label: New York||B-LOC |x|O"),
+            ("", "a\tO\t\nb\tO\n", "x:1: the label is empty; expected a label, such as O"),
+            ("word,pos,ner,note:ner", "a NN B-X z\n", "ner: a|NN|B-X|z"),
+            ("word,pos,ner,note:2", "a NN B-X z\n", "ner: a|NN|B-X|z"),
+            ("word,pos,ner,note:-2", "a NN B-X z\n", "ner: a|NN|B-X|z"),
+            (":1", "a NN B-X\n", "label: a|NN|B-X"),
+            (
+                "word,ner:chunk",
+                "a O\n",
+                "x:1: no column 'chunk' to take labels from; the columns are word ner",
+            ),
+            ("word,pos,ner", "a O\n", "x:1: expected 3 columns (word pos ner), found 2"),
+            ("word,word", "a O\n", "two columns have the name 'word'"),
+            // Boundaries of documents may have any number of cells.
+            (
+                "",
+                "-DOCSTART-\n-DOCSTART- (2) x y\na\tNN\tO\n\n\t\t-DOCSTART-\n",
+                "label: -DOCSTART-|-X-|O; -DOCSTART- (2) x y|-X-|O; a|NN|O; -DOCSTART-|-X-|O",
+            ),
+            (
+                "",
+                "-DOCSTART- -X- O\n\na NN O\n-DOCSTART- -Y- B\nb NN O\n",
+                "label: -DOCSTART-|-X-|O; a|NN|O; -DOCSTART-|-Y-|B; b|NN|O",
+            ),
+            // Joined columns.
+            (
+                "word,pos,feats,ner:feats+pos",
+                "-DOCSTART-\n\na N P=1 O\n",
+                "feats+pos: -DOCSTART-|O|O|-X-|O+O; a|N|P=1|O|P=1+N",
+            ),
+            (":1+-1", "a N P=1 O\n", "1+3: a|N|P=1|O|N+O"),
+            (":1+2", "a N P O\nb N P O x\n", "x:2: expected 4 columns (word 1 2 3), found 5"),
+            (
+                ":1+2",
+                "a\tN\t\n",
+                "x:1: the label is empty in the column '2'; expected a value, such as _",
+            ),
+        ] {
+            assert_eq!(read_as(text, &named(columns)), expected, "{text}");
+        }
     }
 
     #[test]
-    fn a_label_column_in_the_middle_is_required() {
-        let options = ReadOptions {
-            unlabeled: true,
-            label: Some("ner".to_owned()),
-            ..columns("word,ner,note")
-        };
-        assert_eq!(error("a z\n", &options), "x:1: expected 3 columns (word ner note), found 2");
+    fn the_last_column_may_be_missing_in_a_file_to_be_tagged() {
+        for (columns, text, expected) in [
+            ("word,pos,ner:ner", "a NN O\n", "ner: a|NN|O"),
+            ("word,pos,ner:ner", "a NN\n", "none: a|NN"),
+            (
+                "word,pos,ner:ner",
+                "a\n",
+                "x:1: expected 3 columns (word pos ner), or 2 without the label, found 1",
+            ),
+            ("word,pos", "a NN\n", "none: a|NN"),
+            ("word,ner,note:ner", "a z\n", "x:1: expected 3 columns (word ner note), found 2"),
+            ("", "a\nb\n", "none: a b"),
+        ] {
+            let options = ReadOptions { unlabeled: true, ..named(columns) };
+            assert_eq!(read_as(text, &options), expected, "{text}");
+        }
     }
 
     #[test]
-    fn a_file_to_be_tagged_may_have_only_words() {
-        let options = ReadOptions { unlabeled: true, ..conll() };
-        let read = sentences("a\nb\n", &options).unwrap();
-        assert_eq!(read[0].schema().names(), ["word"]);
-        assert_eq!(read[0].schema().label(), None);
-        assert_eq!(read[0].len(), 2);
-    }
-
-    #[test]
-    fn lines_with_number_signs_are_tokens_unless_comments_are_enabled() {
+    fn lines_with_number_signs_are_kept_as_comments_if_enabled() {
         let text = "# id 1\na O\n#b O\nc O\n# end\n\n# lost\n";
-        assert_eq!(
-            error(text, &conll()),
-            "x:2: expected 3 columns (word 1 label), found 2 (line 1 begins with '#': is it a \
-             comment? `comments` skips lines that begin with '#')"
-        );
         let options = ReadOptions { lines: COMMENTS, ..conll() };
         let read = sentences(text, &options).unwrap();
-        let notices = ["x:1: 4 lines begin with '#': read as comments, not tokens"];
-        assert_eq!(options.report.notices(), notices);
         assert!(read[0].schema().line_rules().comments);
-        assert_eq!(read.len(), 1);
-        assert_eq!(rows(&read[0]), [["a", "O"], ["c", "O"]]);
+        assert_eq!((read.len(), read[0].len()), (1, 2));
         assert_eq!(read[0].layout.comments, ["# id 1"]);
         assert_eq!(read[0].layout.extra_lines, [(1, "#b O".to_owned()), (2, "# end".to_owned())]);
         assert_eq!(sentences("#b O\n", &conll()).unwrap()[0].cell(0, 0), "#b");
     }
 
-    /// The notices of reading `text`, and its sentences.
-    fn noted(text: &str, options: &ReadOptions) -> (Vec<String>, Vec<Sentence>) {
-        let read = sentences(text, options).unwrap();
-        (options.report.notices(), read)
-    }
-
-    fn header() -> ReadOptions {
-        ReadOptions { lines: HEADER, ..conll() }
-    }
-
     #[test]
-    fn a_header_row_names_the_columns() {
-        let text = "TOKEN\tPOS\tNE\nMira\tNNP\tB-PER\n\nran\tVBD\tO\n";
-        let (notices, read) = noted(text, &header());
+    fn a_header_row_is_no_sentence_and_named_columns_are_stronger() {
+        let lines = LineRules { comments: true, header: true };
+        let text = "# a\nTOKEN\tPOS\tNE\nMira\tNNP\tB-PER\n\nran\tVBD\tO\n";
+        let with = |columns| ReadOptions { lines, ..named(columns) };
+        let read = sentences(text, &with("")).unwrap();
         assert_eq!(read.len(), 2);
         assert_eq!(read[0].schema().names(), ["word", "POS", "NE"]);
-        assert_eq!(read[0].labels().unwrap(), ["B-PER"]);
         assert!(read[0].schema().line_rules().header);
-        let notice = "x:1: 1 header row: read as names of columns, not as a token";
-        assert_eq!(notices, [notice]);
-        let options = ReadOptions { label: Some("POS".to_owned()), ..header() };
-        assert_eq!(sentences(text, &options).unwrap()[0].labels().unwrap(), ["NNP"]);
-        let options =
-            ReadOptions { columns: Some(["w", "p", "l"].map(str::to_owned).to_vec()), ..header() };
-        assert_eq!(sentences(text, &options).unwrap()[0].schema().names(), ["w", "p", "l"]);
-        assert_eq!(
-            error("word tag\nMira NNP B-PER\n", &header()),
-            "x:2: expected 2 columns (word tag), found 3"
-        );
-    }
-
-    #[test]
-    fn a_header_row_may_follow_comments_and_name_an_index_or_nothing() {
-        let options = ReadOptions { lines: LineRules { comments: true, header: true }, ..conll() };
-        let text = "# a\n\n\tidx\tForm\tner\n7\t1\tMira\tO\n7\t2\tran\tO\n";
-        let read = sentences(text, &options).unwrap();
-        assert_eq!(read[0].schema().names(), ["0", "idx", "word", "ner"]);
         assert_eq!(read[0].layout.comments, ["# a"]);
+        assert_eq!(read_as(text, &with(":POS")), "POS: Mira|NNP|B-PER; ran|VBD|O");
+        assert_eq!(read_as(text, &with("w,p,l")), "l: Mira|NNP|B-PER; ran|VBD|O");
     }
 
     #[test]
     fn marks_of_joined_files_are_no_text() {
         let text = "\u{feff}Mira O\n\u{feff}\nMira O\n\u{feff}-DOCSTART- O\n\n\u{feff}# c\na O\n";
         let options = ReadOptions { lines: COMMENTS, ..conll() };
-        let (notices, read) = noted(text, &options);
+        let read = sentences(text, &options).unwrap();
         let words: Vec<&str> = read.iter().map(|s| s.cell(0, 0)).collect();
         assert_eq!(words, ["Mira", "Mira", "-DOCSTART-", "a"]);
         assert!(read[2].layout.document_start);
         assert_eq!(read[3].layout.comments, ["# c"]);
-        assert!(
-            notices[0].starts_with("warning: x:2: 3 byte order marks inside files"),
-            "{notices:?}"
-        );
-    }
-
-    #[test]
-    fn document_starts_are_boundaries_with_or_without_blank_lines() {
-        let read = read("-DOCSTART- -X- O\n\na NN O\n-DOCSTART- -Y- B\nb NN O\n");
-        let starts: Vec<bool> = read.iter().map(|s| s.layout.document_start).collect();
-        assert_eq!(starts, [true, false, true, false]);
-        assert_eq!(rows(&read[0]), [["-DOCSTART-", "-X-", "O"]]);
-        assert_eq!(rows(&read[2]), [["-DOCSTART-", "-Y-", "B"]]);
-        assert_eq!(read[2].place(0).to_string(), "x:4");
-        assert_eq!(rows(&read[3]), [["b", "NN", "O"]]);
+        let notice = &options.report.notices()[0];
+        assert!(notice.starts_with("warning: x:2: 3 byte order marks inside files"), "{notice}");
     }
 
     #[test]
@@ -497,6 +411,7 @@ mod tests {
         let text = "a O\n\nb O\n\n\nc O\n-DOCSTART- O\n\nd O\n\n# newdoc\ne O\n";
         let options = ReadOptions { lines: COMMENTS, ..conll() };
         let read = sentences(text, &options).unwrap();
+        assert_eq!(read[3].place(0).to_string(), "x:7");
         let words = |rule: DocumentRule| -> Vec<String> {
             let documents = rule.documents(&read).into_iter();
             let words = |document: Vec<&Sentence>| document.iter().map(|s| s.cell(0, 0)).collect();
@@ -505,39 +420,5 @@ mod tests {
         assert_eq!(words(DocumentRule::Auto), ["abc", "d", "e"]);
         assert_eq!(words(DocumentRule::BlankLine), ["ab", "cde"]);
         assert_eq!(words(DocumentRule::File), ["abcde"]);
-    }
-
-    #[test]
-    fn a_document_start_may_have_any_number_of_cells() {
-        let read = read("-DOCSTART-\n-DOCSTART- (2) x y\na\tNN\tO\n\n\t\t-DOCSTART-\n");
-        assert_eq!(read.len(), 4);
-        assert_eq!(rows(&read[0]), [["-DOCSTART-", "-X-", "O"]]);
-        assert_eq!(rows(&read[1]), [["-DOCSTART- (2) x y", "-X-", "O"]]);
-        assert_eq!(rows(&read[2]), [["a", "NN", "O"]]);
-        assert_eq!(rows(&read[3]), [["-DOCSTART-", "-X-", "O"]]);
-        assert!(read[3].layout.document_start);
-    }
-
-    #[test]
-    fn joined_columns_are_named_or_counted_and_boundaries_have_them() {
-        let joined = |names: Option<&str>, label: &str| ReadOptions {
-            label: Some(label.to_owned()),
-            ..names.map_or_else(conll, columns)
-        };
-        let text = "-DOCSTART-\n\na N P=1 O\n";
-        let read = sentences(text, &joined(Some("word,pos,feats,ner"), "feats+pos")).unwrap();
-        assert_eq!(read[0].labels().unwrap(), ["O+O"]);
-        assert_eq!(read[1].labels().unwrap(), ["P=1+N"]);
-        let read = sentences(text, &joined(None, "1+-1")).unwrap();
-        assert_eq!(read[1].schema().names(), ["word", "1", "2", "3", "1+3"]);
-        assert_eq!(read[1].labels().unwrap(), ["N+O"]);
-        assert_eq!(
-            error("a N P O\nb N P O x\n", &joined(None, "1+2")),
-            "x:2: expected 4 columns (word 1 2 3), found 5"
-        );
-        assert_eq!(
-            error("a\tN\t\n", &joined(None, "1+2")),
-            "x:1: the label is empty in the column '2'; expected a value, such as _"
-        );
     }
 }

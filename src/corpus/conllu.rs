@@ -188,7 +188,7 @@ fn parse_id(line: &InputLine, cell: &str) -> Result<TokenId> {
 #[cfg(test)]
 mod tests {
     use crate::corpus::tests::{error, options, sentences};
-    use crate::corpus::{Format, ReadOptions, Supervision};
+    use crate::corpus::{DocumentRule, Format, ReadOptions, Supervision};
 
     fn conllu() -> ReadOptions {
         options(Format::Conllu)
@@ -200,11 +200,6 @@ mod tests {
 
     fn row(id: &str) -> String {
         format!("{id}\tform{id}\t_\tNOUN\tNN\tA=b\t0\troot\t_\t_\n")
-    }
-
-    fn error_of_ids(ids: &[&str]) -> String {
-        let text: String = ids.iter().map(|id| row(id)).collect();
-        error(&text, &conllu())
     }
 
     #[test]
@@ -236,7 +231,9 @@ mod tests {
 
     #[test]
     fn any_column_can_hold_the_labels() {
-        for (name, expected) in [("xpos", "NN"), ("feats", "A=b"), ("4", "NN"), ("-3", "root")] {
+        for (name, expected) in
+            [("xpos", "NN"), ("feats", "A=b"), ("4", "NN"), ("-3", "root"), ("misc", "_")]
+        {
             let read = sentences(&row("1"), &label(name)).unwrap();
             assert_eq!(read[0].labels().unwrap(), [expected], "{name}");
         }
@@ -293,71 +290,52 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_exactly_ten_cells_none_of_them_empty() {
-        assert_eq!(
-            error("1\ta\n", &conllu()),
-            "x:1: expected 10 columns separated by tabs, found 2"
-        );
-        assert_eq!(
-            error(&row("1").replace('\n', "\t_\n"), &conllu()),
-            "x:1: expected 10 columns separated by tabs, found 11"
-        );
-        assert_eq!(
-            error("1\ta\t_\t_\t_\t\t_\t_\t_\t_\n", &conllu()),
-            "x:1: the column 'feats' is empty; expected '_' where there is no value"
-        );
-    }
-
-    #[test]
-    fn ids_count_from_one_without_gaps() {
-        assert_eq!(
-            error_of_ids(&["1", "3"]),
-            "x:2: expected the word 2, found 3 (is a blank line missing or too many?)"
-        );
-        assert_eq!(
-            error_of_ids(&["1", "1"]),
-            "x:2: expected the word 2, found 1 (is a blank line missing or too many?)"
-        );
-        for bad in ["x", "1-", "+1", "1.x", "99999999999999999999"] {
-            assert_eq!(
-                error_of_ids(&[bad]),
-                format!(
-                    "x:1: id '{bad}'; expected a number, a range such as 1-2 \
-                     or an empty node such as 3.1"
-                )
-            );
+    fn rows_that_are_none_are_errors_with_their_line() {
+        let short = "x:1: expected 10 columns separated by tabs, found";
+        let gap = "(is a blank line missing or too many?)";
+        let id = "expected a number, a range such as 1-2 or an empty node such as 3.1";
+        let rows = |ids: &str| ids.split(' ').map(row).collect::<String>();
+        for (text, expected) in [
+            ("1\ta\n".to_owned(), format!("{short} 2")),
+            (row("1").replace('\n', "\t_\n"), format!("{short} 11")),
+            (
+                "1\ta\t_\t_\t_\t\t_\t_\t_\t_\n".to_owned(),
+                "x:1: the column 'feats' is empty; expected '_' where there is no value".to_owned(),
+            ),
+            (rows("1 3"), format!("x:2: expected the word 2, found 3 {gap}")),
+            (rows("1 1"), format!("x:2: expected the word 2, found 1 {gap}")),
+            (rows("x"), format!("x:1: id 'x'; {id}")),
+            (rows("1-"), format!("x:1: id '1-'; {id}")),
+            (rows("+1"), format!("x:1: id '+1'; {id}")),
+            (rows("1.x"), format!("x:1: id '1.x'; {id}")),
+            (rows("99999999999999999999"), format!("x:1: id '99999999999999999999'; {id}")),
+            (
+                rows("1 1-2 2"),
+                "x:2: the multiword token 1-2 must precede its first word; the next word is 2"
+                    .to_owned(),
+            ),
+            (
+                rows("1-3 1 2"),
+                "x:1: the multiword token extends to word 3, but the sentence ends at word 2"
+                    .to_owned(),
+            ),
+            (
+                rows("1 2.1 2"),
+                "x:2: the empty node 2.1 must follow its word; the last word is 1".to_owned(),
+            ),
+            (rows("0.1"), "x:1: the sentence ends without a word".to_owned()),
+        ] {
+            assert_eq!(error(&text, &conllu()), expected);
         }
     }
 
     #[test]
-    fn multiword_tokens_precede_all_of_their_words() {
-        assert_eq!(
-            error_of_ids(&["1", "1-2", "2"]),
-            "x:2: the multiword token 1-2 must precede its first word; the next word is 2"
-        );
-        assert_eq!(
-            error_of_ids(&["1-3", "1", "2"]),
-            "x:1: the multiword token extends to word 3, but the sentence ends at word 2"
-        );
-    }
-
-    #[test]
-    fn empty_nodes_follow_their_word() {
-        assert_eq!(
-            error_of_ids(&["1", "2.1", "2"]),
-            "x:2: the empty node 2.1 must follow its word; the last word is 1"
-        );
-    }
-
-    #[test]
-    fn a_sentence_needs_a_word() {
-        assert_eq!(error_of_ids(&["0.1"]), "x:1: the sentence ends without a word");
-    }
-
-    #[test]
-    fn an_underscore_is_a_label_like_any_other() {
-        let read = sentences(&row("1").replace("NOUN", "_"), &conllu()).unwrap();
-        assert_eq!(read[0].labels().unwrap(), ["_"]);
+    fn comments_mark_documents() {
+        let row = row("1");
+        let text = format!("# newdoc id = 1\n{row}\n{row}\n# newdoc\n{row}\n# newdocs\n{row}");
+        let read = sentences(&text, &conllu()).unwrap();
+        let lengths = DocumentRule::Auto.documents(&read).into_iter().map(|d| d.len());
+        assert!(lengths.eq([2, 2]));
     }
 
     #[test]

@@ -261,44 +261,6 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_no_number_is_an_error_that_names_the_attribute() {
-        assert_eq!(
-            error("O\ta\nO\ta\tw=http://x\n"),
-            "x:2:5: attribute 'w=http' has the value '//x'; expected a number \
-             (write '\\:' for a colon that belongs to the name)"
-        );
-    }
-
-    #[test]
-    fn a_value_that_is_not_finite_is_an_error() {
-        for (value, number) in [("nan", "NaN"), ("inf", "inf"), ("-inf", "-inf"), ("1e999", "inf")]
-        {
-            assert_eq!(
-                error(&format!("O\tä:{value}\n")),
-                format!("x:1:3: attribute 'ä' has the value {number}; expected a finite number")
-            );
-        }
-    }
-
-    #[test]
-    fn an_attribute_needs_a_name() {
-        assert_eq!(error("O\t:1\n"), "x:1:3: an attribute without a name");
-    }
-
-    #[test]
-    fn a_line_needs_a_label() {
-        assert_eq!(
-            error("\ta\n"),
-            "x:1: the line begins with a tab; expected a label \
-             (any, such as '_', if it is not known)"
-        );
-        assert_eq!(
-            error("NN:x\ta\n"),
-            "x:1: the label 'NN:x' has a value; expected a label alone ('\\:' stands for a colon)"
-        );
-    }
-
-    #[test]
     fn a_weight_stands_in_the_place_of_a_label_anywhere_in_its_sentence() {
         let text = "@weight:2\nO\ta\n\nO\tb\n@weight:0.5\tX\tc\n\nO\ta\n\nO\ta\n@weight:3\n";
         let read = read(text);
@@ -309,35 +271,51 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_that_is_none_is_an_error_with_its_line() {
-        let range = "expected a number from 0 to 1e9";
+    fn what_is_no_label_attribute_or_weight_is_an_error_with_its_place() {
+        const COLON: &str = "(write '\\:' for a colon that belongs to the name)";
+        const RANGE: &str = "expected a number from 0 to 1e9";
         for (text, expected) in [
-            ("O\ta\n@weight:-1\n", format!("x:2: the weight of a sentence is -1; {range}")),
-            ("@weight:nan\nO\ta\n", format!("x:1: the weight of a sentence is NaN; {range}")),
             (
-                "@weight\t0.5\nO\ta\n",
-                "x:1: the weight of the sentence is ''; expected a number".to_owned(),
+                "O\ta\nO\ta\tw=http://x\n",
+                &*format!(
+                    "x:2:5: attribute 'w=http' has the value '//x'; expected a number {COLON}"
+                ),
+            ),
+            ("O\tä:nan\n", "x:1:3: attribute 'ä' has the value 'nan'; expected a finite number"),
+            (
+                "O\tä:1e999\n",
+                "x:1:3: attribute 'ä' has the value '1e999'; expected a finite number",
+            ),
+            ("O\t:1\n", "x:1:3: an attribute without a name"),
+            (
+                "\ta\n",
+                "x:1: the line begins with a tab; expected a label (any, such as '_', if it is \
+                 not known)",
             ),
             (
+                "NN:x\ta\n",
+                "x:1: the label 'NN:x' has a value; expected a label alone ('\\:' stands for a \
+                 colon)",
+            ),
+            ("O\ta\n@weight:-1\n", &format!("x:2: the weight of a sentence is -1; {RANGE}")),
+            ("@weight:nan\nO\ta\n", &format!("x:1: the weight of a sentence is NaN; {RANGE}")),
+            ("@weight\t0.5\nO\ta\n", "x:1: the weight of the sentence is ''; expected a number"),
+            (
                 "@weight:1\nO\ta\n@weight:2\n",
-                "x:3: a second weight for the sentence; expected one (the first is on line 1)"
-                    .to_owned(),
+                "x:3: a second weight for the sentence; expected one (the first is on line 1)",
             ),
             (
                 "O\ta\n\n@weight:2\n\nO\ta\n",
                 "x:3: the weight stands alone; expected the tokens of its sentence after it, \
-                 without a blank line"
-                    .to_owned(),
+                 without a blank line",
+            ),
+            // A column after a weight is counted from the start of the line.
+            (
+                "@weight:2\tO\ta:x\n",
+                &format!("x:1:13: attribute 'a' has the value 'x'; expected a number {COLON}"),
             ),
         ] {
             assert_eq!(error(text), expected);
         }
-    }
-
-    #[test]
-    fn a_column_after_a_weight_is_counted_from_the_start_of_the_line() {
-        let text = "@weight:2\tO\ta:x\n";
-        let expected = "x:1:13: attribute 'a' has the value 'x'; expected a number";
-        assert!(error(text).starts_with(expected), "{}", error(text));
     }
 }

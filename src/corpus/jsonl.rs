@@ -428,72 +428,48 @@ mod tests {
     }
 
     #[test]
-    fn syntax_errors_have_a_column() {
-        assert_eq!(
-            error("{\"tokens\": [\"ä\" 1]}", &jsonl()),
-            "x:1:17: not valid JSON: expected `,` or `]`"
-        );
-        assert_eq!(
-            error("{\"tokens\": [\"a\"", &jsonl()),
-            "x:1:15: not valid JSON: EOF while parsing a list"
-        );
-    }
-
-    #[test]
-    fn a_line_must_be_an_object_with_tokens_or_text_and_unique_keys() {
-        assert_eq!(
-            error("[1]", &jsonl()),
-            "x:1: invalid type: sequence, expected a JSON object such as \
-             {\"tokens\": [\"a\"], \"labels\": [\"O\"]}"
-        );
-        assert_eq!(
-            error("{\"a\": 1, \"b\": 2}", &jsonl()),
-            "x:1: expected the key \"tokens\" or \"text\", found \"a\", \"b\""
-        );
-        assert_eq!(
-            error("{}", &jsonl()),
-            "x:1: expected the key \"tokens\" or \"text\", found no key"
-        );
-        assert_eq!(
-            error("{\"tokens\":[],\"tokens\":[]}", &jsonl()),
-            "x:1: the key \"tokens\" occurs twice"
-        );
-    }
-
-    #[test]
-    fn a_value_of_the_wrong_type_is_an_error_that_names_its_key() {
-        assert_eq!(
-            error("{\"tokens\": \"a b\"}", &jsonl()),
-            "x:1: key \"tokens\": expected an array of strings, found a string"
-        );
-        assert_eq!(
-            error("{\"tokens\": [\"a\", null]}", &jsonl()),
-            "x:1: key \"tokens\": expected an array of strings, but item 2 is null"
-        );
-        assert_eq!(
-            error("{\"tokens\": [\"a\"], \"labels\": {}}", &jsonl()),
-            "x:1: key \"labels\": expected an array of strings, found an object"
-        );
-    }
-
-    #[test]
-    fn there_must_be_one_label_per_token() {
-        assert_eq!(
-            error("{\"tokens\": [\"a\"]}", &jsonl()),
-            "x:1: the key \"labels\" is missing; expected a string for each token there"
-        );
-        assert_eq!(
-            error("{\"tokens\": [\"a\", \"b\"], \"labels\": [\"O\"]}", &jsonl()),
-            "x:1: key \"labels\": expected as many strings as tokens (2), found 1"
-        );
-        assert_eq!(
-            error("{\"tokens\": [\"a\"], \"labels\": [\"\"]}", &jsonl()),
-            "x:1: the label of token 1 is empty; expected a label, such as O"
-        );
-    }
-
-    #[test]
-    fn a_later_object_must_have_the_columns_of_the_first() {
+    fn objects_that_are_none_are_errors_with_their_line_and_key() {
+        for (text, expected) in [
+            ("{\"tokens\": [\"ä\" 1]}", ":17: not valid JSON: expected `,` or `]`"),
+            ("{\"tokens\": [\"a\"", ":15: not valid JSON: EOF while parsing a list"),
+            (
+                "[1]",
+                ": invalid type: sequence, expected a JSON object such as {\"tokens\": [\"a\"], \
+                 \"labels\": [\"O\"]}",
+            ),
+            (
+                "{\"a\": 1, \"b\": 2}",
+                ": expected the key \"tokens\" or \"text\", found \"a\", \"b\"",
+            ),
+            ("{}", ": expected the key \"tokens\" or \"text\", found no key"),
+            ("{\"tokens\":[],\"tokens\":[]}", ": the key \"tokens\" occurs twice"),
+            (
+                "{\"tokens\": \"a b\"}",
+                ": key \"tokens\": expected an array of strings, found a string",
+            ),
+            (
+                "{\"tokens\": [\"a\", null]}",
+                ": key \"tokens\": expected an array of strings, but item 2 is null",
+            ),
+            (
+                "{\"tokens\": [\"a\"], \"labels\": {}}",
+                ": key \"labels\": expected an array of strings, found an object",
+            ),
+            (
+                "{\"tokens\": [\"a\"]}",
+                ": the key \"labels\" is missing; expected a string for each token there",
+            ),
+            (
+                "{\"tokens\": [\"a\", \"b\"], \"labels\": [\"O\"]}",
+                ": key \"labels\": expected as many strings as tokens (2), found 1",
+            ),
+            (
+                "{\"tokens\": [\"a\"], \"labels\": [\"\"]}",
+                ": the label of token 1 is empty; expected a label, such as O",
+            ),
+        ] {
+            assert_eq!(error(text, &jsonl()), format!("x:1{expected}"));
+        }
         let text = "{\"tokens\":[\"a\"],\"pos\":[\"N\"],\"labels\":[\"O\"]}\n\
                     {\"tokens\":[\"a\"],\"labels\":[\"O\"]}";
         assert_eq!(

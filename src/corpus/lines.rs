@@ -486,34 +486,6 @@ mod tests {
     }
 
     #[test]
-    fn byte_order_marks_at_the_start_of_lines_are_dropped_and_those_inside_the_file_counted() {
-        let mut lines = lines("\u{feff}a\n\u{feff}b\n\u{feff}\nc\u{feff}".as_bytes());
-        let report = ReadReport::default();
-        lines.decode_as(Decoding::new(None, false, report.clone()));
-        for text in ["a", "b", "", "c\u{feff}"] {
-            assert_eq!(lines.next_line().unwrap().unwrap().text, text);
-        }
-        assert_eq!(
-            report.notices(),
-            ["warning: x:2: 2 byte order marks inside files: removed from the start of \
-                 the line (files joined with cat?)"]
-        );
-    }
-
-    #[test]
-    fn two_carriage_returns_before_a_line_feed_are_a_line_end_that_is_counted() {
-        let mut lines = lines(b"a\tO\r\r\n\r\r\nb\r\n");
-        let report = ReadReport::default();
-        lines.decode_as(Decoding::new(None, false, report.clone()));
-        for (text, ending) in [("a\tO", "\r\r\n"), ("", "\r\r\n"), ("b", "\r\n")] {
-            let line = lines.next_line().unwrap().unwrap();
-            assert_eq!((line.text, line.ending), (text, ending));
-        }
-        let notices = ["warning: x:1: 2 lines end in CR CR LF: read as a line end"];
-        assert_eq!(report.notices(), notices);
-    }
-
-    #[test]
     fn lines_that_are_there_already_are_looked_at_without_waiting() {
         let mut lines = lines("\u{feff}a\nb\r\n\nc".as_bytes());
         assert_eq!(lines.available().unwrap(), ["a", "b", ""]);

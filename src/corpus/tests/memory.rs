@@ -1,6 +1,7 @@
 //! Corpora built in memory are equivalent to those read from files.
 
 use super::*;
+use crate::{Template, TrainOptions, Trainer};
 
 /// Sentences of words with part of speech and label.
 const SENTENCES: [&[[&str; 3]]; 3] = [
@@ -35,46 +36,8 @@ fn parsed(name: &str) -> Corpus {
     Corpus::parse(text.join("\n"), name, &options).unwrap()
 }
 
-#[test]
-fn sentences_of_columns_equal_those_of_a_file() {
-    let (built, parsed) = (built(), parsed("x"));
-    assert_eq!(built.len(), parsed.len());
-    for (built, parsed) in built.iter().zip(&parsed) {
-        assert_eq!(built.schema(), parsed.schema());
-        for t in 0..parsed.len() {
-            assert!(built.cells(t).eq(parsed.cells(t)));
-        }
-    }
-}
-
-#[test]
-fn sentences_of_attributes_equal_those_of_a_file() {
-    let text = "B\tw=Ada\tlength:3\nO\tw=left\n";
-    let parsed = Corpus::parse(text, "x", &options(Format::Crfsuite)).unwrap();
-    let tokens = [vec![("w=Ada", 1.0), ("length", 3.0)], vec![("w=left", 1.0)]];
-    let built = Sentence::from_attributes(tokens).unwrap();
-    let built = built.with_labels(["B", "O"]).unwrap();
-    let parsed = &parsed.sentences()[0];
-    assert_eq!(built.schema(), parsed.schema());
-    assert_eq!(built.labels(), parsed.labels());
-    assert_eq!(built.attributes, parsed.attributes);
-}
-
-#[test]
-fn sentences_without_columns_can_be_written_in_every_format() {
-    let sentence = Sentence::from_attributes([[("w=Ada", 1.0)]]).unwrap();
-    for format in [OutputFormat::Conll, OutputFormat::Conllu, OutputFormat::Jsonl] {
-        let mut writer = Writer::new(Vec::new(), "x", &WriteOptions::new(format)).unwrap();
-        writer.write(&Tagged::new(&sentence, vec!["B-X"])).unwrap();
-        assert!(!writer.into_inner().is_empty());
-    }
-}
-
 /// The bytes of a model trained on `corpus`.
-#[cfg(feature = "train")]
 fn model_bytes(corpus: Corpus, template: Option<&str>) -> Vec<u8> {
-    use crate::{Template, TrainOptions, Trainer};
-
     let options = TrainOptions { max_iterations: Some(5), ..TrainOptions::default() };
     let template = template.map(|source| {
         Template::parse(source, "t.tpl", &mut |_| unreachable!("no files are named")).unwrap()
@@ -86,7 +49,6 @@ fn model_bytes(corpus: Corpus, template: Option<&str>) -> Vec<u8> {
     std::fs::read(file.path()).unwrap()
 }
 
-#[cfg(feature = "train")]
 #[test]
 fn training_in_memory_and_on_a_file_yields_the_same_model_bytes() {
     // Sentences without a file have the name of standard input, which is part of the provenance.

@@ -1,12 +1,11 @@
 //! Tests of readers and writers together, and helpers for the tests of the parsers.
 
+#[cfg(feature = "train")]
 mod memory;
 mod supervision;
 
 use std::io::Cursor;
 use std::sync::{Arc, Mutex};
-
-use proptest::prelude::*;
 
 use super::*;
 use crate::error::Result;
@@ -26,42 +25,6 @@ pub fn sentences(text: &str, options: &ReadOptions) -> Result<Vec<Sentence>> {
 /// The message of the error that reading `text` ends with.
 pub fn error(text: &str, options: &ReadOptions) -> String {
     sentences(text, options).unwrap_err().to_string()
-}
-
-/// Reads `text` in `format` and writes its sentences in every output format.
-fn round_trip(text: &str, format: Format, unlabeled: bool) {
-    let lines = LineRules { comments: unlabeled, header: false };
-    let options = ReadOptions { unlabeled, lines, ..options(format) };
-    for sentence in sentences(text, &options).unwrap_or_default() {
-        for output in [OutputFormat::Conll, OutputFormat::Conllu, OutputFormat::Jsonl] {
-            let mut writer = Writer::new(Vec::new(), "x", &WriteOptions::new(output)).unwrap();
-            let labels = vec!["B-A"; sentence.len()];
-            // Some formats cannot represent some cells: that is an error, not a panic.
-            let _ = writer.write(&Tagged::new(&sentence, labels));
-        }
-    }
-}
-
-/// JSON lines, mostly with the keys that the reader looks for.
-const OBJECT: &str = concat!(
-    r#"\{"(tokens|text|labels)": ?("(\PC|\\n){0,4}"|\[("a")?(,"[bé]")?\])"#,
-    r#"(, ?"pos":\[("N")?\])?\}"#,
-    "\n"
-);
-
-proptest! {
-    #[test]
-    fn no_text_makes_a_reader_or_a_writer_panic(
-        text in "(\\PC|[\n\n\n\t\t \r#:\\\\\"]|-DOCSTART-|1-2|[1-3]|2\\.1|(\t_){9}\n){0,40}",
-        object in OBJECT,
-    ) {
-        for format in Format::ALL {
-            for unlabeled in [false, true] {
-                round_trip(&text, format, unlabeled);
-                round_trip(&object, format, unlabeled);
-            }
-        }
-    }
 }
 
 /// A buffer that the test can look at.

@@ -55,40 +55,49 @@ fn every_format_has_weights_and_partial_labels_with_the_same_meaning() {
 #[test]
 fn weights_that_are_none_are_errors_with_their_line() {
     let range = "expected a number from 0 to 1e9";
-    let conll = |text: &str| error(text, &supervised(Format::Conll));
-    for (weight, fault) in [
-        ("-0.5", format!("the weight of a sentence is -0.5; {range}")),
-        ("nan", format!("the weight of a sentence is NaN; {range}")),
-        ("inf", format!("the weight of a sentence is inf; {range}")),
-        ("1e999", format!("the weight of a sentence is inf; {range}")),
-        ("", "the weight of the sentence is ''; expected a number".to_owned()),
-        ("x", "the weight of the sentence is 'x'; expected a number".to_owned()),
+    let json =
+        |weight: &str| format!("{{\"tokens\":[\"a\"],\"labels\":[\"X\"],\"weight\":{weight}}}\n");
+    let conll = |weight: &str| format!("a O\n\n# weight = {weight}\nb B-X\n");
+    for (format, text, expected) in [
+        (Format::Conll, conll("-0.5"), format!("x:3: the weight of a sentence is -0.5; {range}")),
+        (Format::Conll, conll("nan"), format!("x:3: the weight of a sentence is NaN; {range}")),
+        (Format::Conll, conll("1e999"), format!("x:3: the weight of a sentence is inf; {range}")),
+        (
+            Format::Conll,
+            conll(""),
+            "x:3: the weight of the sentence is ''; expected a number".to_owned(),
+        ),
+        (
+            Format::Conll,
+            "# weight = 1\n# weight = 2\na O\n".to_owned(),
+            "x:2: a second weight for the next sentence; expected one (the first is on line 1)"
+                .to_owned(),
+        ),
+        (
+            Format::Conll,
+            "a O\n# weight = 2\nb O\n".to_owned(),
+            "x:2: the weight of a sentence stands inside it; expected it before the first token"
+                .to_owned(),
+        ),
+        (
+            Format::Conll,
+            "a O\n\n# weight = 2\n-DOCSTART- O\n\nb O\n".to_owned(),
+            "x:3: the weight is followed by a document boundary; expected a sentence".to_owned(),
+        ),
+        (
+            Format::Conllu,
+            format!("# weight = -1\n{}\n", row(1, "a", "X")),
+            format!("x:1: the weight of a sentence is -1; {range}"),
+        ),
+        (Format::Jsonl, json("-2"), format!("x:1: the weight of a sentence is -2; {range}")),
+        (
+            Format::Jsonl,
+            json("\"2\""),
+            "x:1: key \"weight\": expected a number, found a string".to_owned(),
+        ),
     ] {
-        let text = format!("a O\n\n# weight = {weight}\nb B-X\n");
-        assert_eq!(conll(&text), format!("x:3: {fault}"));
+        assert_eq!(error(&text, &supervised(format)), expected);
     }
-    assert_eq!(
-        conll("# weight = 1\n# weight = 2\na O\n"),
-        "x:2: a second weight for the next sentence; expected one (the first is on line 1)"
-    );
-    assert_eq!(
-        conll("a O\n# weight = 2\nb O\n"),
-        "x:2: the weight of a sentence stands inside it; expected it before the first token"
-    );
-    assert_eq!(
-        conll("a O\n\n# weight = 2\n-DOCSTART- O\n\nb O\n"),
-        "x:3: the weight is followed by a document boundary; expected a sentence"
-    );
-    assert_eq!(
-        error(&format!("# weight = -1\n{}\n", row(1, "a", "X")), &supervised(Format::Conllu)),
-        format!("x:1: the weight of a sentence is -1; {range}")
-    );
-    let json = |weight: &str| {
-        let text = format!("{{\"tokens\":[\"a\"],\"labels\":[\"X\"],\"weight\":{weight}}}\n");
-        error(&text, &supervised(Format::Jsonl))
-    };
-    assert_eq!(json("-2"), format!("x:1: the weight of a sentence is -2; {range}"));
-    assert_eq!(json("\"2\""), "x:1: key \"weight\": expected a number, found a string");
 }
 
 #[test]

@@ -254,21 +254,3 @@ fn kinds_of_files_are_recognized_by_their_first_lines() {
     assert!(Tagged('|', 3).to_string().contains("looks like tokens word|tag|label,"));
     assert!(Tagged('_', 2).to_string().contains("looks like tokens word_tag,"));
 }
-
-#[test]
-fn header_rows_name_words_and_tags() {
-    for (row, expected) in [
-        ("TOKEN\tNE-COARSE-LIT", true),
-        ("word tag", true),
-        ("Sentence #\tWord\tPOS\tTag", true),
-        ("id form ner", true),
-        ("Mira B-PER", false),
-        ("word", false),
-        ("The DT O", false),
-        ("Text NN O", false),
-        ("tag word extra more", false),
-    ] {
-        let cells = crate::corpus::split_cells(row);
-        assert_eq!(kind::is_header(&cells), expected, "{row}");
-    }
-}

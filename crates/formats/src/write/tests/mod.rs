@@ -6,7 +6,9 @@ mod texts;
 use std::io::Cursor;
 use std::sync::Arc;
 
-use dropchain::corpus::{Format, ReadOptions, Reader, Tagged, WriteFormat, WriteOptions, Writer};
+use dropchain::corpus::{
+    Format, OutputFormat, ReadOptions, Reader, Tagged, WriteFormat, WriteOptions, Writer,
+};
 use dropchain::{Result, Sentence};
 use proptest::prelude::*;
 
@@ -45,8 +47,11 @@ pub fn label_studio() -> TextFormat {
 }
 
 /// Every output format.
-fn all_formats() -> [Arc<dyn WriteFormat>; 8] {
+fn all_formats() -> [Arc<dyn WriteFormat>; 11] {
     [
+        Arc::new(OutputFormat::Conll),
+        Arc::new(OutputFormat::Conllu),
+        Arc::new(OutputFormat::Jsonl),
         Arc::new(Inline { color: false }),
         Arc::new(Inline { color: true }),
         Arc::new(TextFormat::Html),
