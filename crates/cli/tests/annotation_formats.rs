@@ -46,8 +46,6 @@ fn spans_train_the_model_that_columns_train() {
     let report = dir.run("eval m train.jsonl --format spans").success();
     assert!(report.contains("with 6 phrases; found: 6 phrases; correct: 6"), "{report}");
     assert_eq!(dir.run("eval m train.conll --columns word,pos,label").success(), report);
-    let tune = "tune train.jsonl --format spans --folds 2 --template minimal --l2 0.1 --quiet";
-    dir.run(&format!("{tune} --max-iterations 3 --model n")).success();
 }
 
 #[test]

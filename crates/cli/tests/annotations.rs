@@ -11,12 +11,6 @@ fn ner_model() -> TestDir {
 /// Positions count characters, bytes or units of UTF-16.
 const TEXT: &str = "😀 Ann Lee.\n";
 
-/// Words that look like markup, as a JSON object with labels.
-const HOSTILE: &str = concat!(
-    r#"{"tokens": ["</mark>", "<script>alert(1)</script>", "[x]", "a/b", "&amp;", "\"'", "Ann"], "#,
-    r#""labels": ["B-PER", "I-PER", "B-LOC", "B-LOC", "O", "O", "_"]}"#
-);
-
 #[test]
 fn every_tool_gets_the_positions_in_the_text_and_the_scores_asked_for() {
     let dir = ner_model();
@@ -33,8 +27,6 @@ fn every_tool_gets_the_positions_in_the_text_and_the_scores_asked_for() {
         (&spans["start"], &spans["end"], &spans["label"]),
         (&json!(5), &json!(12), &json!("PER"))
     );
-    let displacy = dir.run("tag m a.txt --output displacy").json();
-    assert_eq!(displacy["ents"], json!([{"start": 2, "end": 9, "label": "PER"}]));
     let tasks = dir.run("tag m a.txt --output label-studio --marginals").json();
     let prediction = &tasks[0]["predictions"][0];
     assert_eq!(prediction["model_version"], "m");
@@ -42,12 +34,6 @@ fn every_tool_gets_the_positions_in_the_text_and_the_scores_asked_for() {
     assert_eq!(region["value"]["text"], "Ann Lee");
     let score = |value: &Value| value["score"].as_f64().unwrap();
     assert!(0.3 < score(prediction) && score(prediction) <= score(region));
-    let empty = dir.run_with_stdin("tag m --format text --output label-studio", "");
-    assert_eq!(empty.json(), json!([]));
-    // What is known is certain.
-    let line = "tag m --format jsonl --forced labels --output spans --marginals";
-    let object = dir.run_with_stdin(line, HOSTILE).json();
-    assert!((score(&object["spans"][0]) - 1.0).abs() < 1e-9, "{object}");
 }
 
 #[test]
@@ -95,40 +81,4 @@ fn a_terminal_has_colors_unless_the_environment_says_no() {
         assert!(tagged.contains("[PER Ann]"), "{tagged}");
         assert_eq!(tagged.contains("\x1b[48;5;183m[PER Ann]"), has_colors, "{environment}");
     }
-}
-
-#[test]
-fn words_that_look_like_markup_are_text_of_pages() {
-    let dir = ner_model();
-    dir.write("a.jsonl", HOSTILE);
-    let page = dir.run("tag m a.jsonl --forced labels --output html --marginals").success();
-    assert!(!page.contains("<script"), "{page}");
-    let marks: Vec<&str> = page.lines().filter(|line| line.starts_with("<p ")).collect();
-    assert_eq!(marks.len(), 1);
-    assert!(
-        marks[0].starts_with(
-            "<p dir=\"auto\"><mark style=\"--hue:265\" title=\"PER: probability 1.000\">\
-             &lt;/mark&gt; &lt;script&gt;alert(1)&lt;/script&gt;<b>PER</b></mark> <mark "
-        ),
-        "{}",
-        marks[0]
-    );
-}
-
-#[test]
-fn pages_and_arrays_are_whole_without_input_and_stream_with_it() {
-    let dir = ner_model();
-    let page = dir.run("tag m --format text --output html").success();
-    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
-    let texts: String = (0..3000).map(|i| format!("Ann {i} left. Bob met Lee.\n")).collect();
-    dir.write("many.txt", &texts);
-    let mut outputs = ["1", "4"].map(|threads| {
-        let line = format!("tag m many.txt --output label-studio --threads {threads}");
-        dir.run(&line).json()
-    });
-    assert_eq!(outputs[0].as_array().unwrap().len(), 3000);
-    let last = outputs[1].as_array_mut().unwrap().pop().unwrap();
-    assert_eq!(last["data"]["text"], "Ann 2999 left. Bob met Lee.");
-    assert_eq!(outputs[0].as_array_mut().unwrap().pop().unwrap(), last);
-    assert_eq!(outputs[0], outputs[1]);
 }

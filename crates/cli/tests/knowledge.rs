@@ -3,8 +3,6 @@
 use serde_json::Value;
 
 use crate::support::{NER_CORPUS, TestDir};
-#[cfg(unix)]
-use crate::support::{finish, send, wait_until};
 
 const TEXT: &str = "Ann left Rome. Bob left York. The bank of Rome closed. Eve met Ann in York.\n";
 
@@ -72,28 +70,6 @@ fn tune_adds_knowledge_to_every_template() {
     assert!(template(&dir, "m").contains("cluster(\"raw.txt\", 4, 6, 10, 20)\n"));
     let start: Value = serde_json::from_str(dir.text("log").lines().next().unwrap()).unwrap();
     assert_eq!(start["sources"][0]["name"], "raw.txt");
-}
-
-#[cfg(unix)]
-#[test]
-fn an_interrupted_training_with_clusters_resumes_to_the_same_model() {
-    let dir = TestDir::with_sample_corpus();
-    let line = "train train.conll --template ner --max-iterations 60 --model m --log log \
-                --checkpoint state --clusters train.conll";
-    dir.run(line).success();
-    let model = dir.bytes("m");
-    dir.write("log", "");
-    let mut child = dir.command(line).spawn().unwrap();
-    wait_until("the second iteration", || dir.text("log").contains("\"iteration\":2,"));
-    send("INT", &mut child);
-    let output = finish(child, line);
-    assert_eq!(output.status.code(), Some(130), "{output:#?}");
-    let other = line.replace("--clusters train.conll", "--clusters dev.conll");
-    let error = dir.run(&format!("{other} --resume --quiet")).failure();
-    assert!(error.contains("or another template"), "{error}");
-    dir.run(&format!("{line} --resume")).success();
-    assert!(dir.bytes("m") == model);
-    assert!(dir.text("log").contains("\"role\":\"clusters\""));
 }
 
 #[test]

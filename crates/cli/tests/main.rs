@@ -21,7 +21,6 @@ mod determinism;
 #[cfg(unix)]
 mod documented_commands;
 mod documents;
-mod error_list;
 mod explain;
 mod figures;
 mod fingerprint;
@@ -31,8 +30,6 @@ mod forced_decoding;
 mod golden;
 mod help;
 mod hold_out;
-#[cfg(unix)]
-mod input_detection;
 mod inspect;
 mod interrupted_passes;
 mod joined_labels;

@@ -170,24 +170,6 @@ fn a_sentence_over_the_memory_limit_is_an_error_with_its_line() {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "reports a skipped test")]
-#[test]
-fn an_endless_line_is_an_error() {
-    if !std::path::Path::new("/dev/zero").exists() {
-        println!("skipped: there is no /dev/zero");
-        return;
-    }
-    let dir = TestDir::with_model(NER_CORPUS, MODEL);
-    for command in [
-        "train --quiet /dev/zero --template minimal --model new",
-        "tag m /dev/zero",
-        "cluster --quiet /dev/zero --output paths",
-    ] {
-        let message = dir.run(command).failure();
-        assert_eq!(message, "/dev/zero:1: the line is longer than 64 MiB");
-    }
-}
-
 #[test]
 fn a_sentence_that_is_too_long_is_refused_with_its_first_line() {
     let dir = TestDir::new(&[
@@ -272,13 +254,6 @@ fn training_over_the_limit_is_an_error_before_it_is_allocated() {
          labels or a larger limit (--memory)"
     );
     assert!(peak < 500_000_000, "{peak} bytes were allocated");
-    let message = dir.run(
-        &line
-            .replace("train ", "tune ")
-            .replace("--memory", "--dev train.conll --l2 1 --dropout 0.5 --memory"),
-    );
-    let message = message.failure();
-    assert!(message.starts_with("training on ") && message.ends_with(advice), "{message}");
 }
 
 #[test]

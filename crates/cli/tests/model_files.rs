@@ -184,28 +184,6 @@ fn a_model_can_be_read_from_a_pipe() {
     assert!(message.starts_with(expected), "{message}");
 }
 
-#[cfg(target_os = "linux")]
-#[expect(clippy::print_stdout, reason = "reports a skipped test")]
-#[test]
-fn a_huge_sparse_file_with_the_preamble_of_a_model_is_an_error() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    let mut bytes = dir.bytes("m");
-    let length = 1_u64 << 43; // file systems have limits, too
-    let header = &mut bytes[16..24];
-    let old = u64::from_le_bytes(header.try_into().unwrap());
-    header.copy_from_slice(&length.to_le_bytes());
-    let length = bytes.len() as u64 - old + length;
-    dir.write("huge", &bytes);
-    let file = OpenOptions::new().write(true).open(dir.path("huge")).unwrap();
-    if let Err(error) = file.set_len(length) {
-        println!("skipped: no file of {length} bytes: {error}");
-        return;
-    }
-    let message = dir.run("inspect huge").failure();
-    let expected = "huge: reading the model: about 8796094 MB of memory needed; ";
-    assert!(message.starts_with(expected), "{message}");
-}
-
 // Memory
 
 #[test]

@@ -79,22 +79,6 @@ fn unlabeled_text_of_any_format_changes_the_model() {
 }
 
 #[test]
-fn monte_carlo_noise_stops_with_a_reason_and_logs_its_parameters() {
-    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    for (noise, options) in [("monte-carlo", ""), ("monte-carlo=1", "--l1 0.02 --order 0")] {
-        let options = format!("--dropout 0.3 --seed 5 --noise {noise} {options}");
-        let last = last_iteration(&dir, &options);
-        assert!(number(&last, "dropout") > 0.0);
-        let log = dir.json_lines("log");
-        let parameters = &log[0]["parameters"];
-        assert_eq!(parameters["noise"], noise);
-        assert_eq!(parameters["seed"], 5);
-        let end = log.last().unwrap();
-        assert_eq!(end["stop_reason"], "improvement", "{options}");
-    }
-}
-
-#[test]
 fn iterations_of_the_warm_up_do_not_compete_with_those_that_have_noise() {
     let dir = TestDir::with_sample_corpus();
     // Much noise is worse at first.

@@ -1,7 +1,6 @@
 //! Odd and hostile corpora, and threads that cannot be started.
 
 use std::fs;
-use std::io::Write as _;
 
 use crate::support::{NER_CORPUS, TestDir, finish};
 
@@ -33,33 +32,6 @@ fn threads_that_cannot_be_started_are_an_error() {
         );
     }
     assert_eq!(dir.names(), ["m", "train.conll"]);
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn output_is_complete_and_in_order_behind_a_slow_reader() {
-    let dir = TestDir::with_model(NER_CORPUS, MODEL);
-    let text: String = (0..30_000).map(|i| format!("w{i} X\n\n")).collect();
-    dir.write("in.conll", &text);
-    let mut child = dir.command("tag m in.conll --threads 3 --columns word,pos").spawn().unwrap();
-    let mut out = child.stdout.take().unwrap();
-    let reader = std::thread::spawn(move || {
-        let (mut all, mut piece) = (Vec::new(), vec![0; 1 << 10]);
-        loop {
-            let n = std::io::Read::read(&mut out, &mut piece).unwrap();
-            if n == 0 {
-                return String::from_utf8(all).unwrap();
-            }
-            let _ = all.write_all(&piece[..n]);
-        }
-    });
-    finish(child, "tag").success();
-    let tagged = reader.join().unwrap();
-    let words = tagged.lines().filter_map(|line| line.split(' ').next());
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    assert_eq!(words.len(), 30_000);
-    assert!(words.iter().enumerate().all(|(i, word)| *word == format!("w{i}")));
-    assert!(fs::metadata(dir.path("in.conll")).is_ok());
 }
 
 #[cfg(target_os = "linux")]

@@ -42,18 +42,6 @@ fn l_bfgs_reaches_a_loss_in_fewer_evaluations_after_the_passes() {
 }
 
 #[test]
-fn with_noise_the_passes_and_the_warm_up_have_none() {
-    let dir = TestDir::with_sample_corpus();
-    let log = iterations(&dir, &train("--warm-start online --max-iterations 8 --warm-up 3"));
-    let noisy = log.iter().filter(|it| number(it, "dropout") > 0.0);
-    let noisy: Vec<f64> = noisy.map(|it| number(it, "iteration")).collect();
-    assert_eq!(noisy, [6.0, 7.0, 8.0]);
-    let default = iterations(&dir, &train("--warm-start online --max-iterations 30"));
-    let first = default.iter().find(|it| number(it, "dropout") > 0.0);
-    assert_eq!(first.unwrap()["iteration"], 13); // 2 passes, 10 iterations
-}
-
-#[test]
 fn passes_are_iterations_with_a_learning_rate() {
     let dir = TestDir::with_sample_corpus();
     let line = train("--warm-start online --dropout 0 --dev dev.conll --max-iterations 5");

@@ -107,22 +107,6 @@ fn two_outputs_are_different_files() {
     assert!(message.contains("standard output is redirected to this file"), "{message}");
 }
 
-#[cfg(unix)]
-#[test]
-fn a_file_is_not_written_to_standard_output() {
-    let dir = files();
-    for (line, flag) in [
-        ("train train.conll --template minimal --model -", "--model"),
-        ("train train.conll --template minimal --model n --log -", "--log"),
-        ("cluster train.conll --output -", "--output"),
-    ] {
-        let message = dir.run(line).failure();
-        let expected = format!("{flag} -: this is not written to standard output; ");
-        assert!(message.starts_with(&expected), "{message}");
-    }
-    assert!(!dir.path("-").exists() && !dir.path("n").exists());
-}
-
 #[test]
 fn results_are_not_printed_into_an_input() {
     let dir = files();

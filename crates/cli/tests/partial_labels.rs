@@ -88,32 +88,6 @@ fn without_the_option_the_labels_are_ordinary_and_a_note_says_so() {
 }
 
 #[test]
-fn labels_are_converted_to_another_scheme_where_they_are_known() {
-    let text = "\
-Ann B-PER
-Lee I-PER
-left _
-Rome B-LOC
-. O
-
-Bob B-PER
-_ _
-Lee I-PER|O
-";
-    let dir = TestDir::new(&[("train.conll", text)]);
-    dir.run(&format!("{TRAIN} --partial-labels --scheme bioes")).success();
-    assert_eq!(dir.inspect("")["scheme"], "bioes");
-    let marginals = dir
-        .run_with_stdin("tag m --format conll --scheme raw --output jsonl --marginals", "Ann\n")
-        .json_lines();
-    let labels = keys(&marginals[0]["marginals"][0]);
-    assert!(labels.iter().eq(&["B-PER", "E-PER", "I-PER", "O", "S-LOC", "S-PER"]), "{labels:?}");
-    // The scheme of the corpus is kept for output.
-    let tagged = dir.run_with_stdin("tag m --format conll", "Ann\nLee\n").success();
-    assert_eq!(tagged, "Ann B-PER\nLee I-PER\n\n");
-}
-
-#[test]
 fn partial_labels_that_make_no_sense_are_errors_with_their_line() {
     let corpus = "a B-X\nb I-X\nc B-X\n\n".repeat(120) + "a O\nb I-X\nc _\n";
     let dir = TestDir::new(&[("train.conll", &corpus)]);

@@ -17,6 +17,8 @@ fn a_sentence_of_any_format_is_tagged_before_the_next_arrives() {
     let mut tag = Session::start(&dir, "tag m --output inline");
     tag.exchange("Ann Lee left Rome.\n", "[PER Ann Lee] left [LOC Rome].\n");
     tag.exchange("Bob left. Ann left.\n", "[PER Bob] left.\n[PER Ann] left.\n");
+    // As many words as there are columns.
+    tag.exchange("Ann left Rome\n", "[PER Ann] left [LOC Rome]\n");
     tag.finish();
     let mut tag = Session::start(&dir, "tag m --format conll");
     tag.exchange("Ann NNP\nleft VBD\n\n", "Ann NNP B-PER\nleft VBD O\n\n");

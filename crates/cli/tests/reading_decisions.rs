@@ -44,30 +44,6 @@ fn warnings_are_printed_once_and_not_if_quiet() {
 }
 
 #[test]
-fn a_header_row_and_comments_are_skipped_and_recorded() {
-    let text = format!("# id 1\nTOKEN NE-COARSE-LIT\n{CORPUS}");
-    let dir = TestDir::new(&[("train.tsv", &text)]);
-    let train = "train train.tsv --template minimal --l2 0.01 --model m --header --comments \
-                 --label NE-COARSE-LIT";
-    let run = dir.run(train);
-    let notice = "train.tsv:1: 1 line begins with '#': read as comments, not tokens";
-    assert!(run.stderr.contains(notice), "{}", run.stderr);
-    run.success();
-    let inspected = dir.inspect("");
-    assert_eq!(inspected["tokens"], 9);
-    assert_eq!(inspected["label_column"], "NE-COARSE-LIT");
-    assert_eq!((&inspected["header"], &inspected["comments"]), (&true.into(), &true.into()));
-    // The model says that its files have them.
-    assert_eq!(f1(&dir, "eval m train.tsv --json"), 1.0);
-    let tagged = dir.run("tag m train.tsv").success();
-    assert!(tagged.starts_with("# id 1\nMira B-PER B-PER\n"), "{tagged}");
-    assert_eq!(dir.run_with_stdin("tag m", &text).success(), tagged);
-    dir.write("out.conll", tagged);
-    let eval = "eval --predictions out.conll train.tsv --header --comments --json";
-    assert_eq!(f1(&dir, eval), 1.0);
-}
-
-#[test]
 fn labels_in_misc_are_read_as_they_are_written() {
     let dir = TestDir::new(&[("train.conll", CORPUS)]);
     dir.run(&format!("{TRAIN} --columns word,ner")).success();
@@ -80,16 +56,6 @@ fn labels_in_misc_are_read_as_they_are_written() {
     assert_eq!(f1(&dir, "eval n o.conllu --json"), 1.0);
     // It writes what it has read.
     assert_eq!(dir.run("tag n o.conllu").success(), tagged);
-    let error = dir
-        .run("train o.conllu --label nre --template minimal --l2 0.01 --model n --quiet")
-        .failure();
-    assert!(
-        error.contains("o.conllu:1: no column 'nre'") && error.contains("no key 'nre'"),
-        "{error}"
-    );
-    let run = dir.run("train o.conllu --label misc --template minimal --l2 0.01 --model n");
-    assert!(run.stderr.contains("whole cells of misc: kept (--label KEY"), "{}", run.stderr);
-    run.success();
 }
 
 #[test]

@@ -26,18 +26,6 @@ fn rename(dir: &TestDir, from: &str, to: &str) {
 }
 
 #[test]
-fn a_model_whose_file_is_replaced_is_replaced() {
-    let dir = two_models();
-    let server = Server::start(&dir, "m");
-    assert_eq!(tag(&server).labels(), [json!(["B-LOC"])]);
-    rename(&dir, "new", "m");
-    server.wait_for("m: loaded m");
-    assert_eq!(tag(&server).labels(), [json!(["NEW"])]);
-    assert_eq!(server.get("/models").json()["models"][0]["labels"], json!(["NEW", "OLD"]));
-    assert_eq!(server.get("/health").json()["status"], "ok");
-}
-
-#[test]
 fn a_request_is_answered_by_the_model_that_it_began_with() {
     let dir = slow_model();
     dir.write("new.conll", "Ann NEW\nleft NEW\n\nRome NEW\n\nx OLD\n");

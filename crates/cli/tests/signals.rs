@@ -268,17 +268,6 @@ fn an_interrupted_search_writes_the_best_model_so_far() {
 // Training that fails
 
 #[test]
-fn an_objective_that_is_not_finite_has_its_own_exit_code_and_no_model() {
-    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    for options in ["--l2 1.7e308 --dropout 0", "--noise additive --dropout 1e307"] {
-        let message =
-            dir.run(&format!("train train.conll --template minimal --model m {options}")).exits(4);
-        assert!(message.contains("not finite"), "{options}: {message}");
-        assert!(!dir.path("m").exists(), "{options}: {message}");
-    }
-}
-
-#[test]
 fn a_failed_line_search_is_an_exit_code_unless_the_gradient_is_approximate() {
     let dir = TestDir::new(&[("train.conll", "a X\nb Y\n")]);
     let train = "train train.conll --template minimal --model m --log log.jsonl";

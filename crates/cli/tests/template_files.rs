@@ -13,38 +13,6 @@ fn dir_with(template: &str) -> TestDir {
 
 const TRAIN: &str = "train train.conll --template my.tpl --model m --quiet --max-iterations 3";
 
-#[test]
-fn directories_devices_and_huge_files_are_neither_templates_nor_their_files() {
-    let dir = dir_with("word\n");
-    fs::create_dir(dir.path("folder")).unwrap();
-    dir.write("big.tpl", "word\n".repeat(300_000));
-    let mut cases = vec![
-        ("folder", "folder: is a directory; expected a template"),
-        ("big.tpl", "big.tpl: has more than 1048576 bytes; expected a template"),
-    ];
-    let mut files =
-        vec![("folder", ": cannot read 'folder': is a directory; expected a text file")];
-    if cfg!(target_os = "linux") {
-        cases.push(("/dev/zero", "/dev/zero: has more than 1048576 bytes; expected a template"));
-        files.push((
-            "/dev/zero",
-            ": with this file, the template adds 202375168 bytes or more to the model; at most \
-             201326592 are allowed (vector(\"…\", first(N)) reads only the first N words)",
-        ));
-    }
-    for (template, expected) in cases {
-        let line = format!("train train.conll --template {template} --model m");
-        assert_eq!(dir.run(&line).failure(), expected);
-    }
-    for (file, expected) in files {
-        for function in ["lexicon", "cluster", "vector"] {
-            let column = function.len() + 2;
-            dir.write("my.tpl", format!("word\n{function}(\"{file}\")\n"));
-            assert_eq!(dir.run(TRAIN).failure(), format!("my.tpl:2:{column}{expected}"));
-        }
-    }
-}
-
 #[cfg(unix)]
 #[test]
 fn pipes_that_no_program_writes_to_are_errors_and_do_not_hang() {

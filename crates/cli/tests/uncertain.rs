@@ -42,19 +42,6 @@ fn the_most_uncertain_sentences_come_first_with_their_places() {
 }
 
 #[test]
-fn the_least_confident_is_the_one_with_the_lowest_mean_probability() {
-    let dir = dir();
-    let uncertain = json(&dir, "--uncertain 1 --nbest 2 --constrain off");
-    let probability = uncertain[0]["nbest"][0]["probability"].as_f64().unwrap();
-    let tokens = uncertain[0]["tokens"].as_array().unwrap().len();
-    let expected = 1.0 - probability.powf(1.0 / tokens as f64);
-    assert!((scores(&uncertain)[0] - expected).abs() < 1e-9);
-    let by_margin = json(&dir, "--uncertain 1 --nbest 2 --constrain off --uncertain-by margin");
-    let path = |n: usize| by_margin[0]["nbest"][n]["probability"].as_f64().unwrap();
-    assert!((scores(&by_margin)[0] - (1.0 - path(0) + path(1))).abs() < 1e-9);
-}
-
-#[test]
 fn columns_have_comments_that_can_be_read_again() {
     let dir = dir();
     let text = dir.run("tag m train.conll --uncertain 1").success();

@@ -140,6 +140,17 @@ fn bodies_that_cannot_be_answered_say_why() {
         ),
         (422, "{\"text\": \"a\", \"nbest\": 3}", "as in /tag?nbest=3"),
         (422, deep.as_str(), "key \"text\": expected a string"),
+        (422, "{\"rows\": [[\"a\"], [\"b\", \"c\"]]}", "row 2: expected 1 columns (word), found 2"),
+        (
+            422,
+            "{\"rows\": [[\"a\", \"b\", \"c\"]]}",
+            "expected rows of the columns of the training",
+        ),
+        (
+            422,
+            "{\"rows\": [[1]]}",
+            "key \"rows\": expected arrays of strings; invalid type: integer",
+        ),
     ] {
         let found = server.post("/tag", body).error(status);
         assert!(found.contains(expected), "{body:.80}: {found}");
