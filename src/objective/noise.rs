@@ -142,4 +142,9 @@ mod tests {
         assert_eq!(noise.factors([3.0, 0.0])[0], 1.0);
         assert_eq!(noise.factors([0.0, 0.0]), [0.0, 0.0]);
     }
+    #[test]
+    fn dropout_is_multiplicative_noise_of_a_variance() {
+        assert_eq!(NoiseDistribution::Dropout.rate(0.5), NoiseDistribution::Gaussian.rate(1.0));
+        assert_eq!(NoiseDistribution::Dropout.rate(0.0), 0.0);
+    }
 }
