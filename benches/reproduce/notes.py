@@ -32,6 +32,7 @@ CITIES = ((40, 74, 11, 20, 478), (32, 72, 11, 18, 494), (57, 70, 18, 16, 643),
 DIABETES = ("age", "sex", "bmi", "bp", "s1", "s2", "s3", "s4", "s5", "s6")
 ROWS, COLUMNS, SIGMA, DRAWS = 40, 8, 1.0, 200
 STRENGTHS = [float(f"{10 ** (i / 4 - 2):.3g}") for i in range(17)]  # 0.01 to 100
+MASK = 2**64 - 1
 SHOWN = 100  # above, all criteria rise steeply
 RIDGE = [float(f"{10 ** (i / 10 - 2):.3g}") for i in range(71)]  # 0.01 to 100,000
 
@@ -77,18 +78,22 @@ class Regress:
         weights = {int(f["feature"]): f["weight"] for f in found["weights"]}
         return found["bias"], [weights.get(j + 1, 0.0) for j in range(count)]
 
-    def path(self, train, *options):
-        """The points of a path: strengths and, in `row`, all weights."""
-        text, _ = self.program.call("regress", "path", train, "--json", "--weights", "--quiet",
-                                    *options)
-        points = json.loads(text)["points"]
-        count = max(int(name) for p in points for name in p.get("weights", {"1": 0.0}))
-        return [p | {"row": [p.get("weights", {}).get(str(j + 1), 0.0) for j in range(count)]}
-                for p in points]
+    def ridge(self, rows, y, strengths):
+        """Bias and weights by strength."""
+        train, count = self.store(rows, y), len(rows[0])
+        found = {strength: self.weights(train, count, "--l2", f"{strength:.17g}")
+                 for strength in strengths}
+        train.unlink()
+        return found
 
-    def ridge(self, train, strengths, *options):
-        values = ",".join(f"{strength:g}" for strength in strengths)
-        return self.path(train, "--l1-ratio", 0, "--strengths", values, *options)
+    def lasso(self, rows, y):
+        """Weights by λ, from the least for which all are 0 to a thousandth of it. The means of all
+        columns and of y are 0."""
+        train, count = self.store(rows, y), len(rows[0])
+        largest = 2 * max(abs(sum(x * value for x, value in zip(column, y)))
+                          for column in zip(*rows))
+        return {l1: self.weights(train, count, "--l2", 0, "--l1", f"{l1:.17g}")
+                for l1 in (largest * 1e-3 ** (i / 99) for i in range(100))}
 
 
 def standardized(rows, y):
@@ -112,10 +117,10 @@ def paths(program, stem):
     text, found = [], []
     for name, names, (rows, y) in (("diabetes", DIABETES, diabetes()),
                                    ("cities", CITY_COLUMNS, cities)):
-        train = program.store(rows, y)
-        for kind, key, points in (("ridge", "l2", program.ridge(train, RIDGE)),
-                                  ("lasso", "l1", program.path(train))):
-            lines = [(column, [(p[key], p["row"][j]) for p in points])
+        for kind, found_weights in (("ridge", program.ridge(rows, y, RIDGE)),
+                                    ("lasso", program.lasso(rows, y))):
+            lines = [(column, [(strength, weights[j])
+                               for strength, (_, weights) in found_weights.items()])
                      for j, column in enumerate(names)]
             title = f"{'Ridge trace' if kind == 'ridge' else 'Lasso path'}, {name}"
             found.append(describe(f"{stem}-{kind}-{name}", title, ("λ", "log"), "weight", lines))
@@ -209,10 +214,9 @@ def error(program, stem):
     clean = [sum(x * w for x, w in zip(row, theta)) for row in rows]
     estimates = {strength: [] for strength in STRENGTHS}
     for _ in range(DRAWS):
-        train = program.store(rows, [value + rng.gauss(0, SIGMA) for value in clean])
-        for point in program.ridge(train, STRENGTHS):
-            estimates[point["strength"]].append(point["row"])
-        train.unlink()
+        drawn = [value + rng.gauss(0, SIGMA) for value in clean]
+        for strength, (_, weights) in program.ridge(rows, drawn, STRENGTHS).items():
+            estimates[strength].append(weights)
     bound = 2 * SIGMA ** 2 / sum(x * x for x in theta)
     plain = sum(theory(square, theta, 0.0))
     lines = {name: [] for name in ("error", "variance", "bias", "measured")}
@@ -247,11 +251,10 @@ def choice(program, stem):
     """Ways to choose λ on diabetes: all are to estimate the error on other documents."""
     rows, y = diabetes()
     size = len(rows)
-    by_folds = program.ridge(program.store(rows, y), RIDGE, "--folds", 10)
+    by_folds = errors_over_folds(program, rows, y)
     square = matrix(rows)
     criteria = {"10 folds": [], "leave one out": [], "GCV": [], "AIC": []}
-    for point in by_folds:
-        strength, weights = point["l2"], point["row"]
+    for strength, (_, weights) in program.ridge(rows, y, RIDGE).items():
         residuals = [value - sum(x * w for x, w in zip(row, weights))
                      for row, value in zip(rows, y)]
         part = regularized(square, strength)
@@ -259,7 +262,7 @@ def choice(program, stem):
         hats = [1 / size + sum(x * z for x, z in zip(row, product([row], part)[0]))
                 for row in rows]
         freedom, loss = sum(hats), sum(r * r for r in residuals)
-        values = (point["error"], statistics.mean((r / (1 - h)) ** 2
+        values = (by_folds[strength], statistics.mean((r / (1 - h)) ** 2
                                                   for r, h in zip(residuals, hats)),
                   loss / size / (1 - freedom / size) ** 2,
                   size * math.log(loss / size) + 2 * freedom)
@@ -276,6 +279,39 @@ def choice(program, stem):
     shown = [(name, [(x, value) for x, value in line if x <= SHOWN]) for name, line in series]
     path = describe(stem, "Choice of λ, diabetes", ("λ", "log"), "squared error", shown)
     return "\n".join(table) + "\n", [path]
+
+
+def errors_over_folds(program, rows, y):
+    """The mean squared error by strength, of ten folds; those of n of N documents have λ·n/N."""
+    errors = {strength: [] for strength in RIDGE}
+    for trained, held_out in folds(len(rows), 10, 1):
+        share = len(trained) / len(rows)
+        found = program.ridge([rows[n] for n in trained], [y[n] for n in trained],
+                              [strength * share for strength in RIDGE])
+        for own, (bias, weights) in zip(errors.values(), found.values()):
+            own.append(statistics.mean(
+                (y[n] - bias - sum(x * w for x, w in zip(rows[n], weights))) ** 2
+                for n in held_out))
+    return {strength: statistics.mean(own) for strength, own in errors.items()}
+
+
+def folds(count, number, seed):
+    """The documents of each fold: to train, and held out."""
+    order = list(range(count))
+    for last in range(count - 1, 0, -1):
+        other = min(int((1 - uniform(seed, last)) * (last + 1)), last)
+        order[last], order[other] = order[other], order[last]
+    for fold in range(number):
+        start, end = fold * count // number, (fold + 1) * count // number
+        yield order[:start] + order[end:], order[start:end]
+
+
+def uniform(seed, n):
+    """A number of SplitMix64 in (0, 1]."""
+    z = (seed + 0x9E3779B97F4A7C15 * (n + 1)) & MASK
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return (((z ^ (z >> 31)) >> 11) + 1) / 2**53
 
 
 def kernel(program, stem):

@@ -22,7 +22,6 @@ classify_predict=(classify predict --output jsonl) classify_eval=(classify eval 
 classify_inspect=(classify inspect --json --top 100000000)
 regress_predict=(regress predict --output jsonl) regress_eval=(regress eval --json)
 regress_inspect=(regress inspect --json --top 100000000)
-regress_path=(regress path --json --weights)
 # The names of the numbers of an iteration in the log, in the order of NAME.iterations.
 export ITERATION="iteration objective log_likelihood dropout l2 l1 gradient_norm evaluations nonzero
   learning_rate dev_f1 dev_accuracy recall_bias"
@@ -134,7 +133,6 @@ runs() {
   run_numbers poisson counts.csv counts.csv "${table[@]}" --loss poisson
   run_numbers insensitive numbers.csv numbers.csv "${table[@]}" --loss insensitive --l2 0.01 \
     --dropout 0.1
-  other path path "${regress_path[@]}" numbers.csv "${table[@]}" --folds 3 --count 6 --quiet
 
   # Searches, explanations, known labels, clusters.
   other tune found tune names-dev.conll --folds 3 --template minimal --max-iterations 12 --quiet \
@@ -440,7 +438,6 @@ extract() {
   [ ! -e "$name.log" ] || python3 canonical.py iterations "$name.log" "$out/$name.iterations"
   [ ! -e "$name.lines" ] || python3 canonical.py lines "$name.lines" "$out/$name.json"
   [ ! -e "$name.eval" ] || python3 canonical.py json "$name.eval" "$out/$name.scores"
-  [ ! -e "$name.path" ] || python3 canonical.py json "$name.path" "$out/$name.path"
   [ ! -e "$name.found" ] || python3 canonical.py found "$name.found" "$out/$name.found"
   [ ! -e "$name.explain" ] || cp "$name.explain" "$out/$name.explain"
   [ ! -e "$name.paths" ] || cp "$name.paths" "$out/$name.paths"
@@ -463,7 +460,7 @@ export -f extract
 export program out
 export all_inspect="${inspect[*]}" all_classify="${classify_inspect[*]}" \
   all_regress="${regress_inspect[*]}"
-find . -maxdepth 1 -regex '.*\.\(model\|path\|found\|explain\|paths\|lines\)' -printf '%f\n' |
+find . -maxdepth 1 -regex '.*\.\(model\|found\|explain\|paths\|lines\)' -printf '%f\n' |
   sed 's/\.[a-z]*$//' | sort -u |
   xargs -P 2 -I NAME bash -c 'set -euo pipefail
     read -ra inspect <<<"$all_inspect"

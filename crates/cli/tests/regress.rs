@@ -131,23 +131,6 @@ fn every_loss_trains_alike_on_any_number_of_threads() {
 }
 
 #[test]
-fn a_path_chooses_a_strength() {
-    let dir = dir();
-    let text = dir.run(&format!("regress path homes.csv {TABLE} --count 5 --quiet")).success();
-    assert_eq!(text.lines().count(), 6, "{text}");
-    let line = format!("regress path homes.csv {TABLE} --folds 5 --count 20 --model m");
-    let text = dir.run(&format!("{line} --quiet")).success();
-    assert_eq!(text.lines().filter(|line| line.ends_with('*')).count(), 1, "{text}");
-    let json = dir.run(&format!("{line} --json --quiet")).json();
-    let chosen = &json["points"][json["chosen"].as_u64().unwrap() as usize];
-    let shown = dir.run("regress inspect m --json").json();
-    assert_eq!(shown["options"]["l1"], chosen["l1"]);
-    assert_eq!(shown["features"], chosen["nonzero"]);
-    let report = dir.run("regress eval m test.csv --json").json();
-    assert!(report["r2"].as_f64().unwrap() > 0.99, "{report}");
-}
-
-#[test]
 fn bad_input_is_told_with_its_place() {
     let dir = dir();
     dir.write("m", "precious");

@@ -48,7 +48,6 @@ mod instances;
 mod linear;
 mod model;
 mod options;
-mod path;
 mod predictor;
 #[cfg(test)]
 mod tests;
@@ -69,7 +68,6 @@ pub use options::{
     Course, DataOptions, DocumentOptions, ModelOptions, Multiclass, Noise, NoiseKind, Penalties,
     Task,
 };
-pub use path::{CrossValidation, PathOptions, PathPoint, RegressionPath, Validation};
 pub use predictor::{DocumentModel, Prediction, digits};
 pub use training::{
     DocumentTrainer, End, Event, Iteration, IterationTerms, Observer, Start, Trained,

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::corpus::{CorpusOptions, DocumentCorpus, Target};
-use crate::linear::{Fitted, Problem, Step, Strengths};
+use crate::linear::{Fitted, Problem, Step};
 use crate::model::{ModelFile, ModelHeader, ModelInput};
 use crate::options::{DocumentOptions, Multiclass, NoiseKind, Task};
 use crate::{DocumentModel, Loss};
@@ -206,7 +206,7 @@ impl<'a> DocumentTrainer<'a> {
         }));
         let dev = dev.map(|dev| Development::new(corpus, dev));
         let (fitted, end) = self.fit(&problem, dev.as_ref(), observer)?;
-        let model = self.model(corpus, &problem, (&self.options, &fitted, end))?;
+        let model = self.model(corpus, &problem, &fitted, end)?;
         let _ = observer(&Event::End(end));
         Ok(Trained { model, end })
     }
@@ -258,8 +258,7 @@ impl<'a> DocumentTrainer<'a> {
             }
             if is_patient { flow } else { ControlFlow::Break(()) }
         };
-        let strengths = Strengths { l2: options.l2(), l1: options.penalties.l1 };
-        let mut fitted = problem.minimize(strengths, None, &mut watch)?;
+        let mut fitted = problem.minimize(&mut watch)?;
         let mut end = End {
             reason: is_patient.then_some(fitted.stop_reason),
             iterations: fitted.iterations,
@@ -275,13 +274,15 @@ impl<'a> DocumentTrainer<'a> {
         Ok((fitted, end))
     }
 
-    /// Makes the model of a minimum; the options are those that it records.
-    pub(crate) fn model(
+    /// Makes the model of a minimum.
+    fn model(
         &self,
         corpus: &DocumentCorpus,
         problem: &Problem<'_>,
-        (options, fitted, end): (&DocumentOptions, &Fitted, End),
+        fitted: &Fitted,
+        end: End,
     ) -> Result<DocumentModel> {
+        let options = &self.options;
         let task = options.model.task;
         let parts = problem.parts(&fitted.phi);
         let data = &options.data;

@@ -168,7 +168,7 @@ fn parts(
 }
 
 /// Returns the numbers below `count` in a random order.
-pub(crate) fn shuffled(count: usize, seed: u64) -> Vec<usize> {
+fn shuffled(count: usize, seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     for last in (1..count).rev() {
         let other = (1.0 - uniform(seed, last as u64)) * (last + 1) as f64;

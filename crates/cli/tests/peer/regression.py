@@ -17,7 +17,6 @@ except ImportError:
     sys.exit(3)
 
 PROGRAM, FOLDER = sys.argv[1], Path(sys.argv[2])
-MASK = 2**64 - 1
 
 
 def run(*arguments):
@@ -62,25 +61,6 @@ def check_model(what, found, peer, tolerance=1e-5):
     check(f"{what}, bias", [found[1]], np.array([peer.intercept_]).ravel(), tolerance)
 
 
-def uniform(seed, n):
-    """A number of SplitMix64 in (0, 1]."""
-    z = (seed + 0x9E3779B97F4A7C15 * (n + 1)) & MASK
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-    return (((z ^ (z >> 31)) >> 11) + 1) / 2**53
-
-
-def folds(count, number, seed):
-    """The documents of each fold, as `regress path` shuffles them."""
-    order = list(range(count))
-    for last in range(count - 1, 0, -1):
-        other = min(int((1 - uniform(seed, last)) * (last + 1)), last)
-        order[last], order[other] = order[other], order[last]
-    for fold in range(number):
-        start, end = fold * count // number, (fold + 1) * count // number
-        yield order[:start] + order[end:], order[start:end]
-
-
 def linear(x, y):
     n, d = x.shape
     write("wide.csv", x[:7], y[:7])
@@ -98,33 +78,6 @@ def linear(x, y):
         ).fit(x, y)
         found = train("data.csv", d, *strengths)
         check_model(f"elastic net {ratio}", found, peer, 1e-4)
-
-
-def path(x, y):
-    n, d = x.shape
-    for ratio in [1.0, 0.5]:
-        printed = run("path", "data.csv", "--columns", "all", "--l1-ratio", ratio, "--count", 30,
-                      "--folds", 5, "--seed", 3, "--json", "--weights", "--quiet",
-                      "--tolerance", 1e-12)
-        result = json.loads(printed)
-        points = result["points"]
-        alphas = np.array([point["strength"] / n for point in points])
-        settings = {"l1_ratio": ratio, "tol": 1e-12, "max_iter": 10**6}
-        peer = linear_model.ElasticNetCV(alphas=alphas, cv=list(folds(n, 5, 3)), **settings)
-        peer.fit(x, y)
-        largest = np.max(np.abs((x - x.mean(0)).T @ (y - y.mean()))) / (n * ratio)
-        check(f"path {ratio}, first strength", [alphas[0]], np.array([largest]), 1e-12)
-        errors = [point["error"] for point in points]
-        check(f"path {ratio}, errors", errors, peer.mse_path_.mean(axis=1), 1e-6)
-        chosen = [alphas[result["chosen"]]]
-        check(f"path {ratio}, choice", chosen, np.array([peer.alpha_]), 1e-12)
-        centered = x - x.mean(0), y - y.mean()
-        _, coefs, _ = linear_model.enet_path(*centered, alphas=alphas, **settings)
-        found = np.zeros((d, 30))
-        for i, point in enumerate(points):
-            for name, weight in point.get("weights", {}).items():
-                found[int(name[1:]), i] = weight
-        check(f"path {ratio}, weights", found, coefs, 1e-4)
 
 
 def others(x, y):
@@ -151,5 +104,4 @@ x, y = datasets.load_diabetes(return_X_y=True, scaled=False)
 x = (x - 0.5 * x.mean(0)) / x.std(0)  # features with means and like spread
 write("data.csv", x, y)
 linear(x, y)
-path(x, y)
 others(x, y)

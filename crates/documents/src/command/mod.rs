@@ -2,7 +2,6 @@
 
 mod arguments;
 mod learning;
-mod path;
 mod predict;
 mod reporter;
 mod train;
@@ -58,7 +57,7 @@ impl ClassifyCommand {
     }
 }
 
-/// Predict numbers: train, predict, eval, path, inspect
+/// Predict numbers: train, predict, eval, inspect
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -66,10 +65,6 @@ Examples:
   dropchain regress train homes.csv --label price --columns all --categories town --model m
   dropchain regress predict m new.csv
   dropchain regress eval m test.csv
-
-  # The lasso, with a strength chosen by cross-validation
-  dropchain regress path homes.csv --label price --columns all --categories town \\
-      --folds 10 --model m
 
   # Lines with a number, a tab, and a text
   dropchain regress train ratings.tsv --l2 10 --dropout 0.5 --model m
@@ -85,7 +80,6 @@ enum RegressSubcommands {
     Train(Box<train::RegressTrainCommand>),
     Predict(predict::RegressPredictCommand),
     Eval(predict::RegressEvalCommand),
-    Path(Box<path::PathCommand>),
     Inspect(predict::InspectCommand),
 }
 
@@ -100,7 +94,6 @@ impl RegressCommand {
             RegressSubcommands::Train(command) => command.run(),
             RegressSubcommands::Predict(command) => command.run(),
             RegressSubcommands::Eval(command) => command.run(),
-            RegressSubcommands::Path(command) => command.run(),
             RegressSubcommands::Inspect(command) => command.run(Task::Numbers),
         }
     }

@@ -299,7 +299,7 @@ impl NumberEvaluation {
 }
 
 /// Returns 2·(y·ln(y/μ) − y + μ).
-pub(crate) fn poisson_deviance(y: f64, mean: f64) -> f64 {
+fn poisson_deviance(y: f64, mean: f64) -> f64 {
     let logarithm = if y > 0.0 { y * (y / mean).ln() } else { 0.0 };
     2.0 * (logarithm - y + mean)
 }

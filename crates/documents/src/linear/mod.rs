@@ -15,4 +15,4 @@ mod tests;
 
 pub(crate) use hidden::output_score;
 pub use loss::Loss;
-pub(crate) use problem::{Fitted, Problem, Step, Strengths};
+pub(crate) use problem::{Fitted, Problem, Step};

@@ -1,4 +1,4 @@
-//! Tests of training, models, paths and searches.
+//! Tests of training, models and searches.
 
 mod classes;
 mod numbers;

@@ -1,6 +1,4 @@
-//! Regressions and their paths.
-
-use std::sync::atomic::{AtomicBool, Ordering};
+//! Regressions.
 
 use super::*;
 use dropchain::kernel::optim::StopReason;
@@ -177,90 +175,4 @@ fn what_cannot_be_trained_on_is_an_error() {
         let message = train(documents, &options(loss, 1.0, 0.0)).unwrap_err().to_string();
         assert!(message.contains(expected), "{expected}: {message}");
     }
-}
-
-fn run(loss: Loss, path: &PathOptions, interrupt: Option<&AtomicBool>) -> RegressionPath {
-    let mut trainer = DocumentTrainer::new(options(loss, 1e-3, 0.0)).unwrap();
-    let corpus = corpus(documents(80, 9), &trainer);
-    trainer.interrupt = interrupt;
-    trainer.path(&corpus, path, &mut |_| ()).unwrap()
-}
-
-#[test]
-fn a_path_begins_without_weights_and_explains_ever_more() {
-    for loss in [Loss::Squared, Loss::Poisson] {
-        let path = PathOptions { count: 30, with_weights: true, ..PathOptions::default() };
-        let points = run(loss, &path, None).points;
-        assert_eq!(points.len(), 30);
-        assert_eq!((points[0].nonzero, points[0].explained.abs() < 1e-9), (0, true));
-        assert!(points[1].nonzero > 0, "{loss:?}");
-        assert!((points[29].strength / points[0].strength - 1e-3).abs() < 1e-9);
-        for pair in points.windows(2) {
-            assert!(pair[0].strength > pair[1].strength);
-            assert!(pair[0].explained < pair[1].explained + 1e-9, "{loss:?}");
-            assert!(pair[0].objective > pair[1].objective, "{loss:?}");
-        }
-        for point in &points {
-            assert_eq!(point.weights.len(), point.nonzero);
-            assert_eq!((point.l2, point.l1), (0.0, 2.0 * point.strength));
-        }
-        // A point is the minimum that training with its penalties finds.
-        let last = &points[29];
-        let alone = train(documents(80, 9), &options(loss, 0.0, last.l1)).unwrap();
-        assert!((alone.end.objective - last.objective).abs() < 1e-9 * last.objective.abs());
-    }
-}
-
-#[test]
-fn folds_choose_a_strength_and_the_model_is_that_of_the_point() {
-    let validation = CrossValidation { folds: 5, seed: 1, one_standard_error: false };
-    let path = |cv| PathOptions {
-        count: 25,
-        with_weights: true,
-        cross_validation: Some(cv),
-        ..PathOptions::default()
-    };
-    for loss in [Loss::Squared, Loss::Poisson] {
-        let result = run(loss, &path(validation), None);
-        let chosen = result.chosen.unwrap();
-        let error = |i: usize| result.points[i].validation.unwrap().error;
-        assert!((0..25).all(|i| error(i) >= error(chosen)), "{loss:?}");
-        assert!(chosen > 0, "{loss:?}: no feature helps");
-        let found = weights(&result.trained.unwrap().model);
-        let expected = &result.points[chosen].weights;
-        assert_eq!(found.len(), expected.len());
-        assert!(found.iter().all(|(name, a)| (a - expected[name]).abs() < 1e-6 * (1.0 + a.abs())));
-        let stronger = CrossValidation { one_standard_error: true, ..validation };
-        let bound = error(chosen) + result.points[chosen].validation.unwrap().standard_error;
-        let first = (0..25).find(|&i| error(i) <= bound);
-        assert_eq!(run(loss, &path(stronger), None).chosen, first, "{loss:?}");
-        let other = run(loss, &path(CrossValidation { seed: 2, ..validation }), None);
-        assert_ne!(other.points[5].validation.unwrap().error, error(5));
-    }
-    let flag = AtomicBool::new(false);
-    flag.store(true, Ordering::Relaxed);
-    let result = run(Loss::Squared, &path(validation), Some(&flag));
-    assert!(result.interrupted && result.chosen.is_none() && result.trained.is_none());
-}
-
-#[test]
-fn what_has_no_path_is_an_error() {
-    let cv = |folds| Some(CrossValidation { folds, seed: 1, one_standard_error: false });
-    let default = PathOptions::default;
-    for (path, expected) in [
-        (PathOptions { l1_ratio: 1.5, ..default() }, "L1 ratio 1.5; expected"),
-        (PathOptions { count: 0, ..default() }, "no strengths"),
-        (PathOptions { strengths: Some(vec![1.0, 0.0]), ..default() }, "strength 0; expected"),
-        (PathOptions { cross_validation: cv(1), ..default() }, "1 folds of 80 documents"),
-        (PathOptions { cross_validation: cv(81), ..default() }, "81 folds"),
-    ] {
-        let trainer = DocumentTrainer::new(options(Loss::Squared, 1.0, 0.0)).unwrap();
-        let corpus = corpus(documents(80, 9), &trainer);
-        let message = trainer.path(&corpus, &path, &mut |_| ()).unwrap_err().to_string();
-        assert!(message.contains(expected), "{message}");
-    }
-    let trainer = DocumentTrainer::new(options(LOSSES[2], 1.0, 0.0)).unwrap();
-    let corpus = corpus(documents(80, 9), &trainer);
-    let error = trainer.path(&corpus, &default(), &mut |_| ()).unwrap_err();
-    assert!(error.to_string().contains("a path with the insensitive loss"));
 }

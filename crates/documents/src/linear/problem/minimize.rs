@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::super::hidden;
 use super::super::loss::{Loss, Smoothing};
 use super::super::objective::Terms;
-use super::{Fitted, PAIRS, Problem, Step, Strengths, Watch};
+use super::{Fitted, PAIRS, Problem, Step, Watch};
 use crate::corpus::Target;
 use dropchain::error::{Error, Result};
 use dropchain::kernel::optim::{
@@ -51,20 +51,15 @@ impl Problem<'_> {
         })
     }
 
-    /// Minimizes the objective from `start`, or from w = 0.
+    /// Minimizes the objective.
     ///
     /// # Errors
     ///
     /// [`Error::NotFinite`] if numbers overflow at the start.
-    pub fn minimize(
-        &self,
-        strengths: Strengths,
-        start: Option<&Fitted>,
-        watch: Watch<'_>,
-    ) -> Result<Fitted> {
+    pub fn minimize(&self, watch: Watch<'_>) -> Result<Fitted> {
         let fitted = match self.options.model.hidden {
-            0 => self.minimize_linear(strengths, start, watch)?,
-            _ => self.minimize_hidden(strengths.l2, watch)?,
+            0 => self.minimize_linear(watch)?,
+            _ => self.minimize_hidden(watch)?,
         };
         let is_finite = fitted.objective.is_finite() && fitted.phi.iter().all(|w| w.is_finite());
         if fitted.stop_reason == StopReason::NonFinite && fitted.iterations == 0 || !is_finite {
@@ -75,23 +70,17 @@ impl Problem<'_> {
         Ok(fitted)
     }
 
-    fn minimize_linear(
-        &self,
-        strengths: Strengths,
-        start: Option<&Fitted>,
-        watch: Watch<'_>,
-    ) -> Result<Fitted> {
-        let mut objective = self.linear(strengths.l2);
+    /// Minimizes the objective of linear scores from w = 0.
+    fn minimize_linear(&self, watch: Watch<'_>) -> Result<Fitted> {
+        let mut objective = self.linear();
         let outputs = self.outputs();
         let count = self.design.dimension() * outputs;
-        let mut phi = start.map_or_else(|| vec![0.0; objective.dimension()], |s| s.phi.clone());
-        if start.is_none() {
-            phi[count..].fill(self.null_score() / self.scorer.bias);
-        }
+        let mut phi = vec![0.0; objective.dimension()];
+        phi[count..].fill(self.null_score() / self.scorer.bias);
         let mut l1 = vec![0.0; phi.len()];
         for j in 0..self.design.dimension() {
             let own = &mut l1[j * outputs..][..outputs];
-            own.fill(strengths.l1 * self.scorer.scales[j] * self.factor(j));
+            own.fill(self.options.penalties.l1 * self.scorer.scales[j] * self.factor(j));
         }
         let mut stage = Stage { l1: &l1, done: 0, tolerance: self.options.tolerance() };
         let Smoothing::Multipliers(mut sigma) = objective.smoothing else {
@@ -187,7 +176,7 @@ impl Problem<'_> {
     }
 
     /// Minimizes the objective of the hidden units of each score, one after another.
-    fn minimize_hidden(&self, l2: f64, watch: Watch<'_>) -> Result<Fitted> {
+    fn minimize_hidden(&self, watch: Watch<'_>) -> Result<Fitted> {
         let examples = self.examples();
         let (outputs, units) = (self.outputs(), self.options.model.hidden);
         let mut fitted = Fitted {
@@ -199,7 +188,7 @@ impl Problem<'_> {
         for k in 0..outputs {
             let targets: Vec<f64> =
                 examples.targets.iter().skip(k).step_by(outputs).copied().collect();
-            let mut objective = self.hidden(&examples, &targets, l2);
+            let mut objective = self.hidden(&examples, &targets);
             let start = hidden::start(&self.design, units, self.options.course.seed);
             let l1 = vec![0.0; start.len()];
             let stage = Stage { l1: &l1, done: 0, tolerance: self.options.tolerance() };

@@ -23,13 +23,6 @@ use dropchain::kernel::optim::{Iteration, StopReason};
 /// taggers.
 const PAIRS: usize = 15;
 
-/// Strengths of the penalties.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Strengths {
-    pub l2: f64,
-    pub l1: f64,
-}
-
 /// A minimum.
 #[derive(Clone, Debug)]
 pub(crate) struct Fitted {
@@ -191,7 +184,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Returns the mean number to be predicted.
-    pub fn mean(&self) -> f64 {
+    fn mean(&self) -> f64 {
         let numbers = self.corpus.targets.iter().filter_map(|target| match target {
             Target::Number(y) => Some(y),
             _ => None,
@@ -201,7 +194,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Returns the score that all documents have if no feature matters.
-    pub fn null_score(&self) -> f64 {
+    fn null_score(&self) -> f64 {
         match (self.options.model.task, self.options.model.loss) {
             (Task::Classes, _) => 0.0,
             (_, Loss::Poisson) => self.mean().ln(),
@@ -217,20 +210,6 @@ impl<'a> Problem<'a> {
             }
             _ => 1.0,
         }
-    }
-
-    /// Returns max |Σ (x − μ)·(y − mean)| of numbers: above some multiple of that, an L1 penalty
-    /// leaves no weight.
-    pub fn largest_product(&self) -> f64 {
-        let (targets, mean) = (self.examples().targets, self.mean());
-        let products = (0..self.design.dimension()).map(|j| {
-            let entries = self.design.columns.entries(j);
-            // The centered y have the sum 0, so the mean of x does not matter.
-            let product: f64 = entries.map(|(n, x)| x * (targets[n as usize] - mean)).sum();
-            let factor = self.factor(j);
-            if factor > 0.0 { product.abs() / factor } else { 0.0 }
-        });
-        products.fold(0.0, f64::max)
     }
 
     /// Returns the noise, and what is computed of it.
@@ -260,7 +239,8 @@ impl<'a> Problem<'a> {
         }
     }
 
-    fn linear(&self, l2: f64) -> LinearObjective<'_> {
+    fn linear(&self) -> LinearObjective<'_> {
+        let l2 = self.options.l2();
         let (loss, examples, outputs) = (self.options.model.loss, self.examples(), self.outputs());
         let scale = loss.scale(&examples.targets);
         let mut strengths = vec![l2; self.design.dimension() * outputs];
@@ -334,12 +314,7 @@ impl<'a> Problem<'a> {
         estimates
     }
 
-    fn hidden<'o>(
-        &'o self,
-        examples: &'o Examples,
-        targets: &'o [f64],
-        l2: f64,
-    ) -> HiddenObjective<'o> {
+    fn hidden<'o>(&'o self, examples: &'o Examples, targets: &'o [f64]) -> HiddenObjective<'o> {
         let (loss, noise) = (self.options.model.loss, &self.options.noise);
         HiddenObjective {
             design: &self.design,
@@ -352,7 +327,7 @@ impl<'a> Problem<'a> {
                 NoiseKind::Additive => InputNoise::Additive(noise.rate()),
                 _ => InputNoise::Proportional(noise.rate()),
             },
-            l2: (0.5 * l2, self.options.penalties.penalize_bias),
+            l2: (0.5 * self.options.l2(), self.options.penalties.penalize_bias),
             units: self.options.model.hidden,
         }
     }
@@ -369,7 +344,7 @@ impl<'a> Problem<'a> {
         let length = (self.design.dimension() + 2) * units + 1;
         let by_score: Vec<Vec<f64>> = phi
             .chunks(length)
-            .map(|theta| self.hidden(&examples, &[], 0.0).scores(theta, &rows))
+            .map(|theta| self.hidden(&examples, &[]).scores(theta, &rows))
             .collect();
         (0..rows.len()).flat_map(|n| by_score.iter().map(move |scores| scores[n])).collect()
     }
