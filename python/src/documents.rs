@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use dropchain::train::DevScore;
 use dropchain_documents::{DocumentCorpus, DocumentOptions, DocumentTrainer, Event};
 use numpy::ndarray::{Array1, Array2};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
@@ -30,7 +31,7 @@ type Rows<'py> = (Bound<'py, PyAny>, Vec<Option<usize>>, Vec<f64>);
 #[pyfunction]
 pub fn train_classifier<'py>(
     py: Python<'py>,
-    rows: Rows<'py>,
+    rows: Vec<Rows<'py>>,
     dev: Option<Rows<'py>>,
     options: &str,
     threads: Option<usize>,
@@ -40,7 +41,7 @@ pub fn train_classifier<'py>(
         .map_err(|error| PyValueError::new_err(format!("max_iterations, seed: {error}")))?;
     let trainer = DocumentTrainer::new(options).map_err(exception)?;
     let (corpus, width) = read(&rows)?;
-    let dev = dev.map(|rows| read(&rows)).transpose()?.map(|(dev, _)| dev);
+    let dev = dev.map(|rows| read(&[rows])).transpose()?.map(|(dev, _)| dev);
     let finished = job::run(
         py,
         threads,
@@ -48,13 +49,14 @@ pub fn train_classifier<'py>(
             let mut trainer = trainer;
             trainer.interrupt = Some(job.interrupt);
             trainer.train(&corpus, dev.as_ref(), &mut |event| match event {
-                Event::Iteration(iteration) => job.send(*iteration),
+                Event::Iteration(iteration) => job.send(iteration.clone()),
                 _ => ControlFlow::Continue(()),
             })
         },
         |iteration| {
             let Some(observer) = &observer else { return Ok(ControlFlow::Continue(())) };
-            observer.call1((iteration.number, iteration.objective, iteration.dev_accuracy))?;
+            let accuracy = iteration.dev.map(DevScore::value);
+            observer.call1((iteration.number, iteration.objective, accuracy))?;
             Ok(ControlFlow::Continue(()))
         },
     )?;
@@ -73,27 +75,29 @@ pub fn train_classifier<'py>(
     Ok((coefficients.into_pyarray(py), intercepts, iterations, finished.exception))
 }
 
-/// Reads the rows of a matrix, and returns its number of columns, too.
-fn read((matrix, classes, weights): &Rows<'_>) -> PyResult<(DocumentCorpus, usize)> {
-    let width: usize = matrix.getattr("shape")?.get_item(1)?.extract()?;
-    let matrix_of_rows = Matrix::of(matrix)?.ok_or_else(|| found(matrix, "X", "a matrix"))?;
-    let rows = matrix_of_rows.rows();
-    if rows != classes.len() || rows != weights.len() {
-        return Err(PyValueError::new_err(format!(
-            "found {} labels and {} weights for {rows} rows; expected one for each",
-            classes.len(),
-            weights.len()
-        )));
-    }
-    let mut corpus = DocumentCorpus::default();
-    for (row, (class, weight)) in classes.iter().zip(weights).enumerate() {
-        let mut features = Vec::new();
-        matrix_of_rows.row(row, &mut |column, value| {
-            features.push((column.to_owned(), value));
-            Ok(())
-        })?;
-        let added = corpus.add_row(&features, *class, *weight).map_err(exception);
-        added.map_err(|error| at(matrix.py(), || format!("X[{row}]"), error))?;
+/// Reads the rows of matrices, and returns their number of columns, too.
+fn read(parts: &[Rows<'_>]) -> PyResult<(DocumentCorpus, usize)> {
+    let (mut corpus, mut width) = (DocumentCorpus::default(), 0);
+    for (matrix, classes, weights) in parts {
+        width = matrix.getattr("shape")?.get_item(1)?.extract()?;
+        let matrix_of_rows = Matrix::of(matrix)?.ok_or_else(|| found(matrix, "X", "a matrix"))?;
+        let rows = matrix_of_rows.rows();
+        if rows != classes.len() || rows != weights.len() {
+            return Err(PyValueError::new_err(format!(
+                "found {} labels and {} weights for {rows} rows; expected one for each",
+                classes.len(),
+                weights.len()
+            )));
+        }
+        for (row, (class, weight)) in classes.iter().zip(weights).enumerate() {
+            let mut features = Vec::new();
+            matrix_of_rows.row(row, &mut |column, value| {
+                features.push((column.to_owned(), value));
+                Ok(())
+            })?;
+            let added = corpus.add_row(&features, *class, *weight).map_err(exception);
+            added.map_err(|error| at(matrix.py(), || format!("X[{row}]"), error))?;
+        }
     }
     Ok((corpus, width))
 }

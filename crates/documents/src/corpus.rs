@@ -1,13 +1,17 @@
 //! Documents in memory: the values of their features, with their classes or numbers.
 
-use hashbrown::HashMap;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use dropchain::error::{Error, Place, Result};
-use dropchain::kernel::extract::SparseRows;
+use dropchain::kernel::extract::{Alphabet, SparseRows};
+use dropchain::kernel::fingerprint::Fingerprinter;
+use dropchain::kernel::ids::AttributeId;
 use dropchain::memory::{MemoryLimit, input_over_limit};
+use dropchain::template::Attribute;
 
-use crate::{FeatureOptions, Instance, InstanceContent};
+use crate::options::{DocumentOptions, Task};
+use crate::{FeatureOptions, Instance, InstanceContent, Loss};
 
 /// Number of places that a notice lists.
 const LISTED: usize = 3;
@@ -15,26 +19,13 @@ const LISTED: usize = 3;
 /// The largest value of a feature, and the largest number to be predicted.
 const LARGEST: f64 = 1e30;
 
-/// How documents become rows of a corpus.
-#[derive(Clone, Debug, Default)]
-pub struct CorpusOptions {
-    /// The features of texts; `None` if documents come with features.
-    pub features: Option<FeatureOptions>,
-    /// Whether labels are numbers to be predicted, not names of classes.
-    pub of_numbers: bool,
-    /// Whether these numbers may not be negative.
-    pub of_counts: bool,
-    /// Limits the memory of documents.
-    pub memory: MemoryLimit,
-}
-
 /// Documents with D features, 4 bytes for each feature of a document, 12 if any value is not 1.
 #[derive(Clone, Debug, Default)]
 pub struct DocumentCorpus {
-    pub(crate) names: HashMap<String, u32>, // of features
-    pub(crate) rows: SparseRows,            // [N][D]
-    pub(crate) targets: Vec<Target>,        // [N]
-    pub(crate) weights: Vec<f64>,           // [N]
+    names: Arc<Alphabet>,            // of features
+    pub(crate) rows: SparseRows,     // [N][D]
+    pub(crate) targets: Vec<Target>, // [N]
+    pub(crate) weights: Vec<f64>,    // [N]
     /// The classes, in the order of their first documents.
     pub classes: Vec<ClassCount>,
     empty: Vec<Place>, // documents without features
@@ -72,15 +63,15 @@ impl DocumentCorpus {
 
     /// Returns the names of the features, by number.
     pub(crate) fn feature_names(&self) -> Vec<&str> {
-        let mut names = vec![""; self.names.len()];
-        for (name, &number) in &self.names {
-            names[number as usize] = name;
-        }
-        names
+        let name = |j: usize| {
+            let bytes = self.names.name(AttributeId(j as u32));
+            std::str::from_utf8(bytes).unwrap_or_default() // they were text
+        };
+        (0..self.features()).map(name).collect()
     }
 
-    /// Adds documents that are read, such as those of an [`InstanceReader`](crate::InstanceReader).
-    /// Documents without a label are for the noise term alone.
+    /// Adds documents to train on with these options, such as those of an
+    /// [`InstanceReader`](crate::InstanceReader). Documents without a label are for the noise term alone.
     ///
     /// # Errors
     ///
@@ -90,12 +81,12 @@ impl DocumentCorpus {
     pub fn add(
         &mut self,
         documents: impl IntoIterator<Item = Result<Instance>>,
-        options: &CorpusOptions,
+        options: &DocumentOptions,
     ) -> Result<()> {
         for document in documents {
             let document = document?;
             let target = self.target(&document, options)?;
-            let features = features(&document, options.features.as_ref())?;
+            let features = features(&document, options.data.features.as_ref())?;
             let at = |error: Error| Error::input(document.place(), error.to_string());
             self.push(&features, target, 1.0).map_err(at)?;
             if features.iter().all(|(_, value)| *value == 0.0) {
@@ -134,6 +125,7 @@ impl DocumentCorpus {
 
     fn push(&mut self, features: &[(String, f64)], target: Target, weight: f64) -> Result<()> {
         let mut row = Vec::with_capacity(features.len());
+        let names = Arc::make_mut(&mut self.names);
         for &(ref name, value) in features {
             if !(-LARGEST..=LARGEST).contains(&value) {
                 return Err(Error::parameter(format!(
@@ -141,9 +133,8 @@ impl DocumentCorpus {
                      {LARGEST:e}"
                 )));
             }
-            let next = u32::try_from(self.names.len())
-                .map_err(|_| Error::parameter("there are more than 2³² features"))?;
-            row.push((*self.names.entry_ref(name.as_str()).or_insert(next), value));
+            let feature = Attribute::named(name.as_bytes(), Fingerprinter::default());
+            row.push((names.intern(&feature)?.0, value));
         }
         self.rows.push_row(&mut row);
         self.targets.push(target);
@@ -152,11 +143,11 @@ impl DocumentCorpus {
     }
 
     /// Returns what the label of a document is, and counts its class.
-    fn target(&mut self, document: &Instance, options: &CorpusOptions) -> Result<Target> {
+    fn target(&mut self, document: &Instance, options: &DocumentOptions) -> Result<Target> {
         let Some(label) = &document.label else {
             return Ok(Target::Unknown);
         };
-        if !options.of_numbers {
+        if options.task == Task::Classes {
             return Ok(Target::Class(self.count(label, document)));
         }
         let fault = |message: String| Error::input(document.place(), message);
@@ -164,7 +155,7 @@ impl DocumentCorpus {
         let number = number.ok_or_else(|| {
             fault(format!("found '{label}'; expected a number of at most {LARGEST:e} to predict"))
         })?;
-        if options.of_counts && number < 0.0 {
+        if options.loss == Loss::Poisson && number < 0.0 {
             return Err(fault(format!(
                 "found {label}; expected a number that is not negative, for the poisson loss"
             )));
@@ -197,7 +188,7 @@ impl DocumentCorpus {
             rows,
             targets: documents.iter().map(|&n| self.targets[n]).collect(),
             weights: documents.iter().map(|&n| self.weights[n]).collect(),
-            names: HashMap::new(),
+            names: Arc::clone(&self.names),
             classes: self.classes.clone(),
             empty: Vec::new(),
         }
@@ -209,19 +200,10 @@ impl DocumentCorpus {
         for n in 0..self.rows.len() {
             self.rows.entries(n).for_each(|(j, _)| occurrences[j as usize] += 1);
         }
-        let mut next = 0;
-        let numbers: Vec<Option<u32>> = occurrences
-            .iter()
-            .map(|&n| {
-                next += u32::from(n >= count);
-                (n >= count).then(|| next - 1)
-            })
-            .collect();
-        let names = self.names.iter().filter_map(|(name, &number)| {
-            numbers[number as usize].map(|number| (name.clone(), number))
-        });
+        let mut names = Alphabet::clone(&self.names);
+        let numbers = names.retain(|feature| occurrences[feature.index()] >= count);
         Self {
-            names: names.collect(),
+            names: Arc::new(names),
             rows: self.rows.map_columns(|column| numbers[column as usize], |_, value| value),
             ..self.clone()
         }
@@ -231,14 +213,14 @@ impl DocumentCorpus {
     /// not have are left out.
     pub(crate) fn rows_of(&self, other: &Self) -> SparseRows {
         let names = other.feature_names();
-        let columns: Vec<Option<u32>> =
-            names.into_iter().map(|name| self.names.get(name).copied()).collect();
+        let names = names.into_iter().map(|name| self.names.get(name.as_bytes()));
+        let columns: Vec<Option<u32>> = names.map(|own| own.map(|feature| feature.0)).collect();
         other.rows.map_columns(|column| columns[column as usize], |_, value| value)
     }
 
-    /// Returns the memory usage in bytes; names are estimated.
+    /// Returns the memory usage in bytes.
     pub(crate) fn memory(&self) -> usize {
-        self.rows.memory() + 24 * self.targets.capacity() + 64 * self.names.capacity()
+        self.rows.memory() + 24 * self.targets.capacity() + self.names.memory()
     }
 
     /// Checks that there are two classes.

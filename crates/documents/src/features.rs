@@ -7,6 +7,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use clap::builder::BoolishValueParser;
+use clap::{ArgAction, Args, ValueEnum};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
@@ -70,43 +72,63 @@ impl fmt::Display for NgramRange {
 }
 
 /// The value of a feature that occurs n times in a document.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum TermFrequency {
-    /// 1.
+    /// 1
     #[default]
     Binary,
-    /// n.
+    /// n
     Count,
-    /// 1 + ln n.
+    /// 1 + ln n
     Log,
 }
 
 /// What the words of a text are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Tokens {
-    /// The tokens of the tokenizer, as in raw text that is tagged.
+    /// Tokens of the tokenizer, as in raw text that is tagged
     #[default]
     Words,
-    /// What stands between blanks, for text that is tokenized already.
+    /// What stands between blanks, for text that is tokenized already
     Blanks,
 }
 
+/// Lengths of n-grams of words; `None` if there are none.
+pub type WordRange = Option<NgramRange>;
+
 /// The features of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Args)]
+#[command(next_help_heading = "Features")]
 pub struct FeatureOptions {
-    /// N-grams of words, joined by blanks: `w=not good`. They cross sentences.
-    pub words: Option<NgramRange>,
-    /// N-grams of characters (Unicode scalar values), across words, with a run of white space as
-    /// one blank: `c=ood`.
+    /// N-grams of words of these lengths; 0 for none
+    ///
+    /// Words are joined by blanks: `w=not good`. They cross sentences.
+    #[arg(long = "ngrams", value_name = "RANGE", value_parser = word_range,
+          default_value = "1..2")]
+    pub words: WordRange,
+    /// N-grams of characters of these lengths, such as 3..5
+    ///
+    /// Characters are Unicode scalar values. N-grams cross words, with a run of white space as one
+    /// blank: `c=ood`.
+    #[arg(long, value_name = "RANGE")]
     pub chars: Option<NgramRange>,
-    /// The values of features.
+    /// Value of a feature that occurs n times: 1, n, or 1 + ln n
+    #[arg(long = "tf", value_enum, value_name = "VALUE", default_value = "binary")]
     pub frequency: TermFrequency,
-    /// What words are.
+    /// What words are: tokens of the tokenizer, or what stands between blanks
+    #[arg(long, value_enum, default_value = "words")]
     pub tokens: Tokens,
-    /// Whether letters are in lower case in features.
+    /// Turn letters into lower case: on, off
+    #[arg(long, action = ArgAction::Set, value_parser = BoolishValueParser::new(),
+          default_value = "on", value_name = "SWITCH")]
     pub lowercase: bool,
+}
+
+/// Parses lengths of n-grams of words.
+fn word_range(text: &str) -> Result<WordRange> {
+    if text == "0" { Ok(None) } else { text.parse().map(Some) }
 }
 
 impl Default for FeatureOptions {

@@ -23,7 +23,7 @@
 //! let documents = [(1.0, "2.5"), (2.0, "4.5"), (3.0, "6.5"), (4.0, "8.5")]
 //!     .map(|(x, y)| Ok(Instance::from_features([("x", x)]).with_label(y)));
 //! let mut options = DocumentOptions::numbers();
-//! options.penalties.l2 = Some(1e-6);
+//! options.strengths.l2 = Some(1e-6);
 //! let model = DocumentModel::train(documents, &options)?.model;
 //! let y = model.predict(&Instance::from_features([("x", 5.0)]))?;
 //! assert!((y - 10.5).abs() < 1e-4);
@@ -54,22 +54,20 @@ mod tests;
 mod training;
 mod tune;
 
-pub use corpus::{ClassCount, CorpusOptions, DocumentCorpus};
+pub use corpus::{ClassCount, DocumentCorpus};
 pub use eval::{
     ClassEvaluation, ClassReport, ClassScores, NumberEvaluation, NumberReport, comparison_text,
 };
-pub use features::{FeatureOptions, NgramRange, TermFrequency, Tokens};
+pub use features::{FeatureOptions, NgramRange, TermFrequency, Tokens, WordRange};
 pub use instances::{
     Instance, InstanceContent, InstanceFormat, InstanceReadOptions, InstanceReader, TableFeatures,
 };
 pub use linear::Loss;
-pub use model::{ModelHeader, ModelInput, Output, OutputLayer};
+pub use model::{ModelHeader, Output, OutputLayer};
 pub use options::{
-    Course, DataOptions, DocumentOptions, ModelOptions, Multiclass, Noise, NoiseKind, Penalties,
-    Task,
+    ClassOptions, DataOptions, DocumentOptions, LearningOptions, Masks, Multiclass, NoiseKind,
+    Strengths, Task,
 };
 pub use predictor::{DocumentModel, Prediction, digits};
-pub use training::{
-    DocumentTrainer, End, Event, Iteration, IterationTerms, Observer, Start, Trained,
-};
+pub use training::{DocumentTrainer, End, Event, Observer, Start, Trained};
 pub use tune::{Configuration, Scoring, SearchResult};

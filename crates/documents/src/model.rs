@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::Loss;
 use crate::linear::output_score;
-use crate::options::{Multiclass, Task};
-use crate::{FeatureOptions, Loss, TableFeatures};
+use crate::options::{DataOptions, Multiclass, Task};
 use dropchain::error::{Error, Result};
 use dropchain::kernel::input_file::InputFile;
 use dropchain::model::{MAGIC, Magic};
@@ -67,8 +67,8 @@ pub struct ModelHeader {
     pub multiclass: Multiclass,
     /// The loss that was minimized.
     pub loss: Loss,
-    /// How documents are read.
-    pub input: ModelInput,
+    /// What documents consist of.
+    pub input: DataOptions,
     /// The bias of each column.
     pub biases: Vec<f64>,
     /// What makes scores of the columns, if these are hidden units.
@@ -81,19 +81,6 @@ pub struct ModelHeader {
     pub options: Value,
     /// How training ended.
     pub result: Value,
-}
-
-/// How documents are read for a model.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ModelInput {
-    /// The features of texts; `None` if documents come with features.
-    pub features: Option<FeatureOptions>,
-    /// The columns of tables that features come from.
-    pub table: Option<TableFeatures>,
-    /// The column or key of the numbers.
-    pub label: Option<String>,
-    /// Training files, as named by the user.
-    pub files: Vec<String>,
 }
 
 /// What makes scores of the inputs of hidden units: an output for each score. The units of an
@@ -134,12 +121,14 @@ pub(crate) struct Parts {
 /// The name of a feature, and its weights by column.
 pub(crate) type Row = (String, Vec<(u32, f32)>);
 
-/// A model file.
+/// A model file and what is in it.
 #[derive(Clone, Debug)]
 pub(crate) struct ModelFile {
-    path: PathBuf,
-    bytes: Vec<u8>,
-    rows: Vec<Row>,
+    pub task: Task,
+    pub path: PathBuf,
+    pub bytes: Vec<u8>,
+    pub header: ModelHeader,
+    pub rows: Vec<Row>, // of the features with a weight
 }
 
 /// The length of magic and checksum.
@@ -167,14 +156,14 @@ impl ModelFile {
     }
 
     /// Reads a file.
-    pub fn open(path: &Path, task: Task) -> Result<(Self, ModelHeader)> {
+    pub fn open(path: &Path, task: Task) -> Result<Self> {
         let mut bytes = Vec::new();
         InputFile::open(path, task.name())?.read_up_to(u64::MAX, &mut bytes)?;
         Self::new(path, bytes, task)
     }
 
     /// Takes the contents of a file.
-    pub fn new(path: &Path, bytes: Vec<u8>, task: Task) -> Result<(Self, ModelHeader)> {
+    pub fn new(path: &Path, bytes: Vec<u8>, task: Task) -> Result<Self> {
         if !bytes.starts_with(task.magic()) {
             let found = match Task::of_bytes(&bytes) {
                 Some(other) => other.what(),
@@ -200,20 +189,7 @@ impl ModelFile {
         {
             return Err(damaged("its weights do not fit"));
         }
-        Ok((Self { path: path.to_owned(), bytes, rows }, header))
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// Returns the features with a weight.
-    pub fn rows(&self) -> &[Row] {
-        &self.rows
+        Ok(Self { task, path: path.to_owned(), bytes, header, rows })
     }
 
     /// Adds the row of a name, times `value`, to scores of columns.

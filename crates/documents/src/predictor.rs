@@ -21,11 +21,7 @@ use dropchain_analysis::PairedBootstrap;
 ///
 /// It is `Send` and `Sync`: threads share one by reference.
 #[derive(Clone, Debug)]
-pub struct DocumentModel {
-    task: Task,
-    file: Arc<ModelFile>,
-    header: Arc<ModelHeader>,
-}
+pub struct DocumentModel(Arc<ModelFile>);
 
 /// The probabilities of the classes of a document.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,7 +63,7 @@ impl DocumentModel {
     /// [`Error::Io`] if the file cannot be read; [`Error::Model`] if it is of another kind, or is
     /// damaged.
     pub fn open(path: impl AsRef<Path>, task: Task) -> Result<Self> {
-        Ok(Self::new(ModelFile::open(path.as_ref(), task)?, task))
+        Ok(Self(Arc::new(ModelFile::open(path.as_ref(), task)?)))
     }
 
     /// Reads the contents of a model file.
@@ -76,16 +72,12 @@ impl DocumentModel {
     ///
     /// Same as [`open`](Self::open).
     pub fn from_bytes(bytes: Vec<u8>, task: Task) -> Result<Self> {
-        Ok(Self::new(ModelFile::new(Path::new("model in memory"), bytes, task)?, task))
-    }
-
-    fn new((file, header): (ModelFile, ModelHeader), task: Task) -> Self {
-        Self { task, file: Arc::new(file), header: Arc::new(header) }
+        Ok(Self(Arc::new(ModelFile::new(Path::new("model in memory"), bytes, task)?)))
     }
 
     /// Returns the contents of the model file.
     pub fn as_bytes(&self) -> &[u8] {
-        self.file.as_bytes()
+        &self.0.bytes
     }
 
     /// Writes the model file, atomically.
@@ -99,37 +91,37 @@ impl DocumentModel {
 
     /// Returns everything but the weights of features.
     pub fn header(&self) -> &ModelHeader {
-        &self.header
+        &self.0.header
     }
 
     /// Returns the names of the classes.
     pub fn classes(&self) -> &[String] {
-        &self.header.classes
+        &self.0.header.classes
     }
 
     /// Returns the bias of each class, or of the number.
     pub fn biases(&self) -> Vec<f64> {
-        let biases = match &self.header.outputs {
+        let biases = match &self.header().outputs {
             Some(layer) => layer.0.iter().map(|output| output.bias).collect(),
-            None => self.header.biases.clone(),
+            None => self.header().biases.clone(),
         };
-        if self.task == Task::Classes { of_classes(biases) } else { biases }
+        if self.0.task == Task::Classes { of_classes(biases) } else { biases }
     }
 
     /// Returns the names of features with their weights by column, those of 0 left out; the columns
     /// are those of [`ModelHeader`].
     pub fn weights(&self) -> impl Iterator<Item = (String, Vec<(u32, f64)>)> {
-        self.file.rows().iter().map(|(name, row)| {
+        self.0.rows.iter().map(|(name, row)| {
             (name.clone(), row.iter().map(|&(k, weight)| (k, f64::from(weight))).collect())
         })
     }
 
     /// Returns the scores of a document; features that the model does not have are ignored.
     fn scores(&self, document: &Instance) -> Result<Vec<f64>> {
-        let header = &self.header;
+        let header = self.header();
         let mut sums = header.biases.clone();
         for (name, value) in features(document, header.input.features.as_ref())?.iter() {
-            self.file.add_row(name, *value, &mut sums);
+            self.0.add_row(name, *value, &mut sums);
         }
         let scores = header.outputs.as_ref().map(|layer| layer.scores(&sums)).unwrap_or(sums);
         match scores.iter().all(|score| score.is_finite()) {
@@ -150,7 +142,7 @@ impl DocumentModel {
     pub fn classify(&self, document: &Instance) -> Result<Prediction> {
         self.check(Task::Classes)?;
         let scores = of_classes(self.scores(document)?);
-        let mut probabilities = match (self.header.multiclass, scores.len()) {
+        let mut probabilities = match (self.header().multiclass, scores.len()) {
             (Multiclass::OneVsRest, 3..) => scores.iter().map(|&s| sigmoid(s)).collect(),
             _ => {
                 let partition = log_sum_exp(&scores);
@@ -172,7 +164,7 @@ impl DocumentModel {
     /// The errors of [`classify`](Self::classify); [`Error::Model`] if the model predicts classes.
     pub fn predict(&self, document: &Instance) -> Result<f64> {
         self.check(Task::Numbers)?;
-        let number = self.header.loss.prediction(self.scores(document)?[0]);
+        let number = self.header().loss.prediction(self.scores(document)?[0]);
         match number.is_finite() {
             true => Ok(number),
             false => Err(Error::input(
@@ -183,9 +175,9 @@ impl DocumentModel {
     }
 
     fn check(&self, task: Task) -> Result<()> {
-        match self.task == task {
+        match self.0.task == task {
             true => Ok(()),
-            false => Err(Error::model(self.file.path(), format!("the model {}", self.task.what()))),
+            false => Err(Error::model(&self.0.path, format!("the model {}", self.0.task.what()))),
         }
     }
 
@@ -227,7 +219,7 @@ impl DocumentModel {
         rates: &[f64],
         seed: u64,
     ) -> Result<Vec<ClassEvaluation>> {
-        let tokens = self.header.input.features.map_or(Tokens::default(), |f| f.tokens);
+        let tokens = self.header().input.features.map_or(Tokens::default(), |f| f.tokens);
         let new = |_: &f64| ClassEvaluation::new(self.classes());
         let mut evaluations: Vec<ClassEvaluation> = rates.iter().map(new).collect();
         for (number, document) in (0..).zip(documents) {
@@ -272,21 +264,10 @@ impl DocumentModel {
         Ok(evaluation)
     }
 
-    /// Returns how to read documents in the way that a model of numbers was trained on, if they are
-    /// in a table; `formats` are those that the names of the files tell. What `options` say of the
-    /// table stays; a label that `is_named`, too.
-    pub fn read_options(
-        &self,
-        options: InstanceReadOptions,
-        formats: &[Option<InstanceFormat>],
-        is_named: bool,
-    ) -> InstanceReadOptions {
-        let is_table = |format: &Option<InstanceFormat>| {
-            format.is_none_or(|f| matches!(f, InstanceFormat::Csv | InstanceFormat::Tsv))
-        };
-        let input = &self.header.input;
-        let recorded = input.table.clone().filter(|_| formats.iter().all(is_table));
-        let label = input.label.clone().filter(|_| !is_named);
+    /// Returns how to read documents in the way that a model was trained on, but for the columns
+    /// that `options` name.
+    pub fn read_options(&self, options: InstanceReadOptions) -> InstanceReadOptions {
+        let input = &self.header().input;
         InstanceReadOptions {
             default_format: match (&input.features, &input.table, options.needs_labels) {
                 (None, Some(_), _) => InstanceFormat::Csv,
@@ -294,9 +275,8 @@ impl DocumentModel {
                 (Some(_), _, true) => InstanceFormat::Labeled,
                 (Some(_), _, false) => InstanceFormat::Text,
             },
-            table: options.table.clone().or(recorded),
-            label: label.unwrap_or_else(|| options.label.clone()),
-            labels_are_numbers: true,
+            table: options.table.or_else(|| input.table.clone()),
+            label: options.label.or_else(|| input.label.clone()),
             ..options
         }
     }
@@ -306,17 +286,17 @@ impl DocumentModel {
     /// Returns what the model has learned, as JSON: options, and of each class, hidden unit or the
     /// number, its bias and its `top` features with the largest absolute weights.
     pub fn inspection(&self, top: usize) -> Value {
-        let header = &self.header;
+        let header = self.header();
         let columns = self.strongest(top);
         let mut value = json!({
             "documents": header.documents,
             "options": header.options,
             "result": header.result,
         });
-        if self.task == Task::Numbers {
+        if self.0.task == Task::Numbers {
             value["loss"] = header.loss.name().into();
             value["bias"] = header.biases[0].into();
-            value["features"] = self.file.rows().len().into();
+            value["features"] = self.0.rows.len().into();
             value["weights"] = columns.into_iter().next().unwrap_or_default().into();
             return value;
         }
@@ -349,8 +329,8 @@ impl DocumentModel {
     /// Returns the strongest features of each class, hidden unit or the number: by weight, those of
     /// a number by its absolute value.
     fn strongest(&self, top: usize) -> Vec<Vec<Value>> {
-        let is_binary = self.classes().len() == 2 && self.header.outputs.is_none();
-        let columns = if is_binary { 2 } else { self.header.biases.len() };
+        let is_binary = self.classes().len() == 2 && self.header().outputs.is_none();
+        let columns = if is_binary { 2 } else { self.header().biases.len() };
         let mut lists: Vec<Vec<(f64, String)>> = vec![Vec::new(); columns];
         for (name, row) in self.weights() {
             for (column, weight) in row {
@@ -366,7 +346,7 @@ impl DocumentModel {
         let strongest = lists.into_iter().map(|mut list| {
             list.sort_by(|(x, _), (y, _)| y.abs().total_cmp(&x.abs()));
             list.truncate(top);
-            if self.task == Task::Classes {
+            if self.0.task == Task::Classes {
                 list.sort_by(|(x, _), (y, _)| y.total_cmp(x));
             }
             let features = list.into_iter();
@@ -380,8 +360,8 @@ impl DocumentModel {
         let mut text = format!("trained on {} documents\n", value["documents"]);
         // Writing to a string cannot fail.
         let _ = writeln!(text, "features: {}", self.describe_features());
-        let _ = writeln!(text, "loss: {}", self.header.loss.name());
-        if self.task == Task::Numbers {
+        let _ = writeln!(text, "loss: {}", self.header().loss.name());
+        if self.0.task == Task::Numbers {
             let number = |name: &str| digits(value["options"][name].as_f64().unwrap_or_default());
             let (l2, l1, count) = (number("l2"), number("l1"), &value["features"]);
             let _ = writeln!(text, "L2 {l2}, L1 {l1}\n{count} features with a weight\n");
@@ -402,7 +382,7 @@ impl DocumentModel {
     }
 
     fn describe_features(&self) -> String {
-        let Some(features) = &self.header.input.features else {
+        let Some(features) = &self.header().input.features else {
             return "ready-made".to_owned();
         };
         let fields = json!(features);

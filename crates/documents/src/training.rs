@@ -2,19 +2,21 @@
 
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::json;
 
-use crate::corpus::{CorpusOptions, DocumentCorpus, Target};
+use crate::corpus::{DocumentCorpus, Target};
 use crate::linear::{Fitted, Problem, Step};
-use crate::model::{ModelFile, ModelHeader, ModelInput};
-use crate::options::{DocumentOptions, Multiclass, NoiseKind, Task};
+use crate::model::{ModelFile, ModelHeader};
+use crate::options::{DocumentOptions, Multiclass, NoiseKind, Strengths, Task};
 use crate::{DocumentModel, Loss};
-use dropchain::error::{Error, Result};
+use dropchain::error::Result;
 use dropchain::kernel::extract::SparseRows;
-use dropchain::kernel::optim::StopReason;
+use dropchain::train::{
+    DevScore, EndReason, Iteration, ObjectiveTerms, OptimizerStep, WeightCounts,
+};
 
 /// Number of classes above which sigma points are further from dropout than its quadratic term
 /// (`docs/dropout.md`).
@@ -24,7 +26,7 @@ const MOST_CLASSES_OF_SIGMA_POINTS: usize = 20;
 const AVERAGED: usize = 5;
 
 /// What happens in training.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// Training begins.
@@ -54,47 +56,12 @@ pub struct Start {
     pub parameters: usize,
 }
 
-/// An iteration.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Iteration {
-    /// Number of the iteration, from 1.
-    #[serde(rename = "iteration")]
-    pub number: usize,
-    /// The objective.
-    pub objective: f64,
-    /// Terms of the objective.
-    #[serde(flatten)]
-    pub terms: IterationTerms,
-    /// The norm of the gradient.
-    pub gradient_norm: f64,
-    /// Evaluations of the objective so far.
-    pub evaluations: usize,
-    /// Number of parameters that are not 0.
-    pub nonzero: usize,
-    /// The accuracy on development documents, if there are any.
-    pub dev_accuracy: Option<f64>,
-    /// Seconds since the start.
-    pub seconds: f64,
-}
-
-/// The terms of the objective.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct IterationTerms {
-    /// −loss, if the loss is a likelihood.
-    pub log_likelihood: Option<f64>,
-    /// The noise term.
-    pub dropout: f64,
-    /// The L2 penalty.
-    pub l2: f64,
-    /// The L1 penalty.
-    pub l1: f64,
-}
-
 /// How training ended.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct End {
-    /// Why; `None`: the accuracy on development documents no longer improved.
-    pub reason: Option<StopReason>,
+    /// Why.
+    #[serde(rename = "stop_reason", serialize_with = "write_name")]
+    pub reason: EndReason,
     /// The number of iterations.
     pub iterations: usize,
     /// The iteration whose weights the model has.
@@ -133,9 +100,12 @@ impl<'a> DocumentTrainer<'a> {
     /// [`Error::Parameter`] if they are invalid or contradict one another.
     pub fn new(mut options: DocumentOptions) -> Result<Self> {
         options.check()?;
-        if options.model.task == Task::Classes && options.model.loss != Loss::Softmax {
-            options.model.multiclass = Multiclass::OneVsRest;
+        if options.task == Task::Classes && options.loss != Loss::Softmax {
+            options.classes.multiclass = Multiclass::OneVsRest;
         }
+        // Models record what was chosen by default.
+        let (dropout, l2) = (options.dropout(), options.l2());
+        options.strengths = Strengths { dropout: Some(dropout), l2: Some(l2), ..options.strengths };
         Ok(Self { options, interrupt: None })
     }
 
@@ -144,23 +114,12 @@ impl<'a> DocumentTrainer<'a> {
         &self.options
     }
 
-    /// Returns how documents become rows of a corpus.
-    pub fn corpus_options(&self) -> CorpusOptions {
-        CorpusOptions {
-            features: self.options.data.features,
-            of_numbers: self.options.model.task == Task::Numbers,
-            of_counts: self.options.model.loss == Loss::Poisson,
-            memory: self.options.memory,
-        }
-    }
-
     /// A warning if the noise approximates dropout worse than the default, with the classes of a
     /// corpus.
     pub fn warning(&self, corpus: &DocumentCorpus) -> Option<String> {
-        let (noise, classes) = (&self.options.noise, corpus.classes.len());
-        let has_sigma_points = noise.is_on()
-            && noise.kind == NoiseKind::GaussianScores
-            && self.options.model.multiclass == Multiclass::Softmax;
+        let classes = corpus.classes.len();
+        let has_sigma_points = self.options.noise() == Some(NoiseKind::GaussianScores)
+            && self.options.classes.multiclass == Multiclass::Softmax;
         (has_sigma_points && classes > MOST_CLASSES_OF_SIGMA_POINTS).then(|| {
             format!(
                 "warning: --noise gaussian-scores with {classes} classes: above about \
@@ -182,18 +141,18 @@ impl<'a> DocumentTrainer<'a> {
         dev: Option<&DocumentCorpus>,
         observer: Observer<'_>,
     ) -> Result<Trained> {
-        if self.options.model.task == Task::Classes {
+        if self.options.task == Task::Classes {
             corpus.check_classes()?;
         }
         let own;
-        let corpus = match self.options.model.min_count {
+        let corpus = match self.options.classes.min_count {
             0 | 1 => corpus,
             count => {
                 own = corpus.without_rare(count);
                 &own
             }
         };
-        let problem = Problem::new(corpus, corpus.features(), &self.options, self.interrupt)?;
+        let problem = Problem::new(corpus, &self.options, self.interrupt)?;
         let unlabeled = corpus.targets.iter().filter(|target| **target == Target::Unknown).count();
         let _ = observer(&Event::Start(Start {
             documents: corpus.documents() - unlabeled,
@@ -219,36 +178,22 @@ impl<'a> DocumentTrainer<'a> {
         observer: Observer<'_>,
     ) -> Result<(Fitted, End)> {
         let options = &self.options;
-        let is_likelihood = matches!(options.model.loss, Loss::Softmax | Loss::Logistic);
+        let is_likelihood = matches!(options.loss, Loss::Softmax | Loss::Logistic);
         let start = Instant::now();
         let mut recent: Vec<f64> = Vec::new();
         let mut best: Option<Best> = None;
         let mut is_patient = true;
         let mut watch = |step: &Step<'_>| {
-            let accuracy = dev.map(|dev| dev.accuracy_of(problem, step.x));
-            let terms = step.detail;
-            let flow = observer(&Event::Iteration(Iteration {
-                number: step.number,
-                objective: step.value,
-                terms: IterationTerms {
-                    log_likelihood: is_likelihood.then_some(-terms.loss),
-                    dropout: terms.noise,
-                    l2: terms.l2,
-                    l1: step.value - (terms.loss + terms.noise + terms.l2),
-                },
-                gradient_norm: step.gradient_norm,
-                evaluations: step.evaluations,
-                nonzero: step.nonzero,
-                dev_accuracy: accuracy,
-                seconds: start.elapsed().as_secs_f64(),
-            }));
+            let accuracy = dev.map(|dev| dev.accuracy(problem, step.x));
+            let time = start.elapsed();
+            let flow = observer(&Event::Iteration(iteration(step, is_likelihood, accuracy, time)));
             if let Some(accuracy) = accuracy {
                 recent.push(accuracy);
                 let last = &recent[recent.len().saturating_sub(AVERAGED)..];
                 let mean = last.iter().sum::<f64>() / last.len() as f64;
                 match &best {
                     Some(best) if mean <= best.mean => {
-                        is_patient = step.number < best.number + options.course.patience;
+                        is_patient = step.number < best.number + options.classes.patience;
                     }
                     _ => {
                         let (number, phi) = (step.number, step.x.to_vec());
@@ -260,7 +205,10 @@ impl<'a> DocumentTrainer<'a> {
         };
         let mut fitted = problem.minimize(&mut watch)?;
         let mut end = End {
-            reason: is_patient.then_some(fitted.stop_reason),
+            reason: match is_patient {
+                true => EndReason::Optimizer(fitted.stop_reason),
+                false => EndReason::Patience,
+            },
             iterations: fitted.iterations,
             best_iteration: fitted.iterations,
             dev_accuracy: None,
@@ -283,35 +231,68 @@ impl<'a> DocumentTrainer<'a> {
         end: End,
     ) -> Result<DocumentModel> {
         let options = &self.options;
-        let task = options.model.task;
         let parts = problem.parts(&fitted.phi);
-        let data = &options.data;
-        let mut record = serde_json::to_value(options)
-            .map_err(|error| Error::parameter(format!("cannot record the options: {error}")))?;
-        record["l2"] = options.l2().into();
         let header = ModelHeader {
             classes: corpus.classes.iter().map(|class| class.name.clone()).collect(),
             multiclass: match corpus.classes.len() {
                 0..=2 => Multiclass::Softmax,
-                _ => options.model.multiclass,
+                _ => options.classes.multiclass,
             },
-            loss: options.model.loss,
-            input: ModelInput {
-                features: data.features,
-                table: data.table.clone(),
-                label: data.label.clone(),
-                files: data.files.clone(),
-            },
+            loss: options.loss,
+            input: options.data.clone(),
             biases: parts.biases,
             outputs: parts.outputs,
             documents: corpus.targets.iter().filter(|t| **t != Target::Unknown).count() as u64,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            options: record,
+            options: json!(options),
             result: json!(end),
         };
         let rows = corpus.feature_names().into_iter().zip(parts.rows).collect();
-        DocumentModel::from_bytes(ModelFile::encode(task, &header, rows)?, task)
+        DocumentModel::from_bytes(ModelFile::encode(options.task, &header, rows)?, options.task)
     }
+}
+
+/// Makes the event of an iteration; the loss may be −log p.
+fn iteration(
+    step: &Step<'_>,
+    is_likelihood: bool,
+    accuracy: Option<f64>,
+    time: Duration,
+) -> Iteration {
+    let terms = step.detail;
+    Iteration {
+        number: step.number,
+        objective: step.value,
+        terms: ObjectiveTerms {
+            log_likelihood: if is_likelihood { -terms.loss } else { f64::NAN },
+            noise: terms.noise,
+            l2: terms.l2,
+            l1: step.value - (terms.loss + terms.noise + terms.l2),
+        },
+        optimizer: OptimizerStep {
+            gradient_norm: step.gradient_norm,
+            evaluations: step.evaluations,
+            step: step.step,
+            learning_rate: None,
+        },
+        weights: WeightCounts {
+            nonzero: step.nonzero,
+            norm: step.x_norm,
+            nonzero_weights: step.nonzero,
+        },
+        time,
+        dev: accuracy.map(DevScore::Accuracy),
+        recall_bias: None,
+        dev_details: None,
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn write_name<S: Serializer>(
+    reason: &EndReason,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.serialize_str(reason.name())
 }
 
 /// The best iteration so far.
@@ -341,22 +322,9 @@ impl Development {
         Self { rows: corpus.rows_of(dev), classes }
     }
 
-    /// Takes documents that have the features and classes of the training data.
-    pub fn of_subset(held_out: &DocumentCorpus) -> Self {
-        let number = |target: &Target| match target {
-            Target::Class(class) => Some(*class as usize),
-            _ => None,
-        };
-        Self { rows: held_out.rows.clone(), classes: held_out.targets.iter().map(number).collect() }
-    }
-
-    /// Returns the accuracy of weights.
-    pub fn accuracy_of(&self, problem: &Problem<'_>, phi: &[f64]) -> f64 {
-        self.accuracy(&problem.scores(phi, &self.rows))
-    }
-
-    /// Returns the share of documents whose class has the best score.
-    fn accuracy(&self, scores: &[f64]) -> f64 {
+    /// Returns the share of documents whose class has the best score with these weights.
+    pub fn accuracy(&self, problem: &Problem<'_>, phi: &[f64]) -> f64 {
+        let scores = problem.scores(phi, &self.rows);
         let count = self.classes.len().max(1);
         let outputs = (scores.len() / count).max(1);
         let best = |scores: &[f64]| match *scores {
@@ -384,7 +352,7 @@ impl DocumentModel {
     ) -> Result<Trained> {
         let trainer = DocumentTrainer::new(options.clone())?;
         let mut corpus = DocumentCorpus::default();
-        corpus.add(documents, &trainer.corpus_options())?;
+        corpus.add(documents, trainer.options())?;
         trainer.train(&corpus, None, &mut |_| ControlFlow::Continue(()))
     }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::corpus::{DocumentCorpus, Target};
 use crate::linear::Problem;
-use crate::options::DocumentOptions;
+use crate::options::Strengths;
 use crate::training::{Development, DocumentTrainer, Trained};
 use dropchain::error::{Error, Result};
 use dropchain::kernel::random::uniform;
@@ -17,14 +17,9 @@ use dropchain::kernel::random::uniform;
 /// A configuration of a search, and its score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Configuration {
-    /// The amount of noise.
-    pub dropout: f64,
-    /// The strength of the L2 penalty.
-    pub l2: f64,
-    /// The strength of the L1 penalty.
-    pub l1: f64,
-    /// The weight of a document without a class.
-    pub unlabeled_weight: f64,
+    /// The amount of noise and the strengths of the penalties.
+    #[serde(flatten)]
+    pub strengths: Strengths,
     /// The mean accuracy over folds, or that on development documents.
     pub mean_accuracy: f64,
     /// The accuracies of the folds.
@@ -55,8 +50,8 @@ pub struct SearchResult {
 }
 
 impl DocumentTrainer<'_> {
-    /// Trains and scores all candidates, which are options of this trainer but for strengths and
-    /// rates, and the best one on all documents. `observer` is called with every score.
+    /// Trains with and scores all candidates instead of the strengths of this trainer, and trains
+    /// with the best one on all documents. `observer` is called with every score.
     ///
     /// # Errors
     ///
@@ -66,44 +61,38 @@ impl DocumentTrainer<'_> {
         &self,
         corpus: &DocumentCorpus,
         scoring: Scoring<'_>,
-        candidates: &[DocumentOptions],
+        candidates: &[Strengths],
         observer: &(dyn Fn(&Configuration) + Sync),
     ) -> Result<SearchResult> {
         corpus.check_classes()?;
         let parts = parts(corpus, scoring)?;
-        for options in candidates {
-            options.check()?;
-        }
-        let scored = candidates.par_iter().map(|options| {
-            let trainer = DocumentTrainer { options: options.clone(), interrupt: self.interrupt };
-            let found = trainer.score(corpus, &parts)?;
+        let with = |&strengths| self.options.with(strengths);
+        let trainers: Vec<Self> = candidates
+            .iter()
+            .map(|own| Ok(Self { interrupt: self.interrupt, ..Self::new(with(own))? }))
+            .collect::<Result<_>>()?;
+        let scored = trainers.par_iter().map(|trainer| {
+            let found = trainer.score(&parts)?;
             found.iter().for_each(observer);
-            Ok(found.map(|found| (found, options)))
+            Ok(found)
         });
-        let scored: Vec<_> = scored.collect::<Result<Vec<_>>>()?;
-        let mut scored: Vec<_> = scored.into_iter().flatten().collect();
-        scored.sort_by(|(a, _), (b, _)| b.mean_accuracy.total_cmp(&a.mean_accuracy));
-        let Some((best, options)) = scored.first() else {
+        let scored: Vec<_> = scored.collect::<Result<_>>()?;
+        let mut configurations: Vec<Configuration> = scored.into_iter().flatten().collect();
+        configurations.sort_by(|a, b| b.mean_accuracy.total_cmp(&a.mean_accuracy));
+        let Some(best) = configurations.first() else {
             return Err(Error::parameter("interrupted before a configuration had a score"));
         };
-        let mut options = DocumentOptions::clone(options);
-        options.course.max_iterations = Some(best.best_iteration);
+        let mut options = with(&best.strengths);
+        options.learning.max_iterations = Some(best.best_iteration);
         // What interrupted the search does not interrupt the model.
         let trainer = DocumentTrainer { options, interrupt: None };
         let trained = trainer.train(corpus, None, &mut |_| ControlFlow::Continue(()))?;
-        Ok(SearchResult {
-            interrupted: scored.len() < candidates.len(),
-            configurations: scored.into_iter().map(|(found, _)| found).collect(),
-            trained,
-        })
+        let interrupted = configurations.len() < candidates.len();
+        Ok(SearchResult { configurations, trained, interrupted })
     }
 
     /// Scores the options of this trainer; `None` if it was interrupted.
-    fn score(
-        &self,
-        corpus: &DocumentCorpus,
-        parts: &[(DocumentCorpus, Development)],
-    ) -> Result<Option<Configuration>> {
+    fn score(&self, parts: &[(DocumentCorpus, Development)]) -> Result<Option<Configuration>> {
         let mut scores = Vec::new();
         let mut iterations = 0;
         for (training, dev) in parts {
@@ -111,21 +100,18 @@ impl DocumentTrainer<'_> {
             if interrupted() {
                 return Ok(None);
             }
-            let problem = Problem::new(training, corpus.features(), &self.options, self.interrupt)?;
+            let problem = Problem::new(training, &self.options, self.interrupt)?;
             let watch = &mut |_: &_| ControlFlow::Continue(());
             let (fitted, end) = self.fit(&problem, Some(dev), watch)?;
             if interrupted() {
                 return Ok(None);
             }
-            let accuracy = || dev.accuracy_of(&problem, &fitted.phi);
+            let accuracy = || dev.accuracy(&problem, &fitted.phi);
             scores.push(end.dev_accuracy.unwrap_or_else(accuracy));
             iterations += end.best_iteration;
         }
         Ok(Some(Configuration {
-            dropout: self.options.noise.amount,
-            l2: self.options.l2(),
-            l1: self.options.penalties.l1,
-            unlabeled_weight: self.options.noise.unlabeled_weight,
+            strengths: self.options.strengths,
             mean_accuracy: scores.iter().sum::<f64>() / scores.len() as f64,
             fold_scores: scores,
             best_iteration: iterations.div_ceil(parts.len()).max(1),
@@ -162,7 +148,7 @@ fn parts(
         let mut is_trained = vec![true; corpus.documents()];
         held_out.iter().for_each(|&n| is_trained[n] = false);
         let rest: Vec<usize> = (0..corpus.documents()).filter(|&n| is_trained[n]).collect();
-        (corpus.subset(&rest), Development::of_subset(&corpus.subset(&held_out)))
+        (corpus.subset(&rest), Development::new(corpus, &corpus.subset(&held_out)))
     });
     Ok(parts.collect())
 }

@@ -1,31 +1,22 @@
 //! The arguments that say which documents are read, and how.
 
-use std::path::PathBuf;
-
 use crate::{
     DataOptions, DocumentCorpus, DocumentModel, DocumentTrainer, FeatureOptions, Instance,
-    InstanceFormat, InstanceReadOptions, InstanceReader, NgramRange, TableFeatures, Task,
-    TermFrequency, Tokens,
+    InstanceFormat, InstanceReadOptions, InstanceReader, TableFeatures,
 };
 use clap::Args;
-use dropchain::Result;
 use dropchain::corpus::ReadOptions;
+use dropchain::{Error, Result};
 
-use dropchain_command::arguments::{
-    Choice, FileName, LimitArguments, Switch, TextArguments, ThreadArguments, one_of,
-};
-use dropchain_command::outputs::CommandFiles;
+use dropchain_command::arguments::{FileName, LimitArguments, TextArguments, ThreadArguments};
 use dropchain_command::progress::Progress;
-
-/// The default column or key of the label.
-const LABEL: &str = "label";
 
 /// How to read documents.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub struct DocumentInput {
     /// Input format [default: by file name: folder, .csv, .jsonl, .svm; otherwise labeled lines]
-    #[arg(long, value_parser = one_of(&FORMATS))]
+    #[arg(long, value_enum)]
     format: Option<InstanceFormat>,
     /// Column or key of the text
     #[arg(long, value_name = "NAME", default_value = "text")]
@@ -45,36 +36,37 @@ pub struct DocumentInput {
     pub limits: LimitArguments,
 }
 
-/// Formats of documents.
-const FORMATS: [Choice<InstanceFormat>; 7] = [
-    ("labeled", "A class, a tab, and a text on each line", InstanceFormat::Labeled),
-    ("text", "A text on each line, without classes", InstanceFormat::Text),
-    ("csv", "Comma-separated values with a row of column names", InstanceFormat::Csv),
-    ("tsv", "Tab-separated values with a row of column names", InstanceFormat::Tsv),
-    ("jsonl", "JSON lines: {\"text\": …, \"label\": …}", InstanceFormat::Jsonl),
-    (
-        "svmlight",
-        "Ready-made features: a class, then index:value, indices from 1",
-        InstanceFormat::Svmlight,
-    ),
-    ("folder", "A folder of files for each class", InstanceFormat::Folder),
-];
-
 impl DocumentInput {
-    /// Returns how to read documents; files whose names say nothing have the default format.
-    fn options(&self, needs_labels: bool, default_format: InstanceFormat) -> InstanceReadOptions {
-        InstanceReadOptions {
+    /// Returns how to read files; those whose names say nothing have the default format.
+    ///
+    /// # Errors
+    ///
+    /// There are columns of features, but some file is no table.
+    fn options(
+        &self,
+        files: &[FileName],
+        needs_labels: bool,
+        default_format: InstanceFormat,
+    ) -> Result<InstanceReadOptions> {
+        let is_other =
+            |format| !matches!(format, None | Some(InstanceFormat::Csv | InstanceFormat::Tsv));
+        let table = self.table();
+        if let Some(file) = files.iter().find(|file| is_other(self.format_of(file)))
+            && table.is_some()
+        {
+            let message = "only tables have columns of features; expected CSV or TSV";
+            return Err(Error::parameter(format!("{file}: {message}")));
+        }
+        let read = ReadOptions { limits: self.limits.read(), ..ReadOptions::default() };
+        Ok(InstanceReadOptions {
             format: self.format,
             default_format,
             text: self.text.clone(),
-            table: self.table(),
-            label: self.label.clone().unwrap_or_else(|| LABEL.to_owned()),
+            table,
+            label: self.label.clone(),
             needs_labels,
-            read: self
-                .encoding
-                .apply(ReadOptions { limits: self.limits.read(), ..ReadOptions::default() }),
-            ..InstanceReadOptions::default()
-        }
+            read: self.encoding.apply(read),
+        })
     }
 
     /// Returns the columns of tables that are features; `None` if documents are texts.
@@ -90,16 +82,12 @@ impl DocumentInput {
     }
 
     /// Begins to read documents with labels to train on.
-    fn labeled(&self, files: &[FileName], task: Task) -> Result<InstanceReader> {
+    fn labeled(&self, files: &[FileName]) -> Result<InstanceReader> {
         let format = match self.table() {
             Some(_) => InstanceFormat::Csv,
             None => InstanceFormat::Labeled,
         };
-        let options = InstanceReadOptions {
-            labels_are_numbers: task == Task::Numbers,
-            ..self.options(true, format)
-        };
-        InstanceReader::open(files, &options)
+        InstanceReader::open(files, &self.options(files, true, format)?)
     }
 
     /// Begins to read documents for a model: in the way that it was trained on, if they are in a
@@ -110,9 +98,8 @@ impl DocumentInput {
         model: &DocumentModel,
         needs_labels: bool,
     ) -> Result<InstanceReader> {
-        let formats: Vec<_> = files.iter().map(|file| self.format_of(file)).collect();
-        let options = self.options(needs_labels, InstanceFormat::Csv);
-        InstanceReader::open(files, &model.read_options(options, &formats, self.label.is_some()))
+        let options = self.options(files, needs_labels, InstanceFormat::Csv)?;
+        InstanceReader::open(files, &model.read_options(options))
     }
 
     /// Says what was changed in the inputs.
@@ -133,67 +120,12 @@ impl DocumentInput {
     }
 }
 
-/// The values of features.
-const FREQUENCIES: [Choice<TermFrequency>; 3] = [
-    ("binary", "1", TermFrequency::Binary),
-    ("count", "n", TermFrequency::Count),
-    ("log", "1 + ln n", TermFrequency::Log),
-];
-
-/// What words are.
-const TOKENS: [Choice<Tokens>; 2] = [
-    ("words", "Tokens of the tokenizer", Tokens::Words),
-    ("blanks", "What stands between blanks", Tokens::Blanks),
-];
-
-/// The features of texts.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Features")]
-struct FeatureArguments {
-    /// N-grams of words of these lengths; 0 for none
-    #[arg(long, value_name = "RANGE", default_value = "1..2")]
-    ngrams: String,
-    /// N-grams of characters of these lengths, such as 3..5
-    #[arg(long, value_name = "RANGE")]
-    chars: Option<NgramRange>,
-    /// Value of a feature that occurs n times: 1, n, or 1 + ln n
-    #[arg(long, value_parser = one_of(&FREQUENCIES), value_name = "VALUE",
-          default_value = "binary")]
-    tf: TermFrequency,
-    /// What words are: tokens of the tokenizer, or what stands between blanks
-    #[arg(long, value_parser = one_of(&TOKENS), default_value = "words")]
-    tokens: Tokens,
-    /// Turn letters into lower case
-    #[arg(long, value_enum, default_value = "on")]
-    lowercase: Switch,
-}
-
-impl FeatureArguments {
-    /// Returns the features of texts.
-    fn options(&self) -> Result<FeatureOptions> {
-        let words = match self.ngrams.as_str() {
-            "0" => None,
-            range => Some(range.parse()?),
-        };
-        Ok(FeatureOptions {
-            words,
-            chars: self.chars,
-            frequency: self.tf,
-            tokens: self.tokens,
-            lowercase: self.lowercase.is_on(),
-        })
-    }
-}
-
 /// Documents to train on, and how to go about them.
 #[derive(Debug, Args)]
 pub struct TrainingFiles {
     /// Training documents: files, folders, or `-` for standard input
     #[arg(required = true, value_name = "TRAIN")]
     pub train: Vec<FileName>,
-    /// Write a log in JSON lines to this file
-    #[arg(long, value_name = "FILE")]
-    pub log: Option<PathBuf>,
     /// Do not print progress
     #[arg(long)]
     pub quiet: bool,
@@ -202,7 +134,7 @@ pub struct TrainingFiles {
     #[command(flatten)]
     pub input: DocumentInput,
     #[command(flatten)]
-    features: FeatureArguments,
+    features: FeatureOptions,
 }
 
 /// Documents for the noise term.
@@ -217,26 +149,14 @@ pub struct UnlabeledFiles {
 }
 
 impl TrainingFiles {
-    /// Returns what is read and written, to check that they are not the same files.
-    pub fn declared(&self, model: Option<&PathBuf>) -> CommandFiles {
-        let files = CommandFiles::default().read(&self.train);
-        match model {
-            Some(model) => files.write_model(model, self.log.as_deref()),
-            None => files.write("--log", self.log.as_deref()),
-        }
-    }
-
     /// Returns what documents consist of.
-    pub fn data(&self) -> Result<DataOptions> {
-        Ok(DataOptions {
-            features: match self.input.has_features(&self.train) {
-                true => None,
-                false => Some(self.features.options()?),
-            },
+    pub fn data(&self) -> DataOptions {
+        DataOptions {
+            features: (!self.input.has_features(&self.train)).then_some(self.features),
             table: self.input.table(),
             label: self.input.label.clone(),
             files: self.train.iter().map(ToString::to_string).collect(),
-        })
+        }
     }
 
     /// Reads training documents, and unlabeled ones if there is noise.
@@ -249,11 +169,11 @@ impl TrainingFiles {
         progress.update(&format!("reading {}", self.train.join(", ")));
         let mut corpus = self.read_more(trainer, &self.train)?;
         progress.println_all(corpus.notice_of_empty());
-        if !unlabeled.is_empty() && trainer.options().noise.is_on() {
-            let options = self.input.options(false, InstanceFormat::Text);
+        if !unlabeled.is_empty() && trainer.options().noise().is_some() {
+            let options = self.input.options(unlabeled, false, InstanceFormat::Text)?;
             let documents = InstanceReader::open(unlabeled, &options)?;
             let documents = documents.map(|document| document.map(Instance::without_label));
-            corpus.add(documents, &trainer.corpus_options())?;
+            corpus.add(documents, trainer.options())?;
         }
         self.input.print_notices();
         Ok(corpus)
@@ -266,8 +186,8 @@ impl TrainingFiles {
         files: &[FileName],
     ) -> Result<DocumentCorpus> {
         let mut corpus = DocumentCorpus::default();
-        let documents = self.input.labeled(files, trainer.options().model.task)?;
-        corpus.add(documents, &trainer.corpus_options())?;
+        let documents = self.input.labeled(files)?;
+        corpus.add(documents, trainer.options())?;
         Ok(corpus)
     }
 }

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use crate::{
     ClassReport, DocumentModel, Instance, NumberReport, Prediction, Task, comparison_text, digits,
 };
-use clap::{ArgAction, Args};
+use clap::{Args, ValueEnum};
 use dropchain::Result;
 use dropchain_analysis::PairedBootstrap;
 use serde_json::{Map, Value, json};
 
 use super::arguments::DocumentInput;
-use dropchain_command::arguments::{Choice, FileName, one_of};
+use dropchain_command::arguments::FileName;
 use dropchain_command::exit::CommandResult;
 use dropchain_command::outputs::CommandFiles;
 use dropchain_command::terminal::{Rates, damage_table};
@@ -60,24 +60,19 @@ struct PredictArguments {
     #[arg(default_value = "-")]
     input: Vec<FileName>,
     /// Output format
-    #[arg(
-        long,
-        action = ArgAction::Set,
-        value_parser = one_of(&OUTPUTS),
-        default_value = "text",
-        value_name = "FORMAT",
-    )]
-    output: IsJson,
+    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    output: OutputFormat,
     #[command(flatten)]
     documents: DocumentInput,
 }
 
-type IsJson = bool;
-
-const OUTPUTS: [Choice<IsJson>; 2] = [
-    ("text", "A line for each document, with tabs", false),
-    ("jsonl", "JSON lines with the place of the document", true),
-];
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OutputFormat {
+    /// A line for each document, with tabs
+    Text,
+    /// JSON lines with the place of the document
+    Jsonl,
+}
 
 impl PredictArguments {
     /// Prints a line for each document, as soon as it is known: the input may be a pipe that stays
@@ -111,7 +106,7 @@ impl ClassifyPredictCommand {
         self.arguments.print_lines(Task::Classes, |model, document| {
             let prediction = model.classify(document)?;
             let top = self.top(model, &prediction);
-            if self.arguments.output {
+            if self.arguments.output == OutputFormat::Jsonl {
                 let top: Map<_, _> = top.map(|(class, p)| (class.to_owned(), json!(p))).collect();
                 let mut value = place_of(document);
                 value["label"] = json!(model.classes()[prediction.best()]);
@@ -138,7 +133,7 @@ impl RegressPredictCommand {
     pub fn run(&self) -> CommandResult {
         self.arguments.print_lines(Task::Numbers, |model, document| {
             let number = model.predict(document)?;
-            if !self.arguments.output {
+            if self.arguments.output == OutputFormat::Text {
                 return Ok(digits(number));
             }
             let mut value = place_of(document);

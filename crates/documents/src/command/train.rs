@@ -1,18 +1,31 @@
 //! `dropchain classify train` and `dropchain regress train`
 
-use std::path::{Path, PathBuf};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
 
-use crate::{DocumentOptions, DocumentTrainer, Noise, Penalties};
+use crate::{DocumentOptions, DocumentTrainer, LearningOptions, Loss, Strengths};
 use clap::Args;
+use dropchain::Error;
 
 use super::arguments::{TrainingFiles, UnlabeledFiles};
-use super::learning::{ClassLearning, NumberLearning};
+use super::learning::ClassLearning;
 use super::reporter::Reporter;
-use dropchain_command::arguments::FileName;
+use dropchain_command::arguments::{Choice, FileName, one_of};
 use dropchain_command::exit::CommandResult;
 use dropchain_command::interrupt;
-use dropchain_command::outputs::ResultFile;
+use dropchain_command::outputs::{CommandFiles, ResultFile};
 use dropchain_command::progress::Progress;
+
+/// What training writes.
+#[derive(Debug, Args)]
+struct OutputFiles {
+    /// Write the model to this file
+    #[arg(long, value_name = "FILE")]
+    model: PathBuf,
+    /// Write a log in JSON lines to this file
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+}
 
 /// Train a classifier on documents with classes
 #[derive(Debug, Args)]
@@ -34,35 +47,13 @@ Ctrl-C stops training and saves the best model so far.")]
 pub struct ClassifyTrainCommand {
     #[command(flatten)]
     files: TrainingFiles,
-    /// Write the model to this file
-    #[arg(long, value_name = "FILE")]
-    model: PathBuf,
+    #[command(flatten)]
+    outputs: OutputFiles,
     /// Development documents for early stopping; may be repeated
     #[arg(long, value_name = "FILE")]
     dev: Vec<FileName>,
     #[command(flatten)]
     unlabeled: UnlabeledFiles,
-    #[command(flatten)]
-    regularization: RegularizationArguments,
-    #[command(flatten)]
-    learning: ClassLearning,
-}
-
-/// Penalties and noise of classifiers.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Regularization")]
-struct RegularizationArguments {
-    /// Strength c2 of the L2 penalty c2·‖θ‖² [default: 0.1 with noise, 0.3 without]
-    #[arg(long, value_name = "C2")]
-    l2: Option<f64>,
-    /// Strength c1 of the L1 penalty c1·‖θ‖₁; above 0, many weights become exactly 0
-    #[arg(long, default_value_t = 0.0, value_name = "C1")]
-    l1: f64,
-    /// Amount of feature noise: the dropout rate, or the variance of Gaussian noise; 0 for none
-    ///
-    /// There is none on the bias.
-    #[arg(long, value_name = "RATE", default_value_t = DocumentOptions::DROPOUT)]
-    dropout: f64,
     /// Weight of an unlabeled document, relative to a labeled one
     #[arg(
         long,
@@ -72,23 +63,18 @@ struct RegularizationArguments {
         help_heading = "Unlabeled documents"
     )]
     unlabeled_weight: f64,
+    #[command(flatten)]
+    strengths: Strengths,
+    #[command(flatten)]
+    learning: ClassLearning,
 }
 
 impl ClassifyTrainCommand {
     pub fn run(&self) -> CommandResult {
         let unlabeled = &self.unlabeled.unlabeled;
-        let options = self.learning.options(&self.files, !unlabeled.is_empty())?;
-        let own = &self.regularization;
-        let options = DocumentOptions {
-            penalties: Penalties { l2: own.l2, l1: own.l1, ..options.penalties },
-            noise: Noise {
-                amount: own.dropout,
-                unlabeled_weight: own.unlabeled_weight,
-                ..options.noise
-            },
-            ..options
-        };
-        run(&self.files, options, &self.model, [&self.dev, unlabeled])
+        let strengths = Strengths { unlabeled_weight: self.unlabeled_weight, ..self.strengths };
+        let options = self.learning.options(&self.files, strengths, !unlabeled.is_empty())?;
+        run(&self.files, options, &self.outputs, [&self.dev, unlabeled])
     }
 }
 
@@ -113,24 +99,49 @@ Ctrl-C stops training and saves the best model so far.")]
 pub struct RegressTrainCommand {
     #[command(flatten)]
     files: TrainingFiles,
-    /// Write the model to this file
-    #[arg(long, value_name = "FILE")]
-    model: PathBuf,
-    /// Strength c2 of the L2 penalty c2·‖w‖²
-    #[arg(long, value_name = "C2", default_value_t = 1.0, help_heading = "Regularization")]
-    l2: f64,
-    /// Strength c1 of the L1 penalty c1·‖w‖₁; above 0, many weights become exactly 0
-    #[arg(long, value_name = "C1", default_value_t = 0.0, help_heading = "Regularization")]
-    l1: f64,
     #[command(flatten)]
-    learning: NumberLearning,
+    outputs: OutputFiles,
+    /// What is minimized, summed over documents with the number y and the score f
+    #[arg(long, value_parser = one_of(&NUMBER_LOSSES), default_value = "squared",
+          help_heading = "Model")]
+    loss: Loss,
+    /// insensitive: ε of max(0, |y − f| − ε) [default: 0.1]
+    #[arg(long, value_name = "EPS", help_heading = "Model")]
+    epsilon: Option<f64>,
+    #[command(flatten)]
+    strengths: Strengths,
+    #[command(flatten)]
+    learning: LearningOptions,
 }
+
+const NUMBER_LOSSES: [Choice<Loss>; 3] = [
+    ("squared", "(y − f)²: linear regression", Loss::Squared),
+    ("poisson", "exp(f) − y·f: Poisson regression, of counts; exp(f) is predicted", Loss::Poisson),
+    (
+        "insensitive",
+        "max(0, |y − f| − ε): support vector regression",
+        Loss::Insensitive { epsilon: 0.1 },
+    ),
+];
 
 impl RegressTrainCommand {
     pub fn run(&self) -> CommandResult {
-        let options = self.learning.options(&self.files)?;
-        let penalties = Penalties { l2: Some(self.l2), l1: self.l1, ..options.penalties };
-        run(&self.files, DocumentOptions { penalties, ..options }, &self.model, [&[], &[]])
+        let loss = match (self.loss, self.epsilon) {
+            (Loss::Insensitive { .. }, Some(epsilon)) => Loss::Insensitive { epsilon },
+            (_, Some(_)) => {
+                return Err(Error::parameter("--epsilon: requires --loss insensitive").into());
+            }
+            (loss, None) => loss,
+        };
+        let options = DocumentOptions {
+            data: self.files.data(),
+            loss,
+            strengths: self.strengths,
+            learning: self.learning,
+            memory: self.files.input.limits.memory(),
+            ..DocumentOptions::numbers()
+        };
+        run(&self.files, options, &self.outputs, [&[], &[]])
     }
 }
 
@@ -138,22 +149,26 @@ impl RegressTrainCommand {
 fn run(
     files: &TrainingFiles,
     options: DocumentOptions,
-    model: &Path,
+    OutputFiles { model, log }: &OutputFiles,
     [dev, unlabeled]: [&[FileName]; 2],
 ) -> CommandResult {
     let mut trainer = DocumentTrainer::new(options)?;
-    files.declared(Some(&model.to_owned())).read(dev).read(unlabeled).check()?;
+    let declared = CommandFiles::default().read(&files.train).read(dev).read(unlabeled);
+    declared.write_model(model, log.as_deref()).check()?;
     interrupt::watch();
     let model_file = ResultFile::new(model)?;
     let progress = Progress::new(files.quiet);
-    let mut reporter = Reporter::new(&progress, files.log.as_deref())?;
+    let mut reporter = Reporter::new(&progress, log.as_deref())?;
     files.threads.start_pool()?;
     let corpus = files.read(&trainer, unlabeled, &progress)?;
     let dev = (!dev.is_empty()).then(|| files.read_more(&trainer, dev)).transpose()?;
     progress.println_all(dev.iter().flat_map(|dev| corpus.notices_of_unseen(dev)));
     progress.println_all(trainer.warning(&corpus));
     trainer.interrupt = Some(interrupt::flag());
-    let trained = trainer.train(&corpus, dev.as_ref(), &mut |event| reporter.report(event))?;
+    let trained = trainer.train(&corpus, dev.as_ref(), &mut |event| {
+        reporter.report(event);
+        ControlFlow::Continue(())
+    })?;
     progress.clear();
     model_file.save(trained.model.as_bytes())?;
     reporter.finish(&trained.end, model)

@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{
-    Configuration, DocumentOptions, DocumentTrainer, Noise, Penalties, Scoring, SearchResult,
-};
+use crate::{DocumentTrainer, Scoring, SearchResult, Strengths};
 use clap::Args;
 use serde_json::json;
 
@@ -12,7 +10,7 @@ use super::arguments::{TrainingFiles, UnlabeledFiles};
 use super::learning::ClassLearning;
 use dropchain_command::arguments::FileName;
 use dropchain_command::exit::{CommandError, CommandResult};
-use dropchain_command::outputs::ResultFile;
+use dropchain_command::outputs::{CommandFiles, ResultFile};
 use dropchain_command::progress::Progress;
 use dropchain_command::{interrupt, print_report};
 use dropchain_layout::format_table;
@@ -79,22 +77,21 @@ struct SpaceArguments {
 }
 
 impl SpaceArguments {
-    /// Returns options with all combinations of values.
-    fn candidates(&self, options: &DocumentOptions) -> Vec<DocumentOptions> {
-        let mut candidates = vec![options.clone()];
-        let mut combine = |values: &[f64], set: fn(&mut Noise, &mut Penalties, f64)| {
-            let with = |options: &DocumentOptions, value| {
-                let mut options = options.clone();
-                set(&mut options.noise, &mut options.penalties, value);
-                options
+    /// Returns all combinations of values.
+    fn candidates(&self) -> Vec<Strengths> {
+        let mut candidates = vec![Strengths::default()];
+        let mut combine = |values: &[f64], set: fn(&mut Strengths, f64)| {
+            let with = |mut strengths: Strengths, value| {
+                set(&mut strengths, value);
+                strengths
             };
-            let all = candidates.iter().flat_map(|o| values.iter().map(move |&v| with(o, v)));
+            let all = candidates.iter().flat_map(|&s| values.iter().map(move |&v| with(s, v)));
             candidates = all.collect();
         };
-        combine(&self.dropout, |noise, _, amount| noise.amount = amount);
-        combine(&self.l2, |_, penalties, l2| penalties.l2 = Some(l2));
-        combine(&self.l1, |_, penalties, l1| penalties.l1 = l1);
-        combine(&self.unlabeled_weight, |noise, _, weight| noise.unlabeled_weight = weight);
+        combine(&self.dropout, |strengths, value| strengths.dropout = Some(value));
+        combine(&self.l2, |strengths, value| strengths.l2 = Some(value));
+        combine(&self.l1, |strengths, value| strengths.l1 = value);
+        combine(&self.unlabeled_weight, |strengths, value| strengths.unlabeled_weight = value);
         candidates
     }
 }
@@ -102,10 +99,11 @@ impl SpaceArguments {
 impl TuneCommand {
     pub fn run(&self) -> CommandResult {
         let (files, unlabeled) = (&self.files, &self.unlabeled.unlabeled);
-        let options = self.learning.options(files, !unlabeled.is_empty())?;
+        let has_unlabeled = !unlabeled.is_empty();
+        let options = self.learning.options(files, Strengths::default(), has_unlabeled)?;
         let mut trainer = DocumentTrainer::new(options)?;
-        let declared = files.declared(Some(&self.model)).read(&self.dev).read(unlabeled);
-        declared.check()?;
+        let declared = CommandFiles::default().read(&files.train).read(&self.dev).read(unlabeled);
+        declared.write_model(&self.model, None).check()?;
         interrupt::watch();
         let model_file = ResultFile::new(&self.model)?;
         files.threads.start_pool()?;
@@ -119,13 +117,16 @@ impl TuneCommand {
         };
         let scoring = match (&dev, folds) {
             (Some(dev), _) => Scoring::Dev(dev),
-            (None, folds) => Scoring::Folds(folds.unwrap_or_default(), self.learning.seed),
+            (None, folds) => Scoring::Folds(folds.unwrap_or_default(), self.learning.classes.seed),
         };
         trainer.interrupt = Some(interrupt::flag());
-        let candidates = self.space.candidates(trainer.options());
-        let result = trainer.search(&corpus, scoring, &candidates, &|found| {
+        let result = trainer.search(&corpus, scoring, &self.space.candidates(), &|found| {
             interrupt::set_has_result();
-            progress.update(&describe(found, !unlabeled.is_empty()));
+            progress.update(&format!(
+                "{}: accuracy {:.2}%",
+                flags(&found.strengths, has_unlabeled),
+                100.0 * found.mean_accuracy
+            ));
         })?;
         progress.clear();
         model_file.save(result.trained.model.as_bytes())?;
@@ -134,7 +135,7 @@ impl TuneCommand {
         progress
             .println(&format!("wrote {model}, retrained on all data for {iterations} iterations"));
         let value = json!({"configurations": result.configurations});
-        print_report(self.json, &value, || table(&result, !unlabeled.is_empty()))?;
+        print_report(self.json, &value, || table(&result, has_unlabeled))?;
         match interrupt::received().filter(|_| result.interrupted) {
             None => Ok(()),
             Some(signal) => {
@@ -154,34 +155,35 @@ fn table(result: &SearchResult, has_unlabeled: bool) -> String {
     heading.extend(has_unlabeled.then_some("unlabeled weight"));
     let heading: Vec<String> = heading.into_iter().map(str::to_owned).collect();
     let rows = result.configurations.iter().map(|found| {
-        let mut row = [found.dropout, found.l2, found.l1].map(|x| x.to_string()).to_vec();
+        let mut row = values(&found.strengths).map(|(_, x)| x.to_string()).to_vec();
+        let weight = row.pop().filter(|_| has_unlabeled);
         row.push(format!("{:.2}", 100.0 * found.mean_accuracy));
         row.push(found.best_iteration.to_string());
-        row.extend(has_unlabeled.then(|| found.unlabeled_weight.to_string()));
+        row.extend(weight);
         row
     });
     let table = format_table([heading].into_iter().chain(rows));
     let best = &result.configurations[0];
-    let weight = match has_unlabeled {
-        true => format!(" --unlabeled-weight {}", best.unlabeled_weight),
-        false => String::new(),
-    };
-    format!(
-        "{table}\nbest: --dropout {} --l2 {} --l1 {}{weight} --max-iterations {}\n",
-        best.dropout, best.l2, best.l1, best.best_iteration
-    )
+    let flags = flags(&best.strengths, has_unlabeled);
+    format!("{table}\nbest: {flags} --max-iterations {}\n", best.best_iteration)
 }
 
-fn describe(found: &Configuration, has_unlabeled: bool) -> String {
-    let weight = match has_unlabeled {
-        true => format!(", unlabeled weight {}", found.unlabeled_weight),
-        false => String::new(),
-    };
-    format!(
-        "dropout {}, L2 {}, L1 {}{weight}: accuracy {:.2}%",
-        found.dropout,
-        found.l2,
-        found.l1,
-        100.0 * found.mean_accuracy
-    )
+/// Returns the options of `train` for strengths.
+fn flags(strengths: &Strengths, has_unlabeled: bool) -> String {
+    let values = values(strengths);
+    let values = &values[..if has_unlabeled { 4 } else { 3 }];
+    let flags = values.iter().map(|(name, value)| format!("--{name} {value}"));
+    flags.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns all strengths of a configuration with their names.
+fn values(strengths: &Strengths) -> [(&'static str, f64); 4] {
+    let Strengths { dropout, l2, l1, unlabeled_weight } = *strengths;
+    let given = |value: Option<f64>| value.unwrap_or_default();
+    [
+        ("dropout", given(dropout)),
+        ("l2", given(l2)),
+        ("l1", l1),
+        ("unlabeled-weight", unlabeled_weight),
+    ]
 }

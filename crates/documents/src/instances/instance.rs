@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use dropchain::corpus::ReadOptions;
@@ -32,22 +33,22 @@ pub enum InstanceContent {
 }
 
 /// How files store documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
 pub enum InstanceFormat {
-    /// Lines with the class, a tab, and the text.
+    /// A class, a tab, and a text on each line
     Labeled,
-    /// Lines of text, without classes.
+    /// A text on each line, without classes
     Text,
-    /// Comma-separated values (RFC 4180); the first row has the names of the columns.
+    /// Comma-separated values (RFC 4180) with a row of column names
     Csv,
-    /// Values separated by tabs; the first row has the names of the columns.
+    /// Tab-separated values with a row of column names
     Tsv,
-    /// JSON lines: objects with a text and a class.
+    /// JSON lines: {"text": …, "label": …}
     Jsonl,
-    /// Lines of ready-made features as in SVMlight and LIBSVM: the class, then `index:value` with
-    /// ascending indices from 1, then perhaps a comment after `#`.
+    /// Ready-made features as in SVMlight and LIBSVM: a class, then index:value, ascending indices
+    /// from 1, then perhaps a comment after #
     Svmlight,
-    /// A folder with a folder of files for each class, or with files without classes.
+    /// A folder of files for each class, or of files without classes
     Folder,
 }
 
@@ -60,14 +61,11 @@ pub struct InstanceReadOptions {
     pub default_format: InstanceFormat,
     /// The column or key of texts.
     pub text: String,
-    /// The columns of a table that are features; `None` if documents are texts. Only CSV and TSV
-    /// have them.
+    /// The columns of CSV and TSV that are features; `None` if documents are texts.
     pub table: Option<TableFeatures>,
-    /// The column or key of classes.
-    pub label: String,
-    /// Whether labels are numbers to predict instead of classes: in JSON they may have fractions.
-    pub labels_are_numbers: bool,
-    /// Whether a document without a class is an error.
+    /// The column or key of labels; `None`: `label`.
+    pub label: Option<String>,
+    /// Whether a document without a label is an error.
     pub needs_labels: bool,
     /// The encoding, the report of what was replaced, and the limit on memory; the rest is unused.
     pub read: ReadOptions,
@@ -90,8 +88,7 @@ impl Default for InstanceReadOptions {
             default_format: InstanceFormat::Labeled,
             text: "text".to_owned(),
             table: None,
-            label: "label".to_owned(),
-            labels_are_numbers: false,
+            label: None,
             needs_labels: true,
             read: ReadOptions::default(),
         }
@@ -99,12 +96,9 @@ impl Default for InstanceReadOptions {
 }
 
 impl InstanceReadOptions {
-    /// Returns what a label should be, for messages.
-    pub(super) fn expected_label(&self) -> &'static str {
-        match self.labels_are_numbers {
-            true => "a number",
-            false => "a class",
-        }
+    /// Returns the column or key of labels.
+    pub(super) fn label(&self) -> &str {
+        self.label.as_deref().unwrap_or("label")
     }
 }
 
@@ -169,13 +163,13 @@ pub(super) fn checked_label(
     options: &InstanceReadOptions,
     fault: impl Fn(&str) -> Error,
 ) -> Result<Option<String>> {
-    let missing = |found: &str| {
-        let expected = options.expected_label();
-        Err(fault(&format!("{found}; expected {expected}")))
-    };
     match label {
-        Some("") if options.needs_labels => missing("the label is empty"),
-        None if options.needs_labels => missing("found no label"),
+        Some("") if options.needs_labels => {
+            Err(fault("the label is empty; expected a class, or a number to predict"))
+        }
+        None if options.needs_labels => {
+            Err(fault("found no label; expected a class, or a number to predict"))
+        }
         Some("") | None => Ok(None),
         Some(label) => Ok(Some(label.to_owned())),
     }

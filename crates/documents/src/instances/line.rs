@@ -60,7 +60,7 @@ fn labeled(
     Ok((label, InstanceContent::Text(text.to_owned())))
 }
 
-/// Parses an object with a text and a class, which may be a string, an integer or a Boolean.
+/// Parses an object with a text and a label, which may be a string, a number or a Boolean.
 fn json(
     line: &InputLine<'_>,
     options: &InstanceReadOptions,
@@ -77,20 +77,16 @@ fn json(
         Some(_) => return Err(line.error(format!("the key \"{key}\" holds no string"))),
         None => return Err(line.error(format!("found no key \"{key}\"; expected the text"))),
     };
-    let key = &options.label;
+    let key = options.label();
     let label = match value(key) {
         None | Some(Value::Null) => None,
         Some(Value::String(label)) => Some(label),
         Some(Value::Bool(label)) => Some(label.to_string()),
-        Some(Value::Number(label)) if options.labels_are_numbers || !label.is_f64() => {
-            Some(label.to_string())
-        }
+        Some(Value::Number(label)) => Some(label.to_string()),
         Some(_) => {
-            let message = match options.labels_are_numbers {
-                true => "holds no number",
-                false => "holds no class; expected a string",
-            };
-            return Err(line.error(format!("the key \"{key}\" {message}")));
+            let message =
+                format!("the key \"{key}\" holds no label; expected a string or a number");
+            return Err(line.error(message));
         }
     };
     let label = checked_label(label.as_deref(), options, |message| {

@@ -23,7 +23,7 @@ pub struct InstanceReader {
 /// The input that is being read.
 enum Open {
     Lines(LineReader, InstanceFormat),
-    Table(Box<Table>),
+    Table(Table),
 }
 
 impl InstanceReader {
@@ -96,15 +96,9 @@ impl InstanceReader {
             None if self.has_column_names(&name, &mut lines)? => InstanceFormat::Tsv,
             None => self.options.default_format,
         };
-        let is_table = matches!(format, InstanceFormat::Csv | InstanceFormat::Tsv);
-        if self.options.table.is_some() && !is_table {
-            let place = Place::file(name.to_string_lossy());
-            let message = "only tables have columns of features; expected CSV or TSV";
-            return Err(Error::input(place, message));
-        }
         Ok(match format {
-            InstanceFormat::Csv => Open::Table(Box::new(Table::new(lines, b',', &self.options)?)),
-            InstanceFormat::Tsv => Open::Table(Box::new(Table::new(lines, b'\t', &self.options)?)),
+            InstanceFormat::Csv => Open::Table(Table::new(lines, b',', &self.options)?),
+            InstanceFormat::Tsv => Open::Table(Table::new(lines, b'\t', &self.options)?),
             _ => Open::Lines(lines, format),
         })
     }
@@ -120,7 +114,7 @@ impl InstanceReader {
         }
         let first = lines.peek(0)?.unwrap_or_default();
         let has = |column: &str| first.split('\t').any(|cell| cell == column);
-        Ok(has(&self.options.text) && (has(&self.options.label) || !self.options.needs_labels))
+        Ok(has(&self.options.text) && (has(self.options.label()) || !self.options.needs_labels))
     }
 }
 

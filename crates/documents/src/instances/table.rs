@@ -70,12 +70,12 @@ impl Table {
         let content = match &options.table {
             None => Content::Text(column(&options.text)?),
             Some(features) => {
-                let columns = features.columns(&names, &options.label).into_iter();
+                let columns = features.columns(&names, options.label()).into_iter();
                 let columns = columns.map(|(name, is_category)| {
                     let number = column(name)?;
                     let fault = if places.get(name).is_some_and(|[_, count]| *count > 1) {
                         "occurs twice"
-                    } else if *name == options.label {
+                    } else if name == options.label() {
                         "is the label, and cannot be a feature"
                     } else {
                         return Ok(FeatureColumn { number, name: name.to_owned(), is_category });
@@ -86,9 +86,9 @@ impl Table {
                 Content::Features(columns.collect::<Result<_>>()?)
             }
         };
-        let label = position(&options.label);
+        let label = position(options.label());
         if label.is_none() && options.needs_labels {
-            return Err(missing(&options.label));
+            return Err(missing(options.label()));
         }
         drop(places); // which borrows the names from the reader
         Ok(Self { reader, longest, unread, file, record: ByteRecord::new(), content, label })

@@ -20,7 +20,7 @@
 //! V = Σ_j Var[x_j]·h_j²            h_j = ∂f/∂x_j = Σ_k z_k·α_jk            z_k = w_k·g_k·(1 − g_k)
 //! ```
 //!
-//! with Var[x_j] = ρ·x_j², or σ² of all features. Biases have no noise.
+//! with Var[x_j] = ρ·x_j². Biases have no noise.
 //!
 //! # Gradient
 //!
@@ -38,9 +38,8 @@
 //! # Cost
 //!
 //! Cost of an evaluation: 3·K multiplications for each feature of a document by row, 3·K by column,
-//! and 3·N·K numbers of memory; with additive noise (D + N)·K² multiplications more. Rows and
-//! columns are each summed by one thread, in order: results have the same bits for any number of
-//! threads.
+//! and 3·N·K numbers of memory. Rows and columns are each summed by one thread, in order: results have
+//! the same bits for any number of threads.
 //!
 //! J is not convex. All weights are minimized at once by L-BFGS; the paper takes turns between γ,
 //! w and α, and each of its turns lowers J, too.
@@ -53,7 +52,7 @@ use rayon::prelude::*;
 
 use super::design::{Design, MIN_ROWS};
 use super::loss::Loss;
-use super::objective::{InputNoise, Terms};
+use super::objective::Terms;
 use dropchain::kernel::extract::SparseRows;
 use dropchain::kernel::math::{dot, sigmoid};
 use dropchain::kernel::optim::Objective;
@@ -73,7 +72,7 @@ pub(super) struct HiddenObjective<'a> {
     pub weights: &'a [f64], // [N]
     pub loss: Loss,
     pub delta: f64,
-    pub noise: InputNoise,
+    pub rate: f64, // ρ
     /// c, and whether it is that of b, too.
     pub l2: (f64, bool),
     pub units: usize,
@@ -90,19 +89,12 @@ struct Weights<'t> {
 
 /// What a document adds to J and its gradient.
 struct Row {
-    value: [f64; 2],    // noise and loss
-    by_score: f64,      // v·∂B/∂f
-    by_variance: f64,   // 2v·∂B/∂V·ρ, or ·σ²
-    of_units: Vec<f64>, // [3][K]
-}
-
-impl Row {
-    /// Returns p, z, and the terms of ∂J/∂w, `[K]` each.
-    fn of_units(&self) -> [&[f64]; 3] {
-        let (by_units, rest) = self.of_units.split_at(self.of_units.len() / 3);
-        let (slopes, by_outputs) = rest.split_at(rest.len() / 2);
-        [by_units, slopes, by_outputs]
-    }
+    value: [f64; 2],      // noise and loss
+    by_score: f64,        // v·∂B/∂f
+    by_variance: f64,     // 2v·∂B/∂V·ρ
+    slopes: Vec<f64>,     // [K] z
+    by_units: Vec<f64>,   // [K] p
+    by_outputs: Vec<f64>, // [K] terms of ∂J/∂w
 }
 
 /// Returns the weights that training starts from: α at random, such that u has a variance of about
@@ -151,30 +143,9 @@ impl HiddenObjective<'_> {
         Weights { alpha, biases, outputs, bias: bias[0] }
     }
 
-    /// Returns αᵀ·α, `[K][K]`, if the noise is additive, else nothing.
-    fn gram(&self, alpha: &[f64]) -> Vec<f64> {
-        let InputNoise::Additive(_) = self.noise else {
-            return Vec::new();
-        };
-        let units = self.units;
-        let mut gram = vec![0.0; units * units];
-        for row in alpha.chunks_exact(units) {
-            for (gram, a) in gram.chunks_exact_mut(units).zip(row) {
-                add_multiple(gram, *a, row);
-            }
-        }
-        gram
-    }
-
     /// Computes what document `n` adds, and how the gradient of its features depends on it.
     /// `buffers` are of K numbers each.
-    fn row(
-        &self,
-        n: usize,
-        weights: Weights<'_>,
-        gram: &[f64],
-        [hidden, moments]: &mut [Vec<f64>; 2],
-    ) -> Row {
+    fn row(&self, n: usize, weights: Weights<'_>, [hidden, moments]: &mut [Vec<f64>; 2]) -> Row {
         let Design { rows, scales, .. } = self.design;
         let units = self.units;
         let alpha = |j: u32| &weights.alpha[j as usize * units..][..units];
@@ -185,74 +156,47 @@ impl HiddenObjective<'_> {
         hidden.iter_mut().for_each(|u| *u = sigmoid(*u));
         let score = weights.bias + dot(weights.outputs, hidden);
         let slope = |g: f64| g * (1.0 - g);
-        let mut of_units = vec![0.0; 3 * units];
-        let (by_units, rest) = of_units.split_at_mut(units);
-        let (slopes, by_outputs) = rest.split_at_mut(units);
-        for ((z, w), g) in slopes.iter_mut().zip(weights.outputs).zip(&*hidden) {
-            *z = w * slope(*g);
-        }
+        let pairs = weights.outputs.iter().zip(&*hidden);
+        let slopes: Vec<f64> = pairs.map(|(w, g)| w * slope(*g)).collect();
         // m and V.
         moments.fill(0.0);
-        let (rate, variance) = match self.noise {
-            InputNoise::None => (0.0, 0.0),
-            InputNoise::Proportional(rate) => {
-                let mut variance = 0.0;
-                for (j, x) in rows.entries(n) {
-                    let h = dot(slopes, alpha(j));
-                    variance += x * x * h * h;
-                    add_multiple(moments, x * x * h, alpha(j));
-                }
-                (rate, rate * variance)
+        let mut variance = 0.0;
+        if self.rate > 0.0 {
+            for (j, x) in rows.entries(n) {
+                let h = dot(&slopes, alpha(j));
+                variance += x * x * h * h;
+                add_multiple(moments, x * x * h, alpha(j));
             }
-            InputNoise::Additive(rate) => {
-                for (moment, gram) in moments.iter_mut().zip(gram.chunks_exact(units)) {
-                    *moment = dot(gram, slopes);
-                }
-                (rate, rate * dot(moments, slopes).max(0.0))
-            }
-        };
-        let (y, weight) = (self.targets[n], self.weights[n]);
-        let point = self.loss.noisy(y, score, variance, self.delta, false);
-        let by_score = weight * (point.slope + point.noise_slope);
-        let by_variance = 2.0 * weight * point.by_variance * rate;
-        for (k, (g, m)) in hidden.iter().zip(&*moments).enumerate() {
-            by_units[k] = slopes[k] * (by_score + by_variance * m * (1.0 - 2.0 * g));
-            by_outputs[k] = by_score * g + by_variance * m * slope(*g);
         }
-        let value = [point.noise, point.loss].map(|value| weight * value);
-        Row { value, by_score, by_variance, of_units }
+        let (y, weight) = (self.targets[n], self.weights[n]);
+        let point = self.loss.noisy(y, score, self.rate * variance, self.delta);
+        let by_score = weight * (point.slope + point.noise_slope);
+        let by_variance = 2.0 * weight * point.by_variance * self.rate;
+        let by_unit =
+            |k: usize| slopes[k] * (by_score + by_variance * moments[k] * (1.0 - 2.0 * hidden[k]));
+        let by_output =
+            |k: usize| by_score * hidden[k] + by_variance * moments[k] * slope(hidden[k]);
+        Row {
+            value: [point.noise, point.loss].map(|value| weight * value),
+            by_score,
+            by_variance,
+            by_units: (0..units).map(by_unit).collect(),
+            by_outputs: (0..units).map(by_output).collect(),
+            slopes,
+        }
     }
 
-    /// Adds the derivatives with respect to the weights of column `j`, but for the noise if that is
-    /// additive.
+    /// Adds the derivatives with respect to the weights of column `j`.
     fn add_column(&self, j: usize, alpha: &[f64], rows: &[Row], gradient: &mut [f64]) {
         let scale = self.design.scales[j];
-        let has_variance = matches!(self.noise, InputNoise::Proportional(_));
         for (n, x) in self.design.columns.entries(j) {
             let row = &rows[n as usize];
-            let [by_units, slopes, _] = row.of_units();
-            add_multiple(gradient, scale * x, by_units);
-            if has_variance {
-                let factor = row.by_variance * x * x * dot(slopes, alpha);
-                add_multiple(gradient, factor, slopes);
+            add_multiple(gradient, scale * x, &row.by_units);
+            if self.rate > 0.0 {
+                let factor = row.by_variance * x * x * dot(&row.slopes, alpha);
+                add_multiple(gradient, factor, &row.slopes);
             }
         }
-    }
-
-    /// Returns Σ_n v·∂B/∂V·2σ²·z·zᵀ, `[K][K]`, if the noise is additive, else nothing.
-    fn noise_of_columns(&self, rows: &[Row]) -> Vec<f64> {
-        let InputNoise::Additive(_) = self.noise else {
-            return Vec::new();
-        };
-        let units = self.units;
-        let mut sums = vec![0.0; units * units];
-        for row in rows {
-            let [_, slopes, _] = row.of_units();
-            for (sums, z) in sums.chunks_exact_mut(units).zip(slopes) {
-                add_multiple(sums, row.by_variance * z, slopes);
-            }
-        }
-        sums
     }
 }
 
@@ -266,14 +210,12 @@ impl Objective for HiddenObjective<'_> {
     fn evaluate(&mut self, theta: &[f64], gradient: &mut [f64]) -> (f64, Terms) {
         let units = self.units;
         let weights = self.weights(theta);
-        let gram = self.gram(weights.alpha);
         let buffers = || [vec![0.0; units], vec![0.0; units]];
         let rows: Vec<Row> = (0..self.design.rows.len())
             .into_par_iter()
             .with_min_len(MIN_ROWS / WORK)
-            .map_init(buffers, |buffers, n| self.row(n, weights, &gram, buffers))
+            .map_init(buffers, |buffers, n| self.row(n, weights, buffers))
             .collect();
-        let of_noise = self.noise_of_columns(&rows);
         let (strength, penalizes_bias) = self.l2;
         let (columns, rest) = gradient.split_at_mut(self.design.dimension() * units);
         let by_column = columns.par_chunks_exact_mut(units);
@@ -282,9 +224,6 @@ impl Objective for HiddenObjective<'_> {
         by_column.with_min_len(MIN_ROWS / WORK).for_each(|(j, (gradient, alpha))| {
             for (g, a) in gradient.iter_mut().zip(alpha) {
                 *g = 2.0 * strength * a;
-            }
-            for (sums, a) in of_noise.chunks_exact(units).zip(alpha) {
-                add_multiple(gradient, *a, sums);
             }
             self.add_column(j, alpha, &rows, gradient);
         });
@@ -301,9 +240,8 @@ impl Objective for HiddenObjective<'_> {
         for row in &rows {
             noise += row.value[0];
             loss += row.value[1];
-            let [by_units, _, by_outputs] = row.of_units();
-            add_multiple(&mut rest[..units], 1.0, by_units);
-            add_multiple(&mut rest[units..2 * units], 1.0, by_outputs);
+            add_multiple(&mut rest[..units], 1.0, &row.by_units);
+            add_multiple(&mut rest[units..2 * units], 1.0, &row.by_outputs);
             rest[2 * units] += row.by_score;
         }
         (loss + noise + l2, Terms { loss, noise, l2 })

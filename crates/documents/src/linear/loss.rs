@@ -5,7 +5,7 @@
 //! | loss | expectation under noise, or its bound |
 //! |---|---|
 //! | softmax: ln(1 + e^−y·f) | + ½·p(1 − p)·V, p = σ(f): second order; or a Gaussian score's |
-//! | hinge: max(0, ζ) = ½(ζ + abs ζ), ζ = ℓ − y·f | ½(ℓ − y·f + s), s = √((ℓ − y·f)² + V) |
+//! | hinge: max(0, ζ) = ½(ζ + abs ζ), ζ = 1 − y·f | ½(1 − y·f + s), s = √((1 − y·f)² + V) |
 //! | logistic: ln(1 + e^−y·f) = −½·y·f + ln 2cosh(½·f) | −½·y·f + ln 2cosh(½·s), s = √(f² + V) |
 //! | squared: (y − f)² | (y − f)² + V: exact |
 //! | ε-insensitive: max(0, abs(y − f) − ε) | ½(s₁ + s₂) − ε, s = √((y − f ∓ ε)² + V) |
@@ -39,10 +39,10 @@ use super::logistic::{LogisticMoments, logistic_moments};
 use dropchain::error::{Error, Result};
 use dropchain::kernel::math::sigmoid;
 
-/// δ of a hinge, relative to its scale: the margin, or the spread of the targets.
+/// δ of a hinge, relative to its scale: the margin 1, or the spread of the targets.
 const SMOOTHING: f64 = 1e-4;
 
-/// The largest margin and ε: their squares are far from overflowing.
+/// The largest ε: its square is far from overflowing.
 const LARGEST: f64 = 1e30;
 
 /// A loss of the score f of a document with target y, which is a number or, of classes, ±1.
@@ -52,11 +52,8 @@ pub enum Loss {
     /// −log p(class) of all classes at once; of two classes ln(1 + exp(−y·f)).
     #[default]
     Softmax,
-    /// max(0, ℓ − y·f): a support vector machine.
-    Hinge {
-        /// The margin ℓ, above 0.
-        margin: f64,
-    },
+    /// max(0, 1 − y·f): a support vector machine.
+    Hinge,
     /// ln(1 + exp(−y·f)): logistic regression, with a bound under noise.
     Logistic,
     /// (y − f)²: least squares.
@@ -94,7 +91,7 @@ impl Loss {
     pub fn name(self) -> &'static str {
         match self {
             Self::Softmax => "softmax",
-            Self::Hinge { .. } => "hinge",
+            Self::Hinge => "hinge",
             Self::Logistic => "logistic",
             Self::Squared => "squared",
             Self::Insensitive { .. } => "insensitive",
@@ -102,7 +99,7 @@ impl Loss {
         }
     }
 
-    /// Checks the margin or ε, and that the loss is one of numbers or of classes.
+    /// Checks ε, and that the loss is one of numbers or of classes.
     pub(crate) fn check(self, of_numbers: bool) -> Result<()> {
         let is_fit = match self {
             Self::Squared => true,
@@ -115,9 +112,6 @@ impl Loss {
                 self.name(),
                 if of_numbers { "numbers" } else { "classes" }
             ),
-            Self::Hinge { margin } if !(margin > 0.0 && margin <= LARGEST) => {
-                format!("margin {margin}; expected a number above 0, at most {LARGEST:e}")
-            }
             Self::Insensitive { epsilon } if !(0.0..=LARGEST).contains(&epsilon) => format!(
                 "epsilon {epsilon}; expected a finite number that is not negative, at most \
                  {LARGEST:e}"
@@ -134,14 +128,14 @@ impl Loss {
 
     /// Returns whether the loss is piecewise linear.
     pub(crate) fn has_kinks(self) -> bool {
-        matches!(self, Self::Hinge { .. } | Self::Insensitive { .. })
+        matches!(self, Self::Hinge | Self::Insensitive { .. })
     }
 
     /// Returns the range of the variables α.
     fn bounds(self, y: f64) -> [f64; 2] {
         match self {
-            Self::Hinge { .. } if y > 0.0 => [-1.0, 0.0], // α of f, −y times that of ζ
-            Self::Hinge { .. } => [0.0, 1.0],
+            Self::Hinge if y > 0.0 => [-1.0, 0.0], // α of f, −y times that of ζ
+            Self::Hinge => [0.0, 1.0],
             _ => [-1.0, 1.0],
         }
     }
@@ -149,7 +143,7 @@ impl Loss {
     /// Returns the scale of the argument of a loss with kinks.
     pub(super) fn scale(self, targets: &[f64]) -> f64 {
         match self {
-            Self::Hinge { margin } => margin,
+            Self::Hinge => 1.0,
             _ => {
                 let count = targets.len().max(1) as f64;
                 let mean = targets.iter().map(|y| y / count).sum::<f64>();
@@ -171,8 +165,8 @@ impl Loss {
             Self::Softmax | Self::Logistic => {
                 [log_cosh(f.abs()) - 0.5 * y * f, -y * sigmoid(-y * f)]
             }
-            Self::Hinge { margin } if y * f < margin => [margin - y * f, -y],
-            Self::Hinge { .. } => [0.0; 2],
+            Self::Hinge if y * f < 1.0 => [1.0 - y * f, -y],
+            Self::Hinge => [0.0; 2],
             Self::Squared => [(y - f) * (y - f), 2.0 * (f - y)],
             Self::Insensitive { epsilon } if (f - y).abs() > epsilon => {
                 [(f - y).abs() - epsilon, (f - y).signum()]
@@ -188,31 +182,26 @@ impl Loss {
         Point { loss, slope, ..Point::default() }
     }
 
-    /// Returns the loss of a document under noise; `is_gaussian`: of softmax, the expectation over
-    /// Gaussian scores instead of the second order.
-    pub(super) fn noisy(
-        self,
-        y: f64,
-        f: f64,
-        variance: f64,
-        delta: f64,
-        is_gaussian: bool,
-    ) -> Point {
+    /// Returns the expectation of a logistic loss over Gaussian scores.
+    pub(super) fn gaussian(self, y: f64, f: f64, variance: f64) -> Point {
+        let LogisticMoments { penalty, slope, curvature } = logistic_moments(f, variance);
+        let by_variance = 0.5 * curvature;
+        Point { noise: penalty, noise_slope: slope, by_variance, ..self.plain(y, f) }
+    }
+
+    /// Returns the loss of a document under noise.
+    pub(super) fn noisy(self, y: f64, f: f64, variance: f64, delta: f64) -> Point {
         let [loss, slope] = self.value(y, f);
         let norm = |a: f64| (a * a + variance + delta * delta).sqrt();
         let [noise, noise_slope, by_variance] = match self {
-            Self::Softmax if is_gaussian => {
-                let LogisticMoments { penalty, slope, curvature } = logistic_moments(f, variance);
-                [penalty, slope, 0.5 * curvature]
-            }
             Self::Softmax => {
                 let (p, q) = (sigmoid(f), sigmoid(-f));
                 [0.5 * p * q * variance, 0.5 * p * q * (q - p) * variance, 0.5 * p * q]
             }
             Self::Squared => [variance, 0.0, 1.0],
             Self::Poisson => [0.5 * variance * f.exp(), 0.5 * variance * f.exp(), 0.5 * f.exp()],
-            Self::Hinge { margin } => {
-                let a = margin - y * f;
+            Self::Hinge => {
+                let a = 1.0 - y * f;
                 let s = norm(a);
                 [0.5 * (a + s) - loss, -0.5 * y * (1.0 + a / s) - slope, 0.25 / s]
             }
@@ -237,7 +226,7 @@ impl Loss {
         let [loss, slope] = self.value(y, f);
         let alpha = self.multiplier(y, f, sigma, beta);
         let linear = match self {
-            Self::Hinge { margin } => alpha * (f - y * margin),
+            Self::Hinge => alpha * (f - y),
             Self::Insensitive { epsilon } => alpha * (f - y) - epsilon * alpha.abs(),
             _ => 0.0,
         };
@@ -249,7 +238,7 @@ impl Loss {
     pub(super) fn multiplier(self, y: f64, f: f64, sigma: f64, beta: f64) -> f64 {
         let [low, high] = self.bounds(y);
         let free = match self {
-            Self::Hinge { margin } => beta + (f - y * margin) / sigma,
+            Self::Hinge => beta + (f - y) / sigma,
             Self::Insensitive { epsilon } => {
                 let z = beta + (f - y) / sigma;
                 z.signum() * (z.abs() - epsilon / sigma).max(0.0)

@@ -28,25 +28,29 @@ use dropchain::kernel::extract::SparseRows;
 use dropchain::kernel::math::{dot, sigmoid};
 use dropchain::kernel::optim::Objective;
 
-/// Noise on features. The bias has none.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) enum InputNoise {
-    #[default]
+/// Noise on features, and what is computed of it. The bias has none.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Noise {
     None,
-    /// V = ρ·Σ x²·φ².
+    /// The second order or the bound, with V = ρ·Σ x²·φ².
     Proportional(f64),
-    /// V = σ²·Σ φ².
+    /// The same with V = σ²·Σ φ².
     Additive(f64),
+    /// Gaussian scores with V = ρ·Σ x²·φ².
+    Gaussian(f64),
+    /// Masks with ρ that more than two classes share.
+    Shared(f64),
+    Sampled(Sampling),
 }
 
-/// What is computed of the noise.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum NoiseTerm {
-    Quadratic,
-    Gaussian,
-    /// Masks that more than two classes share.
-    Shared,
-    Sampled(Sampling),
+impl Noise {
+    /// Returns ρ.
+    fn rate(&self) -> f64 {
+        match *self {
+            Self::Proportional(rate) | Self::Gaussian(rate) | Self::Shared(rate) => rate,
+            _ => 0.0,
+        }
+    }
 }
 
 /// Documents with what is to be predicted.
@@ -77,7 +81,7 @@ pub(super) struct LinearObjective<'a> {
     pub examples: Examples,
     pub loss: Loss,
     pub is_joint: bool, // softmax of more than two classes
-    pub noise: (InputNoise, NoiseTerm),
+    pub noise: Noise,
     pub smoothing: Smoothing,
     pub multipliers: Vec<f64>, // [N][F] β, if it is by these
     pub l2: Vec<f64>,          // of each number in φ
@@ -162,7 +166,7 @@ impl LinearObjective<'_> {
     /// Returns V of additive noise, `[F]`.
     fn additive(&self, weights: &[f64]) -> Vec<f64> {
         let mut variances = vec![0.0; self.scorer.outputs];
-        if let InputNoise::Additive(variance) = self.noise.0 {
+        if let Noise::Additive(variance) = self.noise {
             for weights in weights.chunks_exact(variances.len()) {
                 add_squares(&mut variances, variance, weights);
             }
@@ -183,11 +187,11 @@ impl LinearObjective<'_> {
                 Smoothing::Multipliers(sigma) => {
                     self.loss.smooth(y, *f, sigma, self.multipliers[i])
                 }
-                Smoothing::Noise(_) if self.noise.0 == InputNoise::None => self.loss.plain(y, *f),
-                Smoothing::Noise(delta) => {
-                    let is_gaussian = matches!(self.noise.1, NoiseTerm::Gaussian);
-                    self.loss.noisy(y, *f, *v, delta, is_gaussian)
-                }
+                Smoothing::Noise(delta) => match self.noise {
+                    Noise::None | Noise::Sampled(_) => self.loss.plain(y, *f),
+                    Noise::Gaussian(_) => self.loss.gaussian(y, *f, *v),
+                    _ => self.loss.noisy(y, *f, *v, delta),
+                },
             };
             sums[0] += weight * point.loss;
             sums[1] += factor * point.noise;
@@ -213,21 +217,20 @@ impl LinearObjective<'_> {
         let p = scores.to_vec();
         scores.iter_mut().for_each(|p| *p *= weight);
         scores[gold] -= weight;
-        let noise = match self.noise.1 {
-            _ if self.noise.0 == InputNoise::None => 0.0,
-            NoiseTerm::Shared => {
-                self.write_shared(n, weights, &p, variances);
+        let noise = match self.noise {
+            Noise::None | Noise::Sampled(_) => 0.0,
+            Noise::Shared(rate) => {
+                self.write_shared(n, weights, (rate, &p), variances);
                 add_shared(factor, &p, variances, scores)
             }
-            NoiseTerm::Gaussian => add_unscented(factor, &p, variances, scores),
+            Noise::Gaussian(_) => add_unscented(factor, &p, variances, scores),
             _ => add_quadratic(factor, &p, variances, scores),
         };
         [weight * (partition - score), factor * noise]
     }
 
-    /// Computes U, `[F]`.
-    fn write_shared(&self, n: usize, weights: &[f64], p: &[f64], out: &mut [f64]) {
-        let InputNoise::Proportional(rate) = self.noise.0 else { return };
+    /// Computes U, `[F]`, of noise with this rate.
+    fn write_shared(&self, n: usize, weights: &[f64], (rate, p): (f64, &[f64]), out: &mut [f64]) {
         out.fill(0.0);
         for (j, x) in self.design.rows.entries(n) {
             let own = self.scorer.weights(weights, j);
@@ -275,8 +278,8 @@ impl LinearObjective<'_> {
         let (weights, biases) = self.scorer.parts(phi);
         let (count, outputs) = (self.design.rows.len(), biases.len());
         let additive = self.additive(weights);
-        let samples = match &self.noise.1 {
-            NoiseTerm::Sampled(sampling) => sampling.samples,
+        let samples = match &self.noise {
+            Noise::Sampled(sampling) => sampling.samples,
             _ => 0,
         };
         let mut pass = Pass {
@@ -284,10 +287,7 @@ impl LinearObjective<'_> {
             by_variance: vec![0.0; count * outputs],
             sampled: vec![0.0; count * outputs * samples],
         };
-        let rate = match self.noise.0 {
-            InputNoise::Proportional(rate) => rate,
-            _ => 0.0,
-        };
+        let rate = self.noise.rate();
         let by_row =
             pass.slopes.par_chunks_mut(outputs).zip(pass.by_variance.par_chunks_mut(outputs));
         let by_row = by_row.enumerate().with_min_len(MIN_ROWS);
@@ -303,7 +303,7 @@ impl LinearObjective<'_> {
             scores.copy_from_slice(&biases);
             variances.copy_from_slice(&additive);
             self.scorer.add(&self.design.rows, n, weights, scores);
-            if rate > 0.0 && !matches!(self.noise.1, NoiseTerm::Shared) {
+            if rate > 0.0 && !matches!(self.noise, Noise::Shared(_)) {
                 for (j, x) in self.design.rows.entries(n) {
                     add_squares(variances, rate * x * x, self.scorer.weights(weights, j));
                 }
@@ -315,7 +315,7 @@ impl LinearObjective<'_> {
         });
         let values: Vec<[f64; 2]> = values.collect();
         let mut sums = values.iter().fold([0.0; 2], |[a, b], [c, d]| [a + c, b + d]);
-        if let NoiseTerm::Sampled(sampling) = &self.noise.1 {
+        if let Noise::Sampled(sampling) = &self.noise {
             let by_row = pass.slopes.par_chunks_mut(outputs);
             let by_row = by_row.zip(pass.sampled.par_chunks_mut(outputs * samples)).enumerate();
             let values = by_row.map(|(n, (slopes, sampled))| {
@@ -329,10 +329,7 @@ impl LinearObjective<'_> {
     /// Writes the gradient by the weights of column `j`, but for the penalty.
     fn write_column(&self, j: usize, weights: &[f64], pass: &Pass, gradient: &mut [f64]) {
         let (outputs, scale) = (self.scorer.outputs, self.scorer.scales[j]);
-        let rate = match self.noise.0 {
-            InputNoise::Proportional(rate) => rate,
-            _ => 0.0,
-        };
+        let rate = self.noise.rate();
         if outputs == 1 {
             let [slope, variance] = entry_sums(self.design.columns.row(j), |n, x| {
                 [x * pass.slopes[n], x * x * pass.by_variance[n]]
@@ -345,7 +342,7 @@ impl LinearObjective<'_> {
                 let slopes = &pass.slopes[row..][..outputs];
                 let variances = &pass.by_variance[row..][..outputs];
                 let own = slopes.iter().zip(variances).zip(weights).zip(&mut *gradient);
-                if let NoiseTerm::Shared = self.noise.1 {
+                if let Noise::Shared(_) = self.noise {
                     // λ·p, of which the sum is λ.
                     let all: f64 = variances.iter().sum();
                     let u = if all > 0.0 { dot(variances, weights) / all } else { 0.0 };
@@ -359,7 +356,7 @@ impl LinearObjective<'_> {
                 }
             }
         }
-        if let NoiseTerm::Sampled(sampling) = &self.noise.1 {
+        if let Noise::Sampled(sampling) = &self.noise {
             let samples = sampling.samples;
             for (n, x) in self.design.columns.entries(j) {
                 for s in 0..samples {
@@ -419,7 +416,7 @@ impl Objective for LinearObjective<'_> {
         let total = biases[0];
         weights.iter_mut().zip(&self.scorer.centers).for_each(|(w, center)| *w -= center * total);
         biases.iter_mut().for_each(|b| *b *= self.scorer.bias);
-        if let InputNoise::Additive(variance) = self.noise.0 {
+        if let Noise::Additive(variance) = self.noise {
             for (i, gradient) in weights.iter_mut().enumerate() {
                 *gradient += 2.0 * variance * by_variance[i % outputs] * phi[i];
             }
@@ -437,8 +434,8 @@ impl Objective for LinearObjective<'_> {
     }
 
     fn begin_iteration(&mut self, iteration: u64) -> bool {
-        match &mut self.noise.1 {
-            NoiseTerm::Sampled(sampling) => sampling.begin(iteration),
+        match &mut self.noise {
+            Noise::Sampled(sampling) => sampling.begin(iteration),
             _ => return false,
         }
         true

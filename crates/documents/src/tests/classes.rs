@@ -2,9 +2,10 @@
 
 use super::*;
 use dropchain::kernel::random::uniform;
+use dropchain::train::EndReason;
+use serde_json::json;
 
-const LOSSES: [Loss; 4] =
-    [Loss::Softmax, Loss::Hinge { margin: 1.0 }, Loss::Logistic, Loss::Squared];
+const LOSSES: [Loss; 4] = [Loss::Softmax, Loss::Hinge, Loss::Logistic, Loss::Squared];
 
 /// Documents of words that say something of the class, and of others.
 fn documents(classes: usize, count: usize) -> Vec<Instance> {
@@ -20,10 +21,10 @@ fn documents(classes: usize, count: usize) -> Vec<Instance> {
 
 fn options(loss: Loss, dropout: f64, l2: f64) -> DocumentOptions {
     let mut options = DocumentOptions::classes();
-    options.model.loss = loss;
-    options.noise.amount = dropout;
-    options.penalties.l2 = Some(l2);
-    options.course.tolerance = Some(1e-11);
+    options.loss = loss;
+    options.strengths.dropout = Some(dropout);
+    options.strengths.l2 = Some(l2);
+    options.learning.tolerance = Some(1e-11);
     options
 }
 
@@ -89,8 +90,8 @@ fn dual_coordinate_descent(
 fn without_noise_the_hinge_is_an_ordinary_support_vector_machine() {
     let documents = documents(2, 60);
     for l2 in [0.1, 1.0] {
-        let mut options = options(Loss::Hinge { margin: 1.0 }, 0.0, l2);
-        options.penalties.penalize_bias = true;
+        let mut options = options(Loss::Hinge, 0.0, l2);
+        options.classes.penalize_bias = true;
         let model = train(documents.clone(), &options).unwrap().model;
         let (bias, expected) = dual_coordinate_descent(&documents, 0.5 * l2);
         let found = weights(&model);
@@ -117,13 +118,13 @@ fn without_noise_the_logistic_loss_gives_the_log_linear_model() {
 fn softmax_of_two_classes_is_one_against_the_rest_and_noise_of_inputs_is_twice_as_strong() {
     let documents = documents(2, 80);
     for kind in [NoiseKind::Dropout, NoiseKind::GaussianScores] {
-        let train = |shared_masks, amount| {
+        let train = |masks, amount| {
             let mut options = options(Loss::Softmax, amount, 0.1);
-            (options.noise.kind, options.noise.shared_masks) = (kind, shared_masks);
+            (options.learning.noise, options.classes.masks) = (kind, masks);
             weights(&train(documents.clone(), &options).unwrap().model)
         };
         // ρ = 1/3 and 2/3.
-        let (a, b) = (train(true, 0.25), train(false, 0.4));
+        let (a, b) = (train(Masks::Inputs, 0.25), train(Masks::Weights, 0.4));
         assert!(a.iter().all(|(name, w)| (w - b[name]).abs() < 1e-5), "{kind:?}");
     }
 }
@@ -131,23 +132,24 @@ fn softmax_of_two_classes_is_one_against_the_rest_and_noise_of_inputs_is_twice_a
 #[test]
 fn the_noise_of_more_classes_has_every_kind_and_sampling_is_near() {
     let documents = documents(3, 90);
-    let loss = |kind, shared_masks, samples| {
+    let loss = |noise, masks, samples| {
         let mut options = options(Loss::Softmax, 0.1, 0.3);
-        options.noise = Noise { kind, shared_masks, samples, ..options.noise };
-        options.course.max_iterations = Some(60);
+        options.learning.noise = noise;
+        (options.classes.masks, options.classes.samples) = (masks, samples);
+        options.learning.max_iterations = Some(60);
         let model = train(documents.clone(), &options).unwrap().model;
         let (evaluation, _) = model.evaluate(documents.clone().into_iter().map(Ok), None).unwrap();
         evaluation.report(1).log_loss
     };
-    for shared in [false, true] {
+    for masks in [Masks::Weights, Masks::Inputs] {
         let (quadratic, sampled) =
-            (loss(NoiseKind::Dropout, shared, 1), loss(NoiseKind::MonteCarlo, shared, 50));
+            (loss(NoiseKind::Dropout, masks, 1), loss(NoiseKind::MonteCarlo, masks, 50));
         assert!((quadratic / sampled - 1.0).abs() < 0.08, "{quadratic} {sampled}");
     }
-    let gaussian = loss(NoiseKind::GaussianScores, false, 1);
-    assert!((gaussian / loss(NoiseKind::Dropout, false, 1) - 1.0).abs() < 0.08);
+    let gaussian = loss(NoiseKind::GaussianScores, Masks::Weights, 1);
+    assert!((gaussian / loss(NoiseKind::Dropout, Masks::Weights, 1) - 1.0).abs() < 0.08);
     let mut options = options(Loss::Softmax, 0.5, 0.1);
-    (options.noise.kind, options.noise.shared_masks) = (NoiseKind::GaussianScores, true);
+    (options.learning.noise, options.classes.masks) = (NoiseKind::GaussianScores, Masks::Inputs);
     let message = train(documents, &options).unwrap_err().to_string();
     assert!(message.contains("masks 'inputs' and 3 labels"), "{message}");
 }
@@ -169,15 +171,15 @@ fn the_shares_of_classes_do_not_depend_on_the_penalty() {
     for penalize_bias in [false, true] {
         for (loss, hidden) in [(Loss::Softmax, 0), (Loss::Logistic, 0), (Loss::Logistic, 2)] {
             let mut options = options(loss, 0.0, 1000.0);
-            (options.model.hidden, options.penalties.penalize_bias) = (hidden, penalize_bias);
+            (options.classes.hidden, options.classes.penalize_bias) = (hidden, penalize_bias);
             let expected = if penalize_bias { 0.5..0.6 } else { 0.899..0.901 };
             let found = share(&options);
             assert!(expected.contains(&found), "{loss:?} {hidden}: {found}");
         }
         // The scores of the other losses: the margin, and the mean of y = ±1.
-        for (loss, score) in [(Loss::Hinge { margin: 1.0 }, 1.0), (Loss::Squared, 0.8_f64)] {
+        for (loss, score) in [(Loss::Hinge, 1.0), (Loss::Squared, 0.8_f64)] {
             let mut options = options(loss, 0.0, 1000.0);
-            options.penalties.penalize_bias = penalize_bias;
+            options.classes.penalize_bias = penalize_bias;
             let sigmoid = 1.0 / (1.0 + (-score).exp());
             let expected = if penalize_bias { 0.5..0.62 } else { sigmoid - 2e-3..sigmoid + 2e-3 };
             let found = share(&options);
@@ -185,7 +187,7 @@ fn the_shares_of_classes_do_not_depend_on_the_penalty() {
         }
     }
     let mut options = options(Loss::Softmax, 0.0, 0.1);
-    options.penalties.l1 = 1000.0;
+    options.strengths.l1 = 1000.0;
     assert!((0.899..0.901).contains(&share(&options)));
 }
 
@@ -201,7 +203,7 @@ fn strengths_by_informativeness_depend_on_counts() {
     let ratio = |epsilon| {
         let mut options = options(Loss::Softmax, 0.0, 1.0);
         options.data.features.as_mut().unwrap().words = Some("1..1".parse().unwrap());
-        options.penalties.l2_informativeness = epsilon;
+        options.classes.l2_informativeness = epsilon;
         weights(&train(documents.clone(), &options).unwrap().model)["w=a"].abs()
     };
     // log(21/22) − log(1/22) = 3.04: a third of the strength.
@@ -217,8 +219,8 @@ fn models_have_the_same_bits_for_any_number_of_threads() {
     for loss in LOSSES {
         for (dropout, hidden) in [(0.0, 0), (0.5, 0), (0.3, 2)] {
             let mut options = options(loss, dropout, 0.1);
-            options.course.max_iterations = Some(10);
-            options.model.hidden = if loss == Loss::Softmax { 0 } else { hidden };
+            options.learning.max_iterations = Some(10);
+            options.classes.hidden = if loss == Loss::Softmax { 0 } else { hidden };
             let run =
                 |threads| in_pool(threads, || train(documents.clone(), &options).unwrap().model);
             assert!(run(1).as_bytes() == run(3).as_bytes(), "{loss:?}");
@@ -238,8 +240,8 @@ fn hidden_units_learn_what_is_not_linear_and_are_summed() {
     for loss in &LOSSES[1..] {
         let model = |hidden| {
             let mut options = options(*loss, 0.0, 0.02);
-            options.model.hidden = hidden;
-            options.course.tolerance = None;
+            options.classes.hidden = hidden;
+            options.learning.tolerance = None;
             options.data.features.as_mut().unwrap().words = Some("1..1".parse().unwrap());
             train(documents.clone(), &options).unwrap().model
         };
@@ -265,14 +267,14 @@ fn hidden_units_learn_what_is_not_linear_and_are_summed() {
 fn development_documents_choose_the_iteration() {
     let all = documents(3, 200);
     let mut options = options(Loss::Softmax, 0.0, 1e-6);
-    options.course = Course { patience: 5, tolerance: Some(0.0), ..options.course };
+    (options.classes.patience, options.learning.tolerance) = (5, Some(0.0));
     let trainer = DocumentTrainer::new(options).unwrap();
     let [own, dev] =
         [&all[..100], &all[100..]].map(|documents| corpus(documents.to_vec(), &trainer));
     let mut scores = Vec::new();
     let trained = trainer.train(&own, Some(&dev), &mut |event| {
         if let Event::Iteration(iteration) = event {
-            scores.push(iteration.dev_accuracy.unwrap());
+            scores.push(iteration.dev.unwrap().value());
         }
         ControlFlow::Continue(())
     });
@@ -285,48 +287,62 @@ fn development_documents_choose_the_iteration() {
     let best = end.best_iteration;
     assert!((0..scores.len()).all(|i| mean(i) <= mean(best)));
     assert_eq!(end.dev_accuracy, Some(scores[best]));
-    assert_eq!((end.reason, scores.len()), (None, best + 6));
+    assert_eq!((end.reason, scores.len()), (EndReason::Patience, best + 6));
     assert_eq!(accuracy(&model, &all[100..]), scores[best]);
 }
 
 #[test]
 fn a_search_scores_all_combinations_and_trains_the_best() {
-    let trainer = DocumentTrainer::new(options(Loss::Softmax, 0.0, 0.1)).unwrap();
-    let own = corpus(documents(2, 60), &trainer);
-    let grid = [(0.0, 0.1), (0.0, 1000.0), (0.5, 0.1), (0.5, 1000.0)]
-        .map(|(dropout, l2)| options(Loss::Softmax, dropout, l2));
-    for scoring in [Scoring::Folds(3, 1), Scoring::Dev(&own)] {
-        let search =
-            |threads| in_pool(threads, || trainer.search(&own, scoring, &grid, &|_| ()).unwrap());
-        let result = search(1);
-        assert_eq!(result.configurations.len(), 4);
-        let scores = result.configurations.iter().map(|found| found.mean_accuracy);
-        assert!(scores.is_sorted_by(|a, b| a >= b));
-        assert_eq!(result.configurations, search(3).configurations);
-        let options = &result.trained.model.header().options;
-        assert_eq!(options["dropout"], result.configurations[0].dropout);
-        assert_eq!(options["l2"], result.configurations[0].l2);
+    let grid = [(0.0, 0.1), (0.0, 1000.0), (0.5, 0.1), (0.5, 1000.0)];
+    for (loss, classes) in [(Loss::Softmax, 2), (Loss::Hinge, 3)] {
+        let trainer = DocumentTrainer::new(options(loss, 0.0, 0.1)).unwrap();
+        let own = corpus(documents(classes, 60), &trainer);
+        let grid = grid.map(|(dropout, l2)| options(loss, dropout, l2).strengths);
+        for scoring in [Scoring::Folds(3, 1), Scoring::Dev(&own)] {
+            let search = |threads| {
+                in_pool(threads, || trainer.search(&own, scoring, &grid, &|_| ()).unwrap())
+            };
+            let result = search(1);
+            assert_eq!(result.configurations.len(), 4);
+            let scores = result.configurations.iter().map(|found| found.mean_accuracy);
+            assert!(scores.is_sorted_by(|a, b| a >= b));
+            assert_eq!(result.configurations, search(3).configurations);
+            let options = &result.trained.model.header().options;
+            let Strengths { dropout, l2, .. } = result.configurations[0].strengths;
+            assert_eq!((&options["dropout"], &options["l2"]), (&json!(dropout), &json!(l2)));
+            if let Scoring::Dev(_) = scoring {
+                // The score of the search is that of the model.
+                let found = accuracy(&result.trained.model, &documents(classes, 60));
+                assert_eq!(found, result.configurations[0].mean_accuracy, "{loss:?}");
+            }
+        }
+        let error = trainer.search(&own, Scoring::Folds(61, 1), &grid, &|_| ()).unwrap_err();
+        assert!(error.to_string().contains("--folds 61: there are 60 documents"));
     }
-    let error = trainer.search(&own, Scoring::Folds(61, 1), &grid, &|_| ()).unwrap_err();
-    assert!(error.to_string().contains("--folds 61: there are 60 documents"));
 }
 
 #[test]
 fn options_that_do_not_fit_are_named() {
     type Change = fn(&mut DocumentOptions);
     let cases: [(Change, &str); 9] = [
-        (|o| o.model.loss = Loss::Hinge { margin: 0.0 }, "margin 0; expected a number above 0"),
-        (|o| o.model.loss = Loss::Poisson, "the poisson loss is not one of classes"),
-        (|o| o.model.hidden = 2, "the softmax loss with `hidden` units"),
-        (|o| o.model.hidden = 300, "300 hidden units; expected at most 256"),
-        (|o| o.noise.amount = 1.0, "noise of 1; expected a dropout rate below 1"),
-        (|o| o.noise.samples = 0, "0 samples; expected 1 to 1000"),
-        (|o| o.penalties.l2 = Some(-1.0), "L2 strength -1; expected"),
-        (|o| o.penalties.l2_informativeness = Some(0.0), "L2 informativeness 0; expected"),
+        (|o| o.loss = Loss::Poisson, "the poisson loss is not one of classes"),
+        (|o| o.classes.hidden = 2, "the softmax loss with `hidden` units"),
+        (|o| o.classes.hidden = 300, "300 hidden units; expected at most 256"),
         (
             |o| {
-                o.model.loss = Loss::Logistic;
-                o.noise.kind = NoiseKind::MonteCarlo;
+                (o.loss, o.classes.hidden) = (Loss::Hinge, 2);
+                o.learning.noise = NoiseKind::Additive;
+            },
+            "the hinge loss with hidden units and additive noise",
+        ),
+        (|o| o.strengths.dropout = Some(1.0), "noise of 1; expected a dropout rate below 1"),
+        (|o| o.classes.samples = 0, "0 samples; expected 1 to 1000"),
+        (|o| o.strengths.l2 = Some(-1.0), "L2 strength -1; expected"),
+        (|o| o.classes.l2_informativeness = Some(0.0), "L2 informativeness 0; expected"),
+        (
+            |o| {
+                o.loss = Loss::Logistic;
+                o.learning.noise = NoiseKind::MonteCarlo;
             },
             "the logistic loss with `noise` of this kind",
         ),

@@ -15,7 +15,7 @@ fn train(documents: Vec<Instance>, options: &DocumentOptions) -> Result<Trained>
 
 fn corpus(documents: Vec<Instance>, trainer: &DocumentTrainer<'_>) -> DocumentCorpus {
     let mut corpus = DocumentCorpus::default();
-    corpus.add(documents.into_iter().map(Ok), &trainer.corpus_options()).unwrap();
+    corpus.add(documents.into_iter().map(Ok), trainer.options()).unwrap();
     corpus
 }
 

@@ -3,6 +3,7 @@
 use super::*;
 use dropchain::kernel::optim::StopReason;
 use dropchain::kernel::random::uniform;
+use dropchain::train::EndReason;
 
 const LOSSES: [Loss; 3] = [Loss::Squared, Loss::Poisson, Loss::Insensitive { epsilon: 0.3 }];
 
@@ -25,9 +26,9 @@ fn documents(count: u64, features: u64) -> Vec<Instance> {
 
 fn options(loss: Loss, l2: f64, l1: f64) -> DocumentOptions {
     let mut options = DocumentOptions::numbers();
-    options.model.loss = loss;
-    (options.penalties.l2, options.penalties.l1) = (Some(l2), l1);
-    options.course.tolerance = Some(1e-13);
+    options.loss = loss;
+    (options.strengths.l2, options.strengths.l1) = (Some(l2), l1);
+    options.learning.tolerance = Some(1e-13);
     options
 }
 
@@ -37,20 +38,20 @@ fn objective(
     (w, bias): (&std::collections::BTreeMap<String, f64>, f64),
     options: &DocumentOptions,
 ) -> f64 {
-    let rate = options.noise.amount / (1.0 - options.noise.amount);
+    let rate = options.dropout() / (1.0 - options.dropout());
     let losses = documents.iter().map(|document| {
         let InstanceContent::Features(features) = &document.content else { unreachable!() };
         let y: f64 = document.label.as_ref().unwrap().parse().unwrap();
         let products = features.iter().map(|(name, x)| x * w.get(name).unwrap_or(&0.0));
         let f = bias + products.clone().sum::<f64>();
         let variance = rate * products.map(|x| x * x).sum::<f64>();
-        match options.model.loss {
+        match options.loss {
             Loss::Poisson => f.exp() * (1.0 + 0.5 * variance) - y * f,
             Loss::Insensitive { epsilon } => ((y - f).abs() - epsilon).max(0.0),
             _ => (y - f).powi(2) + variance,
         }
     });
-    let (l2, l1) = (options.l2(), options.penalties.l1);
+    let (l2, l1) = (options.l2(), options.strengths.l1);
     losses.sum::<f64>() + w.values().map(|w| l2 * w * w + l1 * w.abs()).sum::<f64>()
 }
 
@@ -64,7 +65,7 @@ fn no_weight_nearby_has_a_lower_objective() {
                     continue; // a bound, which has tests of its own
                 }
                 let mut options = options(loss, 0.2, l1);
-                options.noise.amount = dropout;
+                options.strengths.dropout = Some(dropout);
                 let trained = train(documents.clone(), &options).unwrap();
                 let (w, bias) = (weights(&trained.model), trained.model.biases()[0]);
                 let lowest = objective(&documents, (&w, bias), &options);
@@ -104,7 +105,7 @@ fn standardized_penalties_do_not_depend_on_units() {
         .collect();
     for l1 in [0.0, 5.0] {
         let mut options = options(Loss::Squared, 2.0, l1);
-        options.penalties.standardize = true;
+        options.learning.standardize = true;
         let [plain, scaled] =
             [&documents, &scaled].map(|d| weights(&train(d.clone(), &options).unwrap().model));
         for (name, a) in &plain {
@@ -125,7 +126,7 @@ fn minima_that_are_not_unique_and_exact_fits_are_found() {
     let model = train(dependent.clone(), &options(Loss::Squared, 0.0, 0.0)).unwrap().model;
     assert!((model.predict(&dependent[4]).unwrap() - 4.0).abs() < 1e-3);
     let trained = train(documents(6, 30), &options(Loss::Squared, 0.0, 0.0)).unwrap();
-    assert_ne!(trained.end.reason, Some(StopReason::LineSearch));
+    assert_ne!(trained.end.reason, EndReason::Optimizer(StopReason::LineSearch));
     assert!(trained.end.objective < 1e-8, "{}", trained.end.objective);
 }
 
@@ -134,7 +135,7 @@ fn models_have_the_same_bits_for_any_number_of_threads() {
     let documents = documents(700, 40);
     for (loss, l1) in LOSSES.into_iter().flat_map(|loss| [(loss, 0.0), (loss, 2.0)]) {
         let mut options = options(loss, 1e-3, l1);
-        options.course.max_iterations = Some(30);
+        options.learning.max_iterations = Some(30);
         let run = |threads| in_pool(threads, || train(documents.clone(), &options).unwrap().model);
         assert!(run(1).as_bytes() == run(3).as_bytes(), "{loss:?} {l1}");
     }
@@ -144,10 +145,10 @@ fn models_have_the_same_bits_for_any_number_of_threads() {
 fn limits_and_observers_end_training() {
     for loss in LOSSES {
         let mut options = options(loss, 1e-3, 0.0);
-        options.course = Course { max_iterations: Some(1), tolerance: Some(0.0), ..options.course };
+        (options.learning.max_iterations, options.learning.tolerance) = (Some(1), Some(0.0));
         let trained = train(documents(80, 9), &options).unwrap();
-        assert_eq!(trained.end.reason, Some(StopReason::MaxIterations), "{loss:?}");
-        options.course.max_iterations = None;
+        assert_eq!(trained.end.reason, EndReason::Optimizer(StopReason::MaxIterations), "{loss:?}");
+        options.learning.max_iterations = None;
         let trainer = DocumentTrainer::new(options).unwrap();
         let corpus = corpus(documents(80, 9), &trainer);
         let trained = trainer.train(&corpus, None, &mut |event| match event {
@@ -155,7 +156,11 @@ fn limits_and_observers_end_training() {
             _ => ControlFlow::Continue(()),
         });
         let end = trained.unwrap().end;
-        assert_eq!((end.reason, end.iterations), (Some(StopReason::Interrupted), 0), "{loss:?}");
+        assert_eq!(
+            (end.reason, end.iterations),
+            (EndReason::Optimizer(StopReason::Interrupted), 0),
+            "{loss:?}"
+        );
     }
 }
 

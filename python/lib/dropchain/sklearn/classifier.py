@@ -161,10 +161,10 @@ class DropoutClassifier(ClassifierMixin, BaseEstimator):
             )
         documents = [(X[kept], numbers.tolist(), weights[kept])]
         if X_unlabeled is not None:
-            documents.append(self._unlabeled(X_unlabeled))
-        dev = None if X_dev is None else self._labeled(X_dev, y_dev)
+            documents.append(self._rows(X_unlabeled))
+        dev = None if X_dev is None else self._rows(X_dev, y_dev)
         self.coef_, self.intercept_, self.n_iter_, error = _dropchain.train_classifier(
-            _stacked(documents),
+            documents,
             dev,
             json.dumps(self._options(), default=lambda number: number.item()),
             _threads(self.n_jobs),
@@ -212,7 +212,7 @@ class DropoutClassifier(ClassifierMixin, BaseEstimator):
         return {
             "dropout": self.dropout,
             "noise": self.noise,
-            "shared_masks": self.masks == "inputs",
+            "masks": self.masks,
             "l2": self.l2,
             "l1": self.l1,
             "unlabeled_weight": self.unlabeled_weight,
@@ -222,18 +222,16 @@ class DropoutClassifier(ClassifierMixin, BaseEstimator):
             "seed": 1 if self.random_state is None else _seed(self.random_state),
         }
 
-    def _labeled(self, X: Any, y: Any) -> tuple[Any, list[int | None], np.ndarray]:
-        """Documents with classes, which need not be known."""
+    def _rows(self, X: Any, y: Any = None) -> tuple[Any, list[int | None], np.ndarray]:
+        """Documents with classes, which need not be known, and weights of 1."""
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        y = column_or_1d(y)
-        check_consistent_length(X, y)
-        numbers = {label: number for number, label in enumerate(self.classes_.tolist())}
-        labels = [numbers.get(label) for label in y.tolist()]
+        labels: list[int | None] = [None] * X.shape[0]
+        if y is not None:
+            y = column_or_1d(y)
+            check_consistent_length(X, y)
+            numbers = {label: number for number, label in enumerate(self.classes_.tolist())}
+            labels = [numbers.get(label) for label in y.tolist()]
         return X, labels, np.ones(len(labels))
-
-    def _unlabeled(self, X: Any) -> tuple[Any, list[None], np.ndarray]:
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return X, [None] * X.shape[0], np.ones(X.shape[0])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -254,18 +252,6 @@ def _weights(weights: Any, X: Any) -> np.ndarray:
     if not weights.any():
         raise ValueError("sample_weight: all weights are zero; expected some above it")
     return weights
-
-
-def _stacked(documents: list[tuple[Any, list[Any], np.ndarray]]) -> tuple[Any, list[Any], Any]:
-    """One matrix of several, with labels and weights."""
-    matrices, labels, weights = zip(*documents)
-    if len(matrices) == 1:
-        return documents[0]
-    if any(hasattr(matrix, "tocsr") for matrix in matrices):
-        from scipy.sparse import vstack
-
-        return vstack(matrices, format="csr"), sum(labels, []), np.concatenate(weights)
-    return np.vstack(matrices), sum(labels, []), np.concatenate(weights)
 
 
 def _print(number: int, objective: float, accuracy: float | None) -> None:

@@ -40,13 +40,16 @@ struct Stage<'s> {
 
 impl Problem<'_> {
     fn settings(&self, stage: Stage<'_>) -> Result<LbfgsSettings> {
-        let is_early = self.options.model.loss == Loss::Softmax || self.options.model.hidden > 0;
         let Stage { done, tolerance, .. } = stage;
         LbfgsSettings::new(LbfgsOptions {
             memory: PAIRS,
-            max_iterations: self.options.course.max_iterations.map(|most| most - most.min(done)),
+            max_iterations: self.options.learning.max_iterations.map(|most| most - most.min(done)),
             improvement_tolerance: tolerance,
-            gradient_tolerance: if is_early { 1e-5_f64.min(tolerance) } else { 0.0 },
+            gradient_tolerance: if self.options.stops_early() {
+                1e-5_f64.min(tolerance)
+            } else {
+                0.0
+            },
             ..LbfgsOptions::default()
         })
     }
@@ -57,7 +60,7 @@ impl Problem<'_> {
     ///
     /// [`Error::NotFinite`] if numbers overflow at the start.
     pub fn minimize(&self, watch: Watch<'_>) -> Result<Fitted> {
-        let fitted = match self.options.model.hidden {
+        let fitted = match self.options.classes.hidden {
             0 => self.minimize_linear(watch)?,
             _ => self.minimize_hidden(watch)?,
         };
@@ -80,7 +83,7 @@ impl Problem<'_> {
         let mut l1 = vec![0.0; phi.len()];
         for j in 0..self.design.dimension() {
             let own = &mut l1[j * outputs..][..outputs];
-            own.fill(self.options.penalties.l1 * self.scorer.scales[j] * self.factor(j));
+            own.fill(self.options.strengths.l1 * self.scorer.scales[j] * self.factor(j));
         }
         let mut stage = Stage { l1: &l1, done: 0, tolerance: self.options.tolerance() };
         let Smoothing::Multipliers(mut sigma) = objective.smoothing else {
@@ -156,7 +159,7 @@ impl Problem<'_> {
             _ => 0.0,
         });
         self.classes() == 0
-            && self.options.model.loss == Loss::Squared
+            && self.options.loss == Loss::Squared
             && objective <= INTERPOLATED * squares.sum::<f64>()
     }
 
@@ -178,7 +181,7 @@ impl Problem<'_> {
     /// Minimizes the objective of the hidden units of each score, one after another.
     fn minimize_hidden(&self, watch: Watch<'_>) -> Result<Fitted> {
         let examples = self.examples();
-        let (outputs, units) = (self.outputs(), self.options.model.hidden);
+        let (outputs, units) = (self.outputs(), self.options.classes.hidden);
         let mut fitted = Fitted {
             phi: Vec::new(),
             objective: 0.0,
@@ -189,7 +192,7 @@ impl Problem<'_> {
             let targets: Vec<f64> =
                 examples.targets.iter().skip(k).step_by(outputs).copied().collect();
             let mut objective = self.hidden(&examples, &targets);
-            let start = hidden::start(&self.design, units, self.options.course.seed);
+            let start = hidden::start(&self.design, units, self.options.classes.seed);
             let l1 = vec![0.0; start.len()];
             let stage = Stage { l1: &l1, done: 0, tolerance: self.options.tolerance() };
             let outcome = self.run(&mut objective, start, stage, watch)?;

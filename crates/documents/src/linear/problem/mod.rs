@@ -10,11 +10,11 @@ use super::design::{Design, Moments};
 use super::hidden::{self, HiddenObjective};
 use super::informativeness;
 use super::loss::{Loss, Smoothing};
-use super::objective::{Examples, InputNoise, LinearObjective, NoiseTerm, Scorer, Terms};
+use super::objective::{Examples, LinearObjective, Noise, Scorer, Terms};
 use super::sampling::Sampling;
 use crate::corpus::{DocumentCorpus, Target};
 use crate::model::{Output, OutputLayer, Parts};
-use crate::options::{DocumentOptions, Multiclass, NoiseKind, Task};
+use crate::options::{DocumentOptions, Masks, Multiclass, NoiseKind, Task};
 use dropchain::error::{Error, Result};
 use dropchain::kernel::extract::SparseRows;
 use dropchain::kernel::optim::{Iteration, StopReason};
@@ -50,14 +50,13 @@ pub(crate) struct Problem<'a> {
 }
 
 impl<'a> Problem<'a> {
-    /// Prepares documents with so many features.
+    /// Prepares documents.
     ///
     /// # Errors
     ///
     /// [`Error::Parameter`] if there are no documents to learn from, or memory does not suffice.
     pub fn new(
         corpus: &'a DocumentCorpus,
-        features: usize,
         options: &'a DocumentOptions,
         interrupt: Option<&'a AtomicBool>,
     ) -> Result<Self> {
@@ -65,30 +64,31 @@ impl<'a> Problem<'a> {
         if !has_labels {
             return Err(Error::parameter("there are no documents to train on"));
         }
-        let is_sampled = options.noise.is_on() && options.noise.kind == NoiseKind::MonteCarlo;
-        let of_numbers = options.model.task == Task::Numbers;
-        let design = Design::new(&corpus.rows, features, !is_sampled);
-        let moments = (of_numbers || options.penalties.standardize).then(|| design.moments());
+        let is_sampled = options.noise() == Some(NoiseKind::MonteCarlo);
+        let of_numbers = options.task == Task::Numbers;
+        let design = Design::new(&corpus.rows, corpus.features(), !is_sampled);
+        let moments = (of_numbers || options.learning.standardize).then(|| design.moments());
         let scorer = Scorer { outputs: 1, scales: Vec::new(), bias: 1.0, centers: Vec::new() };
         let mut problem = Self { design, corpus, options, moments, scorer, interrupt };
         problem.scorer = problem.new_scorer();
-        problem.check(features)?;
+        problem.check()?;
         Ok(problem)
     }
 
-    fn check(&self, features: usize) -> Result<()> {
-        let noise = &self.options.noise;
-        if self.is_joint() && noise.kind == NoiseKind::GaussianScores && noise.shared_masks {
+    fn check(&self) -> Result<()> {
+        let is_gaussian = self.options.noise() == Some(NoiseKind::GaussianScores);
+        if self.is_joint() && is_gaussian && self.has_shared_masks() {
             return Err(Error::parameter(format!(
                 "gaussian-scores noise with masks 'inputs' and {} labels; expected two labels, \
                  --masks weights, or --noise dropout",
                 self.outputs()
             )));
         }
-        if self.options.model.loss == Loss::Poisson && self.mean() == 0.0 {
+        if self.options.loss == Loss::Poisson && self.mean() == 0.0 {
             let message = "all numbers to predict are 0; expected some above, for the poisson loss";
             return Err(Error::parameter(message));
         }
+        let features = self.corpus.features();
         let held = self.corpus.memory();
         let weights = self.dimension().saturating_mul(8 * 8 + 4 * (2 * PAIRS + 1));
         let documents = self.corpus.documents().saturating_mul(24 * self.columns() + 64);
@@ -104,7 +104,7 @@ impl<'a> Problem<'a> {
 
     /// Returns the number of classes; 0 of numbers.
     fn classes(&self) -> usize {
-        match self.options.model.task {
+        match self.options.task {
             Task::Numbers => 0,
             Task::Classes => self.corpus.classes.len(),
         }
@@ -120,12 +120,12 @@ impl<'a> Problem<'a> {
 
     /// Returns the number of weights of a feature.
     fn columns(&self) -> usize {
-        self.outputs() * self.options.model.hidden.max(1)
+        self.outputs() * self.options.classes.hidden.max(1)
     }
 
     /// Returns the number of parameters.
     pub fn dimension(&self) -> usize {
-        match self.options.model.hidden {
+        match self.options.classes.hidden {
             0 => (self.design.dimension() + 1) * self.outputs(),
             units => ((self.design.dimension() + 2) * units + 1) * self.outputs(),
         }
@@ -133,8 +133,13 @@ impl<'a> Problem<'a> {
 
     /// Returns whether one loss is that of all classes.
     fn is_joint(&self) -> bool {
-        let model = &self.options.model;
-        self.outputs() > 1 && model.loss == Loss::Softmax && model.multiclass == Multiclass::Softmax
+        self.outputs() > 1
+            && self.options.loss == Loss::Softmax
+            && self.options.classes.multiclass == Multiclass::Softmax
+    }
+
+    fn has_shared_masks(&self) -> bool {
+        self.options.classes.masks == Masks::Inputs
     }
 
     /// Returns κ: what features are multiplied by.
@@ -172,7 +177,7 @@ impl<'a> Problem<'a> {
             self.corpus.targets.iter().map(|target| *target != Target::Unknown).collect();
         let all = || self.corpus.weights.iter().zip(&is_known);
         let total = |kind: bool| all().filter(|(_, k)| **k == kind).map(|(v, _)| v).sum::<f64>();
-        let alpha = self.options.noise.unlabeled_weight;
+        let alpha = self.options.strengths.unlabeled_weight;
         let factor = total(true) / (total(true) + alpha * total(false));
         Examples {
             targets: self.corpus.targets.iter().flat_map(of_document).collect(),
@@ -195,7 +200,7 @@ impl<'a> Problem<'a> {
 
     /// Returns the score that all documents have if no feature matters.
     fn null_score(&self) -> f64 {
-        match (self.options.model.task, self.options.model.loss) {
+        match (self.options.task, self.options.loss) {
             (Task::Classes, _) => 0.0,
             (_, Loss::Poisson) => self.mean().ln(),
             _ => self.mean(),
@@ -205,43 +210,38 @@ impl<'a> Problem<'a> {
     /// Returns what weights are multiplied by before they are penalized.
     fn factor(&self, j: usize) -> f64 {
         match &self.moments {
-            Some(moments) if self.options.penalties.standardize => {
+            Some(moments) if self.options.learning.standardize => {
                 (moments.squares[j] / self.corpus.documents() as f64).sqrt()
             }
             _ => 1.0,
         }
     }
 
-    /// Returns the noise, and what is computed of it.
-    fn noise(&self) -> (InputNoise, NoiseTerm) {
-        let noise = &self.options.noise;
-        if !noise.is_on() {
-            return (InputNoise::None, NoiseTerm::Quadratic);
-        }
-        // The masks of the weights ±½w of two classes give half of the variance.
-        let is_half = self.options.model.loss == Loss::Softmax && !noise.shared_masks;
-        let factor = match self.unit() == 1.0 || is_half {
-            true => 1.0,
-            false => 2.0,
+    fn noise(&self) -> Noise {
+        let options = self.options;
+        let Some(kind) = options.noise() else {
+            return Noise::None;
         };
-        let rate = factor * noise.rate();
-        let proportional = InputNoise::Proportional(rate);
-        match noise.kind {
-            NoiseKind::Additive => (InputNoise::Additive(rate), NoiseTerm::Quadratic),
-            NoiseKind::GaussianScores => (proportional, NoiseTerm::Gaussian),
+        // The masks of the weights ±½w of two classes give half of the variance.
+        let is_half = options.loss == Loss::Softmax && !self.has_shared_masks();
+        let factor = if self.unit() == 1.0 || is_half { 1.0 } else { 2.0 };
+        let rate = factor * options.noise_rate();
+        match kind {
+            NoiseKind::Additive => Noise::Additive(rate),
+            NoiseKind::GaussianScores => Noise::Gaussian(rate),
             NoiseKind::MonteCarlo => {
-                let (samples, seed) = (noise.samples, self.options.course.seed);
-                let sampling = Sampling::new(samples, noise.amount, seed, noise.shared_masks);
-                (InputNoise::None, NoiseTerm::Sampled(sampling))
+                let (samples, seed) = (options.classes.samples, options.classes.seed);
+                let is_shared = self.has_shared_masks();
+                Noise::Sampled(Sampling::new(samples, options.dropout(), seed, is_shared))
             }
-            _ if self.is_joint() && noise.shared_masks => (proportional, NoiseTerm::Shared),
-            _ => (proportional, NoiseTerm::Quadratic),
+            _ if self.is_joint() && self.has_shared_masks() => Noise::Shared(rate),
+            _ => Noise::Proportional(rate),
         }
     }
 
     fn linear(&self) -> LinearObjective<'_> {
         let l2 = self.options.l2();
-        let (loss, examples, outputs) = (self.options.model.loss, self.examples(), self.outputs());
+        let (loss, examples, outputs) = (self.options.loss, self.examples(), self.outputs());
         let scale = loss.scale(&examples.targets);
         let mut strengths = vec![l2; self.design.dimension() * outputs];
         for j in 0..self.design.dimension() {
@@ -252,12 +252,12 @@ impl<'a> Problem<'a> {
                 own.fill(l2.max(1.0)); // the bias: it has no weight of its own
             }
         }
-        if let Some(epsilon) = self.options.penalties.l2_informativeness {
+        if let Some(epsilon) = self.options.classes.l2_informativeness {
             informativeness::divide(&mut strengths, epsilon, &self.design, outputs, &examples);
         }
-        let has_penalty = self.options.penalties.penalize_bias && self.classes() > 0;
+        let has_penalty = self.options.classes.penalize_bias && self.classes() > 0;
         strengths.resize(self.dimension(), if has_penalty { l2 } else { 0.0 });
-        let smoothing = match loss.has_kinks() && !self.options.noise.is_on() {
+        let smoothing = match loss.has_kinks() && self.options.noise().is_none() {
             true => Smoothing::Multipliers(scale),
             false => Smoothing::Noise(loss.smoothing(scale)),
         };
@@ -283,7 +283,7 @@ impl<'a> Problem<'a> {
     fn curvature(&self, examples: &Examples, l2: &[f64]) -> Vec<f32> {
         const CERTAIN: f64 = 0.1; // p·(1 − p)
         let (of_numbers, outputs) = (self.classes() == 0, self.outputs());
-        let slope = match self.options.model.loss {
+        let slope = match self.options.loss {
             Loss::Poisson => self.mean(),
             _ => 2.0,
         };
@@ -315,20 +315,16 @@ impl<'a> Problem<'a> {
     }
 
     fn hidden<'o>(&'o self, examples: &'o Examples, targets: &'o [f64]) -> HiddenObjective<'o> {
-        let (loss, noise) = (self.options.model.loss, &self.options.noise);
+        let loss = self.options.loss;
         HiddenObjective {
             design: &self.design,
             targets,
             weights: &examples.weights,
             loss,
             delta: hidden::SMOOTHING * loss.smoothing(loss.scale(targets)),
-            noise: match noise.kind {
-                _ if !noise.is_on() => InputNoise::None,
-                NoiseKind::Additive => InputNoise::Additive(noise.rate()),
-                _ => InputNoise::Proportional(noise.rate()),
-            },
-            l2: (0.5 * self.options.l2(), self.options.penalties.penalize_bias),
-            units: self.options.model.hidden,
+            rate: self.options.noise_rate(),
+            l2: (0.5 * self.options.l2(), self.options.classes.penalize_bias),
+            units: self.options.classes.hidden,
         }
     }
 
@@ -336,7 +332,7 @@ impl<'a> Problem<'a> {
     /// hidden units φ may be that of the first scores alone, whose number is F.
     pub fn scores(&self, phi: &[f64], rows: &SparseRows) -> Vec<f64> {
         let rows = self.design.classes.project(rows);
-        let units = self.options.model.hidden;
+        let units = self.options.classes.hidden;
         if units == 0 {
             return self.scorer.scores(phi, &rows);
         }
@@ -351,7 +347,7 @@ impl<'a> Problem<'a> {
 
     /// Returns what a model consists of.
     pub fn parts(&self, phi: &[f64]) -> Parts {
-        let units = self.options.model.hidden;
+        let units = self.options.classes.hidden;
         let classes = &self.design.classes;
         let features = classes.classes().iter();
         if units == 0 {

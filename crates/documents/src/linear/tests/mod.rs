@@ -3,16 +3,15 @@
 use super::design::Design;
 use super::hidden::{self, HiddenObjective};
 use super::loss::{Loss, Smoothing};
-use super::objective::{Examples, InputNoise, LinearObjective, NoiseTerm, Scorer};
+use super::objective::{Examples, LinearObjective, Noise, Scorer};
 use super::sampling::Sampling;
 use dropchain::kernel::extract::SparseRows;
 use dropchain::kernel::optim::{Objective, check_gradient};
 use dropchain::kernel::random::uniform;
 
-const LOSSES: [Loss; 7] = [
+const LOSSES: [Loss; 6] = [
     Loss::Softmax,
-    Loss::Hinge { margin: 1.0 },
-    Loss::Hinge { margin: 2.5 },
+    Loss::Hinge,
     Loss::Logistic,
     Loss::Squared,
     Loss::Insensitive { epsilon: 0.3 },
@@ -62,7 +61,7 @@ fn objective<'a>(
     design: &'a Design,
     scorer: &'a Scorer,
     loss: Loss,
-    noise: (InputNoise, NoiseTerm),
+    noise: Noise,
 ) -> LinearObjective<'a> {
     let outputs = scorer.outputs;
     let count = (design.dimension() + 1) * outputs;
@@ -93,15 +92,14 @@ fn check(mut objective: LinearObjective<'_>, what: &str) {
 #[test]
 fn gradients_are_those_of_finite_differences() {
     let design = design();
-    let proportional = InputNoise::Proportional(0.75);
     let sampling = Sampling::new(3, 0.4, 5, false);
     let noises = [
-        (InputNoise::None, NoiseTerm::Quadratic),
-        (proportional, NoiseTerm::Quadratic),
-        (InputNoise::Additive(0.2), NoiseTerm::Quadratic),
-        (proportional, NoiseTerm::Gaussian),
-        (InputNoise::None, NoiseTerm::Sampled(sampling)),
-        (proportional, NoiseTerm::Shared),
+        Noise::None,
+        Noise::Proportional(0.75),
+        Noise::Additive(0.2),
+        Noise::Gaussian(0.75),
+        Noise::Sampled(sampling),
+        Noise::Shared(0.75),
     ];
     for outputs in [1, 3] {
         let scorer = scorer(&design, outputs, outputs == 1);
@@ -128,8 +126,7 @@ fn gradients_with_multipliers_are_those_of_finite_differences() {
     let scorer = scorer(&design, 1, false);
     for loss in LOSSES.into_iter().filter(|loss| loss.has_kinks()) {
         for sigma in [1.0, 0.1] {
-            let noise = (InputNoise::None, NoiseTerm::Quadratic);
-            let mut objective = objective(&design, &scorer, loss, noise);
+            let mut objective = objective(&design, &scorer, loss, Noise::None);
             objective.examples.factors.clone_from(&objective.examples.weights);
             objective.smoothing = Smoothing::Multipliers(sigma);
             let phi = weights(objective.dimension());
@@ -159,7 +156,7 @@ fn expected(products: &[f64], bias: f64, rate: f64, loss: impl Fn(f64) -> f64) -
 #[test]
 fn bounds_are_above_the_expected_loss_by_enumeration_and_tight_without_noise() {
     let rate = 0.4;
-    for loss in &LOSSES[1..6] {
+    for loss in &LOSSES[1..5] {
         for seed in 0..30 {
             let random = |n: u64| 2.0 * uniform(seed, n) - 1.0;
             let products: Vec<f64> = (0..6).map(random).collect();
@@ -167,7 +164,7 @@ fn bounds_are_above_the_expected_loss_by_enumeration_and_tight_without_noise() {
             let f = products.iter().sum::<f64>() + bias;
             let variance = rate / (1.0 - rate) * products.iter().map(|x| x * x).sum::<f64>();
             let bound = |variance| {
-                let point = loss.noisy(y, f, variance, 0.0, false);
+                let point = loss.noisy(y, f, variance, 0.0);
                 point.loss + point.noise
             };
             let plain = |f| loss.plain(y, f).loss;
@@ -189,8 +186,9 @@ fn quadratic_and_sampled_noise_of_small_rates_are_the_expectation() {
     for loss in [Loss::Softmax, Loss::Poisson] {
         let plain = |f| loss.plain(1.0, f).loss;
         let exact = expected(&products, bias, rate, plain) - plain(f);
-        for is_gaussian in [false, true] {
-            let noise = loss.noisy(1.0, f, variance, 0.0, is_gaussian).noise;
+        let mut points = vec![loss.noisy(1.0, f, variance, 0.0)];
+        points.extend((loss == Loss::Softmax).then(|| loss.gaussian(1.0, f, variance)));
+        for noise in points.into_iter().map(|point| point.noise) {
             assert!((noise / exact - 1.0).abs() < 0.08, "{loss:?}: {noise} {exact}");
         }
     }
@@ -204,8 +202,8 @@ fn quadratic_and_sampled_noise_of_small_rates_are_the_expectation() {
 fn gradients_of_hidden_units_are_those_of_finite_differences() {
     let design = design();
     let examples = examples(1);
-    for loss in &LOSSES[1..5] {
-        for noise in [InputNoise::None, InputNoise::Proportional(0.75), InputNoise::Additive(0.2)] {
+    for loss in &LOSSES[1..4] {
+        for rate in [0.0, 0.75] {
             for penalizes_bias in [false, true] {
                 let mut objective = HiddenObjective {
                     design: &design,
@@ -213,7 +211,7 @@ fn gradients_of_hidden_units_are_those_of_finite_differences() {
                     weights: &examples.weights,
                     loss: *loss,
                     delta: 0.05,
-                    noise,
+                    rate,
                     l2: (0.1, penalizes_bias),
                     units: 3,
                 };
@@ -222,7 +220,7 @@ fn gradients_of_hidden_units_are_those_of_finite_differences() {
                 let theta: Vec<f64> =
                     start.iter().zip(weights(start.len())).map(|(a, b)| a + 0.5 * b).collect();
                 let error = check_gradient(&mut objective, &theta, 1e-5);
-                assert!(error < 1e-6, "{loss:?} {noise:?}: {error}");
+                assert!(error < 1e-6, "{loss:?} {rate}: {error}");
             }
         }
     }
