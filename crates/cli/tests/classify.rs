@@ -143,22 +143,6 @@ fn unlabeled_documents_are_for_the_noise() {
 }
 
 #[test]
-fn shared_noise_of_two_classes_is_twice_that_of_weights() {
-    // Dropout 0.25 and 0.4: ρ = 1/3 and 2/3.
-    let dir = dir();
-    let mut all = Vec::new();
-    for noise in ["dropout", "gaussian-scores"] {
-        let line = format!("train.txt --noise {noise}");
-        train(&dir, &format!("{line} --masks inputs --dropout 0.25 --model m"));
-        train(&dir, &format!("{line} --dropout 0.4 --model other"));
-        let losses = ["m", "other"].map(|model| log_loss(&dir, model));
-        assert!((losses[0] - losses[1]).abs() < 1e-4, "{losses:?}");
-        all.extend(losses);
-    }
-    assert!((all[0] - all[2]).abs() > 1e-4, "{all:?}");
-}
-
-#[test]
 fn sigma_points_of_many_classes_get_a_warning() {
     let texts = |classes: usize| -> String {
         let lines = (0..2 * classes).map(|i| format!("c{}\tword{i} of many\n", i % classes));
@@ -178,67 +162,6 @@ fn sigma_points_of_many_classes_get_a_warning() {
         assert_eq!(run.stderr.contains(warning), is_warned, "{line}: {}", run.stderr);
         run.success();
     }
-}
-
-fn log_loss(dir: &TestDir, model: &str) -> f64 {
-    let report = dir.run(&format!("classify eval {model} train.txt --json"));
-    report.json()["log_loss"].as_f64().unwrap()
-}
-
-#[test]
-fn l2_strengths_depend_on_how_informative_a_feature_is() {
-    let dir = dir();
-    let line = "train.txt --dropout 0 --l2 1";
-    train(&dir, &format!("{line} --model plain"));
-    train(&dir, &format!("{line} --l2-informativeness 0.01 --model m"));
-    // Large ε is a small strength that is about the same for all.
-    train(&dir, &format!("{line} --l2-informativeness 1e9 --model weak"));
-    let losses = ["plain", "m", "weak"].map(|model| log_loss(&dir, model));
-    assert!(losses[2] < losses[0] && losses[1] != losses[0], "{losses:?}");
-    let options = dir.run("classify inspect m --json").json();
-    assert_eq!(options["options"]["l2_informativeness"], 0.01);
-    let line = "classify train train.txt --l2-informativeness 0 --model n --quiet";
-    let error = dir.run(line).failure();
-    assert!(error.contains("L2 informativeness 0; expected a finite number above 0"), "{error}");
-    let line = "classify train train.txt --loss hinge --l2-informativeness 1 --model n --quiet";
-    assert!(dir.run(line).failure().contains("the hinge loss with L2 strengths"));
-}
-
-#[test]
-fn fast_dropout_trains_and_is_in_the_model() {
-    let dir = dir();
-    let line = "train.txt --dropout 0.5 --noise gaussian-scores";
-    train(&dir, &format!("{line} --threads 1 --model m"));
-    train(&dir, &format!("{line} --threads 2 --model other"));
-    assert!(dir.bytes("m") == dir.bytes("other"));
-    let options = dir.run("classify inspect m --json").json();
-    assert_eq!(options["options"]["noise"], "gaussian-scores");
-    dir.run(
-        "classify tune train.txt --folds 2 --dropout 0.3,0.6 --l2 0.1 --noise gaussian-scores \
-         --model m --quiet",
-    )
-    .success();
-    assert_eq!(dir.run("classify inspect m --json").json()["options"]["noise"], "gaussian-scores");
-}
-
-#[test]
-fn fast_dropout_of_three_classes_has_a_mask_per_weight() {
-    let dir = TestDir::new(&[]);
-    let documents = [("a", "x y"), ("b", "y z"), ("c", "z x x"), ("a", "y")];
-    dir.write("train.txt", labeled(&documents));
-    train(&dir, "train.txt --noise gaussian-scores --model m");
-    let run = dir.run(
-        "classify train train.txt --noise gaussian-scores --masks inputs --model other --quiet",
-    );
-    let error = run.failure();
-    let expected = "gaussian-scores noise with masks 'inputs' and 3 labels; expected two labels, \
-                    --masks weights, or --noise dropout";
-    assert!(error.contains(expected), "{error}");
-    // One class against the rest is two labels.
-    train(
-        &dir,
-        "train.txt --noise gaussian-scores --masks inputs --multiclass one-vs-rest --model m",
-    );
 }
 
 #[test]
@@ -321,7 +244,6 @@ fn faults_are_told_with_their_place_and_an_old_model_stays() {
     for (line, expected) in [
         ("train train.txt --model train.txt", "this is the input file train.txt"),
         ("train train.txt --ngrams 0 --model n", "there are no features"),
-        ("train train.txt --ngrams 2..1 --model n", "n-grams of 2..1"),
         ("train train.txt --format folder --quiet --model n", "expected a folder of documents"),
         ("predict m train.txt --format svmlight", "train.txt:1: found 'a'; expected index:value"),
         ("eval m missing.txt", "missing.txt: No such file"),

@@ -39,12 +39,7 @@ fn models_of_every_loss_classify_and_record_it() {
         let report = dir.run("classify eval m dev.txt --json").json();
         assert!(report["accuracy"].as_f64().unwrap() > 0.85, "{loss}: {report}");
         let inspected = dir.run("classify inspect m --json --top 1").json();
-        assert_eq!(
-            inspected["loss"]
-                .as_str()
-                .or(inspected["loss"].as_object().map(|o| { o.keys().next().unwrap().as_str() })),
-            Some(loss)
-        );
+        assert_eq!(inspected["loss"], loss);
         let text = dir.run("classify inspect m").success();
         assert!(text.contains(&format!("loss: {loss}")), "{text}");
         let run = dir.run_with_stdin("classify predict m --output jsonl --top 2", "s0 w1\n");
@@ -57,38 +52,9 @@ fn models_of_every_loss_classify_and_record_it() {
 }
 
 #[test]
-fn any_number_of_threads_writes_the_same_model() {
-    let dir = dir();
-    // So many that rows and columns are divided.
-    let numbered = documents(&["a", "b", "c"], 700, 3);
-    let numbered = numbered.lines().enumerate();
-    let many: String =
-        numbered.map(|(i, line)| format!("{line} v{} u{}\n", i % 331, i % 89)).collect();
-    dir.write("many.txt", many);
-    for (loss, dropout) in LOSSES.into_iter().flat_map(|l| [(l, 0.0), (l, 0.7)]) {
-        let train = |file: &str, threads: usize, model: &str| {
-            dir.run(&format!(
-                "classify train {file} --loss {loss} --dropout {dropout} --threads {threads} \
-                 --model {model} --quiet"
-            ))
-            .success();
-        };
-        for file in ["many.txt", "three.txt"] {
-            train(file, 1, "m");
-            train(file, 3, "other");
-            assert!(dir.bytes("m") == dir.bytes("other"), "{file}: {loss}");
-        }
-        let report = dir.run("classify eval m three.txt --json").json();
-        assert!(report["accuracy"].as_f64().unwrap() > 0.85, "{loss}");
-        let inspected = dir.run("classify inspect m --json").json();
-        assert_eq!(inspected["multiclass"], "one-vs-rest");
-    }
-}
-
-#[test]
 fn the_logged_objective_falls_and_development_documents_are_scored() {
     let dir = dir();
-    let line = "classify train train.txt --dev dev.txt --loss hinge --margin 2 --dropout 0.3 \
+    let line = "classify train train.txt --dev dev.txt --loss hinge --dropout 0.3 \
                 --model m --log log --quiet";
     dir.run(line).success();
     let log = dir.text("log");
@@ -99,70 +65,10 @@ fn the_logged_objective_falls_and_development_documents_are_scored() {
     assert!(values.len() > 3);
     assert!(values.windows(2).all(|pair| pair[1] <= pair[0] * (1.0 + 1e-12)), "{values:?}");
     // At w = 0 every document misses the margin by all of it.
-    assert!((120.0..123.0).contains(&values[0]), "{}", values[0]);
+    assert!((60.0..61.5).contains(&values[0]), "{}", values[0]);
     assert!(
         iterations.iter().all(|e| e["dev_accuracy"].is_number() && e["log_likelihood"].is_null())
     );
-}
-
-#[test]
-fn without_noise_logistic_is_softmax() {
-    let dir = dir();
-    for (loss, model) in [("softmax", "m"), ("logistic", "other")] {
-        let line = format!(
-            "classify train train.txt --loss {loss} --dropout 0 --l2 0.3 --tolerance 1e-12 --model \
-             {model} --quiet"
-        );
-        dir.run(&line).success();
-    }
-    let losses = ["m", "other"].map(|model| {
-        let report = dir.run(&format!("classify eval {model} dev.txt --json")).json();
-        report["log_loss"].as_f64().unwrap()
-    });
-    assert!((losses[0] - losses[1]).abs() < 1e-4, "{losses:?}");
-}
-
-#[test]
-fn strengths_and_rates_of_a_loss_are_searched() {
-    let dir = dir();
-    let grid = "--loss hinge --dropout 0,0.5 --l2 0.1,1 --model m";
-    let result = dir.run(&format!("classify tune train.txt --folds 3 {grid} --json")).json();
-    assert_eq!(result["configurations"].as_array().unwrap().len(), 4);
-    let inspected = dir.run("classify inspect m --json").json();
-    assert_eq!(inspected["loss"]["hinge"]["margin"], 1.0);
-    dir.run(&format!("classify tune train.txt --dev dev.txt {grid}")).success();
-    let report = dir.run("classify eval m dev.txt --json").json();
-    assert!(report["accuracy"].as_f64().unwrap() > 0.85);
-}
-
-#[test]
-fn more_classes_are_searched_together() {
-    let dir = dir();
-    dir.write("three-dev.txt", documents(&["a", "b", "c"], 60, 2));
-    for loss in LOSSES {
-        let search = |threads: usize, model: &str| {
-            dir.run(&format!(
-                "classify tune three.txt --loss {loss} --folds 3 --dropout 0,0.5 --l2 0.1,1 \
-                 --threads {threads} --model {model} --json"
-            ))
-            .json()
-        };
-        let (one, three) = (search(1, "m"), search(3, "other"));
-        assert_eq!(one["configurations"], three["configurations"]);
-        assert!(dir.bytes("m") == dir.bytes("other"), "{loss}");
-        let best = &one["configurations"][0];
-        assert!(best["mean_accuracy"].as_f64().unwrap() > 0.85, "{loss}: {best}");
-        let inspected = dir.run("classify inspect m --json").json();
-        assert_eq!(inspected["multiclass"], "one-vs-rest");
-        let report = dir.run("classify eval m three-dev.txt --json").json();
-        assert!(report["accuracy"].as_f64().unwrap() > 0.85, "{loss}");
-    }
-    // The score of the search is that of the model.
-    let line = "classify tune three.txt --dev three-dev.txt --loss hinge --dropout 0,0.5 \
-                --l2 0.1,1 --model m --json";
-    let result = dir.run(line).json();
-    let report = dir.run("classify eval m three-dev.txt --json").json();
-    assert_eq!(result["configurations"][0]["mean_accuracy"], report["accuracy"]);
 }
 
 #[test]
@@ -173,9 +79,10 @@ fn what_does_not_fit_a_loss_is_refused_and_an_old_model_stays() {
     dir.run("classify train train.txt --model m --quiet").success();
     let before = dir.bytes("m");
     for (line, expected) in [
-        ("train train.txt --margin 2", "--margin: requires --loss hinge"),
-        ("train train.txt --loss hinge --margin 0", "margin 0; expected a number above 0"),
-        ("train train.txt --loss hinge --margin nan", "margin NaN; expected"),
+        (
+            "train train.txt --hidden 3",
+            "the softmax loss with --hidden units; expected --loss hinge, logistic or",
+        ),
         (
             "train train.txt --loss hinge --noise monte-carlo",
             "the hinge loss with --noise of this kind",
@@ -196,22 +103,16 @@ fn what_does_not_fit_a_loss_is_refused_and_an_old_model_stays() {
 #[test]
 fn hidden_units_are_trained_inspected_and_searched() {
     let dir = dir();
-    for loss in LOSSES {
-        let options = format!("--loss {loss} --hidden 3 --dropout 0.3 --l2 0.03");
-        dir.run(&format!("classify train train.txt {options} --model m --threads 1 --quiet"))
-            .success();
-        dir.run(&format!("classify train train.txt {options} --model n --threads 3 --quiet"))
-            .success();
-        assert!(dir.bytes("m") == dir.bytes("n"), "{loss}");
-        let report = dir.run("classify eval m dev.txt --json").json();
-        assert!(report["accuracy"].as_f64().unwrap() > 0.8, "{loss}: {report}");
-        let inspected = dir.run("classify inspect m --json --top 2").json();
-        let units = inspected["hidden_units"].as_array().unwrap();
-        assert_eq!(units.len(), 3);
-        assert_eq!(units[0]["features"].as_array().unwrap().len(), 2);
-        let text = dir.run("classify inspect m").success();
-        assert!(text.contains("hidden unit 3: "), "{text}");
-    }
+    let options = "--loss logistic --hidden 3 --dropout 0.3 --l2 0.03";
+    dir.run(&format!("classify train train.txt {options} --model m --quiet")).success();
+    let report = dir.run("classify eval m dev.txt --json").json();
+    assert!(report["accuracy"].as_f64().unwrap() > 0.8, "{report}");
+    let inspected = dir.run("classify inspect m --json --top 2").json();
+    let units = inspected["hidden_units"].as_array().unwrap();
+    assert_eq!(units.len(), 3);
+    assert_eq!(units[0]["features"].as_array().unwrap().len(), 2);
+    let text = dir.run("classify inspect m").success();
+    assert!(text.contains("hidden unit 3: "), "{text}");
     dir.run("classify train three.txt --loss hinge --hidden 2 --model t --quiet").success();
     let inspected = dir.run("classify inspect t --json").json();
     assert_eq!(inspected["hidden_units"].as_array().unwrap().len(), 6);
@@ -222,16 +123,4 @@ fn hidden_units_are_trained_inspected_and_searched() {
     )
     .success();
     dir.run("classify eval u dev.txt --against m").success();
-}
-
-#[test]
-fn hidden_units_need_a_loss_and_have_a_limit() {
-    let dir = dir();
-    let run = dir.run("classify train train.txt --hidden 3 --model m");
-    assert!(
-        run.failure()
-            .contains("the softmax loss with --hidden units; expected --loss hinge, logistic or")
-    );
-    let run = dir.run("classify train train.txt --loss hinge --hidden 300 --model m");
-    assert!(run.failure().contains("300 hidden units; expected at most 256"));
 }

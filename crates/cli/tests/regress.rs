@@ -146,7 +146,11 @@ fn bad_input_is_told_with_its_place() {
         ("a,b\n", "--label b --columns a", "there are no documents"),
         ("a,a,b\n1,2,3\n", "--label b --columns all", "in.csv:1: the column 'a' occurs twice"),
         ("a,b\n1,2\n", "--label b --columns a,b", "the column 'b' is the label"),
-        ("a,b\n1,\n", "--label b --columns a", "in.csv:2: the label is empty; expected a number"),
+        (
+            "a,b\n1,\n",
+            "--label b --columns a",
+            "in.csv:2: the label is empty; expected a class, or a number",
+        ),
         ("a,b\n1,2,3\n", "--label b --columns a", "in.csv:2: found 3 cells; expected 2"),
     ] {
         dir.write("in.csv", contents);

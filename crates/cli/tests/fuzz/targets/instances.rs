@@ -66,7 +66,6 @@ fn documents_of_any_format_are_read_alike_twice() {
                 let options = InstanceReadOptions {
                     format,
                     table: table.clone().filter(|_| is_table),
-                    labels_are_numbers: unlabeled,
                     needs_labels: !unlabeled,
                     read: ReadOptions {
                         limits: MemoryLimit::Bytes(1 << 30).into(),
