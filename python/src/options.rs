@@ -12,9 +12,19 @@ use crate::error::exception;
 ///
 /// # Errors
 ///
-/// `TypeError` for an unknown option or a value of another type; `ValueError` for a value that an
-/// option does not have, or an option of another algorithm.
+/// Those of [`given_options`]; `ValueError` for a value that an option does not have, or an option
+/// of another algorithm.
 pub fn train_options(named: &Bound<'_, PyDict>, base: TrainOptions) -> PyResult<AnyOptions> {
+    let parsed = parse(&given_options(named)?).map_err(exception)?;
+    parsed.over(base).map_err(exception)
+}
+
+/// Returns the options that are given and not None, with their values as on the command line.
+///
+/// # Errors
+///
+/// `TypeError` for an unknown option or a value of another type.
+pub fn given_options(named: &Bound<'_, PyDict>) -> PyResult<Vec<(String, String)>> {
     let mut given = Vec::new();
     let table = table();
     for (name, value) in named {
@@ -28,8 +38,7 @@ pub fn train_options(named: &Bound<'_, PyDict>, base: TrainOptions) -> PyResult<
             given.push((name, text));
         }
     }
-    let parsed = parse(&given).map_err(exception)?;
-    parsed.over(base).map_err(exception)
+    Ok(given)
 }
 
 /// Returns all options: their names, kinds, values, help, and whether a search tries them.

@@ -41,20 +41,20 @@ pub enum DevData<'py> {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Arguments<'py> {
-    labeled: Bound<'py, PyCorpus>,
-    dev: Option<DevData<'py>>,
-    unlabeled: Option<Bound<'py, PyCorpus>>,
-    template: Option<Bound<'py, PyTemplate>>,
-    options: Bound<'py, PyDict>,
-    init: Option<Bound<'py, PyTagger>>,
-    towards: Option<Bound<'py, PyTagger>>,
-    threads: Option<i64>,
-    memory: Option<i64>,
-    checkpoint: Option<PathBuf>,
-    checkpoint_iterations: Option<i64>,
-    checkpoint_seconds: Option<f64>,
-    resume: bool,
-    observer: Option<Bound<'py, PyAny>>,
+    pub labeled: Bound<'py, PyCorpus>,
+    pub dev: Option<DevData<'py>>,
+    pub unlabeled: Option<Bound<'py, PyCorpus>>,
+    pub template: Option<Bound<'py, PyTemplate>>,
+    pub options: Bound<'py, PyDict>,
+    pub init: Option<Bound<'py, PyTagger>>,
+    pub towards: Option<Bound<'py, PyTagger>>,
+    pub threads: Option<i64>,
+    pub memory: Option<i64>,
+    pub checkpoint: Option<PathBuf>,
+    pub checkpoint_iterations: Option<i64>,
+    pub checkpoint_seconds: Option<f64>,
+    pub resume: bool,
+    pub observer: Option<Bound<'py, PyAny>>,
 }
 
 /// The models that training continues from.
@@ -78,19 +78,20 @@ impl Bases {
         }
     }
 
-    /// Returns the options by name; those that are not given are defaults, of the model that
-    /// training continues from if there is one.
+    /// Returns the default options, of the model that training continues from if there is one.
+    pub fn defaults(&self) -> TrainOptions {
+        self.models().first().map_or_else(TrainOptions::default, TrainOptions::continuing)
+    }
+
+    /// Returns the options by name; those that are not given are defaults.
     ///
     /// # Errors
     ///
     /// The errors of [`train_options`]; the structure of a model is another one.
     pub fn options(&self, named: &Bound<'_, PyDict>) -> PyResult<AnyOptions> {
-        let models = self.models();
-        let first = models.first();
-        let base = first.map_or_else(TrainOptions::default, TrainOptions::continuing);
-        let options = train_options(named, base)?;
+        let options = train_options(named, self.defaults())?;
         let settings = TrainSettings::new(options.clone()).map_err(exception)?;
-        models.check(&settings).map_err(exception)?;
+        self.models().check(&settings).map_err(exception)?;
         Ok(options)
     }
 }
@@ -484,7 +485,7 @@ fn iteration_fields<'py>(py: Python<'py>, iteration: &Iteration) -> PyResult<Bou
 }
 
 /// Returns the name of a score.
-pub fn metric(score: DevScore) -> &'static str {
+fn metric(score: DevScore) -> &'static str {
     match score {
         DevScore::F1(_) => "f1",
         DevScore::Accuracy(_) => "accuracy",

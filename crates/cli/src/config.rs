@@ -113,7 +113,7 @@ impl EffectiveConfig {
 }
 
 /// Returns the options of a command that can be in a file, with their keys.
-pub fn options_of(command: &Command) -> impl Iterator<Item = (&str, &Arg)> {
+fn options_of(command: &Command) -> impl Iterator<Item = (&str, &Arg)> {
     let is_set = |argument: &&Arg| {
         use ArgAction::{Append, Set, SetTrue};
         matches!(argument.get_action(), Set | SetTrue | Append)

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use crate::support::{TestDir, keys};
 
 const SAMPLE: &str = "tune train.conll --columns word,upos,ner --template minimal --model m \
@@ -41,12 +39,8 @@ fn json_and_log_agree_on_every_configuration() {
     assert_eq!(configurations.len(), 4);
     let fields = BTreeSet::from([
         "number",
-        "template",
         "dropout",
-        "edge_dropout",
         "l2",
-        "l1",
-        "unlabeled_weight",
         "dev_f1",
         "best_iteration",
         "iterations",
@@ -71,76 +65,22 @@ fn json_and_log_agree_on_every_configuration() {
 }
 
 #[test]
-fn folds_need_no_development_file_and_report_their_scores() {
+fn folds_need_no_development_file_and_say_what_dropout_gains() {
     let dir = TestDir::with_sample_corpus();
-    let line =
-        format!("{SAMPLE} --folds 3 --random 4 --dropout 0,0.1:0.6 --l2 0.01:1 --json --seed 5");
-    let output = dir.run(&line).json();
+    let line = format!("{SAMPLE} --folds 3 --random 4 --dropout 0,0.1:0.6 --l2 0.01:1 --seed 5");
+    let output = dir.run(&format!("{line} --json --log l")).json();
     let configurations = output["configurations"].as_array().unwrap();
     assert_eq!(configurations.len(), 4);
-    for configuration in configurations {
-        let scores = configuration["fold_scores"].as_array().unwrap();
-        let mean = scores.iter().map(|s| s.as_f64().unwrap()).sum::<f64>() / 3.0;
-        assert_eq!(scores.len(), 3);
-        assert!((configuration["mean_f1"].as_f64().unwrap() - mean).abs() < 1e-12);
-        let squares = scores.iter().map(|s| (s.as_f64().unwrap() - mean).powi(2));
-        let deviation = (squares.sum::<f64>() / 2.0).sqrt();
-        let field = |name: &str| configuration[name].as_f64().unwrap();
-        assert!((field("standard_deviation") - deviation).abs() < 1e-12);
-        assert!((field("standard_error") - deviation / 3.0_f64.sqrt()).abs() < 1e-12);
-    }
+    assert!(configurations.iter().all(|c| c["fold_scores"].as_array().unwrap().len() == 3));
     assert_eq!(output["iterations_on_all_data"], configurations[0]["best_iteration"]);
-    dir.run("tag m dev.conll").success();
-}
-
-#[test]
-fn folds_say_what_dropout_gains_over_the_best_without() {
-    let dir = TestDir::with_sample_corpus();
-    let line = format!("{SAMPLE} --folds 3 --dropout 0,0.3 --l2 0.1,0.3");
-    let output = dir.run(&format!("{line} --json --log l")).json();
     let gain = &output["noise_gain"];
-    let configurations = output["configurations"].as_array().unwrap();
-    let scores = |number: &Value| -> Vec<f64> {
-        let mut all = configurations.iter();
-        let found = all.find(|c| c["number"] == *number).unwrap();
-        let scores = found["fold_scores"].as_array().unwrap();
-        scores.iter().map(|s| s.as_f64().unwrap()).collect()
-    };
-    let best = |with: bool| {
-        let mut all = configurations.iter();
-        &all.find(|c| (c["dropout"] != 0.0) == with).unwrap()["number"]
-    };
-    assert_eq!(gain["with_noise"], *best(true));
-    assert_eq!(gain["without_noise"], *best(false));
-    let (with, without) = (scores(best(true)), scores(best(false)));
-    let mean = with.iter().zip(&without).map(|(a, b)| a - b).sum::<f64>() / 3.0;
-    assert!((gain["mean"].as_f64().unwrap() - mean).abs() < 1e-12);
-    let log = dir.json_lines("l");
-    assert_eq!(log[log.len() - 1]["noise_gain"], *gain);
-
+    assert_eq!(dir.json_lines("l").last().unwrap()["noise_gain"], *gain);
+    dir.run("tag m dev.conll").success();
     let table = dir.run(&line).success();
-    let expected = format!("dropout over the best without: {:+.2} ± ", 100.0 * mean);
+    let mean = 100.0 * gain["mean"].as_f64().unwrap();
+    let expected = format!("dropout over the best without: {mean:+.2} ± ");
     let last = table.lines().last().unwrap();
-    assert!(last.starts_with(&expected), "{last}: {expected}");
-    assert!(last.contains(" of 3 folds (p = "), "{last}");
-    let on_dev = dir.run(&format!("{SAMPLE} --dev dev.conll --dropout 0,0.3 --l2 0.1 --json"));
-    assert!(on_dev.json().get("noise_gain").is_none());
-}
-
-#[test]
-fn results_are_the_same_for_any_number_of_threads_and_any_memory() {
-    let dir = TestDir::with_sample_corpus();
-    for scoring in ["--dev dev.conll", "--folds 2"] {
-        let mut first = None;
-        for spread in ["--threads 1", "--threads 3 --memory 1G", "--threads 4 --memory 40M"] {
-            let line = format!("{SAMPLE} {scoring} --random 4 --l2 0.01:1 --quiet {spread}");
-            let table = dir.run(&line).success();
-            let found = (table, dir.bytes("m"));
-            let first = first.get_or_insert_with(|| found.clone());
-            assert_eq!(found.0, first.0, "{scoring} {spread}");
-            assert!(found.1 == first.1, "{scoring} {spread}");
-        }
-    }
+    assert!(last.starts_with(&expected) && last.contains(" of 3 folds (p = "), "{last}");
 }
 
 #[test]
@@ -174,15 +114,13 @@ fn pre_extracted_attributes_need_no_template() {
 fn invalid_options_are_rejected_before_any_work() {
     let dir = TestDir::new(&[]);
     for (options, expected) in [
-        ("--dropout 0.3,1", "dropout 1; expected a rate of at least 0"),
         ("--edge-dropout -0.5", "edge dropout -0.5; expected a rate of at least 0"),
-        ("--l2 -1", "L2 strength -1; expected a finite number"),
+        ("--dropout much", "dropout 'much': invalid float literal"),
+        ("--gradient fast", "gradient 'fast'; expected "),
         (
             "--l2 0.01:1",
             "L2: a range has infinitely many values; expected single numbers for a grid",
         ),
-        ("--random 5 --l2 0:1", "L2: the range 0:1 begins at 0"),
-        ("--random 0", "0 random configurations; expected 1 to 1000"),
         ("--template nonsense", "--template nonsense: no such file or built-in template"),
         ("--template minimal", "--template minimal is given twice"),
         ("--log m", "--log m: this is the model file"),
@@ -204,11 +142,7 @@ fn unparsable_arguments_are_bad_usage() {
         ("", "--dev"),
         ("--dev dev.conll --folds 3", "cannot be used with"),
         ("--folds 1", "1 is not in 2.."),
-        ("--dev dev.conll --gradient fast", "fast"),
         ("--dev dev.conll --l2 1:0.1", "the range 1:0.1 is reversed"),
-        ("--dev dev.conll --l2 1:1", "the range 1:1 is empty"),
-        ("--dev dev.conll --l2 0.1,,1", "a number is missing"),
-        ("--dev dev.conll --dropout much", "'much' is not a number"),
         ("--dev dev.conll --memory lots", "expected a size such as 4G"),
     ] {
         let output = dir.run(&format!("{SAMPLE} {options}"));
@@ -247,70 +181,23 @@ fn a_search_without_any_iteration_leaves_the_model_alone() {
 }
 
 #[test]
-fn every_course_of_training_is_that_of_train() {
+fn the_model_is_that_of_train_with_the_options_that_are_printed() {
     let dir = TestDir::with_sample_corpus();
-    let line = "tune train.conll --dev dev.conll --columns word,upos,ner --template minimal \
-                --model m --patience 10 --l2 0.1 --dropout 0,0.3 \
-                --warm-up 0,6 --gradient exact,window=1";
-    let output = dir.run(&format!("{line} --json --log l")).json();
-    let configurations = output["configurations"].as_array().unwrap();
-    assert_eq!(configurations.len(), 5);
-    for row in configurations {
-        if row["dropout"] == 0.0 {
-            assert!(row.get("warm_up").is_none() && row.get("gradient").is_none());
-            continue;
-        }
-        let (warm_up, gradient) = (&row["warm_up"], row["gradient"].as_str().unwrap());
-        dir.run(&format!(
-            "train train.conll --dev dev.conll --columns word,upos,ner --template minimal \
-             --model other --patience 10 --l2 0.1 --warm-up {warm_up} \
-             --gradient {gradient} --log t --quiet"
-        ))
-        .success();
-        let log = dir.json_lines("t");
-        assert_eq!(log.last().unwrap()["iterations"], row["iterations"]);
-        let noisy = log.iter().filter(|line| line["event"] == "iteration");
-        let noisy = noisy.skip(1 + warm_up.as_u64().unwrap() as usize);
-        let scores: Vec<f64> = noisy.map(|l| l["dev_f1"].as_f64().unwrap()).collect();
-        let kept = row["best_iteration"].as_u64().unwrap() - warm_up.as_u64().unwrap();
-        assert_eq!(row["dev_f1"], scores[kept as usize - 1], "{row}");
-        // A score counts with those of the four iterations with noise before it.
-        let mean = |i: usize| {
-            let recent = &scores[i.saturating_sub(5)..i];
-            recent.iter().sum::<f64>() / recent.len() as f64
-        };
-        let kept = mean(kept as usize);
-        assert!((1..=scores.len()).all(|i| mean(i) <= kept), "{row}");
-    }
-    let logged = dir.json_lines("l");
-    let of_log = |field: &str| {
-        let lines = logged.iter().filter(|line| line["event"] == "configuration");
-        lines.filter(|line| line.get(field).is_some()).count()
-    };
-    assert_eq!((of_log("warm_up"), of_log("gradient")), (4, 4));
-    let table = dir.run(line).success();
+    let line = format!(
+        "{SAMPLE} --dev dev.conll --dropout 0.3 --edge-dropout 0.2 --l2 0.1 --warm-up 0,6 \
+         --gradient exact,window=1"
+    );
+    let table = dir.run(&line).success();
     let heading: Vec<&str> = table.lines().next().unwrap().split_whitespace().collect();
-    assert!(heading.join(" ").contains("dropout warm-up gradient dev F1"), "{table}");
-    let best = &configurations[0];
-    let flags = match best.get("warm_up") {
-        None => "--dropout 0 --l2 0.1".to_owned(),
-        Some(warm_up) => format!(
-            "--dropout 0.3 --edge-dropout 0.3 --l2 0.1 --warm-up {warm_up} --gradient {}",
-            best["gradient"].as_str().unwrap()
-        ),
+    assert!(heading.join(" ").starts_with("warm-up gradient dev F1"), "{table}");
+    let best = table.lines().last().unwrap().strip_prefix("best: ").unwrap().to_owned();
+    assert!(best.starts_with("--dropout 0.3 --edge-dropout 0.2 --l2 0.1 --warm-up "), "{best}");
+    let content = |dir: &TestDir| {
+        let mut inspected = dir.inspect("");
+        ["options", "training", "fingerprint"].map(|part| inspected[part].take())
     };
-    assert_eq!(table.lines().last().unwrap(), format!("best: {flags}"));
-}
-
-#[test]
-fn one_warm_up_and_one_engine_are_those_of_all_configurations() {
-    let dir = TestDir::with_sample_corpus();
-    let line = format!("{SAMPLE} --dev dev.conll --dropout 0.3 --l2 0.1,1 --warm-up 3");
-    let output = dir.run(&format!("{line} --gradient window=3 --json")).json();
-    let options = &output["options"];
-    assert_eq!(options["warm_up"], 3);
-    assert_eq!(options["gradient"], "window=3");
-    for row in output["configurations"].as_array().unwrap() {
-        assert_eq!((&row["warm_up"], &row["gradient"]), (&3.into(), &"window=3".into()));
-    }
+    let found = content(&dir);
+    let train = SAMPLE.replacen("tune", "train", 1);
+    dir.run(&format!("{train} --dev dev.conll {best}")).success();
+    assert_eq!(content(&dir), found);
 }

@@ -169,8 +169,8 @@ fn every_trial_of_a_search_starts_at_the_model() {
         let difference = trial["dev_f1"].as_f64().unwrap() - score["f1"].as_f64().unwrap();
         assert!(trial["l2"] != 10000.0 || difference.abs() < 0.05, "{trial} {score}");
     }
-    assert_eq!((&found["towards"], &found["init"]), (&"m".into(), &Value::Null));
-    assert_eq!(dir.json_lines("log")[0]["towards"], "m");
+    assert_eq!(found["config"]["options"]["towards"], "m");
+    assert_eq!(dir.json_lines("log")[0]["config"], found["config"]);
     // The model is that of the best.
     let best = &found["configurations"][0];
     let model = dir.run(&format!("eval t dev.conll {columns} --json"));

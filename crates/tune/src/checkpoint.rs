@@ -6,12 +6,13 @@
 //! them back, so that nothing else is needed for the same bits. A last line without its end is
 //! what a crash left.
 
+use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::pool::lock;
@@ -29,15 +30,6 @@ pub struct Checkpoint {
     path: PathBuf,
     file: Mutex<File>,
     resume: bool,
-}
-
-/// What a search continues from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Resumed {
-    /// Number of finished runs, which are not trained again.
-    pub runs: usize,
-    /// Whether the checkpoint ended within a line, whose run is trained again.
-    pub was_torn: bool,
 }
 
 impl Checkpoint {
@@ -67,11 +59,6 @@ impl Checkpoint {
         Ok(Self { path, file, resume })
     }
 
-    /// Returns the path as given.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Removes the file.
     ///
     /// # Errors
@@ -81,8 +68,8 @@ impl Checkpoint {
         atomic_file::remove(&self.path)
     }
 
-    /// Begins a search, or continues one: then `receive` gets all finished runs. `identity` is
-    /// all that determines the results.
+    /// Begins a search, or continues one: returns its finished runs, if it is to resume. `identity`
+    /// is all that determines the results.
     ///
     /// # Errors
     ///
@@ -90,12 +77,11 @@ impl Checkpoint {
     pub(super) fn begin(
         &self,
         identity: &Map<String, Value>,
-        receive: impl FnMut((RunKey, Course)),
-    ) -> Result<Option<Resumed>> {
+    ) -> Result<Option<HashMap<RunKey, Course>>> {
         if self.resume
-            && let Some(resumed) = self.read(identity, receive)?
+            && let Some(done) = self.read(identity)?
         {
-            return Ok(Some(resumed));
+            return Ok(Some(done));
         }
         let mut file = lock(&self.file);
         let begun = (file.set_len(0))
@@ -104,62 +90,55 @@ impl Checkpoint {
         drop(file);
         begun.map_err(|e| self.failed(e))?;
         self.append(identity)?;
-        Ok(self.resume.then(Resumed::default))
+        Ok(self.resume.then(HashMap::new))
     }
 
-    /// Reads the file, if it is that of a search that has begun. Cuts off what is left of an
-    /// incomplete line.
-    fn read(
-        &self,
-        identity: &Map<String, Value>,
-        mut receive: impl FnMut((RunKey, Course)),
-    ) -> Result<Option<Resumed>> {
+    /// Reads the runs in the file, if it is that of a search that has begun. Cuts off what is left
+    /// of an incomplete line, whose run is trained again.
+    fn read(&self, identity: &Map<String, Value>) -> Result<Option<HashMap<RunKey, Course>>> {
         let mut file = lock(&self.file);
         let mut bytes = Vec::new();
         file.rewind().and_then(|()| file.read_to_end(&mut bytes)).map_err(|e| self.failed(e))?;
         let mark = bytes.len().min(CHECKPOINT_MAGIC.len());
-        if bytes[..mark] != CHECKPOINT_MAGIC[..mark] {
-            let message = "is not a checkpoint of `tune`; expected one to resume";
-            return Err(Error::checkpoint(&self.path, message));
-        }
         let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
         let mut lines = bytes[..end].split_inclusive(|byte| *byte == b'\n').zip(1..).skip(1);
-        let Some((first, number)) = lines.next() else {
+        let first = lines.next().map(|(line, _)| serde_json::from_slice(line));
+        let (true, Ok(first)) = (bytes[..mark] == CHECKPOINT_MAGIC[..mark], first.transpose())
+        else {
+            let message = "is not a checkpoint of `tune`; expected one to resume";
+            return Err(Error::checkpoint(&self.path, message));
+        };
+        let Some(first) = first else {
             return Ok(None);
         };
-        self.check(&self.parse(first, number)?, identity)?;
-        let mut runs = 0;
-        for (line, number) in lines {
-            receive(self.parse(line, number)?);
-            runs += 1;
-        }
+        self.check(&first, identity)?;
+        let done = lines.map(|(line, number)| self.parse(line, number)).collect::<Result<_>>()?;
         let cut = file.set_len(end as u64).and_then(|()| file.seek(SeekFrom::End(0)));
         cut.map_err(|e| self.failed(e))?;
-        Ok(Some(Resumed { runs, was_torn: end < bytes.len() }))
+        Ok(Some(done))
     }
 
-    fn parse<'a, T: Deserialize<'a>>(&self, line: &'a [u8], number: usize) -> Result<T> {
+    fn parse(&self, line: &[u8], number: usize) -> Result<(RunKey, Course)> {
         serde_json::from_slice(line).map_err(|e| {
-            let what = match number {
-                2 => "no search is described, or that of another command".to_owned(),
-                _ => e.to_string(),
-            };
             let place = format!("{}:{number}", self.path.display());
-            let message = format!("is damaged: {what}; remove it to start from the beginning");
+            let message = format!("is damaged: {e}; remove it to start from the beginning");
             Error::checkpoint(place, message)
         })
     }
 
     /// Checks that the file is of the search that is about to continue.
     fn check(&self, then: &Map<String, Value>, now: &Map<String, Value>) -> Result<()> {
-        let value = |of: &Map<String, Value>, name: &str| of.get(name).cloned().unwrap_or_default();
         let mut names = then.keys().chain(now.keys());
-        let Some(name) = names.find(|name| value(then, name) != value(now, name)) else {
+        let Some(name) = names.find(|name| then.get(*name) != now.get(*name)) else {
             return Ok(());
         };
-        let difference = match name.starts_with("--") || name == "dropchain" {
-            true => format!("{name} {}, and now {}", value(then, name), value(now, name)),
-            false => format!("other {name}"),
+        let difference = match &**name {
+            "data" => "other data, templates or models".to_owned(),
+            "configurations" => "other configurations".to_owned(),
+            _ => {
+                let [then, now] = [then, now].map(|of| of.get(name).unwrap_or(&Value::Null));
+                format!("{} {then}, and now {now}", name.replace('_', "-"))
+            }
         };
         let message =
             format!("was written with {difference}; expected the search that was interrupted");

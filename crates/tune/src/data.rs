@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::Xxh3;
 use dropchain::Sentence;
 use dropchain::corpus::Corpus;
 use dropchain::error::{Error, Result};
-use dropchain::label::{PlainLabels, Scheme};
+use dropchain::label::{Labeling, PlainLabels, Scheme};
 use dropchain::template::Template;
 use dropchain::train::{BaseModels, Folds, TrainSettings, TrainingCorpora, is_content};
 
@@ -77,22 +77,25 @@ impl TuningData<'_> {
     /// Returns the settings of the runs on folds, which read plain labels as the whole corpus does:
     /// the labels of a fold may look different, and its scores must have the same metric.
     pub(super) fn fold_settings(&self, settings: &TrainSettings) -> Result<TrainSettings> {
-        let train = self.corpora.labeled.iter().filter_map(Sentence::labels);
-        let detected = settings.options().labels.detector().after(train).detected();
+        let scheme = self.labeling(settings).scheme;
         changed(settings, |options| {
-            options.labels.plain_labels = match detected.labeling.scheme {
+            options.labels.plain_labels = match scheme {
                 Scheme::Plain => PlainLabels::Spans,
                 _ => PlainLabels::Tags,
             };
         })
     }
 
+    fn labeling(&self, settings: &TrainSettings) -> Labeling {
+        let labels = self.corpora.labeled.iter().filter_map(Sentence::labels);
+        settings.options().labels.detector().after(labels).detected().labeling
+    }
+
     /// Returns the number of gold spans of the development data, of tokens if the labels encode no
     /// spans; `None` with folds.
     pub fn dev_units(&self, settings: &TrainSettings) -> Option<usize> {
         let dev = self.corpora.dev.as_ref().filter(|_| self.folds.is_none())?;
-        let train = self.corpora.labeled.iter().filter_map(Sentence::labels);
-        let labeling = settings.options().labels.detector().after(train).detected().labeling;
+        let labeling = self.labeling(settings);
         let labels = dev.iter().filter_map(Sentence::labels);
         Some(match labeling.scheme.has_spans() {
             true => labels.map(|labels| labeling.spans(&labels).len()).sum(),
@@ -100,24 +103,33 @@ impl TuningData<'_> {
         })
     }
 
-    /// Returns fingerprints of all that the runs read, with names.
-    pub(super) fn fingerprints(&self) -> Result<Vec<(String, u64)>> {
+    /// Returns a fingerprint of all that the runs read.
+    pub(super) fn fingerprint(&self) -> Result<u64> {
+        let mut hasher = Xxh3::new();
         let TrainingCorpora { labeled, dev, unlabeled, .. } = &self.corpora;
-        let mut all = vec![
-            ("training data".to_owned(), fingerprint(labeled)),
-            ("development data".to_owned(), dev.as_ref().map_or(0, fingerprint)),
-            ("unlabeled text".to_owned(), fingerprint(unlabeled)),
-        ];
-        for (role, model) in self.models.iter() {
-            let sum = model.fingerprint()?;
-            all.push((role.to_string(), (sum >> 64 ^ sum) as u64));
+        for corpus in [Some(labeled), dev.as_ref(), Some(unlabeled)] {
+            hasher.write_usize(corpus.map_or(usize::MAX, Corpus::len));
+            for sentence in corpus.into_iter().flatten() {
+                sentence.hash_content(&mut hasher);
+                let Some(attributes) = &sentence.attributes else {
+                    continue;
+                };
+                for t in 0..sentence.len() {
+                    for (name, value) in attributes.token(t).chain(attributes.edge(t)) {
+                        (name, value.to_bits()).hash(&mut hasher);
+                    }
+                    t.hash(&mut hasher);
+                }
+            }
         }
-        for (number, template) in (1..).zip(&self.templates) {
-            let mut hasher = Xxh3::new();
+        for template in &self.templates {
             template.iter().for_each(|template| template.hash_content(&mut hasher));
-            all.push((format!("attributes of template {number}"), hasher.finish()));
+            hasher.write_u8(0);
         }
-        Ok(all)
+        for (role, model) in self.models.iter() {
+            (role.to_string(), model.fingerprint()?).hash(&mut hasher);
+        }
+        Ok(hasher.finish())
     }
 }
 
@@ -129,22 +141,4 @@ pub(super) fn changed(
     let mut options = settings.all_options();
     change(&mut options);
     TrainSettings::new(options)
-}
-
-/// Returns a fingerprint of the text and the attributes of a corpus.
-fn fingerprint(corpus: &Corpus) -> u64 {
-    let mut hasher = Xxh3::new();
-    for sentence in corpus {
-        sentence.hash_content(&mut hasher);
-        let Some(attributes) = &sentence.attributes else {
-            continue;
-        };
-        for t in 0..sentence.len() {
-            for (name, value) in attributes.token(t).chain(attributes.edge(t)) {
-                (name, value.to_bits()).hash(&mut hasher);
-            }
-            t.hash(&mut hasher);
-        }
-    }
-    hasher.finish()
 }

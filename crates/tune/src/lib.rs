@@ -6,6 +6,10 @@
 //! search space → configurations × folds → one run each, in parallel → table → best model
 //! ```
 //!
+//! **Space.** A configuration is a list of options of `train` with their values. How options become
+//! training parameters is the caller's ([`SettingsOf`]); what a search knows of an option is a row
+//! of [`PARAMETERS`].
+//!
 //! **Score.** With development data, the score of a configuration is the one that its training
 //! reports, and the model is that of the best run: the one that `train` makes with the same
 //! options. With k-fold cross-validation it is the mean over the folds after the iteration where
@@ -38,12 +42,12 @@ mod tests;
 mod trial;
 
 pub use axis::Axis;
-pub use checkpoint::{Checkpoint, Resumed};
+pub use checkpoint::Checkpoint;
 pub use data::TuningData;
 pub use dropchain::train::Folds;
 pub use gain::NoiseGain;
 pub use plan::Plan;
-pub use search::{Phase, Search, TuneObserver, TuneResult};
-pub use space::{Configuration, Parameter, SearchSpace};
+pub use search::{Search, TuneObserver, TuneResult};
+pub use space::{Configuration, PARAMETERS, Parameter, SearchSpace, SettingsOf};
 pub use table::text;
 pub use trial::{FoldScores, Trial, TrialScore};

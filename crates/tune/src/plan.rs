@@ -2,14 +2,13 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::checkpoint::Resumed;
 use super::data::TuningData;
-use super::run::{RunInput, train_observed};
-use super::space::Configuration;
+use super::run::Run;
+use super::search::Search;
 use dropchain::Corpus;
 use dropchain::error::Result;
 use dropchain::memory::MemoryLimit;
-use dropchain::train::{ModelMatch, Observer, Start, TrainSettings};
+use dropchain::train::ModelMatch;
 
 /// What is known of a search before its first run.
 #[derive(Clone, Debug)]
@@ -22,11 +21,11 @@ pub struct Plan {
     pub memory: u64,
     /// How the training data were read: labels and columns, then warnings.
     pub reading: Vec<String>,
-    /// What the training data of each template have in common with the models that training
-    /// continues from.
-    pub matches: Vec<Vec<ModelMatch>>,
-    /// What the search continues from; `None` unless it is to resume a checkpoint.
-    pub resumed: Option<Resumed>,
+    /// What the training data have in common with the models that training continues from, after
+    /// the name of the template if several are compared.
+    pub matches: Vec<(Option<String>, ModelMatch)>,
+    /// Number of runs that an earlier search has finished; `None` unless this one is to resume.
+    pub resumed: Option<usize>,
     pub(super) memory_of_run: MemoryLimit,
 }
 
@@ -36,42 +35,32 @@ impl Plan {
     /// # Errors
     ///
     /// The data do not fit the settings, or not into memory.
-    pub(super) fn new(
-        settings: &TrainSettings,
-        configurations: &[Configuration],
-        data: &TuningData<'_>,
-        memory: MemoryLimit,
-        threads: usize,
-    ) -> Result<Self> {
-        let (mut survey, mut matches, mut reading) = (Survey::default(), Vec::new(), Vec::new());
+    pub(super) fn new(search: &Search<'_>, data: &TuningData<'_>) -> Result<Self> {
         let text = data.corpora.labeled.memory()
             + data.corpora.dev.as_ref().map_or(0, Corpus::memory)
             + data.corpora.unlabeled.memory();
-        let at_once = AtomicBool::new(true);
+        let (mut estimate, mut reading, mut matches) = (0, Vec::new(), Vec::new());
+        let (at_once, memory) = (AtomicBool::new(true), search.memory.beyond(text));
         for template in 0..data.templates.len() {
-            let own = configurations.iter().filter(|c| c.template == template);
+            let own = search.configurations.iter().filter(|c| c.template == template);
             // Noise and L1 need vectors of their own.
-            let Some(most) = own.max_by_key(|c| (c.has_noise(), c.l1 > 0.0)) else {
-                matches.push(Vec::new());
+            let Some(most) = own.max_by_key(|c| (c.has_noise(), c.has_l1())) else {
                 continue;
             };
-            let settings = most.settings(settings)?;
-            let input = RunInput {
-                data,
-                template,
-                corpora: data.corpora(template, None)?,
-                memory: memory.beyond(text),
-                interrupt: Some(&at_once),
-            };
-            train_observed(settings, input, &mut survey)?;
-            matches.push(std::mem::take(&mut survey.matches));
-            reading = std::mem::take(&mut survey.reading);
+            let run = Run { data, template, fold: None, memory, interrupt: Some(&at_once) };
+            let (_, record) = run.train(most.settings.clone())?;
+            if let Some(start) = record.start {
+                estimate = estimate.max(start.estimated_memory as u64);
+                reading = start.reading;
+            }
+            let name = most.value("template").as_str().map(str::to_owned);
+            matches.extend(record.matches.into_iter().map(|found| (name.clone(), found)));
         }
-        let of_run = text + survey.memory;
-        let room = memory.bytes(text).saturating_sub(text);
-        let concurrency = (room / of_run.max(1)).clamp(1, threads.max(1) as u64);
+        let of_run = text + estimate;
+        let room = search.memory.bytes(text).saturating_sub(text);
+        let concurrency = (room / of_run.max(1)).clamp(1, search.threads.max(1) as u64);
         Ok(Self {
-            runs: configurations.len() * data.runs(),
+            runs: search.configurations.len() * data.runs(),
             concurrency: concurrency as usize,
             memory: text + concurrency * of_run,
             reading,
@@ -79,25 +68,5 @@ impl Plan {
             resumed: None,
             memory_of_run: MemoryLimit::Bytes(room),
         })
-    }
-}
-
-/// What training says before its first iteration.
-#[derive(Default)]
-struct Survey {
-    memory: u64, // the most of all
-    reading: Vec<String>,
-    matches: Vec<ModelMatch>,
-}
-
-impl Observer for Survey {
-    fn start(&mut self, start: &Start) {
-        self.memory = self.memory.max(start.estimated_memory as u64);
-        self.reading.clone_from(&start.reading);
-        self.matches.clear();
-    }
-
-    fn matched(&mut self, found: &ModelMatch) {
-        self.matches.push(found.clone());
     }
 }

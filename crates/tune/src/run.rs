@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::data::TuningData;
 use dropchain::Trainer;
 use dropchain::error::Result;
-use dropchain::kernel::optim::StopReason;
 use dropchain::memory::MemoryLimit;
 use dropchain::train::{
-    End, EndReason, Iteration, Observer, ObserverError, Pass, Pruned, Rounded, TrainSettings,
-    TrainingCorpora,
+    End, Iteration, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start,
+    TrainSettings, Trained,
 };
 
 /// A run of a search, by the index of its configuration and, with folds, that of its fold.
@@ -22,122 +21,115 @@ pub(super) struct RunKey {
     pub fold: Option<usize>,
 }
 
-/// What a run has scored, of which the journal keeps a line.
+/// What a run has scored, of which the checkpoint keeps a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Course {
-    /// What it has scored after each iteration.
-    #[serde(flatten)]
-    pub scores: Scores,
+    /// The scores after each iteration.
+    pub scores: Vec<Score>,
+    /// The objective after the last iteration, if it is finite.
+    pub objective: Option<f64>,
     /// Number of iterations of the warm-up.
     pub warm_up: usize,
     /// How training ended.
     pub end: End,
 }
 
-/// The scores of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Scores {
-    /// The score after each iteration.
-    pub values: Vec<f64>,
-    /// The recall bias of each score.
-    pub recall_biases: Vec<f64>,
-    /// The number of weights that are not 0 at each score.
-    pub nonzero_weights: Vec<usize>,
-    /// The objective after the last iteration, if it is finite.
-    pub objective: Option<f64>,
+/// What a run has scored after an iteration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Score {
+    pub value: f64,
+    pub recall_bias: f64,
+    /// The number of weights that are not 0.
+    pub nonzero_weights: usize,
 }
 
-impl Scores {
-    /// Returns the index of the scores after an iteration, counted from 1, or after the last one if
-    /// there are fewer; `None` if there are no scores.
-    pub fn index_after(&self, iteration: usize) -> Option<usize> {
-        iteration.min(self.values.len()).checked_sub(1)
+impl Course {
+    /// Returns the score after an iteration, counted from 1, or the last one if there are fewer;
+    /// `None` if there are no scores.
+    pub fn score_after(&self, iteration: usize) -> Option<&Score> {
+        self.scores[..iteration.min(self.scores.len())].last()
     }
 }
 
-/// The model of a run.
-#[derive(Default)]
-pub(super) struct RunModel {
-    /// The contents of its file.
-    pub file: Vec<u8>,
-    pub pruned: Option<Pruned>,
-    pub rounded: Option<Rounded>,
-}
-
 /// What a run trains on, and what limits it.
-pub(super) struct RunInput<'a> {
+#[derive(Clone, Copy)]
+pub(super) struct Run<'a> {
     pub data: &'a TuningData<'a>,
     pub template: usize,
-    pub corpora: TrainingCorpora,
+    pub fold: Option<usize>,
     pub memory: MemoryLimit,
     pub interrupt: Option<&'a AtomicBool>,
 }
 
-/// Trains. Returns the model and what the run has scored.
-///
-/// # Errors
-///
-/// The errors of [`Trainer::train`].
-pub(super) fn train(settings: TrainSettings, input: RunInput<'_>) -> Result<(RunModel, Course)> {
-    let mut recorder = Recorder::default();
-    let (file, end) = train_observed(settings, input, &mut recorder)?;
-    let Recorder { scores, model } = recorder;
-    Ok((RunModel { file, ..model }, Course { scores, warm_up: end.warm_up, end }))
+impl Run<'_> {
+    /// Trains. Returns the model, and what training has reported.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Trainer::train`].
+    pub fn train(&self, settings: TrainSettings) -> Result<(Trained, Record)> {
+        let TuningData { templates, models, .. } = self.data;
+        let corpora = self.data.corpora(self.template, self.fold)?;
+        let mut trainer = Trainer::with_settings(settings).memory(self.memory);
+        trainer = self.interrupt.into_iter().fold(trainer, Trainer::interrupt);
+        trainer = models.init.into_iter().fold(trainer, Trainer::init);
+        trainer = models.towards.into_iter().fold(trainer, Trainer::towards);
+        let mut record = Record::default();
+        let trained = trainer.train(corpora, templates[self.template].clone(), &mut record)?;
+        Ok((trained, record))
+    }
 }
 
-/// Trains. Returns the file of the model, and how training ended.
-///
-/// # Errors
-///
-/// The errors of [`Trainer::train`].
-pub(super) fn train_observed(
-    settings: TrainSettings,
-    input: RunInput<'_>,
-    observer: &mut dyn Observer,
-) -> Result<(Vec<u8>, End)> {
-    let RunInput { data, template, corpora, memory, interrupt } = input;
-    let mut trainer = Trainer::with_settings(settings).memory(memory);
-    trainer = interrupt.into_iter().fold(trainer, Trainer::interrupt);
-    trainer = data.models.init.into_iter().fold(trainer, Trainer::init);
-    trainer = data.models.towards.into_iter().fold(trainer, Trainer::towards);
-    let trained = trainer.train(corpora, data.templates[template].clone(), observer)?;
-    Ok((trained.model.as_bytes().to_vec(), trained.end))
-}
-
-/// Returns whether training was interrupted.
-pub(super) fn is_interrupted(end: &End) -> bool {
-    end.reason == EndReason::Optimizer(StopReason::Interrupted)
-}
-
-/// Records what a run scores; of two passes, the last.
+/// What training reports; of two passes, the last.
 #[derive(Default)]
-struct Recorder {
-    scores: Scores,
-    model: RunModel, // without its file
+pub(super) struct Record {
+    pub start: Option<Start>,
+    pub matches: Vec<ModelMatch>,
+    pub scores: Vec<Score>,
+    pub objective: Option<f64>,
+    pub pruned: Option<Pruned>,
+    pub rounded: Option<Rounded>,
 }
 
-impl Observer for Recorder {
+impl Record {
+    /// Takes what the run has scored.
+    pub fn course(&mut self, end: &End) -> Course {
+        let scores = std::mem::take(&mut self.scores);
+        Course { scores, objective: self.objective, warm_up: end.warm_up, end: end.clone() }
+    }
+}
+
+impl Observer for Record {
     fn pass(&mut self, _: Pass) {
         *self = Self::default();
     }
 
+    fn start(&mut self, start: &Start) {
+        self.start = Some(start.clone());
+    }
+
+    fn matched(&mut self, found: &ModelMatch) {
+        self.matches.push(found.clone());
+    }
+
     fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
-        let scores = &mut self.scores;
         // JSON has no other numbers.
-        scores.objective = Some(iteration.objective).filter(|objective| objective.is_finite());
+        self.objective = Some(iteration.objective).filter(|objective| objective.is_finite());
         if let Some(score) = iteration.dev.filter(|_| iteration.number > 0) {
-            scores.values.push(score.value());
-            scores.recall_biases.push(iteration.recall_bias.unwrap_or(0.0));
-            scores.nonzero_weights.push(iteration.weights.nonzero_weights);
+            self.scores.push(Score {
+                value: score.value(),
+                recall_bias: iteration.recall_bias.unwrap_or(0.0),
+                nonzero_weights: iteration.weights.nonzero_weights,
+            });
         }
         Ok(ControlFlow::Continue(()))
     }
 
     fn pruned(&mut self, pruned: &Pruned) {
-        self.model.pruned = Some(*pruned);
+        self.pruned = Some(*pruned);
     }
 
     fn rounded(&mut self, rounded: &Rounded) {
-        self.model.rounded = Some(*rounded);
+        self.rounded = Some(*rounded);
     }
 }

@@ -1,23 +1,24 @@
 //! A search: list the runs, run them, make the table, and the model of the best configuration.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::checkpoint::Checkpoint;
 use super::data::{TuningData, changed};
 use super::gain::NoiseGain;
 use super::plan::Plan;
-use super::pool::{lock, run_jobs};
-use super::run::{Course, RunInput, RunKey, RunModel, is_interrupted, train};
+use super::pool::run_jobs;
+use super::run::{Course, Record, Run, RunKey};
 use super::space::Configuration;
 use super::trial::{Trial, TrialScore};
 use dropchain::error::{Error, Result};
+use dropchain::kernel::optim::StopReason;
 use dropchain::memory::MemoryLimit;
 use dropchain::model::Model;
-use dropchain::train::{Pruned, Regularization, Rounded, TrainSettings};
+use dropchain::train::{EndReason, Pruned, Regularization, Rounded, TrainSettings, Trained};
 
 /// Options that only the final model depends on: a search may be resumed with other values.
 const FREE_OPTIONS: [&str; 2] = ["prune", "precision"];
@@ -39,80 +40,57 @@ pub struct Search<'a> {
     pub interrupt: Option<&'a AtomicBool>,
 }
 
-/// A phase of a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// The runs of all configurations.
-    Runs,
-    /// With folds: training the best configuration on all data, for this many iterations.
-    Refit(usize),
-}
-
 /// Receives the events of a search. `()` ignores them all.
 pub trait TuneObserver: Sync {
     /// Called before the first run.
     fn start(&self, _plan: &Plan) {}
     /// Called when all runs of a configuration, and of all before it, have ended: in the order of
-    /// the configurations, also for those of an earlier search that is resumed.
-    fn trial(&self, _trial: &Trial) {}
-    /// Called when `done` of the `total` runs of a phase have ended.
-    fn progress(&self, _phase: Phase, _done: usize, _total: usize) {}
+    /// the configurations, also for those of an earlier search that is resumed. `is_best`: it has a
+    /// score, and none before it is better.
+    fn trial(&self, _trial: &Trial, _is_best: bool) {}
+    /// Called when `done` of the `total` runs have ended; with the best configuration so far.
+    fn progress(&self, _done: usize, _total: usize, _best: Option<&Trial>) {}
+    /// Called with folds, before the best configuration is trained on all data, for so many
+    /// iterations.
+    fn refit(&self, _iterations: usize) {}
 }
 
 impl TuneObserver for () {}
 
-/// The result of a search.
-#[derive(Debug)]
+/// The result of a search. It serializes to what the program and its logs say of it.
+#[derive(Debug, Serialize)]
 pub struct TuneResult {
-    /// All configurations, the best first.
-    pub trials: Vec<Trial>,
     /// The parameters of the best configuration.
+    #[serde(rename = "options")]
     pub settings: TrainSettings,
-    /// The contents of its model file.
-    pub file: Vec<u8>,
-    /// The effect of pruning the model.
-    pub pruned: Option<Pruned>,
-    /// The effect of rounding the weights of the best configuration, if they were.
-    pub rounded: Option<Rounded>,
     /// With folds: number of iterations of training the model on all data, including the warm-up.
+    #[serde(rename = "iterations_on_all_data")]
     pub refit_iterations: Option<usize>,
     /// Whether the search was interrupted.
     pub interrupted: bool,
+    /// What noise gains over the folds; `None` without folds, or if there is no configuration with
+    /// noise or none without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise_gain: Option<NoiseGain>,
+    /// All configurations, the best first.
+    #[serde(rename = "configurations")]
+    pub trials: Vec<Trial>,
+    /// The model of the best configuration.
+    #[serde(skip)]
+    pub model: Model,
+    /// The effect of pruning the model.
+    #[serde(skip)]
+    pub pruned: Option<Pruned>,
+    /// The effect of rounding the weights of the best configuration, if they were.
+    #[serde(skip)]
+    pub rounded: Option<Rounded>,
 }
 
 impl TuneResult {
-    /// Returns the model of a tagger.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Model`] if the file is of another kind.
-    pub fn model(&self) -> Result<Model> {
-        Model::from_bytes(self.file.clone())
-    }
-
-    /// Returns the outcome as the program and its logs have it.
-    pub fn outcome(&self) -> Map<String, Value> {
-        let mut outcome = Map::new();
-        let mut set = |name: &str, value: Value| drop(outcome.insert(name.to_owned(), value));
-        set("options", json!(self.settings));
-        set("iterations_on_all_data", json!(self.refit_iterations));
-        set("interrupted", json!(self.interrupted));
-        if let Some(gain) = self.noise_gain() {
-            set("noise_gain", json!(gain));
-        }
-        outcome
-    }
-
     /// Returns whether the model has learned anything: with folds, it may not have been trained on
     /// all data.
     pub fn has_learned(&self) -> bool {
         self.refit_iterations != Some(0)
-    }
-
-    /// Returns what noise gains over the folds; `None` without folds, or if there is no
-    /// configuration with noise or none without.
-    pub fn noise_gain(&self) -> Option<NoiseGain> {
-        NoiseGain::new(&self.trials)
     }
 }
 
@@ -121,25 +99,20 @@ impl Search<'_> {
     ///
     /// # Errors
     ///
-    /// Parameters out of range; no configurations, or one with a template that `data` does not
-    /// have; those of [`Trainer::train`](dropchain::Trainer::train); no configuration was scored,
-    /// because training was interrupted or starts at its minimum. The checkpoint cannot be written,
-    /// is damaged, or belongs to another search.
+    /// Those of [`Trainer::train`](dropchain::Trainer::train); no configuration was scored, because
+    /// training was interrupted or starts at its minimum. The checkpoint cannot be written, is
+    /// damaged, or belongs to another search.
     pub fn run(&self, data: &TuningData<'_>, observer: &dyn TuneObserver) -> Result<TuneResult> {
-        self.check(data)?;
-        let mut plan =
-            Plan::new(&self.settings, &self.configurations, data, self.memory, self.threads)?;
+        let mut plan = Plan::new(self, data)?;
         let mut done = HashMap::new();
         if let Some(checkpoint) = self.checkpoint {
-            let identity = self.identity(data)?;
-            plan.resumed = checkpoint.begin(&identity, |(key, course)| {
-                done.insert(key, course);
-            })?;
+            let resumed = checkpoint.begin(&self.identity(data)?)?;
+            plan.resumed = resumed.as_ref().map(HashMap::len);
+            done = resumed.unwrap_or_default();
         }
         observer.start(&plan);
-        let best = Mutex::default();
-        let run = SearchRun { search: self, data, observer, plan: &plan, done, best: &best };
-        let mut trials = run.trials()?;
+        let run = SearchRun { search: self, data, observer, plan: &plan, done };
+        let (mut trials, trained) = run.trials()?;
         trials.sort_by(Trial::compare);
         let interrupted = self.is_interrupted();
         let best = trials.first().and_then(|trial| Some((trial, trial.score.as_ref()?)));
@@ -151,49 +124,38 @@ impl Search<'_> {
                  weaker penalties, or a corpus with more than one label"
             }));
         };
-        let (model, refit_iterations) = run.best_model(best, score, interrupted)?;
-        let RunModel { file, pruned, rounded } = model;
-        let settings = best.configuration.settings(&self.settings)?;
-        let interrupted = self.is_interrupted();
-        Ok(TuneResult { trials, settings, file, pruned, rounded, refit_iterations, interrupted })
-    }
-
-    fn check(&self, data: &TuningData<'_>) -> Result<()> {
-        if self.configurations.is_empty() {
-            return Err(Error::parameter("there are no configurations to search"));
-        }
-        let count = data.templates.len();
-        match self.configurations.iter().find(|c| c.template >= count) {
-            None => Ok(()),
-            Some(Configuration { template, .. }) => Err(Error::parameter(format!(
-                "template {template}; expected a number below {count}"
-            ))),
-        }
+        let ((trained, record), refit_iterations) = match trained {
+            Some(trained) => (trained, None),
+            None => run.train_again(best, score, interrupted)?,
+        };
+        Ok(TuneResult {
+            settings: best.configuration.settings.clone(),
+            refit_iterations,
+            interrupted: self.is_interrupted(),
+            noise_gain: NoiseGain::new(&trials),
+            trials,
+            model: trained.model,
+            pruned: record.pruned,
+            rounded: record.rounded,
+        })
     }
 
     fn is_interrupted(&self) -> bool {
         self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// Returns everything that determines the results, by the names of options where it has one. A
-    /// checkpoint is compared with it.
+    /// Returns everything that determines the results, options by their names. A checkpoint is
+    /// compared with it.
     fn identity(&self, data: &TuningData<'_>) -> Result<Map<String, Value>> {
-        let mut identity = Map::new();
-        identity.insert("dropchain".to_owned(), json!(env!("CARGO_PKG_VERSION")));
-        if let Value::Object(options) = json!(self.settings) {
-            let all = options.into_iter();
-            let determining = all.filter(|(name, _)| !FREE_OPTIONS.contains(&name.as_str()));
-            identity.extend(
-                determining.map(|(name, value)| (format!("--{}", name.replace('_', "-")), value)),
-            );
+        let mut identity = json!(self.settings);
+        for option in FREE_OPTIONS {
+            identity[option].take();
         }
-        let folds = data.folds.as_ref().map(|folds| folds.held_out().len());
-        identity.insert("--folds".to_owned(), json!(folds));
-        for (name, sum) in data.fingerprints()? {
-            identity.insert(name, json!(format!("{sum:016x}")));
-        }
-        identity.insert("configurations".to_owned(), json!(self.configurations));
-        Ok(identity)
+        identity["version"] = json!(env!("CARGO_PKG_VERSION"));
+        identity["folds"] = json!(data.folds.as_ref().map(|folds| folds.held_out().len()));
+        identity["data"] = json!(data.fingerprint()?);
+        identity["configurations"] = json!(self.configurations);
+        Ok(identity.as_object_mut().map(std::mem::take).unwrap_or_default())
     }
 }
 
@@ -204,109 +166,110 @@ struct SearchRun<'a> {
     observer: &'a dyn TuneObserver,
     plan: &'a Plan,
     done: HashMap<RunKey, Course>, // by an earlier search
-    /// On development data: the best configuration that was trained, with its model.
-    best: &'a Mutex<Option<(Trial, RunModel)>>,
 }
 
+/// What training has given: the model, and what was reported.
+type Outcome = (Trained, Record);
+
 impl SearchRun<'_> {
-    /// Trains all configurations. Returns their results in their order.
-    fn trials(&self) -> Result<Vec<Trial>> {
-        let folds = self.data.runs();
+    /// Trains all configurations. Returns their results in their order, and what has come of the
+    /// best one if it was trained on the development data now.
+    fn trials(&self) -> Result<(Vec<Trial>, Option<Outcome>)> {
+        let (folds, runs) = (self.data.runs(), self.plan.runs);
         let mut courses: Vec<Vec<Course>> = vec![Vec::new(); self.search.configurations.len()];
+        let mut best: Option<(Trial, Option<Outcome>)> = None;
         run_jobs(
-            self.plan.runs,
+            runs,
             [self.plan.concurrency, self.search.threads],
             |job| self.course(job / folds, job % folds),
-            |job, course: Option<Course>| {
-                let (configuration, fold) = (job / folds, job % folds);
-                let is_done = course.is_some();
-                courses[configuration].extend(course);
-                if is_done && fold + 1 == folds {
-                    self.observer.trial(&self.trial(configuration, &courses[configuration]));
+            |job, run| {
+                let (index, fold) = (job / folds, job % folds);
+                if let Some((course, outcome)) = run {
+                    courses[index].push(course);
+                    if fold + 1 == folds {
+                        let trial = self.trial(index, &courses[index]);
+                        let is_better = |(best, _): &(Trial, _)| trial.compare(best).is_lt();
+                        let is_best = trial.score.is_some() && best.as_ref().is_none_or(is_better);
+                        self.observer.trial(&trial, is_best);
+                        if is_best {
+                            best = Some((trial, outcome));
+                        }
+                    }
                 }
-                self.observer.progress(Phase::Runs, job + 1, self.plan.runs);
+                self.observer.progress(job + 1, runs, best.as_ref().map(|(trial, _)| trial));
             },
         )?;
         let trials = courses.iter().enumerate();
-        Ok(trials.map(|(i, courses)| self.trial(i, courses)).collect())
+        let trials = trials.map(|(index, courses)| self.trial(index, courses)).collect();
+        Ok((trials, best.and_then(|(_, outcome)| outcome)))
     }
 
     fn trial(&self, index: usize, courses: &[Course]) -> Trial {
         let folds = self.data.folds.is_some().then(|| self.data.runs());
-        Trial::new(index, self.search.configurations[index], courses, folds)
+        Trial::new(index, self.search.configurations[index].clone(), courses, folds)
     }
 
     /// Trains a configuration, unless an earlier search has; `None` if the search is interrupted.
-    fn course(&self, configuration: usize, fold: usize) -> Result<Option<Course>> {
+    fn course(
+        &self,
+        configuration: usize,
+        fold: usize,
+    ) -> Result<Option<(Course, Option<Outcome>)>> {
         let fold = self.data.folds.is_some().then_some(fold);
         let key = RunKey { configuration, fold };
         if let Some(course) = self.done.get(&key) {
-            return Ok(Some(course.clone()));
+            return Ok(Some((course.clone(), None)));
         }
         if self.search.is_interrupted() {
             return Ok(None);
         }
-        let mut settings =
-            self.search.configurations[configuration].settings(&self.search.settings)?;
+        let mut settings = self.search.configurations[configuration].settings.clone();
         if fold.is_some() {
             settings = self.data.fold_settings(&settings)?;
         }
-        let (model, course) = self.train(configuration, fold, settings, self.search.interrupt)?;
-        if is_interrupted(&course.end) {
+        let (trained, mut record) = self.train(key, settings, self.search.interrupt)?;
+        if trained.end.reason == EndReason::Optimizer(StopReason::Interrupted) {
             return Ok(None);
         }
+        let course = record.course(&trained.end);
         if let Some(checkpoint) = self.search.checkpoint {
             checkpoint.append(&(key, &course))?;
         }
-        if fold.is_none() {
-            let trial = self.trial(configuration, std::slice::from_ref(&course));
-            let mut best = lock(self.best);
-            if best.as_ref().is_none_or(|(best, _)| trial.compare(best).is_lt()) {
-                *best = Some((trial, model));
-            }
-        }
-        Ok(Some(course))
+        Ok(Some((course, fold.is_none().then_some((trained, record)))))
     }
 
     fn train(
         &self,
-        configuration: usize,
-        fold: Option<usize>,
+        RunKey { configuration, fold }: RunKey,
         settings: TrainSettings,
         interrupt: Option<&AtomicBool>,
-    ) -> Result<(RunModel, Course)> {
+    ) -> Result<Outcome> {
         let template = self.search.configurations[configuration].template;
-        let corpora = self.data.corpora(template, fold)?;
         let memory = self.plan.memory_of_run;
-        train(settings, RunInput { data: self.data, template, corpora, memory, interrupt })
+        Run { data: self.data, template, fold, memory, interrupt }.train(settings)
     }
 
-    /// Returns the model of the best configuration. With folds it is trained on all data, for as
-    /// many iterations as on the folds, and their number is returned. Otherwise it is trained again
-    /// only if an earlier search has trained it, with the same result.
-    fn best_model(
+    /// Trains the best configuration again. With folds it is trained on all data, for as many
+    /// iterations as on the folds, and their number is returned. Otherwise an earlier search has
+    /// trained it, with the same result.
+    fn train_again(
         &self,
         best: &Trial,
         score: &TrialScore,
         interrupted: bool,
-    ) -> Result<(RunModel, Option<usize>)> {
-        if let Some((trial, model)) = lock(self.best).take()
-            && trial.number == best.number
-        {
-            return Ok((model, None));
-        }
-        let mut settings = best.configuration.settings(&self.search.settings)?;
+    ) -> Result<(Outcome, Option<usize>)> {
+        let mut settings = best.configuration.settings.clone();
         let is_refit = self.data.folds.is_some();
         if is_refit {
-            let iterations = score.best_iteration;
-            self.observer.progress(Phase::Refit(iterations), 0, 1);
+            self.observer.refit(score.best_iteration);
             settings = refit_settings(&settings, score, !self.data.models.is_empty())?;
         }
         // An interrupt that has ended the search does not end this.
         let interrupt = self.search.interrupt.filter(|_| !interrupted);
-        let (model, course) = self.train(best.number - 1, None, settings, interrupt)?;
-        let iterations = if course.end.has_result() { course.end.iterations } else { 0 };
-        Ok((model, is_refit.then_some(iterations)))
+        let key = RunKey { configuration: best.number - 1, fold: None };
+        let (trained, record) = self.train(key, settings, interrupt)?;
+        let iterations = if trained.end.has_result() { trained.end.iterations } else { 0 };
+        Ok(((trained, record), is_refit.then_some(iterations)))
     }
 }
 

@@ -1,15 +1,15 @@
-//! The search space: a grid of configurations, or random draws.
+//! The search space: options with their values, which configurations combine or draw from.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use super::axis::{Axis, Scale};
+use super::table::text;
 use dropchain::error::{Error, Result};
-use dropchain::kernel::noise::Engine;
-use dropchain::train::{Defaults, NoiseOptions, Regularization, TrainSettings};
+use dropchain::train::{Defaults, TrainSettings};
 
 /// Maximum number of configurations; more is a typo.
 const MAX_CONFIGURATIONS: usize = 1000;
@@ -17,219 +17,157 @@ const MAX_CONFIGURATIONS: usize = 1000;
 /// Maximum number of draws per requested configuration: a draw may repeat an earlier one.
 const MAX_DRAWS: u64 = 1000;
 
-/// A parameter that is searched. In a grid, the last one changes fastest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Parameter {
-    /// Index of the template.
-    Template,
-    /// Engine for the gradient of the noise term: an index.
-    Gradient,
-    /// Strength of the L1 penalty.
-    L1,
-    /// Strength of the L2 penalty.
-    L2,
-    /// Amount of noise.
-    Dropout,
-    /// Weight α of unlabeled sentences.
-    UnlabeledWeight,
-    /// Amount of noise on edges.
-    EdgeDropout,
-    /// Number of warm-up iterations.
-    WarmUp,
+/// An option that can be searched.
+#[derive(Debug)]
+pub struct Parameter {
+    /// The option of `train`, with underscores.
+    pub option: &'static str,
+    /// The name in messages and tables.
+    pub name: &'static str,
+    scale: Scale,
+    rank: usize, // in a grid: values of the last one change fastest
+    needs_noise: bool,
 }
 
-impl Parameter {
-    /// All parameters, as tables and commands have them.
-    pub const ALL: [Self; 8] = [
-        Self::Template,
-        Self::Dropout,
-        Self::EdgeDropout,
-        Self::L2,
-        Self::L1,
-        Self::UnlabeledWeight,
-        Self::WarmUp,
-        Self::Gradient,
-    ];
+/// All options that can be searched, as tables and commands have them.
+pub const PARAMETERS: [Parameter; 8] = [
+    parameter("template", "template", Scale::Linear, 0, false),
+    parameter("dropout", "dropout", Scale::Linear, 4, false),
+    parameter("edge_dropout", "edge dropout", Scale::Linear, 6, false),
+    parameter("l2", "L2", Scale::Logarithmic, 3, false),
+    parameter("l1", "L1", Scale::Logarithmic, 2, false),
+    parameter("unlabeled_weight", "unlabeled weight", Scale::Logarithmic, 5, true),
+    parameter("warm_up", "warm-up", Scale::Whole, 7, true),
+    parameter("gradient", "gradient", Scale::Linear, 1, true),
+];
 
-    /// Returns the name in messages and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Template => "template",
-            Self::Gradient => "gradient",
-            Self::L1 => "L1",
-            Self::L2 => "L2",
-            Self::Dropout => "dropout",
-            Self::UnlabeledWeight => "unlabeled weight",
-            Self::EdgeDropout => "edge dropout",
-            Self::WarmUp => "warm-up",
-        }
-    }
-
-    /// Returns the name of the option of `train`.
-    pub fn option(self) -> String {
-        self.name().to_lowercase().replace(' ', "-")
-    }
-
-    fn scale(self) -> Scale {
-        match self {
-            Self::L1 | Self::L2 | Self::UnlabeledWeight => Scale::Logarithmic,
-            _ => Scale::Linear,
-        }
-    }
+const fn parameter(
+    option: &'static str,
+    name: &'static str,
+    scale: Scale,
+    rank: usize,
+    needs_noise: bool,
+) -> Parameter {
+    Parameter { option, name, scale, rank, needs_noise }
 }
 
-/// The values of the parameters that are searched.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SearchSpace {
-    axes: BTreeMap<Parameter, Axis>,
-    engines: Vec<Engine>,
-}
+/// Makes training parameters of options by name, such as `l2` and `0.1`; others are fixed.
+pub type SettingsOf<'a> = dyn Fn(&[(String, String)]) -> Result<TrainSettings> + 'a;
 
 /// A point of the search space.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Configuration {
-    /// Index of the template.
+    /// The values of the options that are searched, except those without effect; of a template,
+    /// the name.
+    #[serde(flatten)]
+    pub options: Map<String, Value>,
+    /// The index of the template.
+    #[serde(skip)]
     pub template: usize,
-    /// Amount of noise.
-    pub dropout: f64,
-    /// Amount of noise on edges.
-    pub edge_dropout: f64,
-    /// Strength of the L2 penalty.
-    pub l2: f64,
-    /// Strength of the L1 penalty.
-    pub l1: f64,
-    /// Weight α of unlabeled sentences.
-    pub unlabeled_weight: f64,
-    /// Number of warm-up iterations, if it is given and there is noise.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub warm_up: Option<usize>,
-    /// Engine for the gradient of the noise term, likewise.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gradient: Option<Engine>,
+    /// The training parameters, with these options.
+    #[serde(skip)]
+    pub settings: TrainSettings,
+}
+
+impl PartialEq for Configuration {
+    fn eq(&self, other: &Self) -> bool {
+        self.options == other.options
+    }
 }
 
 impl Configuration {
-    /// Returns the values of training parameters.
-    fn of(base: &TrainSettings) -> Self {
-        let own = base.regularization();
-        Self {
-            template: 0,
-            dropout: own.noise.dropout,
-            edge_dropout: own.noise.edge_noise(),
-            l2: base.l2(),
-            l1: own.l1,
-            unlabeled_weight: own.noise.unlabeled_weight,
-            warm_up: None,
-            gradient: None,
-        }
-    }
-
-    /// Returns the training parameters with this configuration; those that are not searched are
-    /// taken from `base`.
-    ///
-    /// # Errors
-    ///
-    /// A value is out of range.
-    pub fn settings(&self, base: &TrainSettings) -> Result<TrainSettings> {
-        let own = base.regularization();
-        base.with_regularization(Regularization {
-            l1: self.l1,
-            l2: Some(self.l2),
-            noise: NoiseOptions {
-                dropout: self.dropout,
-                edge_dropout: Some(self.edge_dropout),
-                unlabeled_weight: self.unlabeled_weight,
-                gradient: self.gradient.unwrap_or(own.noise.gradient),
-                ..own.noise.clone()
-            },
-            warm_up: self.warm_up.or(own.warm_up),
-        })
+    /// Returns the value of an option; null if it is not searched or has no effect.
+    pub fn value(&self, option: &str) -> &Value {
+        self.options.get(option).unwrap_or(&Value::Null)
     }
 
     /// Returns whether there is any noise.
     pub fn has_noise(&self) -> bool {
-        self.dropout > 0.0 || self.edge_dropout > 0.0
+        self.settings.has_noise()
     }
 
-    /// Returns the value of a parameter; null if it is that of the training options.
-    pub fn value(&self, parameter: Parameter) -> Value {
-        match parameter {
-            Parameter::Template => json!(self.template),
-            Parameter::Gradient => json!(self.gradient),
-            Parameter::L1 => json!(self.l1),
-            Parameter::L2 => json!(self.l2),
-            Parameter::Dropout => json!(self.dropout),
-            Parameter::UnlabeledWeight => json!(self.unlabeled_weight),
-            Parameter::EdgeDropout => json!(self.edge_dropout),
-            Parameter::WarmUp => json!(self.warm_up),
-        }
-    }
-
-    /// Returns the options with which `train` trains the configuration, but for its template.
-    pub fn options(&self) -> impl Iterator<Item = (String, Value)> {
-        let has_effect = |parameter: &Parameter| match parameter {
-            Parameter::Template => false,
-            Parameter::Dropout | Parameter::L2 => true,
-            Parameter::EdgeDropout => self.has_noise(),
-            Parameter::L1 => self.l1 > 0.0,
-            Parameter::UnlabeledWeight => self.unlabeled_weight != Defaults::UNLABELED_WEIGHT,
-            Parameter::WarmUp | Parameter::Gradient => !self.value(*parameter).is_null(),
-        };
-        let parameters = Parameter::ALL.into_iter().filter(has_effect);
-        parameters.map(|parameter| (parameter.option(), self.value(parameter)))
+    /// Returns whether there is an L1 penalty.
+    pub(super) fn has_l1(&self) -> bool {
+        self.settings.regularization().l1 > 0.0
     }
 
     /// Compares two configurations by strength of regularization, the stronger one first: more
     /// noise, then more noise on edges, then stronger L2, then stronger L1, then more weight on
-    /// unlabeled text, then the shorter warm-up, then the engine (exact ones
-    /// first), then the earlier template.
+    /// unlabeled text, then the shorter warm-up, then the earlier template.
     pub fn compare_strength(&self, other: &Self) -> Ordering {
-        let strengths = |c: &Self| [c.dropout, c.edge_dropout, c.l2, c.l1, c.unlabeled_weight];
-        let pairs = strengths(self).into_iter().zip(strengths(other));
-        let order = pairs.map(|(own, other)| other.total_cmp(&own)).find(|order| order.is_ne());
-        let rest = |c: &Self| (c.warm_up, c.gradient, c.template);
-        order.unwrap_or_else(|| rest(self).cmp(&rest(other)))
+        let compare = |option: &str| {
+            let values = [self, other].map(|one| one.value(option).as_f64());
+            values[0].partial_cmp(&values[1]).unwrap_or(Ordering::Equal)
+        };
+        let strengths = ["dropout", "edge_dropout", "l2", "l1", "unlabeled_weight"];
+        let order = strengths.into_iter().map(compare).find(|order| order.is_ne());
+        order
+            .map_or(Ordering::Equal, Ordering::reverse)
+            .then_with(|| compare("warm_up"))
+            .then(self.template.cmp(&other.template))
     }
 }
 
-impl SearchSpace {
-    /// Creates a small grid around the training defaults for a number of templates. A learner
-    /// without noise has neither dropout nor penalties.
-    pub fn new(templates: usize, base: &TrainSettings) -> Self {
-        let has_noise = base.with_regularization(Regularization {
-            noise: NoiseOptions {
-                dropout: Defaults::DROPOUT,
-                ..base.regularization().noise.clone()
-            },
-            ..base.regularization().clone()
-        });
-        let [rates, strengths] = match has_noise {
-            Ok(_) => [
+/// The values of the options that are searched.
+pub struct SearchSpace<'a> {
+    axes: BTreeMap<usize, (&'static Parameter, Axis)>, // by rank
+    templates: &'a [String],
+    settings: &'a SettingsOf<'a>,
+}
+
+impl<'a> SearchSpace<'a> {
+    /// Creates a space of axes, by the names of options, and the names of templates, if there are
+    /// any to compare. Without axes of dropout and L2, these have values around the defaults of
+    /// training; of a learner without noise, 0.
+    ///
+    /// # Errors
+    ///
+    /// A value is out of range; a log-uniform range begins at 0.
+    pub fn new(
+        templates: &'a [String],
+        axes: impl IntoIterator<Item = (&'a str, Axis)>,
+        settings: &'a SettingsOf<'a>,
+    ) -> Result<Self> {
+        let noise = [("dropout".to_owned(), Defaults::DROPOUT.to_string())];
+        let (rates, strengths) = match settings(&noise) {
+            Ok(_) => (
                 vec![0.0, 0.3, 0.5, Defaults::DROPOUT],
                 vec![0.03, 0.1, Defaults::L2, Defaults::L2_WITH_NOISE],
-            ],
-            Err(_) => [vec![0.0], vec![0.0]],
+            ),
+            Err(_) => (vec![0.0], vec![0.0]),
         };
-        Self { axes: BTreeMap::new(), engines: Vec::new() }
-            .with(Parameter::Template, indices(templates))
-            .with(Parameter::L1, Axis::from_values(&[0.0]))
-            .with(Parameter::L2, Axis::from_values(&strengths))
-            .with(Parameter::Dropout, Axis::from_values(&rates))
-            .with(Parameter::UnlabeledWeight, Axis::from_values(&[Defaults::UNLABELED_WEIGHT]))
+        let template = if templates.is_empty() { Axis::unset() } else { Axis::names(templates) };
+        let defaults = [
+            ("template", template),
+            ("l1", Axis::unset()),
+            ("l2", Axis::numbers(strengths)),
+            ("dropout", Axis::numbers(rates)),
+            ("unlabeled_weight", Axis::unset()),
+        ];
+        let mut space = Self { axes: BTreeMap::new(), templates, settings };
+        for (option, axis) in defaults.into_iter().chain(axes) {
+            let found = PARAMETERS.iter().find(|parameter| parameter.option == option);
+            let found = found.ok_or_else(|| Error::parameter(format!("{option} is not searched")));
+            let parameter = found?;
+            space.check(parameter, &axis)?;
+            space.axes.insert(parameter.rank, (parameter, axis));
+        }
+        Ok(space)
     }
 
-    /// Sets the values of a parameter; those without any are not searched.
-    #[must_use]
-    pub fn with(mut self, parameter: Parameter, axis: Axis) -> Self {
-        self.axes.insert(parameter, axis);
-        self
-    }
-
-    /// Sets the engines for the gradient of the noise term to try, at least one.
-    #[must_use]
-    pub fn with_gradients(mut self, engines: &[Engine]) -> Self {
-        self.engines = engines.to_vec();
-        self.with(Parameter::Gradient, indices(engines.len()))
+    /// Checks all values and the ends of all ranges.
+    fn check(&self, parameter: &Parameter, axis: &Axis) -> Result<()> {
+        for end in axis.ends().filter(|end| parameter.option != "template" && !end.is_null()) {
+            (self.settings)(&[(parameter.option.to_owned(), text(&end))])?;
+        }
+        match axis.invalid_range(parameter.scale) {
+            None => Ok(()),
+            Some(range) => Err(Error::parameter(format!(
+                "{}: the range {range} begins at 0, but numbers are drawn log-uniformly; expected \
+                 a range that begins above 0 (0,0.01:1 draws 0 half of the time)",
+                parameter.name
+            ))),
+        }
     }
 
     /// Returns all combinations of values, except those that differ only in a value that has no
@@ -238,33 +176,32 @@ impl SearchSpace {
     /// # Errors
     ///
     /// An axis has a range; a value is out of range; there are more than 1000 combinations.
-    pub fn grid(&self, base: &TrainSettings) -> Result<Vec<Configuration>> {
-        self.check(base)?;
-        let mut values = Vec::new();
-        for (parameter, axis) in &self.axes {
-            let name = parameter.name();
-            values.push(axis.values().ok_or_else(|| {
+    pub fn grid(&self) -> Result<Vec<Configuration>> {
+        let mut points = vec![Vec::new()];
+        for (parameter, axis) in self.axes.values() {
+            let values = axis.values().ok_or_else(|| {
                 Error::parameter(format!(
-                    "{name}: a range has infinitely many values; expected single numbers for a \
-                     grid, or configurations drawn at random (--random N)"
+                    "{}: a range has infinitely many values; expected single numbers for a grid, \
+                     or configurations drawn at random (--random N)",
+                    parameter.name
                 ))
-            })?);
+            })?;
+            if points.len() * values.len() > MAX_CONFIGURATIONS {
+                return Err(Error::parameter(format!(
+                    "the grid has more than {MAX_CONFIGURATIONS} configurations; expected fewer, \
+                     or a random search"
+                )));
+            }
+            let extended = |point: &Vec<Value>| {
+                let extend = |value| point.iter().cloned().chain([value]).collect::<Vec<_>>();
+                values.iter().cloned().map(extend).collect::<Vec<_>>()
+            };
+            points = points.iter().flat_map(extended).collect();
         }
-        let count = values.iter().map(Vec::len).try_fold(1, usize::checked_mul);
-        if count.is_none_or(|count| count > MAX_CONFIGURATIONS) {
-            return Err(Error::parameter(format!(
-                "the grid has {} configurations; expected at most {MAX_CONFIGURATIONS}, or a \
-                 random search",
-                count.map_or_else(|| "too many".to_owned(), |count| count.to_string())
-            )));
-        }
-        let points = values.iter().fold(vec![Vec::new()], |points, axis| {
-            let extend = |point: &Vec<f64>, &value| [&point[..], &[value]].concat();
-            let points = points.iter();
-            points.flat_map(|point| axis.iter().map(move |value| extend(point, value))).collect()
-        });
         let mut configurations = Vec::new();
-        points.iter().for_each(|point| self.push(point, base, &mut configurations));
+        for point in points {
+            self.push(point, &mut configurations)?;
+        }
         Ok(configurations)
     }
 
@@ -273,20 +210,14 @@ impl SearchSpace {
     ///
     /// # Errors
     ///
-    /// A value is out of range; a log-uniform range begins at 0; `count` is 0 or more than 1000.
-    pub fn random(
-        &self,
-        count: usize,
-        seed: u64,
-        base: &TrainSettings,
-    ) -> Result<Vec<Configuration>> {
-        self.check(base)?;
+    /// A value is out of range; `count` is 0 or more than 1000.
+    pub fn random(&self, count: usize, seed: u64) -> Result<Vec<Configuration>> {
         if !(1..=MAX_CONFIGURATIONS).contains(&count) {
             return Err(Error::parameter(format!(
                 "{count} random configurations; expected 1 to {MAX_CONFIGURATIONS}"
             )));
         }
-        if let Ok(grid) = self.grid(base)
+        if let Ok(grid) = self.grid()
             && grid.len() <= count
         {
             return Ok(grid);
@@ -299,209 +230,148 @@ impl SearchSpace {
                 break;
             }
             let counters = (0..).map(|axis: u64| draw * numbers + (2 * axis).saturating_sub(1));
-            let values: Vec<f64> = (self.axes.iter().zip(counters))
-                .map(|((parameter, axis), counter)| axis.draw(parameter.scale(), seed, counter))
-                .collect();
-            self.push(&values, base, &mut configurations);
+            let values = (self.axes.values().zip(counters))
+                .map(|((parameter, axis), counter)| axis.draw(parameter.scale, seed, counter));
+            self.push(values.collect(), &mut configurations)?;
         }
         Ok(configurations)
     }
 
     /// Adds a configuration, with a value for each axis, unless it is a duplicate.
-    fn push(&self, point: &[f64], base: &TrainSettings, configurations: &mut Vec<Configuration>) {
-        let mut configuration = Configuration::of(base);
-        for (&parameter, &value) in self.axes.keys().zip(point) {
-            self.set(parameter, value, &mut configuration);
-        }
-        let given = base.regularization().noise.edge_dropout;
-        if given.is_none() && !self.axes.contains_key(&Parameter::EdgeDropout) {
-            configuration.edge_dropout = configuration.dropout;
-        }
-        if !configuration.has_noise() {
-            // Only the noise term learns from unlabeled text.
-            configuration.unlabeled_weight = Defaults::UNLABELED_WEIGHT;
-            (configuration.warm_up, configuration.gradient) = (None, None);
-        }
-        if !configurations.contains(&configuration) {
-            configurations.push(configuration);
-        }
-    }
-
-    fn set(&self, parameter: Parameter, value: f64, of: &mut Configuration) {
-        match parameter {
-            Parameter::Template => of.template = value as usize,
-            Parameter::Gradient => of.gradient = self.engines.get(value as usize).copied(),
-            Parameter::L1 => of.l1 = value,
-            Parameter::L2 => of.l2 = value,
-            Parameter::Dropout => of.dropout = value,
-            Parameter::UnlabeledWeight => of.unlabeled_weight = value,
-            Parameter::EdgeDropout => of.edge_dropout = value,
-            Parameter::WarmUp => of.warm_up = Some(value.round() as usize),
-        }
-    }
-
-    /// Checks all numbers and the ends of all ranges.
-    fn check(&self, base: &TrainSettings) -> Result<()> {
-        for (parameter, axis) in &self.axes {
-            let name = parameter.name();
-            for end in axis.ends() {
-                if *parameter == Parameter::WarmUp && !(end >= 0.0 && end.fract() == 0.0) {
-                    return Err(Error::parameter(format!(
-                        "warm-up {end}; expected a whole number of iterations"
-                    )));
-                }
-                let mut configuration = Configuration::of(base);
-                self.set(*parameter, end, &mut configuration);
-                configuration.settings(base)?;
-            }
-            if axis.is_empty() {
-                return Err(Error::parameter(format!("there is no {name} to search")));
-            }
-            if let Some(range) = axis.invalid_range(parameter.scale()) {
-                return Err(Error::parameter(format!(
-                    "{name}: the range {range} begins at 0, but numbers are drawn log-uniformly; \
-                     expected a range that begins above 0 (0,0.01:1 draws 0 half of the time)"
-                )));
+    fn push(&self, mut point: Vec<Value>, configurations: &mut Vec<Configuration>) -> Result<()> {
+        let mut options = Map::new();
+        for parameter in &PARAMETERS {
+            let axis = self.axes.keys().position(|rank| *rank == parameter.rank);
+            let value = axis.map_or(Value::Null, |axis| point[axis].take());
+            if !value.is_null() {
+                options.insert(parameter.option.to_owned(), value);
             }
         }
+        let rates = ["dropout", "edge_dropout"].map(|option| options.get(option)?.as_f64());
+        if !rates.into_iter().flatten().any(|rate| rate > 0.0) {
+            options.retain(|option, _| {
+                !PARAMETERS
+                    .iter()
+                    .any(|parameter| parameter.option == option && parameter.needs_noise)
+            });
+        }
+        if configurations.iter().any(|other| other.options == options) {
+            return Ok(());
+        }
+        let template = options.get("template").and_then(Value::as_str);
+        let template = self.templates.iter().position(|name| Some(&**name) == template);
+        let given = options.iter().filter(|(option, _)| *option != "template");
+        let given: Vec<_> = given.map(|(option, value)| (option.clone(), text(value))).collect();
+        let settings = (self.settings)(&given)?;
+        configurations.push(Configuration { options, template: template.unwrap_or(0), settings });
         Ok(())
     }
-}
-
-/// Returns the axis of the indices of this many items.
-fn indices(count: usize) -> Axis {
-    Axis::from_values(&(0..count).map(|i| i as f64).collect::<Vec<_>>())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dropchain::train::TrainOptions;
+    use crate::tests::settings_of;
+    use serde_json::json;
 
-    fn axis(text: &str) -> Axis {
-        text.parse().unwrap()
-    }
-
-    fn space(dropout: &str, l2: &str) -> SearchSpace {
-        let space = SearchSpace::new(1, &base());
-        space.with(Parameter::Dropout, axis(dropout)).with(Parameter::L2, axis(l2))
-    }
-
-    fn base() -> TrainSettings {
-        TrainSettings::new(TrainOptions::default()).unwrap()
-    }
-
-    fn grid(space: &SearchSpace) -> Result<Vec<Configuration>> {
-        space.grid(&base())
-    }
-
-    fn random(space: &SearchSpace, count: usize, seed: u64) -> Result<Vec<Configuration>> {
-        space.random(count, seed, &base())
+    /// The grid, or as many random configurations with a seed, of axes.
+    fn found(
+        axes: &[(&str, &str)],
+        random: Option<(usize, u64)>,
+    ) -> Result<Vec<Configuration>, String> {
+        let templates = ["a".to_owned(), "b".to_owned()];
+        let count = if axes.iter().any(|axis| axis.0 == "template") { 2 } else { 1 };
+        let axes = axes.iter().filter(|axis| axis.0 != "template");
+        let axes = axes.map(|(option, values)| (*option, values.parse().unwrap()));
+        let space = SearchSpace::new(&templates[..count], axes, &settings_of);
+        let found = space.and_then(|space| match random {
+            None => space.grid(),
+            Some((count, seed)) => space.random(count, seed),
+        });
+        found.map_err(|error| error.to_string())
     }
 
     #[test]
-    fn a_grid_has_every_combination_once() {
-        let space = space("0,0.5", "0.1,1").with(Parameter::EdgeDropout, axis("0.3,0.6"));
-        let space = space.with(Parameter::Template, indices(2));
-        let grid = grid(&space).unwrap();
+    fn a_grid_has_every_combination_once_and_the_last_values_change_fastest() {
+        let axes =
+            [("template", ""), ("dropout", "0,0.5"), ("l2", "0.1,1"), ("edge_dropout", "0.3,0.6")];
+        let grid = found(&axes, None).unwrap();
         assert_eq!(grid.len(), 16);
-        for (i, configuration) in grid.iter().enumerate() {
-            assert!(!grid[..i].contains(configuration));
+        for (i, one) in grid.iter().enumerate() {
+            assert!(!grid[..i].contains(one));
+            assert!(grid[..i].iter().all(|other| other.compare_strength(one).is_ne()));
         }
         assert_eq!((grid[0].template, grid[8].template), (0, 1));
+        let second = json!({"template": "a", "dropout": 0, "edge_dropout": 0.6, "l2": 0.1});
+        assert_eq!(json!(grid[1]), second);
+        assert_eq!(grid[1].settings.regularization().noise.edge_dropout, Some(0.6));
     }
 
     #[test]
-    fn warm_up_and_engine_are_searched_with_noise_only() {
-        let space = space("0,0.5", "0.1").with(Parameter::WarmUp, axis("0,20"));
-        let space = space.with_gradients(&[Engine::Exact, Engine::Window(2)]);
-        let grid = grid(&space).unwrap();
-        let found: Vec<_> = grid.iter().map(|c| (c.dropout, c.warm_up, c.gradient)).collect();
-        let (adjoint, window) = (Some(Engine::Exact), Some(Engine::Window(2)));
-        let noisy = |warm_up, gradient| (0.5, Some(warm_up), gradient);
-        assert_eq!(
-            found,
-            [
-                (0.0, None, None),
-                noisy(0, adjoint),
-                noisy(20, adjoint),
-                noisy(0, window),
-                noisy(20, window),
-            ]
-        );
-        let settings = grid[3].settings(&base()).unwrap();
-        assert_eq!(settings.warm_up(), 0);
-        assert_eq!(settings.regularization().noise.gradient, Engine::Window(2));
-        for (i, one) in grid.iter().enumerate() {
-            for (j, other) in grid.iter().enumerate() {
-                assert_eq!(one.compare_strength(other).is_eq(), i == j);
-            }
-        }
-        assert_eq!(random(&space, 4, 1).unwrap().len(), 4);
-        let wrong = |text| SearchSpace::new(1, &base()).with(Parameter::WarmUp, axis(text));
-        for text in ["0,2.5", "-1,3", "0:7.5"] {
-            let error = random(&wrong(text), 3, 1).unwrap_err().to_string();
-            assert!(error.ends_with("expected a whole number of iterations"), "{error}");
-        }
-    }
-
-    #[test]
-    fn without_noise_the_weight_of_unlabeled_text_has_no_effect() {
-        let space = space("0,0.5", "0.1").with(Parameter::UnlabeledWeight, axis("0.1,1"));
-        assert_eq!(grid(&space).unwrap().len(), 3);
+    fn what_needs_noise_is_searched_with_noise_only() {
+        let axes = [
+            ("dropout", "0,0.5"),
+            ("l2", "0.1"),
+            ("warm_up", "0,20"),
+            ("gradient", "exact,window=2"),
+        ];
+        let grid = found(&axes, None).unwrap();
+        let values =
+            |c: &Configuration| ["warm_up", "gradient"].map(|option| c.value(option).clone());
+        let noisy = [(0, "exact"), (20, "exact"), (0, "window=2"), (20, "window=2")];
+        let noisy = noisy.map(|(warm_up, gradient)| [json!(warm_up), json!(gradient)]);
+        assert_eq!(values(&grid[0]), [Value::Null, Value::Null]);
+        assert_eq!(grid[1..].iter().map(values).collect::<Vec<_>>(), noisy);
+        assert_eq!(grid[3].settings.warm_up(), 0);
+        assert_eq!(grid[3].settings.regularization().noise.gradient.to_string(), "window=2");
+        assert_eq!(found(&axes, Some((4, 1))).unwrap().len(), 4);
+        let unlabeled = [("dropout", "0,0.5"), ("l2", "0.1"), ("unlabeled_weight", "0.1,1")];
+        assert_eq!(found(&unlabeled, None).unwrap().len(), 3);
     }
 
     #[test]
     fn the_default_grid_contains_the_defaults_of_training() {
-        let (settings, noise) = (base(), NoiseOptions::default());
-        let grid = grid(&SearchSpace::new(1, &settings)).unwrap();
-        let is_default = |c: &&Configuration| {
-            c.dropout == noise.dropout
-                && c.edge_dropout == noise.edge_noise()
-                && c.l2 == settings.l2()
+        let default = settings_of(&[]).unwrap();
+        let values = |settings: &TrainSettings| {
+            let noise = &settings.regularization().noise;
+            [noise.dropout, noise.edge_noise(), settings.l2()]
         };
+        let grid = found(&[], None).unwrap();
+        let is_default = |c: &&Configuration| values(&c.settings) == values(&default);
         assert_eq!(grid.iter().filter(is_default).count(), 1);
     }
 
     #[test]
     fn random_configurations_differ_and_follow_from_the_seed() {
-        let space = space("0.1:0.6", "0.01:1");
-        let drawn = random(&space, 20, 1).unwrap();
+        let axes = [("dropout", "0.1:0.6"), ("l2", "0.01:1")];
+        let random = |count, seed| found(&axes, Some((count, seed))).unwrap();
+        let drawn = random(20, 1);
         assert_eq!(drawn.len(), 20);
-        assert_eq!(drawn, random(&space, 20, 1).unwrap());
-        assert_ne!(drawn, random(&space, 20, 2).unwrap());
-        assert_eq!(drawn[..5], random(&space, 5, 1).unwrap());
-    }
-
-    #[test]
-    fn if_there_are_too_few_all_are_taken() {
-        let space = space("0,0.3", "0.1,1");
-        assert_eq!(random(&space, 10, 1).unwrap(), grid(&space).unwrap());
-        assert_eq!(random(&space, 3, 1).unwrap().len(), 3);
+        assert_eq!(drawn, random(20, 1));
+        assert_ne!(drawn, random(20, 2));
+        assert_eq!(drawn[..5], random(5, 1));
+        let few = [("dropout", "0,0.3"), ("l2", "0.1,1")];
+        assert_eq!(found(&few, Some((10, 1))), found(&few, None));
+        assert_eq!(found(&few, Some((3, 1))).unwrap().len(), 3);
     }
 
     #[test]
     fn errors_name_the_parameter() {
-        let error = |result: Result<Vec<Configuration>>| result.unwrap_err().to_string();
-        assert_eq!(
-            error(grid(&space("0.1:1", "0.1"))),
-            "dropout 1; expected a rate of at least 0 and below 1"
-        );
-        assert_eq!(
-            error(grid(&space("0.1", "0.01:1"))),
-            "L2: a range has infinitely many values; expected single numbers for a grid, or \
-             configurations drawn at random (--random N)"
-        );
-        assert!(
-            error(random(&space("0.1", "0:1"), 5, 1)).starts_with("L2: the range 0:1 begins at 0")
-        );
-        assert!(error(random(&space("0.1", "-1:1"), 5, 1)).starts_with("L2 strength -1; "));
-        assert_eq!(
-            error(random(&space("0.1", "1"), 0, 1)),
-            "0 random configurations; expected 1 to 1000"
-        );
         let many: Vec<String> = (1..60).map(|i| (f64::from(i) / 100.0).to_string()).collect();
-        let message = error(grid(&space(&many.join(","), &many.join(","))));
-        assert!(message.starts_with("the grid has 3481 configurations"), "{message}");
+        let many = many.join(",");
+        for (dropout, l2, random, expected) in [
+            ("0.1:1", "0.1", None, "dropout 1; expected a rate of at least 0 and below 1"),
+            ("0.1", "0.01:1", None, "L2: a range has infinitely many values; expected single"),
+            ("0.1", "0:1", Some(5), "L2: the range 0:1 begins at 0"),
+            ("0.1", "-1:1", Some(5), "L2 strength -1; "),
+            ("0.1", "1", Some(0), "0 random configurations; expected 1 to 1000"),
+            (&many, &many, None, "the grid has more than 1000 configurations"),
+        ] {
+            let error = found(&[("dropout", dropout), ("l2", l2)], random.map(|count| (count, 1)));
+            let error = error.unwrap_err();
+            assert!(error.starts_with(expected), "{error}");
+        }
+        let error = found(&[("warm_up", "0,2.5")], None).unwrap_err();
+        assert!(error.starts_with("warm_up '2.5': "), "{error}");
     }
 }

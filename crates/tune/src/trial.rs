@@ -2,19 +2,15 @@
 
 use std::cmp::Ordering;
 
-use serde::{Serialize, Serializer};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
-use super::run::Course;
+use super::run::{Course, Score};
 use super::space::Configuration;
 use super::statistics::{mean, standard_deviation, standard_error};
-use dropchain::train::{DevScore, EndReason};
+use dropchain::train::DevScore;
 
 /// Iterations whose scores are averaged to choose one, as in training (decision 83).
 const AVERAGED: usize = 5;
-
-/// Why the training of a configuration ended that was interrupted.
-const INTERRUPTED: &str = "interrupted";
 
 /// A configuration that was tried.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -32,9 +28,8 @@ pub struct Trial {
     pub iterations: usize,
     /// The objective after the last iteration; with folds, the mean.
     pub objective: Option<f64>,
-    /// Why training ended, with folds on the first; `None` if it was interrupted.
-    #[serde(rename = "stop_reason", serialize_with = "reason")]
-    pub reason: Option<EndReason>,
+    /// Why training ended, with folds on the first.
+    pub stop_reason: &'static str,
 }
 
 /// The score of a configuration.
@@ -81,11 +76,11 @@ impl Trial {
             [course] if folds.is_none() => on_dev(course),
             _ => over_folds(courses),
         };
-        let score = score.filter(|_| is_scored).map(|score| TrialScore {
-            nonzero_weights: score.nonzero_weights.filter(|_| configuration.l1 > 0.0),
-            ..score
-        });
-        let objectives: Option<Vec<f64>> = courses.iter().map(|c| c.scores.objective).collect();
+        let mut score = score.filter(|_| is_scored);
+        if let Some(score) = score.as_mut().filter(|_| !configuration.has_l1()) {
+            score.nonzero_weights = None;
+        }
+        let objectives: Option<Vec<f64>> = courses.iter().map(|course| course.objective).collect();
         let objectives = objectives.filter(|all| !all.is_empty());
         Self {
             number: index + 1,
@@ -93,28 +88,8 @@ impl Trial {
             score,
             iterations: courses.iter().map(|c| c.end.iterations).max().unwrap_or(0),
             objective: objectives.map(|objectives| mean(&objectives)),
-            reason: courses.first().map(|course| course.end.reason),
+            stop_reason: courses.first().map_or("interrupted", |course| course.end.reason.name()),
         }
-    }
-
-    /// Returns the fields as the program and its logs have them, with the name of the template and
-    /// that of the score.
-    pub fn fields(&self, templates: &[String]) -> Map<String, Value> {
-        let Value::Object(mut fields) = json!(self) else {
-            return Map::new();
-        };
-        fields.insert("template".to_owned(), json!(templates.get(self.configuration.template)));
-        for metric in ["f1", "accuracy"].iter().filter(|_| self.folds().is_some()) {
-            if let Some(score) = fields.shift_remove(&format!("dev_{metric}")) {
-                fields.insert(format!("mean_{metric}"), score);
-            }
-        }
-        fields
-    }
-
-    /// Returns why training ended, in a word.
-    pub fn stop_reason(&self) -> &'static str {
-        self.reason.map_or(INTERRUPTED, EndReason::name)
     }
 
     /// Returns the value of the score, between 0 and 1.
@@ -138,21 +113,15 @@ impl Trial {
     }
 }
 
-#[expect(clippy::ref_option, reason = "serde passes references")]
-fn reason<S: Serializer>(reason: &Option<EndReason>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(reason.map_or(INTERRUPTED, EndReason::name))
-}
-
 /// Returns the score of training on development data.
 fn on_dev(course: &Course) -> Option<TrialScore> {
     let best_iteration = course.end.best_iteration;
-    let index = best_iteration.checked_sub(1);
     Some(TrialScore {
         score: course.end.dev?,
         folds: None,
         best_iteration,
         recall_bias: course.end.recall_bias,
-        nonzero_weights: index.and_then(|i| course.scores.nonzero_weights.get(i)).copied(),
+        nonzero_weights: course.score_after(best_iteration).map(|score| score.nonzero_weights),
     })
 }
 
@@ -160,33 +129,31 @@ fn on_dev(course: &Course) -> Option<TrialScore> {
 /// with those of the iterations before it as in training (the first among ties). With noise,
 /// iterations of the warm-up do not count.
 fn over_folds(courses: &[Course]) -> Option<TrialScore> {
-    let scores = courses.iter().map(|course| &course.scores);
-    let last = scores.clone().map(|scores| scores.values.len()).max()?;
+    let last = courses.iter().map(|course| course.scores.len()).max()?;
     let warm_up = courses.iter().map(|course| course.warm_up).max()?;
-    let first = if scores.clone().all(|s| s.values.len() > warm_up) { warm_up + 1 } else { 1 };
-    let after = |iteration| -> Option<Vec<f64>> {
-        scores.clone().map(|s| Some(s.values[s.index_after(iteration)?])).collect()
+    let is_warm = courses.iter().all(|course| course.scores.len() > warm_up);
+    let first = if is_warm { warm_up + 1 } else { 1 };
+    let after = |iteration, number: fn(&Score) -> f64| -> Option<Vec<f64>> {
+        courses.iter().map(|course| course.score_after(iteration).map(number)).collect()
     };
     let (mut means, mut best): (Vec<f64>, Option<(usize, f64)>) = (Vec::new(), None);
     for iteration in first..=last {
-        means.push(mean(&after(iteration)?));
+        means.push(mean(&after(iteration, |score| score.value)?));
         let smooth = mean(&means[means.len().saturating_sub(AVERAGED)..]);
         if best.is_none_or(|(_, best)| smooth > best) {
             best = Some((iteration, smooth));
         }
     }
     let (best_iteration, _) = best?;
-    let values = after(best_iteration)?;
-    let indices = scores.filter_map(|s| Some((s, s.index_after(best_iteration)?)));
-    let biases: Vec<f64> = indices.clone().map(|(s, i)| s.recall_biases[i]).collect();
-    let weights: Vec<f64> = indices.map(|(s, i)| s.nonzero_weights[i] as f64).collect();
+    let values = after(best_iteration, |score| score.value)?;
+    let weights = after(best_iteration, |score| score.nonzero_weights as f64)?;
     Some(TrialScore {
         score: match courses.first()?.end.dev? {
             DevScore::F1(_) => DevScore::F1(mean(&values)),
             DevScore::Accuracy(_) => DevScore::Accuracy(mean(&values)),
         },
         best_iteration,
-        recall_bias: mean(&biases),
+        recall_bias: mean(&after(best_iteration, |score| score.recall_bias)?),
         nonzero_weights: Some(mean(&weights).round() as usize),
         folds: Some(FoldScores {
             standard_error: standard_error(&values),
@@ -202,17 +169,15 @@ mod tests {
 
     use super::*;
     use crate::NoiseGain;
-    use crate::run::Scores;
-    use dropchain::train::End;
+    use crate::tests::configuration;
+    use dropchain::train::{End, EndReason};
 
     fn course(warm_up: usize, scores: &[f64]) -> Course {
+        let number =
+            |(i, &value): (usize, &f64)| Score { value, recall_bias: i as f64, nonzero_weights: 7 };
         Course {
-            scores: Scores {
-                values: scores.to_vec(),
-                recall_biases: (0..scores.len()).map(|i| i as f64).collect(),
-                nonzero_weights: vec![7; scores.len()],
-                objective: Some(1.0),
-            },
+            scores: scores.iter().enumerate().map(number).collect(),
+            objective: Some(1.0),
             warm_up,
             end: End {
                 reason: EndReason::Patience,
@@ -228,29 +193,16 @@ mod tests {
         }
     }
 
-    fn configuration(dropout: f64, l2: f64) -> Configuration {
-        Configuration {
-            template: 0,
-            dropout,
-            edge_dropout: dropout,
-            l2,
-            l1: 0.0,
-            unlabeled_weight: 0.2,
-            warm_up: None,
-            gradient: None,
-        }
-    }
-
-    fn trial(number: usize, configuration: Configuration, courses: &[Course]) -> Trial {
+    fn trial(number: usize, [dropout, l2]: [f64; 2], courses: &[Course]) -> Trial {
         let folds = (courses.len() > 1).then_some(courses.len());
-        Trial::new(number - 1, configuration, courses, folds)
+        Trial::new(number - 1, configuration(dropout, l2), courses, folds)
     }
 
     #[test]
     fn folds_are_compared_after_the_same_iteration_with_noise() {
         // Each fold on its own would choose another iteration, with a mean of 0.85.
         let courses = [course(1, &[1.0, 0.9, 0.6, 0.5]), course(1, &[1.0, 0.1, 0.6, 0.8])];
-        let score = trial(1, configuration(0.3, 0.1), &courses).score.unwrap();
+        let score = trial(1, [0.3, 0.1], &courses).score.unwrap();
         assert_eq!((score.score, score.best_iteration), (DevScore::F1(0.65), 4));
         assert_eq!(score.recall_bias, 3.0);
         let folds = score.folds.unwrap();
@@ -258,47 +210,43 @@ mod tests {
         // The standard deviation of 0.5 and 0.8 is 0.3 / √2.
         assert!((folds.standard_error - 0.15).abs() < 1e-12);
         assert!((folds.standard_deviation - 0.3 / 2.0_f64.sqrt()).abs() < 1e-12);
+        // A fold that has ended counts with its last score.
+        let courses = [course(0, &[0.5, 0.7]), course(0, &[0.5, 0.5, 0.5, 0.9])];
+        let score = trial(1, [0.3, 0.1], &courses).score.unwrap();
+        assert_eq!((score.best_iteration, score.folds.unwrap().fold_scores), (4, vec![0.7, 0.9]));
     }
 
     #[test]
     fn what_noise_gains_is_compared_fold_by_fold() {
         let courses = |scores: [f64; 3]| scores.map(|score| course(0, &[score]));
-        let with = trial(1, configuration(0.3, 0.1), &courses([0.75, 0.5, 0.5]));
-        let worse = trial(2, configuration(0.5, 0.1), &courses([0.5, 0.5, 0.5]));
-        let without = trial(3, configuration(0.0, 0.1), &courses([0.5, 0.5, 0.625]));
+        let with = trial(1, [0.3, 0.1], &courses([0.75, 0.5, 0.5]));
+        let worse = trial(2, [0.5, 0.1], &courses([0.5, 0.5, 0.5]));
+        let without = trial(3, [0.0, 0.1], &courses([0.5, 0.5, 0.625]));
         let gain = NoiseGain::new(&[with.clone(), without, worse]).unwrap();
         assert_eq!((gain.with_noise, gain.without_noise, gain.ahead), (1, 3, 1));
         assert_eq!(gain.fold_differences, [0.25, 0.0, -0.125]);
         assert!((gain.mean - 0.125 / 3.0).abs() < 1e-15);
         assert_eq!(NoiseGain::new(std::slice::from_ref(&with)), None);
-        let on_dev = |dropout| trial(4, configuration(dropout, 0.1), &[course(0, &[0.5])]);
+        let on_dev = |dropout| trial(4, [dropout, 0.1], &[course(0, &[0.5])]);
         assert_eq!(NoiseGain::new(&[on_dev(0.3), on_dev(0.0)]), None);
     }
 
     #[test]
-    fn a_fold_that_has_ended_counts_with_its_last_score() {
-        let courses = [course(0, &[0.5, 0.7]), course(0, &[0.5, 0.5, 0.5, 0.9])];
-        let score = trial(1, configuration(0.3, 0.1), &courses).score.unwrap();
-        assert_eq!((score.best_iteration, score.folds.unwrap().fold_scores), (4, vec![0.7, 0.9]));
-    }
-
-    #[test]
     fn a_configuration_without_a_score_on_every_fold_has_none() {
-        let none = trial(1, configuration(0.3, 0.1), &[course(0, &[0.5]), course(0, &[])]);
+        let none = trial(1, [0.3, 0.1], &[course(0, &[0.5]), course(0, &[])]);
         assert_eq!(none.score, None);
         assert_eq!(Trial::new(0, configuration(0.3, 0.1), &[], Some(2)).score, None);
-        let some = trial(2, configuration(0.0, 0.0), &[course(0, &[0.0])]);
+        let some = trial(2, [0.0, 0.0], &[course(0, &[0.0])]);
         assert_eq!(some.compare(&none), Ordering::Less);
     }
 
     #[test]
     fn ties_go_to_the_stronger_regularization() {
-        let trial =
-            |number, configuration, score| trial(number, configuration, &[course(0, &[score])]);
-        let weak = trial(1, configuration(0.3, 0.1), 0.5);
-        let noisy = trial(2, configuration(0.5, 0.1), 0.5);
-        let strong = trial(3, configuration(0.3, 1.0), 0.5);
-        let better = trial(4, configuration(0.0, 0.0), 0.6);
+        let trial = |number, values, score| trial(number, values, &[course(0, &[score])]);
+        let weak = trial(1, [0.3, 0.1], 0.5);
+        let noisy = trial(2, [0.5, 0.1], 0.5);
+        let strong = trial(3, [0.3, 1.0], 0.5);
+        let better = trial(4, [0.0, 0.0], 0.6);
         let mut all = [&weak, &noisy, &strong, &better];
         all.sort_by(|a, b| a.compare(b));
         assert_eq!(all.map(|trial| trial.number), [4, 2, 3, 1]);

@@ -133,8 +133,9 @@ class SearchProgress:
         self._best: float | None = None
 
     def __call__(self, kind: str, content: Any) -> None:
-        if kind == "trial" and content["score"] is not None:
-            self._best = max(content["score"], self._best or 0.0)
+        if kind == "trial":
+            score = content.get("dev_f1", content.get("dev_accuracy", 0.0))
+            self._best = max(score, self._best or 0.0)
         if kind != "progress":
             return
         phase, done, total = content

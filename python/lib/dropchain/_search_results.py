@@ -28,20 +28,8 @@ class Trial:
     """Its number in the search, from 1."""
     template: str | None
     """The template."""
-    dropout: float
-    """The rate of feature noise."""
-    edge_dropout: float
-    """The rate for transitions and features of pairs of tokens."""
-    l2: float
-    """Strength of the L2 penalty."""
-    l1: float
-    """Strength of the L1 penalty."""
-    unlabeled_weight: float
-    """Weight of an unlabeled sentence."""
-    warm_up: int | None
-    """Iterations without noise, if they are given and there is noise."""
-    gradient: str | None
-    """How the gradient of the noise term is computed, likewise."""
+    options: Mapping[str, Any]
+    """The options that are searched, as keyword arguments of :func:`dropchain.train`."""
     score: float | None
     """The score: on development data, or the mean over the folds."""
     metric: str | None
@@ -65,13 +53,6 @@ class Trial:
     end_reason: str
     """Why its training ended."""
 
-    @property
-    def options(self) -> dict[str, Any]:
-        """The searched options, as keyword arguments of :func:`dropchain.train`."""
-        names = ("dropout", "edge_dropout", "l2", "l1", "unlabeled_weight")
-        course = [name for name in ("warm_up", "gradient") if getattr(self, name) is not None]
-        return {name: getattr(self, name) for name in (*names, *course)}
-
     def _percentages(self) -> list[float]:
         """Return the score in percent, and its range if there is a standard error."""
         score, error = self.score or 0.0, self.standard_error
@@ -79,8 +60,9 @@ class Trial:
         return [100 * y for y in (score, *range_)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name."""
-        return dataclasses.asdict(self)
+        """Return the fields and the options by name."""
+        fields = dataclasses.asdict(self)
+        return {**fields.pop("options"), **fields}
 
 
 @dataclass(frozen=True, repr=False)
@@ -135,12 +117,11 @@ class TuneResult:
     def plot(self) -> Svg:
         """Plot the scores of configurations by each option that differs between them."""
         trials = [trial for trial in self.trials if trial.score is not None]
-        panels, drawn = [], []
-        for name in ("template", *trials[0].options) if trials else ():
-            values = [getattr(trial, name) for trial in trials]
-            if len(set(values)) < 2 or None in values or values in drawn:
-                continue  # the rate of edges, for example, may be that of the others
-            drawn.append(values)
+        panels = []
+        for name in dict.fromkeys(name for trial in trials for name in ("template", *trial.options)):
+            values = [trial.to_dict().get(name) for trial in trials]
+            if len(set(values)) < 2 or None in values:
+                continue
             axis: dict[str, Any] = {"label": name}
             if isinstance(values[0], str):
                 axis["names"] = sorted(set(values))

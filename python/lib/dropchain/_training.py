@@ -143,7 +143,6 @@ def train(
     given = dict(locals())
     _options.check_names(options, "train")
     given["data"], given["y"], given["dev"] = _data.told_apart(data, y, dev)
-    every = _interval(checkpoint_every)
     arguments, [parsed], chosen = prepared(given, [_data.template(template)])
     bar = TrainingProgress(progress, options.get("max_iterations")) if progress else None
     follower = Follower(observer, bar, "iteration", _iteration)
@@ -151,8 +150,6 @@ def train(
         outcome = _dropchain.train({
             **arguments,
             "template": parsed,
-            "options": options,
-            **every,
             "observer": follower if follower.is_needed else None,
         })
     except KeyboardInterrupt:
@@ -215,6 +212,8 @@ def prepared(
         "memory": memory,
         "checkpoint": None if checkpoint is None else os.fspath(checkpoint),
         "resume": given["resume"],
+        "options": given["options"],
+        **_interval(given.get("checkpoint_every")),
     }
     return arguments, templates, chosen
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dropchain import _data, _dropchain, _options, _training
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from dropchain._options import FixedOptions
 
 #: Options that are searched, with arguments of their own.
-_SEARCHED = ("dropout", "edge_dropout", "l2", "l1", "unlabeled_weight", "warm_up")
+_SEARCHED = ("dropout", "edge_dropout", "l2", "l1", "unlabeled_weight", "warm_up", "gradient")
 
 
 def tune(
@@ -116,8 +117,8 @@ def tune(
     >>> import dropchain
     >>> train, dev = (dropchain.sample_corpus(part)[:60] for part in ("train", "dev"))
     >>> result = dropchain.tune(train, dev, template="minimal", dropout=[0, 0.3], l2=0.1)
-    >>> sorted(trial.dropout for trial in result.trials)
-    [0.0, 0.3]
+    >>> sorted(trial.options["dropout"] for trial in result.trials)
+    [0, 0.3]
     """
     given = dict(locals())
     _options.check_names(options, "tune")
@@ -125,44 +126,56 @@ def tune(
     if (given["dev"] is None) == (folds is None):
         raise ValueError("expected either dev or folds, to score configurations on")
     space = {n: _axis(given[n], n) for n in _SEARCHED if given[n] is not None}
-    if gradient is not None:
-        space["gradient"] = gradient if isinstance(gradient, str) else ",".join(gradient)
     names, parsed = _templates(template)
     arguments, templates, chosen = _training.prepared(given, [*parsed] or [None])
-    if chosen is not None:
-        names = [chosen]
+    only = names[0] if len(names) == 1 else chosen
     bar = SearchProgress(progress) if progress else None
-    follower = Follower(observer, bar, "trial", _trial)
+    follower = Follower(observer, bar, "trial", partial(_trial, template=only))
     try:
         outcome = _dropchain.tune({
-            **arguments,
-            "corpora": {**arguments, "folds": folds},
+            "run": {
+                **arguments,
+                "template": None,
+                "observer": follower if follower.is_needed else None,
+            },
+            "folds": folds,
             "templates": [one for one in templates if one is not None],
-            "names": names,
-            "options": options,
+            "names": names if len(names) > 1 else [],
             "space": {"values": space, "trials": trials, "seed": seed},
-            "process": arguments,
-            "observer": follower if follower.is_needed else None,
         })
     except KeyboardInterrupt:
         message = "interrupted before any configuration was scored; there is no model"
         raise _training.interrupted(message, None) from None
     finally:
         follower.close()
-    exception = outcome.pop("exception")
-    has_learned = outcome.pop("has_learned")
-    outcome["trials"] = [_trial(trial) for trial in outcome["trials"]]
-    outcome["options"] = _options.from_stored(outcome["options"])
-    outcome["refit_iterations"] = outcome.pop("iterations_on_all_data")
-    path = None if model is None or not has_learned else os.fspath(model)
-    result = TuneResult(**outcome, model=path)
-    _training.finish(result, exception, model)
+    result = TuneResult(
+        tagger=outcome["tagger"],
+        trials=[_trial(one, only) for one in outcome["configurations"]],
+        table=outcome["table"],
+        options=_options.from_stored(outcome["options"]),
+        refit_iterations=outcome["iterations_on_all_data"],
+        interrupted=outcome["interrupted"],
+        noise_gain=outcome.get("noise_gain"),
+        model=os.fspath(model) if model is not None and outcome["has_learned"] else None,
+        pruned=outcome["pruned"],
+    )
+    _training.finish(result, outcome["exception"], model)
     return result
 
 
-def _trial(fields: dict[str, Any]) -> Trial:
+def _trial(fields: dict[str, Any], template: str | None) -> Trial:
+    """Return a configuration, from a line of the log; `template` if there is only this one."""
+    metric = next((name for name in ("f1", "accuracy") if f"dev_{name}" in fields), None)
     values = {field.name: fields.get(field.name) for field in dataclasses.fields(Trial)}
-    return Trial(**{**values, "fold_scores": fields.get("fold_scores", [])})
+    values.update(
+        template=fields.get("template", template),
+        options={name: fields[name] for name in _SEARCHED if name in fields},
+        score=fields.get(f"dev_{metric}"),
+        metric=metric,
+        fold_scores=fields.get("fold_scores", []),
+        end_reason=fields["stop_reason"],
+    )
+    return Trial(**values)
 
 
 def _templates(value: Any) -> tuple[list[str], list[Template]]:

@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dropchain::train::{Engine, TrainSettings};
 use dropchain::{Error, Result};
-use dropchain_tune::{Axis, Checkpoint, Configuration, Parameter, SearchSpace, TuneResult};
+use dropchain_tune::{Axis, Checkpoint, Configuration, SearchSpace, SettingsOf, TuneResult};
 
 use crate::CommandResult;
 use crate::exit::CommandError;
@@ -37,8 +36,8 @@ pub struct SearchArguments {
     /// How to compute the gradient of the noise term: one engine or several [default: exact]
     ///
     /// Those of `train`, for example `exact,window=2`.
-    #[arg(long, value_name = "ENGINES", value_delimiter = ',')]
-    pub gradient: Vec<Engine>,
+    #[arg(long, value_name = "ENGINES")]
+    pub gradient: Option<String>,
     /// Sample N random configurations [default: try all combinations]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Search strategy")]
     random: Option<usize>,
@@ -51,28 +50,24 @@ impl SearchArguments {
     /// Returns the configurations to try, with defaults for what is not given.
     pub fn configurations(
         &self,
-        templates: usize,
-        settings: &TrainSettings,
+        templates: &[String],
+        settings_of: &SettingsOf<'_>,
     ) -> Result<Vec<Configuration>> {
-        let mut space = SearchSpace::new(templates, settings);
-        for (parameter, axis) in [
-            (Parameter::Dropout, &self.dropout),
-            (Parameter::EdgeDropout, &self.edge_dropout),
-            (Parameter::L2, &self.l2),
-            (Parameter::L1, &self.l1),
-            (Parameter::UnlabeledWeight, &self.unlabeled_weight),
-            (Parameter::WarmUp, &self.warm_up),
-        ] {
-            if let Some(axis) = axis {
-                space = space.with(parameter, axis.clone());
-            }
-        }
-        if !self.gradient.is_empty() {
-            space = space.with_gradients(&self.gradient);
-        }
+        let gradient = self.gradient.as_ref().map(|names| names.parse()).transpose()?;
+        let axes = [
+            ("dropout", &self.dropout),
+            ("edge_dropout", &self.edge_dropout),
+            ("l2", &self.l2),
+            ("l1", &self.l1),
+            ("unlabeled_weight", &self.unlabeled_weight),
+            ("warm_up", &self.warm_up),
+            ("gradient", &gradient),
+        ];
+        let axes = axes.into_iter().filter_map(|(option, axis)| Some((option, axis.clone()?)));
+        let space = SearchSpace::new(templates, axes, settings_of)?;
         match self.random {
-            None => space.grid(settings),
-            Some(count) => space.random(count, self.seed, settings),
+            None => space.grid(),
+            Some(count) => space.random(count, self.seed),
         }
     }
 }
@@ -111,17 +106,14 @@ impl ResumeArguments {
         ))
     }
 
-    /// Converts the error of a search.
+    /// Returns the error of a command whose search failed or was interrupted. If it has started,
+    /// the error says how to continue.
     pub fn failed(&self, error: Error, has_started: bool) -> CommandError {
+        let how = self.how_to_continue().filter(|_| has_started);
         if let Some(signal) = interrupt::received() {
-            return match has_started {
-                true => self.interrupted(signal, error.to_string()),
-                false => CommandError::Interrupted(signal, error.to_string()),
-            };
+            return interrupted(signal, error.to_string(), how);
         }
-        if let Some(how) = self.how_to_continue().filter(|_| has_started) {
-            notice(&how);
-        }
+        how.iter().for_each(|how| notice(how));
         error.into()
     }
 
@@ -140,18 +132,17 @@ impl ResumeArguments {
                 true => "has the best model so far",
             };
             let message = format!("interrupted by {signal}; {} {fate}", model.display());
-            return Err(self.interrupted(signal, message));
+            return Err(interrupted(signal, message, self.how_to_continue()));
         }
         if matches!(printed, Ok(()) | Err(CommandError::OutputClosed)) {
             checkpoint.map_or(Ok(()), Checkpoint::remove)?;
         }
         printed
     }
+}
 
-    /// Returns the error of a search that a signal ended.
-    fn interrupted(&self, signal: Signal, message: String) -> CommandError {
-        let how = self.how_to_continue();
-        let how = how.map_or(String::new(), |how| format!("; {how}"));
-        CommandError::Interrupted(signal, message + &how)
-    }
+/// Returns the error of a search that a signal ended, which says how to continue.
+fn interrupted(signal: Signal, message: String, how: Option<String>) -> CommandError {
+    let how = how.map_or(String::new(), |how| format!("; {how}"));
+    CommandError::Interrupted(signal, message + &how)
 }

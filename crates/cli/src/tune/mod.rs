@@ -26,7 +26,6 @@ use crate::template_arguments::{
     KnowledgeArguments, TemplateLimits, is_template_text, load_template, template_by_labels,
     template_files, template_for,
 };
-use crate::terminal::of_output;
 use crate::training_arguments::{
     InitArguments, TrainingArguments, base_models, notice_of_template,
 };
@@ -173,23 +172,20 @@ impl TuneCommand {
             checkpoint: checkpoint.as_ref(),
             interrupt: Some(interrupt::flag()),
         };
-        let (inputs, templates) = (self.inputs(&knowledge), self.template_names());
+        let inputs = self.inputs(&knowledge);
         let reporter = SearchReporter {
             progress: &progress,
             search: &search,
             inputs: &inputs,
-            templates: &templates,
             log: Mutex::new(log.unwrap_or_default()),
             advice: process.resume.how_to_continue(),
             started: OnceLock::new(),
-            best: Mutex::default(),
         };
         let result = search.run(&data, &reporter);
         let has_started = reporter.started.get().is_some();
         let result = result.map_err(|error| process.resume.failed(error, has_started))?;
         let results = Results {
             result: &result,
-            templates: &templates,
             dev_units: data.dev_units(&search.settings),
             seconds: started.elapsed().as_secs_f64(),
         };
@@ -208,63 +204,59 @@ impl TuneCommand {
         models: &BaseModels<'_>,
     ) -> Result<CommandResult> {
         if results.result.has_learned() {
-            file.save(&self.record(results, models)?)?;
+            file.save(&self.record(results, models))?;
         }
         reporter.progress.clear();
         results.print_notices(&self.outputs.model.path(&self.data.train), reporter.progress);
-        let inputs = reporter.inputs.clone();
+        let mut json = reporter.inputs.clone();
         let logged = reporter.finish(results.end_line());
         let printed = match self.outputs.json {
-            true => print_json(&format!("{:#}\n", results.json(inputs))),
-            false => print(&results.table(of_output())),
+            true => {
+                json.extend(results.json());
+                print_json(&format!("{:#}\n", Value::Object(json)))
+            }
+            false => print(&results.table()),
         };
         logged.map(|()| printed)
     }
 
-    /// Returns what is read, for the log and for JSON.
+    /// Returns what was given, for the log and for JSON.
     fn inputs(&self, knowledge: &Knowledge) -> Map<String, Value> {
-        let mut inputs = json!({
-            "version": env!("CARGO_PKG_VERSION"),
-            "files": self.data.train,
-            "templates": self.templates.template,
-            "dev": self.data.dev,
-            "folds": self.data.folds,
-            "seed": self.search.seed,
-            "config": self.config.effective,
-        });
-        for (name, file) in [("init", &self.init.init), ("towards", &self.init.towards)] {
-            if let Some(file) = file {
-                inputs[name] = json!(file.display().to_string());
-            }
-        }
+        let mut inputs = Map::new();
+        inputs.insert("version".to_owned(), json!(env!("CARGO_PKG_VERSION")));
+        inputs.insert("config".to_owned(), json!(self.config.effective));
         if !knowledge.parts().is_empty() {
-            inputs["sources"] = json!(knowledge.parts());
+            inputs.insert("sources".to_owned(), json!(knowledge.parts()));
         }
-        inputs.as_object_mut().map(std::mem::take).unwrap_or_default()
+        inputs
     }
 
     /// Returns the best model with a record of the options of the search, and of those with which
     /// `train` trains the best configuration.
-    fn record(&self, results: &Results<'_>, models: &BaseModels<'_>) -> Result<Vec<u8>> {
+    fn record(&self, results: &Results<'_>, models: &BaseModels<'_>) -> Vec<u8> {
         let config = &self.config.effective;
         let mut json = json!(config);
         let templates = &self.templates.template;
         json["train"] = results.train_options(config, templates, !models.is_empty()).into();
-        let model = results.result.model()?;
-        let recorded = ConfigArguments::record(&model, &json);
-        Ok(recorded.as_ref().unwrap_or(&model).as_bytes().to_vec())
+        let model = &results.result.model;
+        let recorded = ConfigArguments::record(model, &json);
+        recorded.as_ref().unwrap_or(model).as_bytes().to_vec()
     }
 
     /// Validates the arguments before any corpus is read.
     fn validate(&self, models: &BaseModels<'_>) -> Result<SearchSettings> {
-        let options = TrainOptions { seed: self.search.seed, ..self.training.options(models) };
-        let training = TrainSettings::new(self.training.with_learner(options, false)?)?;
+        let settings_of = |searched: &[(String, String)]| {
+            let mut options =
+                TrainOptions { seed: self.search.seed, ..self.training.options(models) };
+            dropchain_options::parse(searched)?.searched.apply(&mut options)?;
+            TrainSettings::new(self.training.with_learner(options, false)?)
+        };
+        let training = settings_of(&[])?;
         models.check(&training)?;
         let templates = self.load_templates(models)?;
-        let configurations = self.search.configurations(templates.len(), &training)?;
+        let configurations = self.search.configurations(&self.template_names(), &settings_of)?;
         let has_noise = configurations.iter().any(Configuration::has_noise);
-        let gradient = self.search.gradient.first().map(ToString::to_string);
-        (self.training).check(has_noise, gradient.as_deref())?;
+        self.training.check(has_noise, self.search.gradient.as_deref())?;
         self.training.share_of_dev(&self.data.dev)?;
         self.check_files(&templates)?;
         Ok(SearchSettings { training, configurations, templates })
@@ -309,16 +301,15 @@ impl TuneCommand {
         names.iter().map(|name| load(Some(name))).collect()
     }
 
-    /// Returns the names of the templates for the results. The text of a template has a number.
+    /// Returns the names of the templates for the results, if there are several to compare. The
+    /// text of a template has a number.
     fn template_names(&self) -> Vec<String> {
         let name = |(i, name)| match is_template_text(name) {
             true => format!("template {}", i + 1),
             false => name.to_string(),
         };
-        match &self.templates.template[..] {
-            [] => vec!["–".to_owned()],
-            names => names.iter().enumerate().map(name).collect(),
-        }
+        let names = self.templates.template.iter().enumerate();
+        names.filter(|_| self.templates.template.len() > 1).map(name).collect()
     }
 
     /// Reads the corpora, and decides what the labels and the knowledge decide of the templates.

@@ -2,53 +2,44 @@
 
 use std::path::Path;
 
-use dropchain::train::{DevScore, Lbfgs};
-use dropchain_tune::{Configuration, NoiseGain, Parameter, TuneResult, text};
+use dropchain::train::DevScore;
+use dropchain_tune::{Configuration, NoiseGain, PARAMETERS, TuneResult, text};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::FileName;
-use crate::config::{EffectiveConfig, options_of};
-use crate::definition;
+use crate::config::EffectiveConfig;
 use crate::progress::Progress;
 use crate::training_reporter::format_pruned;
 use dropchain_layout::format_table;
 
-/// Returns the options with which `train` trains a configuration: strengths, rates, what else was
-/// searched, and the template if there are several.
-pub fn train_flags(configuration: &Configuration, templates: &[String]) -> String {
-    let template = (templates.len() > 1).then(|| &templates[configuration.template]);
-    let template = template.map(|name| format!("--template {name}"));
-    let options = configuration.options();
-    let options = options.map(|(name, value)| format!("--{name} {}", text(&value)));
-    template.into_iter().chain(options).collect::<Vec<_>>().join(" ")
+/// Returns the options with which `train` trains a configuration, as far as they are searched.
+pub fn train_flags(configuration: &Configuration) -> String {
+    let options = configuration.options.iter();
+    let options =
+        options.map(|(name, value)| format!("--{} {}", name.replace('_', "-"), text(value)));
+    options.collect::<Vec<_>>().join(" ")
 }
 
 /// The results of a search.
 pub struct Results<'a> {
     pub result: &'a TuneResult,
-    /// Short names of the templates.
-    pub templates: &'a [String],
     /// What scores on development data count, in spans or tokens.
     pub dev_units: Option<usize>,
     pub seconds: f64,
 }
 
 impl Results<'_> {
-    /// Formats the table, best configuration first, without its last columns if they do not fit on
-    /// a terminal of this width, and the flags for `train` to reproduce it.
-    pub fn table(&self, width: Option<usize>) -> String {
-        let mut rows = self.result.table(self.templates);
-        if let Some(width) = width {
-            narrow(&mut rows, width);
-        }
+    /// Formats the table, best configuration first, and the options of `train` that reproduce it.
+    pub fn table(&self) -> String {
+        let rows = self.result.table();
         let mut text = format_table(rows.into_iter());
         if let Some(best) = self.result.trials.first() {
-            let best = train_flags(&best.configuration, self.templates);
+            let best = train_flags(&best.configuration);
             let uncertainty = self.uncertainty().unwrap_or_default();
             text += &format!("\n{uncertainty}best: {best}\n");
         }
-        if let Some(gain) = self.result.noise_gain() {
-            text += &format!("{}\n", self.format_gain(&gain));
+        if let Some(gain) = &self.result.noise_gain {
+            text += &format!("{}\n", self.format_gain(gain));
         }
         text
     }
@@ -86,22 +77,19 @@ impl Results<'_> {
         )
     }
 
-    /// Returns all results as one JSON object, with what was read.
-    pub fn json(&self, mut inputs: Map<String, Value>) -> Value {
-        inputs.extend(self.result.outcome());
-        inputs.insert("seconds".to_owned(), json!(self.seconds));
-        let trials = self.result.trials.iter().map(|trial| trial.fields(self.templates));
-        inputs.insert("configurations".to_owned(), trials.collect());
-        Value::Object(inputs)
+    /// Returns all results as one JSON object.
+    pub fn json(&self) -> Map<String, Value> {
+        let mut results = json!(self.result);
+        results["seconds"] = json!(self.seconds);
+        results.as_object_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Returns the last line of the log.
-    pub fn end_line(&self) -> Value {
+    pub fn end_line(&self) -> Map<String, Value> {
+        let mut line = self.json();
+        line.shift_remove("configurations");
         let best = self.result.trials.first().map(|best| best.number);
-        let mut line = json!({"event": "end", "best": best, "seconds": self.seconds});
-        if let Some(line) = line.as_object_mut() {
-            line.extend(self.result.outcome());
-        }
+        line.insert("best".to_owned(), json!(best));
         line
     }
 
@@ -114,8 +102,10 @@ impl Results<'_> {
         if let Some(rounded) = &result.rounded {
             progress.println(&rounded.to_string());
         }
-        for parameter in [Parameter::Dropout, Parameter::EdgeDropout, Parameter::L2] {
-            progress.println_all(suggestion(result, parameter));
+        for (option, name) in
+            [("dropout", "dropout"), ("edge_dropout", "edge dropout"), ("l2", "L2")]
+        {
+            progress.println_all(suggestion(result, option, name));
         }
         if result.interrupted {
             progress.println("interrupted: not all configurations were trained to the end");
@@ -136,35 +126,22 @@ impl Results<'_> {
         templates: &[FileName],
         has_models: bool,
     ) -> Map<String, Value> {
-        let program = definition();
-        let [train, tune] = ["train", "tune"].map(|name| program.find_subcommand(name));
-        let (Some(train), Some(tune)) = (train, tune) else {
-            return Map::new();
-        };
-        let mut found = self.found(templates, has_models);
         let settings = &self.result.settings;
-        let is_random = settings.learner().name() != Lbfgs::NAME
-            || settings.regularization().noise.kind.is_sampled();
         let is_kept = |key: &str| {
-            options_of(tune).any(|(other, _)| other == key)
-                && !Parameter::ALL.iter().any(|parameter| parameter.option() == key)
-                && (settings.has_noise() || !OF_NOISE.contains(&key))
-                && (is_random || key != "seed")
+            let option = key.replace('-', "_");
+            !["folds", "random"].contains(&key)
+                && !PARAMETERS.iter().any(|parameter| parameter.option == option)
+                && (settings.has_noise() || !["noise", "unlabeled"].contains(&key))
         };
-        let options = options_of(train).filter_map(|(key, _)| {
-            let kept = config.options.get(key).filter(|_| is_kept(key));
-            Some((key.to_owned(), found.remove(key).or_else(|| kept.cloned())?))
-        });
-        options.collect()
-    }
-
-    /// Returns the options that the search found.
-    fn found(&self, templates: &[FileName], has_models: bool) -> Map<String, Value> {
+        let mut options = config.options.clone();
+        options.retain(|key, _| is_kept(key));
         let Some(best) = self.result.trials.first() else {
-            return Map::new();
+            return options;
         };
-        let mut found: Map<_, _> = best.configuration.options().collect();
-        let mut set = |key: &str, value: Value| drop(found.insert(key.to_owned(), value));
+        let mut set = |key: &str, value: Value| drop(options.insert(key.to_owned(), value));
+        for (option, value) in &best.configuration.options {
+            set(&option.replace('_', "-"), value.clone());
+        }
         if let Some(template) = templates.get(best.configuration.template) {
             set("template", json!(template));
             // With several templates, a search leaves `ner` as it is.
@@ -173,65 +150,30 @@ impl Results<'_> {
             }
         }
         if let (Some(iterations), Some(score)) = (self.result.refit_iterations, &best.score) {
-            let settings = &self.result.settings;
             if settings.has_noise() {
                 set("warm-up", json!(settings.warm_up()));
             }
             set("max-iterations", json!(iterations));
             set("recall-bias", json!(score.recall_bias));
         }
-        found
+        options
     }
 }
 
-/// Options that `train` rejects without noise, or that have no effect then.
-const OF_NOISE: [&str; 4] = ["noise", "masks", "samples", "unlabeled"];
-
-/// Suggests extending the search if the best value of a parameter is the smallest or largest of
+/// Suggests extending the search if the best value of an option is the smallest or largest of
 /// several.
-fn suggestion(result: &TuneResult, parameter: Parameter) -> Option<String> {
-    let values = |parameter| {
-        let trials = result.trials.iter();
-        trials.filter_map(move |trial| trial.configuration.value(parameter).as_f64())
-    };
-    let best = values(parameter).next()?;
-    let is_own =
-        parameter == Parameter::Dropout || values(parameter).ne(values(Parameter::Dropout));
-    let is_largest = values(parameter).all(|x| x <= best);
-    let is_smallest = values(parameter).all(|x| x >= best);
+fn suggestion(result: &TuneResult, option: &str, name: &str) -> Option<String> {
+    let trials = result.trials.iter();
+    let values = trials.filter_map(|trial| trial.configuration.value(option).as_f64());
+    let best = values.clone().next()?;
+    let is_largest = values.clone().all(|x| x <= best);
+    let is_smallest = values.clone().all(|x| x >= best);
     let (end, direction) = match (is_largest, is_smallest) {
-        (true, false) if is_own => ("largest", "larger"),
-        (false, true) if is_own && best > 0.0 => ("smallest", "smaller"),
+        (true, false) => ("largest", "larger"),
+        (false, true) if best > 0.0 => ("smallest", "smaller"),
         _ => return None,
     };
-    let name = parameter.name();
     Some(format!(
         "the best {name}, {best}, is the {end} value tried; {direction} values may be better"
     ))
-}
-
-/// Removes the last columns until all others fit.
-fn narrow(rows: &mut [Vec<String>], width: usize) {
-    let total = |rows: &[Vec<String>]| -> usize {
-        let lengths = |column: usize| rows.iter().map(move |row| row[column].chars().count() + 2);
-        (0..rows[0].len()).filter_map(|column| lengths(column).max()).sum()
-    };
-    while total(rows) > width + 2 && rows[0].len() > 1 {
-        rows.iter_mut().for_each(|row| drop(row.pop()));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_narrow_table_has_the_first_columns() {
-        let mut rows = [["dropout", "dev F1", "stopped by"], ["0", "69.16", "max_iterations"]]
-            .map(|row| row.map(str::to_owned).to_vec());
-        narrow(&mut rows, 40);
-        assert_eq!(rows[0].len(), 3);
-        narrow(&mut rows, 20);
-        assert_eq!(rows.map(|row| row.join(" ")), ["dropout dev F1", "0 69.16"]);
-    }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use super::*;
 use dropchain::Sentence;
 use dropchain::corpus::{Corpus, Format, ReadOptions};
-use dropchain::kernel::noise::Engine;
+use dropchain::error::Result;
 use dropchain::memory::MemoryLimit;
 use dropchain::template::Template;
 use dropchain::train::{
@@ -47,26 +47,35 @@ fn data(folds: usize) -> TuningData<'static> {
     }
 }
 
-fn space(dropout: &str, l2: &str) -> SearchSpace {
-    let space = SearchSpace::new(1, &settings(|_| {}));
-    with(with(space, Parameter::Dropout, dropout), Parameter::L2, l2)
+/// Makes settings of options by name; others are short runs.
+pub fn settings_of(options: &[(String, String)]) -> Result<TrainSettings> {
+    with_options(options, |_| {})
 }
 
-fn with(space: SearchSpace, parameter: Parameter, axis: &str) -> SearchSpace {
-    space.with(parameter, axis.parse().unwrap())
+fn with_options(
+    options: &[(String, String)],
+    change: impl FnOnce(&mut TrainOptions),
+) -> Result<TrainSettings> {
+    let mut base = TrainOptions { patience: 4, ..TrainOptions::default() };
+    (base.method.warm_up, base.max_iterations) = (Some(2), Some(8));
+    change(&mut base);
+    TrainSettings::new(dropchain_options::parse(options)?.over(base)?)
 }
 
-fn settings(change: impl FnOnce(&mut TrainOptions)) -> TrainSettings {
-    let mut options = TrainOptions { patience: 4, ..TrainOptions::default() };
-    (options.method.warm_up, options.max_iterations) = (Some(2), Some(8));
-    change(&mut options);
-    TrainSettings::new(options).unwrap()
+/// Returns a configuration without a template.
+pub fn configuration(dropout: f64, l2: f64) -> Configuration {
+    let [dropout, l2] = [dropout, l2].map(|value| value.to_string());
+    search(&[("dropout", &dropout), ("l2", &l2)], |_| {}).configurations.remove(0)
 }
 
-fn search(space: &SearchSpace, settings: TrainSettings) -> Search<'static> {
+/// A search of a grid, with other options changed.
+fn search(axes: &[(&str, &str)], change: fn(&mut TrainOptions)) -> Search<'static> {
+    let settings_of = |options: &[(String, String)]| with_options(options, change);
+    let axes = axes.iter().map(|(option, values)| (*option, values.parse().unwrap()));
+    let space = SearchSpace::new(&[], axes, &settings_of).unwrap();
     Search {
-        configurations: space.grid(&settings).unwrap(),
-        settings,
+        configurations: space.grid().unwrap(),
+        settings: settings_of(&[]).unwrap(),
         threads: 1,
         memory: MemoryLimit::default(),
         checkpoint: None,
@@ -74,21 +83,20 @@ fn search(space: &SearchSpace, settings: TrainSettings) -> Search<'static> {
     }
 }
 
+const GRID: [(&str, &str); 2] = [("dropout", "0,0.3"), ("l2", "0.03,0.3")];
+const ONE: [(&str, &str); 2] = [("dropout", "0.3"), ("l2", "0.1")];
+
 /// Searches with a different course each, and their numbers of folds.
 fn searches() -> Vec<(Search<'static>, usize)> {
-    let l1 = with(space("0,0.3", "0.1"), Parameter::L1, "0,0.2");
-    let course = with(space("0,0.3", "0.1"), Parameter::WarmUp, "0,4");
-    let course = course.with_gradients(&[Engine::Exact, Engine::Window(1)]);
-    let sampled = settings(|o| {
-        o.method.noise.kind = NoiseKind::MonteCarlo(4);
-    });
-    let plain = || settings(|_| {});
+    let noise = ("dropout", "0,0.3");
+    let course = [noise, ("l2", "0.1"), ("warm_up", "0,4"), ("gradient", "exact,window=1")];
+    let sampled = |o: &mut TrainOptions| o.method.noise.kind = NoiseKind::MonteCarlo(4);
     vec![
-        (search(&space("0,0.3", "0.03,0.3"), plain()), 0),
-        (search(&space("0,0.3", "0.03,0.3"), plain()), 3),
-        (search(&course, plain()), 0),
-        (search(&l1, plain()), 0),
-        (search(&space("0.2,0.4", "0.1"), sampled), 2),
+        (search(&GRID, |_| {}), 0),
+        (search(&GRID, |_| {}), 3),
+        (search(&course, |_| {}), 0),
+        (search(&[noise, ("l2", "0.1"), ("l1", "0,0.2")], |_| {}), 0),
+        (search(&[("dropout", "0.2,0.4"), ("l2", "0.1")], sampled), 2),
     ]
 }
 
@@ -102,8 +110,8 @@ struct Outcome {
 
 impl From<TuneResult> for Outcome {
     fn from(result: TuneResult) -> Self {
-        let TuneResult { trials, refit_iterations, file, .. } = result;
-        Self { trials, refit_iterations, file }
+        let TuneResult { trials, refit_iterations, model, .. } = result;
+        Self { trials, refit_iterations, file: model.as_bytes().to_vec() }
     }
 }
 
@@ -124,22 +132,21 @@ fn every_configuration_is_trained_as_train_does_it() {
     assert_eq!(result.trials.len(), 5);
     assert!(result.trials.is_sorted_by(|a, b| a.compare(b).is_le()));
     for (i, trial) in result.trials.iter().enumerate() {
-        let settings = trial.configuration.settings(&search.settings).unwrap();
-        let trainer = Trainer::with_settings(settings);
+        let trainer = Trainer::with_settings(trial.configuration.settings.clone());
         let corpora = TrainingCorpora::new(sample("train")).dev(sample("dev"));
         let trained = trainer.train(corpora, template(TEMPLATE), &mut ()).unwrap();
         let (end, score) = (trained.end, trial.score.as_ref().unwrap());
         assert_eq!(Some(score.score), end.dev);
         assert_eq!(score.best_iteration, end.best_iteration);
-        assert_eq!((trial.iterations, trial.reason), (end.iterations, Some(end.reason)));
-        assert_eq!(i == 0, result.file == trained.model.as_bytes());
+        assert_eq!((trial.iterations, trial.stop_reason), (end.iterations, end.reason.name()));
+        assert_eq!(i == 0, result.model.as_bytes() == trained.model.as_bytes());
     }
 }
 
 #[test]
 fn threads_and_memory_do_not_change_a_bit_of_the_result() {
     for folds in [0, 3] {
-        let search = search(&space("0,0.3", "0.03,0.3"), settings(|_| {}));
+        let search = search(&GRID, |_| {});
         let recorder = PlanRecorder::default();
         let one: Outcome = search.run(&data(folds), &recorder).unwrap().into();
         let plan = recorder.0.into_inner().unwrap().unwrap();
@@ -159,7 +166,7 @@ fn threads_and_memory_do_not_change_a_bit_of_the_result() {
 
 #[test]
 fn the_final_model_has_the_iterations_and_the_recall_bias_of_the_folds() {
-    let search = search(&space("0.3", "0.1"), settings(|_| {}));
+    let search = search(&ONE, |_| {});
     let result = search.run(&data(3), &()).unwrap();
     let score = result.trials[0].score.clone().unwrap();
     let folds = score.folds.unwrap();
@@ -168,15 +175,12 @@ fn the_final_model_has_the_iterations_and_the_recall_bias_of_the_folds() {
     assert_eq!(score.score, DevScore::F1(mean));
     assert!(folds.standard_error > 0.0);
     assert_eq!(result.refit_iterations, Some(score.best_iteration));
-    let model = result.model().unwrap();
-    let settings = settings(|o| {
-        o.max_iterations = Some(score.best_iteration);
-        o.recall_bias = Some(score.recall_bias).filter(|bias| *bias != 0.0);
-    });
-    let settings = result.trials[0].configuration.settings(&settings).unwrap();
-    let trainer = Trainer::with_settings(settings);
+    let mut options = result.settings.all_options();
+    options.max_iterations = Some(score.best_iteration);
+    options.recall_bias = Some(score.recall_bias).filter(|bias| *bias != 0.0);
+    let trainer = Trainer::with_settings(TrainSettings::new(options).unwrap());
     let trained = trainer.train(sample("train"), template(TEMPLATE), &mut ()).unwrap();
-    assert!(model.as_bytes() == trained.model.as_bytes());
+    assert!(result.model.as_bytes() == trained.model.as_bytes());
 }
 
 #[test]
@@ -204,7 +208,7 @@ fn a_fold_is_text_that_its_run_has_not_seen() {
 #[test]
 fn a_search_that_is_interrupted_at_once_has_no_model() {
     let flag = AtomicBool::new(true);
-    let search = search(&space("0.3", "0.1"), settings(|_| {}));
+    let search = search(&ONE, |_| {});
     let search = Search { interrupt: Some(&flag), ..search };
     assert_eq!(
         search.run(&data(0), &()).unwrap_err().to_string(),

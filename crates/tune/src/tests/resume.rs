@@ -3,29 +3,17 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tempfile::TempDir;
 
 use super::*;
 
-/// Records what is reported, and interrupts the search after a number of runs.
+/// Records what is reported.
+#[derive(Default)]
 struct Recorder {
-    resumed: Mutex<Option<Resumed>>,
+    resumed: Mutex<Option<usize>>,
     trials: AtomicUsize,
-    left: AtomicUsize,
-    interrupt: AtomicBool,
-}
-
-impl Recorder {
-    fn new(runs: usize) -> Self {
-        Self {
-            resumed: Mutex::default(),
-            trials: AtomicUsize::new(0),
-            left: AtomicUsize::new(runs),
-            interrupt: AtomicBool::new(false),
-        }
-    }
 }
 
 impl TuneObserver for Recorder {
@@ -33,15 +21,9 @@ impl TuneObserver for Recorder {
         *self.resumed.lock().unwrap() = plan.resumed;
     }
 
-    fn trial(&self, trial: &Trial) {
+    fn trial(&self, trial: &Trial, _: bool) {
         let before = self.trials.fetch_add(1, Ordering::SeqCst);
         assert_eq!(trial.number, before + 1);
-    }
-
-    fn progress(&self, _: Phase, done: usize, _: usize) {
-        if done > 0 && self.left.fetch_sub(1, Ordering::SeqCst) == 1 {
-            self.interrupt.store(true, Ordering::SeqCst);
-        }
     }
 }
 
@@ -50,8 +32,8 @@ fn outcome(
     search: &Search<'_>,
     data: &TuningData<'_>,
     (path, resume): (&Path, bool),
-) -> Result<(Outcome, Option<Resumed>), String> {
-    let recorder = Recorder::new(usize::MAX);
+) -> Result<(Outcome, Option<usize>), String> {
+    let recorder = Recorder::default();
     let checkpoint = Checkpoint::open(path, resume).map_err(|e| e.to_string())?;
     let search = Search { checkpoint: Some(&checkpoint), ..search.clone() };
     let result = search.run(data, &recorder).map_err(|e| e.to_string())?;
@@ -86,36 +68,9 @@ fn a_search_continues_after_any_run_to_the_same_bits() {
             let search = Search { threads: 1 + i % 3, ..search.clone() };
             let (found, resumed) = outcome(&search, &data, (&path, true)).unwrap();
             assert!(found == expected, "{i}");
-            assert_eq!(resumed, Some(Resumed { runs: i, was_torn: torn > 0 }));
+            assert_eq!(resumed, Some(i));
             // Nothing was trained again, and everything is in the checkpoint again.
             assert_eq!(line_ends(&fs::read(&path).unwrap()).len(), ends.len(), "{i}");
-        }
-    }
-}
-
-#[test]
-fn a_search_continues_after_an_interrupt_to_the_same_bits() {
-    for (search, folds) in searches() {
-        let data = data(folds);
-        let expected: Outcome = search.run(&data, &()).unwrap().into();
-        for runs in [1, 3] {
-            let dir = TempDir::new().unwrap();
-            let path = dir.path().join("ck");
-            let recorder = Recorder::new(runs);
-            let checkpoint = Checkpoint::open(&path, false).unwrap();
-            let interrupted = Search {
-                threads: 2,
-                checkpoint: Some(&checkpoint),
-                interrupt: Some(&recorder.interrupt),
-                ..search.clone()
-            };
-            // With folds there may be no model yet.
-            let result = interrupted.run(&data, &recorder);
-            assert!(result.is_ok_and(|result| result.interrupted) || folds > runs);
-            drop(checkpoint);
-            let (found, resumed) = outcome(&search, &data, (&path, true)).unwrap();
-            assert!(found == expected, "{runs}");
-            assert!(resumed.unwrap().runs >= runs, "{runs}");
         }
     }
 }
@@ -139,23 +94,24 @@ fn a_checkpoint_of_another_search_or_other_data_names_the_difference() {
         change(&mut search);
         search
     };
-    let longer = with(|s| s.settings = settings(|o| o.max_iterations = None));
-    expect(&longer, &data(0), "--max-iterations 8, and now null");
+    let longer = with(|s| s.settings = with_options(&[], |o| o.max_iterations = None).unwrap());
+    expect(&longer, &data(0), "max-iterations 8, and now null");
     expect(&with(|s| s.configurations.truncate(3)), &data(0), "other configurations");
-    expect(search, &data(2), "--folds null, and now 2");
-    let other = |change: fn(&mut TuningData<'_>)| {
+    expect(search, &data(2), "folds null, and now 2");
+    let changes: [fn(&mut TuningData<'_>); 3] = [
+        |d| d.corpora.labeled = sample("dev"),
+        |d| d.corpora.dev = Some(sample("test")),
+        |d| d.templates = vec![Some(template("word\n"))],
+    ];
+    for change in changes {
         let mut data = data(0);
         change(&mut data);
-        data
-    };
-    expect(search, &other(|d| d.corpora.labeled = sample("dev")), "other training data");
-    expect(search, &other(|d| d.corpora.dev = Some(sample("test"))), "other development data");
-    let template = other(|d| d.templates = vec![Some(template("word\n"))]);
-    expect(search, &template, "other attributes of template 1");
+        expect(search, &data, "other data, templates or models");
+    }
     // What only the model depends on may change.
-    let pruned = with(|s| s.settings = settings(|o| o.storage.prune = 0.01));
+    let pruned = with(|s| s.settings = with_options(&[], |o| o.storage.prune = 0.01).unwrap());
     let (_, resumed) = outcome(&pruned, &data(0), (&path, true)).unwrap();
-    assert_eq!(resumed.unwrap().runs, 4);
+    assert_eq!(resumed.unwrap(), 4);
 }
 
 #[test]
@@ -193,14 +149,14 @@ fn damage_is_an_error_with_its_line_and_a_torn_line_is_ignored() {
     let error = resume(b"Ann NNP\n").err().unwrap();
     assert!(error.starts_with(&format!("{name}: is not a checkpoint of `tune`")), "{error}");
     // After a power failure, a file may end in zeros.
-    for (rest, runs, was_torn) in [
-        (complete[..0].to_vec(), 0, false),
-        (complete[..3].to_vec(), 0, false),
-        (complete[..ends[0] - 1].to_vec(), 0, false),
-        ([&complete[..ends[3]], &[0; 99]].concat(), 3, true),
+    for (rest, runs) in [
+        (complete[..0].to_vec(), 0),
+        (complete[..3].to_vec(), 0),
+        (complete[..ends[0] - 1].to_vec(), 0),
+        ([&complete[..ends[3]], &[0; 99]].concat(), 3),
     ] {
         let (found, resumed) = resume(&rest).unwrap();
         assert!(found == expected);
-        assert_eq!(resumed.unwrap(), Resumed { runs, was_torn });
+        assert_eq!(resumed, Some(runs));
     }
 }
