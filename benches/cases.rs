@@ -9,8 +9,8 @@ use dropchain::kernel::chain::Order;
 use dropchain::kernel::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
 use dropchain::kernel::ids::LabelId;
 use dropchain::kernel::noise::Engine;
-use dropchain::kernel::objective::{Noise, NoiseDistribution, NoiseTerm, PenalizedLikelihood};
-use dropchain::kernel::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
+use dropchain::kernel::objective::{NoiseKind, NoiseOptions, PenalizedLikelihood};
+use dropchain::kernel::optim::{LbfgsOptions, Objective, minimize};
 use dropchain::kernel::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::label::LabelSet;
 use dropchain::sentence::Sentence;
@@ -137,11 +137,11 @@ fn seconds(objective: &mut PenalizedLikelihood, theta: &[f64], gradient: &mut [f
 }
 
 /// The noise of all cases.
-pub const NOISE: Noise = Noise {
-    distribution: NoiseDistribution::Dropout,
-    node: 0.3,
-    edge: 0.3,
-    term: NoiseTerm::Quadratic(Engine::Exact),
+pub const NOISE: NoiseOptions = NoiseOptions {
+    kind: NoiseKind::Dropout,
+    dropout: 0.3,
+    edge_dropout: None,
+    gradient: Engine::Exact,
     unlabeled_weight: 0.0,
 };
 
@@ -158,15 +158,11 @@ pub fn objectives(data: &Dataset, space: &ParameterSpace) -> [PenalizedLikelihoo
 /// At weights that were trained without noise alone, its derivatives may exceed the first limit of
 /// `src/objective/totals.rs`; an evaluation then begins twice.
 pub fn typical_weights(objectives: &mut [PenalizedLikelihood; 2]) -> Vec<f64> {
-    let settings = LbfgsSettings::new(LbfgsOptions {
-        max_iterations: Some(ITERATIONS),
-        ..LbfgsOptions::default()
-    });
-    let settings = settings.unwrap();
+    let options = LbfgsOptions { max_iterations: Some(ITERATIONS), ..LbfgsOptions::default() };
     let mut x = vec![0.0; objectives[0].dimension()];
     for objective in objectives {
         let outcome =
-            minimize(objective, x, None, &settings, None, &mut |_| ControlFlow::Continue(()));
+            minimize(objective, x, None, &options, None, &mut |_| ControlFlow::Continue(()));
         x = outcome.unwrap().x;
     }
     x

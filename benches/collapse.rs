@@ -13,9 +13,8 @@ use std::ops::ControlFlow;
 use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::kernel::chain::Order;
 use dropchain::kernel::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
-use dropchain::kernel::noise::Engine;
-use dropchain::kernel::objective::{Noise, NoiseDistribution, NoiseTerm, PenalizedLikelihood};
-use dropchain::kernel::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
+use dropchain::kernel::objective::{NoiseKind, NoiseOptions, PenalizedLikelihood};
+use dropchain::kernel::optim::{LbfgsOptions, Objective, minimize};
 use dropchain::kernel::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::label::LabelSet;
 use dropchain::template::Template;
@@ -106,27 +105,18 @@ fn main() {
             frequencies[column as usize] += 1;
         }
     }
-    let noise = |engine| Noise {
-        distribution: NoiseDistribution::Dropout,
-        node: 0.5,
-        edge: 0.5,
-        term: engine,
-        unlabeled_weight: 0.0,
-    };
-    let mut objective = PenalizedLikelihood::new(&data, &space, 0.0)
-        .with_noise(noise(NoiseTerm::Quadratic(Engine::Exact)));
+    let noise = |kind| NoiseOptions { kind, unlabeled_weight: 0.0, ..NoiseOptions::dropout(0.5) };
+    let mut objective =
+        PenalizedLikelihood::new(&data, &space, 0.0).with_noise(noise(NoiseKind::Dropout));
     let limit = iterations.iter().max().copied();
-    let settings = LbfgsSettings::new(LbfgsOptions {
-        max_iterations: limit.or(Some(100)),
-        ..LbfgsOptions::default()
-    });
+    let options = LbfgsOptions { max_iterations: limit.or(Some(100)), ..LbfgsOptions::default() };
     println!("| iteration | R | frequency | of R | Σ θ² | mean Λ |\n|---|---|---|---|---|---|");
     let start = vec![0.0; space.dimension()];
-    minimize(&mut objective, start, None, &settings.unwrap(), None, &mut |iteration| {
+    minimize(&mut objective, start, None, &options, None, &mut |iteration| {
         if iterations.contains(&iteration.number) {
             // A new objective, since each begins a round with its first evaluation.
             let plain = PenalizedLikelihood::new(&data, &space, 0.0);
-            let mut split = plain.with_noise(noise(NoiseTerm::Reweighted(1)));
+            let mut split = plain.with_noise(noise(NoiseKind::Reweighted(1)));
             print_parts(&mut split, &space, &frequencies, iteration.number, iteration.x);
         }
         ControlFlow::Continue(())

@@ -18,7 +18,7 @@ use std::ops::ControlFlow;
 use dropchain::kernel::chain::{LabelWeights, Lattice, Scores, Transitions};
 use dropchain::kernel::extract::Dataset;
 use dropchain::kernel::objective::PenalizedLikelihood;
-use dropchain::kernel::optim::{LbfgsOptions, LbfgsSettings, minimize};
+use dropchain::kernel::optim::{LbfgsOptions, minimize};
 use dropchain::kernel::score::{ForwardProduct, ParameterSpace};
 
 use cases::{CASES, Case, NOISE, evaluation_seconds, objectives, typical_weights};
@@ -57,22 +57,21 @@ fn print_active(case: &Case, folder: &str, iterations: &[usize]) {
     let objective = |l2| PenalizedLikelihood::new(&data, &space, l2);
     let objectives = [("none", objective(0.3)), ("dropout 0.3", objective(0.1).with_noise(NOISE))];
     for (noise, mut objective) in objectives {
-        let settings = LbfgsSettings::new(LbfgsOptions {
+        let options = LbfgsOptions {
             max_iterations: iterations.iter().max().copied(),
             ..LbfgsOptions::default()
-        });
+        };
         let start = vec![0.0; space.dimension()];
-        let result =
-            minimize(&mut objective, start, None, &settings.unwrap(), None, &mut |iteration| {
-                if iterations.contains(&iteration.number) {
-                    let [a, b, c, d] = active_labels(&data, &space, iteration.x);
-                    println!(
-                        "| {} | {labels} | {noise} | {} | {a:.1} | {b:.1} | {c:.1} | {d:.1} |",
-                        case.name, iteration.number
-                    );
-                }
-                ControlFlow::Continue(())
-            });
+        let result = minimize(&mut objective, start, None, &options, None, &mut |iteration| {
+            if iterations.contains(&iteration.number) {
+                let [a, b, c, d] = active_labels(&data, &space, iteration.x);
+                println!(
+                    "| {} | {labels} | {noise} | {} | {a:.1} | {b:.1} | {c:.1} | {d:.1} |",
+                    case.name, iteration.number
+                );
+            }
+            ControlFlow::Continue(())
+        });
         assert!(result.is_ok());
     }
 }

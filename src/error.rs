@@ -135,3 +135,15 @@ impl Error {
         ))
     }
 }
+
+/// Checks that a number is finite and not negative.
+///
+/// # Errors
+///
+/// [`Error::Parameter`] with the name of the number.
+pub fn check_not_negative(name: &str, value: f64) -> Result<()> {
+    if value.is_finite() && value >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::parameter(format!("{name} {value}; expected a finite number that is not negative")))
+}

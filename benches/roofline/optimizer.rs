@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use dropchain::kernel::objective::{PenalizedLikelihood, Terms};
-use dropchain::kernel::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
+use dropchain::kernel::optim::{LbfgsOptions, Objective, minimize};
 
 use crate::machine::ByThreads;
 
@@ -44,11 +44,8 @@ impl Objective for Timed<'_> {
 /// Returns the number of pairs in the memory, and the seconds of an iteration without evaluation.
 pub fn seconds(objective: &mut PenalizedLikelihood) -> (usize, ByThreads) {
     let memory = LbfgsOptions::default().memory;
-    let settings = LbfgsSettings::new(LbfgsOptions {
-        max_iterations: Some(memory + ITERATIONS),
-        ..LbfgsOptions::default()
-    });
-    let settings = settings.unwrap();
+    let options =
+        LbfgsOptions { max_iterations: Some(memory + ITERATIONS), ..LbfgsOptions::default() };
     let seconds = [1, 2].map(|threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.unwrap().install(|| {
@@ -56,7 +53,7 @@ pub fn seconds(objective: &mut PenalizedLikelihood) -> (usize, ByThreads) {
             let mut timed =
                 Timed { objective, end: None, is_timed: &is_timed, fastest: f64::INFINITY };
             let start = vec![0.0; timed.dimension()];
-            let outcome = minimize(&mut timed, start, None, &settings, None, &mut |iteration| {
+            let outcome = minimize(&mut timed, start, None, &options, None, &mut |iteration| {
                 is_timed.store(iteration.number > memory, Ordering::Relaxed);
                 ControlFlow::Continue(())
             });

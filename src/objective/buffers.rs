@@ -2,8 +2,7 @@
 //! attributes (transitions, start and end weights): their variances under noise, and sums of their
 //! derivatives over sentences.
 
-use super::noise::Noise;
-use super::noise::SentenceNoise;
+use super::noise::{NoiseOptions, SentenceNoise};
 use crate::chain::{ScoreArrays, Transitions};
 use crate::exact_sum::add_untied;
 use crate::math::{add, largest_magnitude, set_zeros};
@@ -83,7 +82,7 @@ pub struct LabelVariances {
 
 impl LabelVariances {
     /// Computes the variances of label weights, those of `transitions`.
-    pub fn set(&mut self, noise: &Noise, transitions: &Transitions) {
+    pub fn set(&mut self, noise: &NoiseOptions, transitions: &Transitions) {
         let [_, edge] = noise.rates();
         let outs = [&mut self.pairs, &mut self.start, &mut self.end];
         for (out, weights) in outs.into_iter().zip(transitions.label_scores()) {
@@ -104,7 +103,7 @@ impl LabelVariances {
             let block = space.blocks()[kind];
             let columns = noise.columns(kind, block);
             let mut squares = block.targets.squares(columns, block.weights(theta));
-            squares.iter_mut().for_each(|v| *v *= noise.noise.rates()[kind]);
+            squares.iter_mut().for_each(|v| *v *= noise.options.rates()[kind]);
             squares
         };
         self.node = squares(0);

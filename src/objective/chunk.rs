@@ -49,7 +49,7 @@ impl<'a> Context<'a> {
         chain: ChainParameters<'a>,
     ) -> Self {
         let weights = input.problem.total_weights();
-        let noise_factors = noise.map_or([0.0; 2], |own| own.noise.factors(weights));
+        let noise_factors = noise.map_or([0.0; 2], |noise| noise.options.factors(weights));
         Self { input, noise, products, chain, noise_factors }
     }
 }
@@ -117,7 +117,7 @@ impl ChunkWorker {
         self.compute_scores(context, tokens.clone(), &mut scores);
         let target = data.target(sentence);
         let is_unlabeled = matches!(target, Target::Unlabeled);
-        let engine = noise.map(|noise| noise.engine);
+        let engine = noise.map(|noise| noise.options.gradient);
         let task = SentenceTask {
             target: if input.is_noise_alone { Target::Unlabeled } else { target },
             weight,
@@ -142,7 +142,7 @@ impl ChunkWorker {
         if input.is_noise_alone {
             scores.fill(0.0);
         }
-        if noise.is_additive() {
+        if noise.options.is_additive() {
             for row in variances.nodes.chunks_exact(space.stride()) {
                 add(&mut self.kernel.sums.node_variances, row);
             }
@@ -162,13 +162,13 @@ impl ChunkWorker {
     ) {
         let scores = [&mut *scores.nodes, &mut *scores.edges];
         for (i, (scores, values)) in scores.into_iter().zip(&mut self.variances).enumerate() {
-            let variances = noise.filter(|noise| !noise.is_additive()).map(|noise| {
+            let variances = noise.filter(|noise| !noise.options.is_additive()).map(|noise| {
                 values.resize(scores.len(), 0.0);
-                Variances { values, rate: noise.noise.rates()[i] }
+                Variances { values, rate: noise.options.rates()[i] }
             });
             products[i].write(input.theta, tokens.clone(), scores, variances);
         }
-        if noise.is_some_and(SentenceNoise::is_additive) {
+        if noise.is_some_and(|noise| noise.options.is_additive()) {
             let [nodes, edges] = &mut self.variances;
             nodes.clear();
             tokens.for_each(|_| nodes.extend_from_slice(&chain.variances.node));

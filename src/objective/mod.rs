@@ -57,7 +57,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::chain::ScoreArrays;
 use crate::extract::Dataset;
 use crate::noise::Engine;
-use crate::optim::{Objective, Round};
+use crate::optim::{Change, Objective, Round};
 use crate::ranks::Ranks;
 use crate::score::ParameterSpace;
 pub use buffers::{BlockArrays, LabelSums, LabelVariances};
@@ -65,7 +65,7 @@ use chunk::PassInput;
 pub use features::active_counts;
 use monte_carlo::MonteCarlo;
 use noise::SentenceNoise;
-pub use noise::{Noise, NoiseDistribution, NoiseTerm, ROUND};
+pub use noise::{NoiseKind, NoiseOptions};
 pub use pass::SentencePass;
 pub use penalty::Penalty;
 pub use problem::Problem;
@@ -103,12 +103,12 @@ impl PenalizedLikelihood {
     /// Creates the objective on collapsed training data with an L2 penalty, such as the strength
     /// c2, without noise.
     pub fn new(data: &Dataset, space: &ParameterSpace, penalty: impl Into<Penalty>) -> Self {
-        Self::on(Problem::new(data, space, None), penalty.into())
+        Self::divided(data, space, penalty, None)
     }
 
-    /// Creates the objective without noise for evaluations by several ranks, which have the same
-    /// data. They evaluate at the same θ, and get the same value and gradient: those of
-    /// [`new`](Self::new).
+    /// Creates the objective without noise for evaluations by several ranks, if there are any,
+    /// which have the same data. They evaluate at the same θ, and get the same value and gradient:
+    /// those of [`new`](Self::new).
     ///
     /// If a rank cannot be reached by an evaluation, value and gradient are NaN, and the error is
     /// that of [`Ranks::take_failure`].
@@ -116,46 +116,46 @@ impl PenalizedLikelihood {
         data: &Dataset,
         space: &ParameterSpace,
         penalty: impl Into<Penalty>,
-        ranks: &Ranks,
+        ranks: Option<&Ranks>,
     ) -> Self {
-        Self::on(Problem::new(data, space, Some(ranks)), penalty.into())
-    }
-
-    fn on(problem: Problem, penalty: Penalty) -> Self {
+        let problem = Problem::new(data, space, ranks);
         let pass = SentencePass::new(&problem);
-        Self { problem, pass, terms: Vec::new(), penalty }
+        Self { problem, pass, terms: Vec::new(), penalty: penalty.into() }
     }
 
     /// Adds a noise term. Monte-Carlo noise has one process, not several ranks;
     /// [`Objective::begin_iteration`] draws new samples.
     #[must_use]
-    pub fn with_noise(self, noise: Noise) -> Self {
-        self.with_noise_except(noise, Default::default())
+    pub fn with_noise(self, noise: NoiseOptions) -> Self {
+        self.with_noise_except(noise, 1, Default::default())
     }
 
-    /// Adds a noise term that, if the noise is additive, leaves out the classes of node and of edge
-    /// attributes that are fixed, `[classes]`; empty: none is.
+    /// Adds a noise term: if it is sampled, from `seed`, and if it is additive, without the classes
+    /// of node and of edge attributes that are fixed, `[classes]`; empty: none is.
     #[must_use]
-    pub fn with_noise_except(mut self, noise: Noise, is_fixed: [Vec<bool>; 2]) -> Self {
+    pub fn with_noise_except(
+        mut self,
+        mut options: NoiseOptions,
+        seed: u64,
+        is_fixed: [Vec<bool>; 2],
+    ) -> Self {
         let Self { problem, pass, .. } = &mut self;
-        let with_engine = |engine| SentenceNoise { noise, engine, is_fixed };
-        match noise.term {
-            NoiseTerm::Quadratic(engine) => {
-                pass.set_noise(problem, Some(with_engine(engine)));
+        match options.kind {
+            NoiseKind::Dropout | NoiseKind::Gaussian | NoiseKind::Additive => {
+                pass.set_noise(problem, Some(SentenceNoise { options, is_fixed }));
                 self
             }
-            NoiseTerm::Reweighted(iterations) => {
+            NoiseKind::Reweighted(iterations) => {
                 // Only ∂R/∂V is used, for which the cheapest engine suffices.
-                let engine = match pass.transitions().pairs() {
+                options.gradient = match pass.transitions().pairs() {
                     Some(_) => Engine::Exact,
                     None => Engine::Local,
                 };
-                let term = Reweighting::new(with_engine(engine), iterations);
-                self.with_term(term)
+                self.with_term(Reweighting::new(SentenceNoise { options, is_fixed }, iterations))
             }
-            NoiseTerm::MonteCarlo { samples, seed } => {
+            NoiseKind::MonteCarlo(samples) => {
                 pass.use_all_pairs(problem);
-                let term = MonteCarlo::new(noise, samples, seed, problem);
+                let term = MonteCarlo::new(options, samples, seed, problem);
                 self.with_term(term)
             }
         }
@@ -192,14 +192,9 @@ impl Objective for PenalizedLikelihood {
         (loss + noise + l2, Terms { log_likelihood: -loss, noise, l2 })
     }
 
-    fn begin_iteration(&mut self, iteration: u64) -> bool {
-        let changed = self.terms.iter_mut().map(|term| term.begin_iteration(iteration));
-        changed.fold(false, |any, changed| any | changed)
-    }
-
-    fn begin_round(&mut self, iteration: u64, is_converged: bool) -> bool {
-        let begun = self.terms.iter_mut().map(|term| term.begin_round(iteration, is_converged));
-        begun.fold(false, |any, begun| any | begun)
+    fn begin_iteration(&mut self, iteration: u64, is_converged: bool) -> Change {
+        let terms = self.terms.iter_mut();
+        terms.map(|term| term.begin_iteration(iteration, is_converged)).max().unwrap_or_default()
     }
 
     fn round(&self) -> Option<Round<'_>> {

@@ -35,19 +35,20 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::buffers::{BlockArrays, LabelSums};
-use super::noise::Noise;
+use super::noise::NoiseOptions;
 use super::problem::Problem;
 use super::term::{Term, TermInput};
 use crate::chain::{Lattice, Order, ScoreArrays, Scores, Transitions, score};
 use crate::extract::{SparseRows, Target};
 use crate::math::set_zeros;
+use crate::optim::Change;
 use crate::random;
 use crate::score::{Block, FeatureBlock, split_by_owner};
 
 /// The state of the noise term.
 #[derive(Debug)]
 pub(super) struct MonteCarlo {
-    noise: Noise,
+    noise: NoiseOptions,
     samples: u32,
     seed: u64,
     iteration: u64,
@@ -67,7 +68,7 @@ const LAST: usize = 4;
 impl MonteCarlo {
     /// Creates the term with this number of samples.
     pub fn new(
-        noise: Noise,
+        noise: NoiseOptions,
         samples: u32,
         seed: u64,
         Problem { space, partition, .. }: &Problem,
@@ -88,8 +89,11 @@ impl MonteCarlo {
 }
 
 impl Term for MonteCarlo {
-    fn begin_iteration(&mut self, iteration: u64) -> bool {
-        std::mem::replace(&mut self.iteration, iteration) != iteration
+    fn begin_iteration(&mut self, iteration: u64, _: bool) -> Change {
+        match std::mem::replace(&mut self.iteration, iteration) == iteration {
+            true => Change::None,
+            false => Change::Samples,
+        }
     }
 
     fn add(&mut self, input: TermInput<'_>, gradient: &mut [f64]) -> f64 {

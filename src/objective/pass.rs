@@ -52,7 +52,7 @@ impl SentencePass {
 
     /// Sets the noise of the sentences, and sizes the buffers for it.
     pub(super) fn set_noise(&mut self, problem: &Problem, noise: Option<SentenceNoise>) {
-        if noise.as_ref().is_some_and(|noise| noise.engine != Engine::Exact) {
+        if noise.as_ref().is_some_and(|noise| noise.options.gradient != Engine::Exact) {
             self.use_all_pairs(problem);
         }
         let tokens = noise.as_ref().map_or(0, |_| problem.partition.max_block_tokens());
@@ -72,7 +72,7 @@ impl SentencePass {
     }
 
     fn create_workers(&mut self, problem: &Problem) {
-        let engine = self.noise.as_ref().map(|noise| noise.engine);
+        let engine = self.noise.as_ref().map(|noise| noise.options.gradient);
         let chunks = 0..problem.partition.max_block_chunks();
         let worker = |_| ChunkWorker::new(&self.transitions, engine);
         self.workers = chunks.map(worker).collect();
@@ -107,8 +107,8 @@ impl SentencePass {
         }
         problem.space.set_transitions(theta, &mut self.weights, &mut self.transitions);
         if let Some(noise) = &self.noise {
-            self.variances.set(&noise.noise, &self.transitions);
-            if noise.is_additive() {
+            self.variances.set(&noise.options, &self.transitions);
+            if noise.options.is_additive() {
                 self.variances.add_attributes(noise, &problem.space, theta);
             }
         }
@@ -147,9 +147,9 @@ impl SentencePass {
 
     /// Returns where the sums over sentences start.
     fn anchors<'a>(&'a self, input: PassInput<'a>, limit: f64) -> Anchors<'a> {
-        let noise = self.noise.as_ref().filter(|noise| !noise.is_additive());
+        let noise = self.noise.as_ref().filter(|noise| !noise.options.is_additive());
         let variances = noise
-            .map(|noise| VarianceFactors { factors: input.factors, rates: noise.noise.rates() });
+            .map(|noise| VarianceFactors { factors: input.factors, rates: noise.options.rates() });
         Anchors { space: &input.problem.space, totals: &input.problem.totals, limit, variances }
     }
 
@@ -227,12 +227,12 @@ impl SentencePass {
         [scores, variances]: &[BlockArrays; 2],
         gradient: &mut [f64],
     ) {
-        let noise = self.noise.as_ref().filter(|noise| !noise.is_additive());
+        let noise = self.noise.as_ref().filter(|noise| !noise.options.is_additive());
         let arrays = [(&scores.nodes, &variances.nodes), (&scores.edges, &variances.edges)];
         for (i, (scores, values)) in arrays.into_iter().enumerate() {
             let variances = noise.map(|noise| VarianceDerivatives {
                 values,
-                rate: noise.noise.rates()[i],
+                rate: noise.options.rates()[i],
                 theta: factors,
             });
             problem.transposes[i].add_gradient(index, scores, variances, gradient);
@@ -244,13 +244,13 @@ impl SentencePass {
     fn add_label_gradient(&mut self, input: PassInput<'_>, gradient: &mut [f64]) {
         let (space, sums) = (&input.problem.space, &mut self.sums);
         if let Some(noise) = &self.noise {
-            let rates = noise.noise.rates();
+            let rates = noise.options.rates();
             let weights = self.transitions.label_scores();
             let is_alone = input.is_noise_alone;
             let halves = weights.map(|weights| vec![0.5; if is_alone { weights.len() } else { 0 }]);
             let weights = if is_alone { halves.each_ref().map(Vec::as_slice) } else { weights };
             sums.add_variances(rates[1], weights);
-            if noise.is_additive() {
+            if noise.options.is_additive() {
                 let variances = [&sums.node_variances, &sums.pair_variances];
                 for (i, block) in space.blocks().into_iter().enumerate() {
                     block.targets.add_square_derivatives(

@@ -21,7 +21,7 @@ use super::chunk::PassInput;
 use super::noise::SentenceNoise;
 use super::penalty::sum_chunks;
 use super::term::{Term, TermInput};
-use crate::optim::Round;
+use crate::optim::{Change, Round};
 
 /// The state of the noise term.
 #[derive(Debug)]
@@ -73,11 +73,11 @@ impl Term for Reweighting {
         })
     }
 
-    fn begin_round(&mut self, iteration: u64, is_converged: bool) -> bool {
+    fn begin_iteration(&mut self, iteration: u64, is_converged: bool) -> Change {
         self.iteration = iteration;
         let age = iteration - self.first;
         self.is_due = age >= self.iterations || (is_converged && age > 0);
-        self.is_due
+        if self.is_due { Change::Round } else { Change::None }
     }
 
     fn round(&self) -> Option<Round<'_>> {

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use super::pass::SentencePass;
 use super::problem::Problem;
-use crate::optim::Round;
+use crate::optim::{Change, Round};
 
 /// A term that is evaluated after the likelihood.
 pub trait Term: Debug + Send + Sync {
@@ -13,13 +13,8 @@ pub trait Term: Debug + Send + Sync {
     fn add(&mut self, input: TermInput<'_>, gradient: &mut [f64]) -> f64;
 
     /// See [`Objective::begin_iteration`](crate::optim::Objective::begin_iteration).
-    fn begin_iteration(&mut self, _iteration: u64) -> bool {
-        false
-    }
-
-    /// See [`Objective::begin_round`](crate::optim::Objective::begin_round).
-    fn begin_round(&mut self, _iteration: u64, _is_converged: bool) -> bool {
-        false
+    fn begin_iteration(&mut self, _iteration: u64, _is_converged: bool) -> Change {
+        Change::None
     }
 
     /// See [`Objective::round`](crate::optim::Objective::round).

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::line_search::{MAX_TRIALS, SearchMethod, StepSearch, TrialDecision, TrialStep};
-use super::objective::{Iteration, LbfgsOptions, LbfgsSettings, Objective, Outcome, StopReason};
+use super::objective::{Change, Iteration, LbfgsOptions, Objective, Outcome, StopReason};
 use super::owlqn::L1Penalty;
 use super::state::{OptimizerState, Point, SavedState, Start, StateObserver};
 use super::vector::VectorOps;
@@ -61,10 +61,9 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
         objective: &'a mut dyn Objective<Detail = D>,
         start: Start<D>,
         l1: Option<&'a [f64]>,
-        settings: &'a LbfgsSettings,
+        options: &'a LbfgsOptions,
         interrupt: Option<&'a AtomicBool>,
     ) -> Self {
-        let options = settings.options();
         let n = start.x().len();
         let mut ops = VectorOps::new(n);
         let mut penalty = l1.map(L1Penalty::new);
@@ -169,8 +168,7 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
 
     /// Makes the stopping tests and a step.
     fn iterate(&mut self) -> ControlFlow<StopReason, f64> {
-        self.begin_iteration()?;
-        self.begin_round(false)?;
+        self.begin_iteration(false)?;
         loop {
             let reason = match self.stopping_test() {
                 Some(reason) => reason,
@@ -180,7 +178,7 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
                 },
             };
             let is_limit = reason == StopReason::MaxIterations;
-            if is_limit || !self.begin_round(true)? {
+            if is_limit || self.begin_iteration(true)? != Change::Round {
                 return ControlFlow::Break(reason);
             }
         }
@@ -225,30 +223,28 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
         self.state.evaluations += std::mem::take(&mut self.search_evaluations);
     }
 
-    /// Reevaluates `current` if the function has changed.
-    fn begin_iteration(&mut self) -> ControlFlow<StopReason> {
-        let has_changed = self.objective.begin_iteration(self.state.iterations as u64);
-        if !has_changed || self.state.is_reevaluated {
-            return ControlFlow::Continue(());
-        }
-        self.reevaluate()?;
-        self.state.is_reevaluated = true;
-        let value = self.state.current.value;
-        self.state.convergence.record_reevaluation(value, self.options.period);
-        ControlFlow::Continue(())
-    }
-
-    /// Reevaluates `current` if a new round of the objective begins, and returns whether one does.
-    fn begin_round(&mut self, is_converged: bool) -> ControlFlow<StopReason, bool> {
+    /// Lets the objective change: the current point is then reevaluated, unless a resumed run has
+    /// done that. Returns the change.
+    fn begin_iteration(&mut self, is_converged: bool) -> ControlFlow<StopReason, Change> {
         let iteration = self.state.iterations as u64;
-        if !self.objective.begin_round(iteration, is_converged) {
-            return ControlFlow::Continue(false);
+        let change = self.objective.begin_iteration(iteration, is_converged);
+        let is_done = change == Change::Samples && self.state.is_reevaluated;
+        if change == Change::None || is_done {
+            return ControlFlow::Continue(change);
         }
         self.reevaluate()?;
         self.end_search();
-        let value = self.state.current.value;
-        self.state.convergence.record_round(value, self.norms.gradient, self.options);
-        ControlFlow::Continue(true)
+        let OptimizerState { current, convergence, is_reevaluated, .. } = &mut self.state;
+        match change {
+            Change::Round => {
+                convergence.record_round(current.value, self.norms.gradient, self.options);
+            }
+            _ => {
+                convergence.record_reevaluation(current.value, self.options.period);
+                *is_reevaluated = true;
+            }
+        }
+        ControlFlow::Continue(change)
     }
 
     /// Evaluates `current` under a function that has changed.

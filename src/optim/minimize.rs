@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 use super::descent::Descent;
-use super::objective::{Iteration, LbfgsSettings, Objective, Outcome};
+use super::objective::{Iteration, LbfgsOptions, Objective, Outcome};
 use super::state::{Start, StateObserver};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_not_negative};
 
 /// Minimizes `objective` starting at `x`, with an optional L1 penalty of strength `l1[i]` ≥ 0 on
 /// x_i.
@@ -18,19 +18,19 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 ///
-/// [`Error::Parameter`] if the length of `x` or `l1` is not [`Objective::dimension`], or a strength
-/// is negative or not finite.
+/// [`Error::Parameter`] if the length of `x` or `l1` is not [`Objective::dimension`], a strength is
+/// negative or not finite, or an option is out of range.
 pub fn minimize<O: Objective>(
     objective: &mut O,
     x: Vec<f64>,
     l1: Option<&[f64]>,
-    settings: &LbfgsSettings,
+    options: &LbfgsOptions,
     interrupt: Option<&AtomicBool>,
     observer: &mut dyn FnMut(&Iteration<'_, O::Detail>) -> ControlFlow<()>,
 ) -> Result<Outcome<O::Detail>> {
     let start = Start::Point(x);
     let observer = &mut |iteration: &Iteration<'_, O::Detail>| observer(iteration);
-    minimize_from(objective, start, l1, settings, interrupt, observer)
+    minimize_from(objective, start, l1, options, interrupt, observer)
 }
 
 /// Minimizes `objective` like [`minimize`], from a point or resuming an earlier minimization.
@@ -42,26 +42,23 @@ pub(crate) fn minimize_from<O: Objective>(
     objective: &mut O,
     start: Start<O::Detail>,
     l1: Option<&[f64]>,
-    settings: &LbfgsSettings,
+    options: &LbfgsOptions,
     interrupt: Option<&AtomicBool>,
     observer: &mut dyn StateObserver<O::Detail>,
 ) -> Result<Outcome<O::Detail>> {
+    options.check()?;
     let dimension = objective.dimension();
     let is_resumed = matches!(start, Start::State(_));
     match &start {
         Start::Point(x) => check_length("the starting point", x.len(), dimension)?,
-        Start::State(saved) => saved.check(dimension, settings.options().memory)?,
+        Start::State(saved) => saved.check(dimension, options.memory)?,
     }
     if let Some(l1) = l1 {
         check_length("the L1 penalty", l1.len(), dimension)?;
-        if let Some(strength) = l1.iter().find(|c| !c.is_finite() || **c < 0.0) {
-            return Err(Error::parameter(format!(
-                "L1 strength {strength}; expected a finite number that is not negative"
-            )));
-        }
+        l1.iter().try_for_each(|&strength| check_not_negative("L1 strength", strength))?;
     }
     let l1 = l1.filter(|l1| l1.iter().any(|&c| c > 0.0));
-    Ok(Descent::new(objective, start, l1, settings, interrupt).run(is_resumed, observer))
+    Ok(Descent::new(objective, start, l1, options, interrupt).run(is_resumed, observer))
 }
 
 fn check_length(what: &str, actual: usize, expected: usize) -> Result<()> {

@@ -37,7 +37,7 @@
 //! # Stochastic objectives
 //!
 //! An [`Objective`] that draws random samples may change with every iteration
-//! ([`Objective::begin_iteration`]). The current point is then reevaluated, so that the stopping
+//! ([`Change::Samples`]). The current point is then reevaluated, so that the stopping
 //! tests see the value under a function that was not minimized yet, and each line search and each
 //! pair (s, y) belongs to a single function. The observer receives the value under the function
 //! just minimized, which tends to be biased low. For the stopping test in this case see
@@ -46,7 +46,7 @@
 //! # Objectives that change in rounds
 //!
 //! An [`Objective`] may keep a part of itself fixed for a number of iterations, a round
-//! ([`Objective::begin_round`]). A new round begins when the objective says so and when the
+//! ([`Change::Round`]). A new round begins when the objective says so and when the
 //! optimizer would otherwise stop. The current point is then reevaluated; the pairs of earlier
 //! rounds stay in the memory, since most of the curvature is the same. The stopping tests compare
 //! values of the same round only; in addition, the optimizer stops ([`StopReason::Improvement`])
@@ -83,7 +83,7 @@
 //! # Example
 //!
 //! ```
-//! use dropchain::kernel::optim::{Objective, LbfgsSettings, StopReason, minimize};
+//! use dropchain::kernel::optim::{LbfgsOptions, Objective, StopReason, minimize};
 //! use std::ops::ControlFlow;
 //!
 //! /// (x − 3)²
@@ -100,8 +100,8 @@
 //!     }
 //! }
 //!
-//! let settings = LbfgsSettings::default();
-//! let outcome = minimize(&mut Parabola, vec![0.0], None, &settings, None, &mut |iteration| {
+//! let options = LbfgsOptions::default();
+//! let outcome = minimize(&mut Parabola, vec![0.0], None, &options, None, &mut |iteration| {
 //!     assert!(iteration.value <= 9.0);
 //!     ControlFlow::Continue(())
 //! })?;
@@ -126,7 +126,5 @@ pub use gradient_check::check_gradient;
 pub use minimize::minimize;
 #[cfg(feature = "train")]
 pub(crate) use minimize::minimize_from;
-pub use objective::{
-    Iteration, LbfgsOptions, LbfgsSettings, Objective, Outcome, Round, StopReason,
-};
+pub use objective::{Change, Iteration, LbfgsOptions, Objective, Outcome, Round, StopReason};
 pub(crate) use state::{SavedState, Start, StateObserver};

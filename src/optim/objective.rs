@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_not_negative};
 
 /// A differentiable function to minimize: the smooth part f, without any L1 penalty.
 pub trait Objective {
@@ -30,22 +30,15 @@ pub trait Objective {
         None
     }
 
-    /// Called at the start of each iteration, counted from 0; the starting point belongs to
-    /// iteration 0. Returns whether the function has changed, for instance because new random
-    /// samples were drawn. The function must not change at any other time.
-    fn begin_iteration(&mut self, _iteration: u64) -> bool {
-        false
-    }
-
-    /// Called after [`begin_iteration`](Self::begin_iteration), and with `is_converged` when the
-    /// optimizer would otherwise stop at the current point. Returns whether a new round begins: the
-    /// next evaluation, at the current point, fixes the function for the iterations to come.
+    /// Called at the start of each iteration, counted from 0, and with `is_converged` when the
+    /// optimizer would otherwise stop at the current point; the starting point belongs to iteration
+    /// 0. Returns whether the function changes now. It must not change at any other time.
     ///
     /// An objective that changes in rounds replaces a part of itself by a simpler function that
     /// agrees with it at the point where a round begins, such as a penalty with weights of its own.
     /// It must not begin a round twice at the same iteration, so that the optimizer stops.
-    fn begin_round(&mut self, _iteration: u64, _is_converged: bool) -> bool {
-        false
+    fn begin_iteration(&mut self, _iteration: u64, _is_converged: bool) -> Change {
+        Change::None
     }
 
     /// Returns what the function of the current round depends on, if it changes in rounds.
@@ -55,6 +48,19 @@ pub trait Objective {
 
     /// Resumes in a round of an earlier minimization.
     fn resume_round(&mut self, _round: Round<'static>) {}
+}
+
+/// How an objective changes between two iterations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// It stays the same.
+    #[default]
+    None,
+    /// It has drawn new random samples.
+    Samples,
+    /// A new round begins: the next evaluation, at the current point, fixes the function for the
+    /// iterations to come.
+    Round,
 }
 
 /// What the function of a round depends on, besides the objective.
@@ -150,7 +156,7 @@ pub struct Outcome<D> {
 /// The largest useful memory; more is a typo.
 const MAX_MEMORY: usize = 1000;
 
-/// Unchecked parameters of [`minimize`](super::minimize); [`LbfgsSettings::new`] checks them.
+/// The parameters of [`minimize`](super::minimize), which checks them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LbfgsOptions {
@@ -199,42 +205,24 @@ impl Default for LbfgsOptions {
     }
 }
 
-/// Checked [`LbfgsOptions`].
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LbfgsSettings(LbfgsOptions);
-
-impl LbfgsSettings {
-    /// Checks `options`.
+impl LbfgsOptions {
+    /// Checks the options.
     ///
     /// # Errors
     ///
     /// [`Error::Parameter`] naming the option that is out of range.
-    pub fn new(options: LbfgsOptions) -> Result<Self> {
-        if !(1..=MAX_MEMORY).contains(&options.memory) {
+    pub fn check(&self) -> Result<()> {
+        if !(1..=MAX_MEMORY).contains(&self.memory) {
             return Err(Error::parameter(format!(
                 "memory of {} pairs; expected 1 to {MAX_MEMORY}",
-                options.memory
+                self.memory
             )));
         }
-        if options.period == 0 {
+        if self.period == 0 {
             return Err(Error::parameter("period is 0; expected 1 or more"));
         }
-        for (name, tolerance) in [
-            ("improvement_tolerance", options.improvement_tolerance),
-            ("gradient_tolerance", options.gradient_tolerance),
-        ] {
-            if !tolerance.is_finite() || tolerance < 0.0 {
-                return Err(Error::parameter(format!(
-                    "{name} is {tolerance}; expected a finite number that is not negative"
-                )));
-            }
-        }
-        Ok(Self(options))
-    }
-
-    /// Returns the options.
-    pub fn options(&self) -> &LbfgsOptions {
-        &self.0
+        check_not_negative("improvement_tolerance", self.improvement_tolerance)?;
+        check_not_negative("gradient_tolerance", self.gradient_tolerance)
     }
 }
 
@@ -245,12 +233,7 @@ mod tests {
     fn error(change: impl FnOnce(&mut LbfgsOptions)) -> String {
         let mut options = LbfgsOptions::default();
         change(&mut options);
-        LbfgsSettings::new(options).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn the_default_options_are_valid() {
-        assert_eq!(LbfgsSettings::new(LbfgsOptions::default()).unwrap(), LbfgsSettings::default());
+        options.check().unwrap_err().to_string()
     }
 
     #[test]
@@ -259,11 +242,11 @@ mod tests {
         assert_eq!(error(|o| o.period = 0), "period is 0; expected 1 or more");
         assert_eq!(
             error(|o| o.gradient_tolerance = -1.0),
-            "gradient_tolerance is -1; expected a finite number that is not negative"
+            "gradient_tolerance -1; expected a finite number that is not negative"
         );
         assert_eq!(
             error(|o| o.improvement_tolerance = f64::NAN),
-            "improvement_tolerance is NaN; expected a finite number that is not negative"
+            "improvement_tolerance NaN; expected a finite number that is not negative"
         );
     }
 

@@ -16,9 +16,9 @@ use super::events::{
     Calibration, DevDetails, End, EndReason, Iteration, ObjectiveTerms, Observer, OptimizerStep,
     WeightCounts,
 };
-use super::noise_options::Regularization;
 use super::options::CommonOptions;
 use super::recall_bias::{RecallBiasSearch, ScoredBias};
+use super::regularization::Regularization;
 use super::schedule::{Progress, Schedule, Stage};
 use super::selection::Selection;
 use super::training_set::TrainingSet;
@@ -199,12 +199,8 @@ impl<'a> Course<'a> {
     /// ranks if there are any.
     pub fn objective(&self, penalty: Penalty) -> PenalizedLikelihood {
         let (data, space) = (self.set.data(), self.set.space());
-        match self.control.agreement {
-            None => PenalizedLikelihood::new(data, space, penalty),
-            Some(agreement) => {
-                PenalizedLikelihood::divided(data, space, penalty, agreement.ranks())
-            }
-        }
+        let ranks = self.control.agreement.map(Agreement::ranks);
+        PenalizedLikelihood::divided(data, space, penalty, ranks)
     }
 
     /// Returns the flag that ends training at the next evaluation.
@@ -382,7 +378,7 @@ impl<'a> Course<'a> {
             }
         };
         let regularization = self.settings.regularization;
-        let noise = regularization.noise.exposure(best_iteration, warm_up);
+        let noise = regularization.exposure(best_iteration, warm_up);
         let end = End {
             reason,
             iterations,

@@ -1,5 +1,8 @@
 //! The defaults of training.
 
+use crate::noise::Engine;
+use crate::objective::{NoiseKind, NoiseOptions};
+
 /// The defaults of [`TrainOptions`](super::TrainOptions), for help texts.
 pub struct Defaults;
 
@@ -16,8 +19,6 @@ impl Defaults {
     pub const MANY_LABELS: usize = 256;
     /// Warm-up iterations.
     pub const WARM_UP: usize = 20;
-    /// Monte-Carlo samples per sentence.
-    pub const SAMPLES: u32 = 4;
     /// Random seed.
     pub const SEED: u64 = 1;
     /// Iterations without a better score before training stops.
@@ -27,4 +28,16 @@ impl Defaults {
 /// Whether it is the default, which logs and models do not mention.
 pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+impl Default for NoiseOptions {
+    fn default() -> Self {
+        Self {
+            kind: NoiseKind::Dropout,
+            dropout: Defaults::DROPOUT,
+            edge_dropout: None,
+            gradient: Engine::Exact,
+            unlabeled_weight: Defaults::UNLABELED_WEIGHT,
+        }
+    }
 }

@@ -5,25 +5,20 @@ use std::sync::Arc;
 use super::course::Course;
 use super::defaults::Defaults;
 use super::learner::{AnyLearner, Learner, LearnerOptions, Request, fields};
-use super::noise_options::{Regularization, check_not_negative};
 use super::options::Lbfgs;
+use super::regularization::Regularization;
 use super::schedule::{Schedule, Stage, StageObjective};
 use super::training_set::TrainingSet;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_not_negative};
 use crate::objective::Terms;
 use crate::optim::{
-    LbfgsOptions, LbfgsSettings, Objective, Outcome, SavedState, Start, StopReason, minimize_from,
+    LbfgsOptions, Objective, Outcome, SavedState, Start, StopReason, minimize_from,
 };
 
 impl Lbfgs {
     /// Returns penalties and noise as they are given, for another learner.
     pub fn unresolved(&self) -> Regularization {
-        Regularization {
-            l1: self.l1,
-            l2: self.l2,
-            noise: self.noise.clone(),
-            warm_up: self.warm_up,
-        }
+        Regularization { l1: self.l1, l2: self.l2, noise: self.noise, warm_up: self.warm_up }
     }
 
     /// Returns the learner with other penalties and noise.
@@ -55,7 +50,7 @@ impl Lbfgs {
                  is an option of training"
             )));
         }
-        LbfgsSettings::new(self.optimizer.clone()).map(|_| ())
+        self.optimizer.check()
     }
 
     /// Minimizes an objective in a stage, from where it starts or resumes.
@@ -70,14 +65,13 @@ impl Lbfgs {
         course: &mut Course<'_>,
     ) -> Result<Outcome<Terms>> {
         let options = LbfgsOptions { max_iterations: stage.limit, ..self.optimizer.clone() };
-        let settings = LbfgsSettings::new(options)?;
         let start = match course.take_state::<SavedState<'static, Terms>>()? {
             Some(state) => Start::State(Box::new(state)),
             None => Start::Point(course.take_start()),
         };
         let l1 = course.set().l1_strengths(self.l1);
         let interrupt = course.interrupt();
-        let outcome = minimize_from(objective, start, l1.as_deref(), &settings, interrupt, course)?;
+        let outcome = minimize_from(objective, start, l1.as_deref(), &options, interrupt, course)?;
         if outcome.stop_reason == StopReason::NonFinite && course.is_at_start() {
             return Err(Error::NotFinite(
                 "the objective is not finite at the start of training; expected smaller attribute \
@@ -142,9 +136,8 @@ impl Learner for Lbfgs {
     fn run(&self, stage: &Stage, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
         let set = course.set();
         let mut objective = course.objective(set.penalty(self.strength()));
-        let noise = self.noise.feature_noise(course.seed());
-        if let Some(noise) = noise.filter(|_| stage.objective == StageObjective::WithNoise) {
-            objective = objective.with_noise_except(noise, set.without_noise());
+        if self.noise.is_on() && stage.objective == StageObjective::WithNoise {
+            objective = objective.with_noise_except(self.noise, course.seed(), set.without_noise());
         }
         self.minimize(&mut objective, stage, course)
     }

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use super::base_models::BaseRole;
 use super::course::Course;
-use super::noise_options::Regularization;
 use super::options::{CommonOptions, TrainOptions};
+use super::regularization::Regularization;
 use super::schedule::{Schedule, Stage};
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};

@@ -3,7 +3,6 @@
 //! What exists is counted as it grows. What training will allocate is estimated from the sizes that
 //! determine it: entries of the matrices, label pairs, tokens and parameters. (docs/decisions, 30)
 
-use super::noise_options::NoiseOptions;
 use super::origin::Origin;
 use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
@@ -11,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::extract::SparseRows;
 use crate::memory::MemoryLimit;
 use crate::noise::Engine;
+use crate::objective::NoiseOptions;
 use crate::score::{BlockPartition, ColumnForm, FeatureBlock};
 
 /// Memory of the program itself: its code, threads and small tables.

@@ -50,11 +50,11 @@ mod lbfgs;
 mod learner;
 mod memory;
 mod model_match;
-mod noise_options;
 mod options;
 mod origin;
 mod preparation;
 mod recall_bias;
+mod regularization;
 mod schedule;
 mod selection;
 mod settings;
@@ -65,9 +65,11 @@ mod training_set;
 mod two_passes;
 
 pub use crate::chain::Order;
+pub use crate::error::check_not_negative;
 pub use crate::extract::AttributeCorpus;
 pub use crate::model::Precision;
 pub use crate::noise::Engine;
+pub use crate::objective::{NoiseKind, NoiseOptions};
 pub use crate::ranks::{Ranks, Reduce};
 pub use crate::score::{Boundary, States};
 pub use base_models::{BaseModels, BaseRole};
@@ -85,10 +87,10 @@ pub use hold_out::{HeldOut, HoldOut};
 pub use label_scores::{LabelCounts, LabelScores};
 pub use learner::{AnyLearner, AnyOptions, Learner, LearnerOptions, Request, fields, unfit};
 pub use model_match::{MatchCounts, ModelMatch};
-pub use noise_options::{NoiseKind, NoiseOptions, Regularization, check_not_negative};
 pub use options::{
     AttributeOptions, LabelOptions, Lbfgs, StorageOptions, StructureOptions, TrainOptions,
 };
+pub use regularization::Regularization;
 pub use schedule::{Schedule, Stage, StageObjective};
 pub use settings::TrainSettings;
 #[doc(hidden)]

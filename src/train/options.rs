@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::defaults::{Defaults, is_default};
-use super::noise_options::{NoiseOptions, check_finite, check_not_negative};
 use crate::chain::Order;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_not_negative};
 use crate::label::{PlainLabels, Scheme, SchemeDetector};
 use crate::model::Precision;
+use crate::objective::NoiseOptions;
 use crate::optim::LbfgsOptions;
 use crate::score::{Boundary, States};
 
@@ -266,6 +266,18 @@ impl StorageOptions {
     /// Checks the threshold of pruning.
     pub(super) fn check(&self) -> Result<()> {
         check_not_negative("pruning threshold", self.prune)
+    }
+}
+
+/// Checks a number that may be missing.
+///
+/// # Errors
+///
+/// [`Error::Parameter`] if it is not finite.
+pub(super) fn check_finite(name: &str, value: Option<f64>) -> Result<()> {
+    match value.filter(|value| !value.is_finite()) {
+        Some(value) => Err(Error::parameter(format!("{name} {value}; expected a finite number"))),
+        None => Ok(()),
     }
 }
 

@@ -6,13 +6,13 @@ use serde::{Serialize, Serializer};
 
 use super::base_models::{BaseModels, stored_boundary};
 use super::learner::{AnyLearner, AnyOptions, Learner, Request};
-use super::noise_options::{Regularization, check_finite};
+use super::options::check_finite;
 use super::options::{CommonOptions, TrainOptions};
+use super::regularization::Regularization;
 use super::schedule::Schedule;
 use crate::chain::Order;
 use crate::error::{Error, Result};
 use crate::label::Scheme;
-use crate::objective::Noise;
 use crate::score::Boundary;
 
 /// [`TrainOptions`] within their ranges.
@@ -103,27 +103,6 @@ impl TrainSettings {
             self.learner = learner;
         }
         self
-    }
-
-    /// Returns the noise term that is computed, not sampled.
-    ///
-    /// # Errors
-    ///
-    /// There is no noise, or it is Monte-Carlo noise.
-    pub fn analytic_noise(&self) -> Result<Noise> {
-        match self.feature_noise() {
-            Some(noise) if noise.is_analytic() => Ok(noise),
-            Some(_) => Err(Error::parameter(
-                "the noise is monte-carlo; expected noise with a quadratic regularizer",
-            )),
-            None => Err(Error::parameter("there is no noise; expected a rate above 0")),
-        }
-    }
-
-    /// Returns the noise term, if there is noise.
-    pub fn feature_noise(&self) -> Option<Noise> {
-        let noise = &self.regularization.noise;
-        noise.feature_noise(self.options.seed)
     }
 }
 

@@ -9,7 +9,7 @@ use super::options::CommonOptions;
 use super::origin::{Origin, extra_weights};
 use crate::chain::padded;
 use crate::extract::{Classes, Dataset};
-use crate::objective::{Noise, PenalizedLikelihood, Penalty};
+use crate::objective::{PenalizedLikelihood, Penalty};
 use crate::score::{ParameterSpace, SpaceOptions};
 use crate::template::Template;
 
@@ -75,11 +75,6 @@ impl TrainingSet {
     /// Returns a fingerprint of all labels and attributes.
     pub fn fingerprint(&self) -> u64 {
         self.extracted.fingerprint()
-    }
-
-    /// Creates the objective with a noise term.
-    pub fn noisy_likelihood(&self, l2: f64, noise: Noise) -> PenalizedLikelihood {
-        self.likelihood(l2).with_noise_except(noise, self.without_noise())
     }
 
     /// Returns the number of weights of single attributes and of label pairs, before collapsing.

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use dropchain::error::{Error, Result};
 use dropchain::kernel::extract::Dataset;
-use dropchain::kernel::objective::{Noise, Penalty, Terms};
+use dropchain::kernel::objective::{NoiseOptions, Penalty, Terms};
 use dropchain::kernel::score::ParameterSpace;
 use dropchain::train::Calibration;
 
@@ -25,7 +25,7 @@ pub(crate) struct LearnerSettings {
     /// The L2 penalty of stochastic gradient descent.
     pub penalty: Penalty,
     /// The noise of stochastic gradient descent.
-    pub noise: Option<Noise>,
+    pub noise: Option<NoiseOptions>,
     /// Number of epochs without noise, before those with it.
     pub warm_up: usize,
     /// Whether the result is the epoch with the lowest objective, not the last one.
@@ -80,7 +80,7 @@ impl<'a> EpochLearner<'a> {
         theta: Vec<f64>,
     ) -> Self {
         let problem = Problem::new(data, space);
-        let noise = settings.noise.map(|noise| OnlineNoise::new(&problem, noise));
+        let noise = settings.noise.map(|noise| OnlineNoise::new(&problem, noise, settings.seed));
         let noise = noise.unwrap_or_default();
         let sentences = if noise.uses_unlabeled() { data.len() } else { data.labeled() };
         let (rule, sum) = match settings.algorithm {

@@ -57,7 +57,7 @@ impl Sgd {
     }
 
     fn settings(&self, set: &TrainingSet, seed: u64, warm_up: usize) -> LearnerSettings {
-        let noise = self.noise.feature_noise(seed);
+        let noise = self.noise.is_on().then_some(self.noise);
         LearnerSettings {
             algorithm: Algorithm::Sgd(LearningRate::Calibrated(self.eta)),
             penalty: set.penalty(self.strength()),
@@ -71,7 +71,7 @@ impl Sgd {
 
     /// Returns penalties and noise as they are given.
     fn unresolved(&self) -> Regularization {
-        Regularization { l1: 0.0, l2: self.l2, noise: self.noise.clone(), warm_up: self.warm_up }
+        Regularization { l1: 0.0, l2: self.l2, noise: self.noise, warm_up: self.warm_up }
     }
 
     fn check_options(&self) -> Result<()> {
@@ -90,7 +90,7 @@ impl Sgd {
         let (found, expected) = if noise.gradient != Engine::Exact {
             let found = format!("gradient '{}'", noise.gradient);
             (found, "the default (`gradient` exact)")
-        } else if is_sampled && noise.kind != NoiseKind::MonteCarlo(Defaults::SAMPLES) {
+        } else if is_sampled && noise.kind != NoiseKind::MonteCarlo(NoiseKind::SAMPLES) {
             let expected = "no number of samples, since attributes are dropped once per update";
             (format!("{} noise", noise.kind), expected)
         } else if is_on && !has_kind && !is_sampled {

@@ -4,10 +4,9 @@
 use dropchain::kernel::chain::{LabelWeights, Transitions};
 use dropchain::kernel::extract::Target;
 use dropchain::kernel::objective::{
-    BlockArrays, ChainParameters, LabelVariances, Noise, NoiseTerm, SentenceArrays,
-    SentenceAttributes, SentenceKernel, SentenceTask, SentenceTerms,
+    BlockArrays, ChainParameters, LabelVariances, NoiseOptions, SentenceArrays, SentenceAttributes,
+    SentenceKernel, SentenceTask, SentenceTerms,
 };
-use dropchain::train::Engine;
 
 use crate::masks::{Dropout, DroppedSentence};
 use crate::problem::Problem;
@@ -24,8 +23,7 @@ pub(crate) struct OnlineNoise {
 
 #[derive(Clone, Debug)]
 struct Quadratic {
-    noise: Noise,
-    engine: Engine,
+    noise: NoiseOptions,
     rates: ColumnRates,
     factors: [f64; 2], // of a labeled and of an unlabeled sentence
 }
@@ -56,24 +54,19 @@ pub(crate) struct SentenceLoss {
 
 impl OnlineNoise {
     /// Prepares noise.
-    pub fn new(problem: &Problem<'_>, noise: Noise) -> Self {
-        match noise.term {
-            NoiseTerm::MonteCarlo { seed, .. } => {
-                let dropout = Dropout { rates: noise.amounts(), seed };
-                Self { quadratic: None, dropout: Some(dropout) }
-            }
-            term => {
-                let NoiseTerm::Quadratic(engine) = term else { return Self::default() };
-                let rates = [0, 1].map(|block| {
-                    let groups = problem.first_group(block)..problem.first_group(block + 1);
-                    let rate = noise.rates()[block];
-                    problem.members[groups].iter().map(|m| rate / m).collect()
-                });
-                let factors = noise.factors(problem.data.total_weights());
-                let quadratic = Quadratic { noise, engine, rates, factors };
-                Self { quadratic: Some(quadratic), dropout: None }
-            }
+    pub fn new(problem: &Problem<'_>, noise: NoiseOptions, seed: u64) -> Self {
+        if noise.kind.is_sampled() {
+            let dropout = Dropout { rates: noise.amounts(), seed };
+            return Self { quadratic: None, dropout: Some(dropout) };
         }
+        let rates = [0, 1].map(|block| {
+            let groups = problem.first_group(block)..problem.first_group(block + 1);
+            let rate = noise.rates()[block];
+            problem.members[groups].iter().map(|m| rate / m).collect()
+        });
+        let factors = noise.factors(problem.data.total_weights());
+        let quadratic = Quadratic { noise, rates, factors };
+        Self { quadratic: Some(quadratic), dropout: None }
     }
 
     /// Returns whether it teaches something about sentences without labels.
@@ -85,7 +78,7 @@ impl OnlineNoise {
 impl SentenceLoss {
     pub fn new(problem: &Problem<'_>, noise: OnlineNoise) -> Self {
         let transitions = Transitions::new(problem.space.labels(), problem.space.order());
-        let engine = noise.quadratic.as_ref().map(|quadratic| quadratic.engine);
+        let engine = noise.quadratic.as_ref().map(|quadratic| quadratic.noise.gradient);
         Self {
             noise,
             kernels: [None, engine].map(|engine| SentenceKernel::new(&transitions, engine)),

@@ -17,12 +17,11 @@ pub(super) fn occurrences(
     data: &Dataset,
     space: &ParameterSpace,
     theta: &[f64],
-    monte_carlo: Noise,
+    monte_carlo: NoiseOptions,
 ) -> Vec<Occurrence> {
     let (k, stride) = (space.labels(), space.stride());
     let has_chain = space.order() == Order::One;
-    let edge = monte_carlo.edge;
-    let node = monte_carlo.node;
+    let [node, edge] = monte_carlo.amounts();
     let mut all = Vec::new();
     let mut push = |t, a, b, value, rate| {
         all.push(Occurrence { t, a, b, value, rate });

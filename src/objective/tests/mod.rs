@@ -15,7 +15,7 @@ use crate::extract::tests::random::{RandomData, copied};
 use crate::extract::{Allowed, Classes, SparseRows, Target};
 use crate::ids::LabelId;
 use crate::math::assert_close;
-use crate::optim::{LbfgsSettings, check_gradient, minimize};
+use crate::optim::{LbfgsOptions, check_gradient, minimize};
 use crate::random::Lcg;
 use crate::score::tests::{FIRST_ORDER, space};
 use crate::score::{BlockPartition, Boundary, FeatureBlock, SpaceOptions, States};
@@ -169,16 +169,6 @@ fn value_and_gradient_match_the_enumeration_of_all_paths() {
     }
 }
 
-#[test]
-fn the_gradient_matches_central_differences() {
-    let mut numbers = Lcg(12);
-    for (data, space) in cases() {
-        let theta = numbers.vector(space.dimension());
-        let mut objective = PenalizedLikelihood::new(&data, &space, 0.1);
-        assert!(check_gradient(&mut objective, &theta, 1e-5) < 1e-8);
-    }
-}
-
 /// Data of several blocks, with a gradient of several chunks.
 const LARGE: RandomData =
     RandomData { sentences: 1500, longest: 12, labels: 3, nodes: 7000, edges: 40, binary: true };
@@ -315,8 +305,8 @@ fn with_and_without_collapsing_the_optimizer_visits_the_same_points() {
             let strengths = space.l1_strengths(l1);
             let mut objective = PenalizedLikelihood::new(data, space, l2);
             let start = vec![0.0; space.dimension()];
-            let (strengths, settings) = (Some(&strengths[..]), LbfgsSettings::default());
-            minimize(&mut objective, start, strengths, &settings, None, &mut |iteration| {
+            let (strengths, options) = (Some(&strengths[..]), LbfgsOptions::default());
+            minimize(&mut objective, start, strengths, &options, None, &mut |iteration| {
                 points.push((iteration.value, iteration.x.to_vec()));
                 if iteration.number == 12 {
                     return std::ops::ControlFlow::Break(());
@@ -341,24 +331,22 @@ fn with_and_without_collapsing_the_optimizer_visits_the_same_points() {
 }
 
 /// Every distribution and exact engine, with different rates of nodes and edges.
-fn noises() -> Vec<Noise> {
-    let collapsed = NoiseTerm::Quadratic(Engine::Message { collapse: true });
+fn noises() -> Vec<NoiseOptions> {
+    let collapsed = Engine::Message { collapse: true };
     let kinds = [
-        (NoiseDistribution::Dropout, NoiseTerm::Quadratic(Engine::Exact)),
-        (NoiseDistribution::Gaussian, collapsed),
-        (NoiseDistribution::Dropout, NoiseTerm::Quadratic(Engine::Message { collapse: false })),
-        (NoiseDistribution::Dropout, NoiseTerm::Quadratic(Engine::Window(5))),
-        (NoiseDistribution::Additive, NoiseTerm::Quadratic(Engine::Exact)),
-        (NoiseDistribution::Additive, collapsed),
+        (NoiseKind::Dropout, Engine::Exact),
+        (NoiseKind::Gaussian, collapsed),
+        (NoiseKind::Dropout, Engine::Message { collapse: false }),
+        (NoiseKind::Dropout, Engine::Window(5)),
+        (NoiseKind::Additive, Engine::Exact),
+        (NoiseKind::Additive, collapsed),
     ];
-    let noise = |(distribution, engine)| Noise {
-        distribution,
-        node: 0.4,
-        edge: 0.2,
-        term: engine,
-        unlabeled_weight: 0.5,
-    };
-    kinds.map(noise).to_vec()
+    kinds.map(|(kind, gradient)| noise(kind, gradient)).to_vec()
+}
+
+/// Noise with different rates of nodes and edges.
+const fn noise(kind: NoiseKind, gradient: Engine) -> NoiseOptions {
+    NoiseOptions { kind, gradient, dropout: 0.4, edge_dropout: Some(0.2), unlabeled_weight: 0.5 }
 }
 
 #[test]
@@ -403,7 +391,7 @@ fn the_gradient_with_centers_and_fixed_attributes_matches_central_differences() 
             });
             let penalty = Penalty::from(0.1).with_centers(numbers.vector(space.dimension()));
             let objective = PenalizedLikelihood::new(&data, &space, penalty);
-            let mut objective = objective.with_noise_except(noise, is_fixed);
+            let mut objective = objective.with_noise_except(noise, 1, is_fixed);
             let theta = numbers.vector(space.dimension());
             let error = check_gradient(&mut objective, &theta, 1e-5);
             assert!(error < 1e-6, "case {i}, {noise:?}: {error}");
@@ -418,13 +406,13 @@ fn fixed_attributes_have_no_additive_noise() {
             let theta = Lcg(i as u64).vector(space.dimension());
             let term = |noise, is_fixed| {
                 let objective = PenalizedLikelihood::new(data, space, 0.1);
-                let mut objective = objective.with_noise_except(noise, is_fixed);
+                let mut objective = objective.with_noise_except(noise, 1, is_fixed);
                 objective.evaluate(&theta, &mut vec![0.0; theta.len()]).1.noise
             };
             let all = || vec![true; space.nodes.columns()];
-            let node = if noise.is_additive() { 0.0 } else { noise.node };
+            let dropout = if noise.is_additive() { 0.0 } else { noise.dropout };
             let found = term(noise, [all(), Vec::new()]);
-            assert_close(found, term(Noise { node, ..noise }, Default::default()), 1e-12);
+            assert_close(found, term(NoiseOptions { dropout, ..noise }, Default::default()), 1e-12);
         }
     }
 }

@@ -4,17 +4,16 @@ use super::masks_oracle::{Exact, occurrences};
 use super::*;
 use crate::extract::tests::random::{with_partial_labels, with_weights};
 
-const MONTE_CARLO: Noise = Noise {
-    distribution: NoiseDistribution::Dropout,
-    node: 0.4,
-    edge: 0.2,
-    term: NoiseTerm::MonteCarlo { samples: 3, seed: 1 },
-    unlabeled_weight: 0.5,
-};
+const MONTE_CARLO: NoiseOptions = noise(NoiseKind::MonteCarlo(3), Engine::Exact);
 
 /// The noise with so many samples.
-fn with_samples(samples: u32) -> Noise {
-    Noise { term: NoiseTerm::MonteCarlo { samples, seed: 1 }, ..MONTE_CARLO }
+fn with_samples(samples: u32) -> NoiseOptions {
+    NoiseOptions { kind: NoiseKind::MonteCarlo(samples), ..MONTE_CARLO }
+}
+
+/// The noise with these rates of nodes and edges.
+fn with_rates([dropout, edge]: [f64; 2]) -> NoiseOptions {
+    NoiseOptions { dropout, edge_dropout: Some(edge), ..MONTE_CARLO }
 }
 
 /// The objective with this noise.
@@ -22,7 +21,7 @@ fn sampled(
     data: &Dataset,
     space: &ParameterSpace,
     l2: f64,
-    monte_carlo: Noise,
+    monte_carlo: NoiseOptions,
 ) -> PenalizedLikelihood {
     PenalizedLikelihood::new(data, space, l2).with_noise(monte_carlo)
 }
@@ -101,16 +100,10 @@ fn labels((data, _): &(Dataset, ParameterSpace)) -> Vec<LabelId> {
 }
 
 /// The means of D over the samples of iterations `iterations`.
-fn means(
-    (data, space): &(Dataset, ParameterSpace),
-    monte_carlo: Noise,
-    theta: &[f64],
-    iterations: u64,
-) -> Vec<f64> {
-    let mut objective = sampled(data, space, 0.0, monte_carlo);
+fn means(mut objective: PenalizedLikelihood, theta: &[f64], iterations: u64) -> Vec<f64> {
     let mut gradient = vec![0.0; theta.len()];
     let mut mean = |iteration| {
-        objective.begin_iteration(iteration);
+        objective.begin_iteration(iteration, false);
         objective.evaluate(theta, &mut gradient).1.noise
     };
     (0..iterations).map(&mut mean).collect()
@@ -126,7 +119,7 @@ fn the_mean_over_samples_converges_to_the_expectation_over_all_masks() {
         let exact = Exact::new(2, &labels(&case), &all);
         let samples = 500;
         let monte_carlo = with_samples(samples);
-        let means = means(&case, monte_carlo, &theta, 40);
+        let means = means(sampled(&case.0, &case.1, 0.0, monte_carlo), &theta, 40);
         let mean = means.iter().sum::<f64>() / 40.0;
         let error = (mean - exact.mean) / (exact.deviation / (40.0 * f64::from(samples)).sqrt());
         assert!(error.abs() < 3.0, "{order:?}: {error} standard errors");
@@ -141,7 +134,7 @@ fn the_error_falls_with_the_square_root_of_the_number_of_samples() {
     let exact = Exact::new(2, &labels(&case), &all);
     for samples in [1, 4, 16, 64] {
         let monte_carlo = with_samples(samples);
-        let means = means(&case, monte_carlo, &theta, 200);
+        let means = means(sampled(&case.0, &case.1, 0.0, monte_carlo), &theta, 200);
         let squares = means.iter().map(|mean| (mean - exact.mean).powi(2));
         let error = (squares.sum::<f64>() / 200.0).sqrt();
         let expected = exact.deviation / f64::from(samples).sqrt();
@@ -168,15 +161,19 @@ fn collapsing_does_not_change_the_expectation() {
 }
 
 /// R of the same noise.
-fn quadratic((data, space): &(Dataset, ParameterSpace), monte_carlo: Noise, theta: &[f64]) -> f64 {
-    let noise = Noise { term: NoiseTerm::Quadratic(Engine::Exact), ..monte_carlo };
+fn quadratic(
+    (data, space): &(Dataset, ParameterSpace),
+    monte_carlo: NoiseOptions,
+    theta: &[f64],
+) -> f64 {
+    let noise = NoiseOptions { kind: NoiseKind::Dropout, ..monte_carlo };
     term(PenalizedLikelihood::new(data, space, 0.0).with_noise(noise), theta)
 }
 
 /// R, the expectation, its second-order part, and the probability of the best path, at these rates
 /// of nodes and edges and with weights of `size`.
 fn compared(case: &(Dataset, ParameterSpace), rates: [f64; 2], size: f64) -> ([f64; 3], f64) {
-    let monte_carlo = Noise { node: rates[0], edge: rates[1], ..MONTE_CARLO };
+    let monte_carlo = with_rates(rates);
     let theta = Lcg(9).vector(case.1.dimension());
     let theta: Vec<f64> = theta.iter().map(|w| size * w).collect();
     let all = occurrences(&case.0, &case.1, &theta, monte_carlo);
@@ -241,7 +238,7 @@ fn r_approximates_the_expectation_as_documented() {
 fn rates_of_0_add_nothing() {
     let (data, space) = tiny(Order::One, Boundary::On, false);
     let theta = Lcg(7).vector(space.dimension());
-    let monte_carlo = Noise { node: 0.0, edge: 0.0, ..MONTE_CARLO };
+    let monte_carlo = with_rates([0.0; 2]);
     let mut gradients = [(); 2].map(|()| vec![0.0; theta.len()]);
     PenalizedLikelihood::new(&data, &space, 0.1).evaluate(&theta, &mut gradients[0]);
     let mut sampled = sampled(&data, &space, 0.1, monte_carlo);
@@ -257,20 +254,15 @@ fn another_seed_or_iteration_draws_other_masks() {
     let case = tiny(Order::One, Boundary::On, false);
     let theta = Lcg(8).vector(case.1.dimension());
     let run = |seed| {
-        means(
-            &case,
-            Noise { term: NoiseTerm::MonteCarlo { samples: 3, seed }, ..MONTE_CARLO },
-            &theta,
-            3,
-        )
+        let objective = PenalizedLikelihood::new(&case.0, &case.1, 0.0);
+        means(objective.with_noise_except(MONTE_CARLO, seed, Default::default()), &theta, 3)
     };
     let (one, other) = (run(1), run(2));
     assert_eq!(one, run(1));
     assert!(one[0] != one[1] && one[1] != one[2] && one[0] != other[0]);
     let mut objective = sampled(&case.0, &case.1, 0.0, MONTE_CARLO);
-    assert!(!objective.begin_iteration(0));
-    assert!(objective.begin_iteration(1));
-    assert!(!objective.begin_iteration(1));
+    let changes = [0, 1, 1].map(|iteration| objective.begin_iteration(iteration, false));
+    assert_eq!(changes, [Change::None, Change::Samples, Change::None]);
 }
 
 #[test]
@@ -309,11 +301,11 @@ fn the_gradient_matches_central_differences() {
             let labeled = data.sentence(data.len() - 1).start;
             data.labels.truncate(labeled);
         }
-        let rates = [(0.4, 0.2), (0.4, 0.0), (0.0, 0.3), (0.9, 0.9)][i / 4 % 4];
-        let monte_carlo = Noise { node: rates.0, edge: rates.1, ..MONTE_CARLO };
+        let rates = [[0.4, 0.2], [0.4, 0.0], [0.0, 0.3], [0.9, 0.9]][i / 4 % 4];
+        let monte_carlo = with_rates(rates);
         let l2 = [0.1, 0.0][i % 2];
         let mut objective = sampled(&data, &space, l2, monte_carlo);
-        objective.begin_iteration(i as u64);
+        objective.begin_iteration(i as u64, false);
         let theta = Lcg(i as u64).vector(space.dimension());
         let error = check_gradient(&mut objective, &theta, 1e-5);
         assert!(error < 1e-7, "case {i}: {error}");

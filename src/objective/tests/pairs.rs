@@ -17,10 +17,6 @@ const OPTIONS: SpaceOptions = SpaceOptions {
     min_frequency: None,
 };
 
-fn noise(engine: NoiseTerm, distribution: NoiseDistribution) -> Noise {
-    Noise { distribution, node: 0.4, edge: 0.2, term: engine, unlabeled_weight: 0.5 }
-}
-
 fn evaluate(mut objective: PenalizedLikelihood, theta: &[f64]) -> (f64, Vec<f64>) {
     let mut gradient = vec![f64::NAN; theta.len()];
     let (value, _) = objective.evaluate(theta, &mut gradient);
@@ -41,9 +37,9 @@ fn value_and_gradient_by_pairs_are_those_with_all_pairs() {
     ];
     let noises = [
         None,
-        Some(noise(NoiseTerm::Quadratic(Engine::Exact), NoiseDistribution::Dropout)),
-        Some(noise(NoiseTerm::Quadratic(Engine::Exact), NoiseDistribution::Additive)),
-        Some(noise(NoiseTerm::Reweighted(3), NoiseDistribution::Gaussian)),
+        Some(noise(NoiseKind::Dropout, Engine::Exact)),
+        Some(noise(NoiseKind::Additive, Engine::Exact)),
+        Some(noise(NoiseKind::Reweighted(3), Engine::Exact)),
     ];
     for data in &kinds {
         let space = space(data, &SHAPE, OPTIONS);
@@ -74,13 +70,9 @@ fn value_and_gradient_by_pairs_are_those_with_all_pairs() {
 fn engines_that_need_all_pairs_have_them() {
     let data = SHAPE.build(&mut Lcg(8));
     let space = space(&data, &SHAPE, OPTIONS);
-    let engines = [
-        NoiseTerm::Quadratic(Engine::Message { collapse: true }),
-        NoiseTerm::Quadratic(Engine::Window(1)),
-        NoiseTerm::Quadratic(Engine::Local),
-    ];
+    let engines = [Engine::Message { collapse: true }, Engine::Window(1), Engine::Local];
     for engine in engines {
-        let noise = noise(engine, NoiseDistribution::Dropout);
+        let noise = noise(NoiseKind::Dropout, engine);
         let objective = PenalizedLikelihood::new(&data, &space, 0.1).with_noise(noise);
         assert!(objective.pass.transitions().pairs().is_none());
     }

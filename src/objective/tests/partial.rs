@@ -64,7 +64,7 @@ fn sentences(partial: bool) -> (Dataset, RandomData) {
     (data, shape)
 }
 
-fn evaluate(data: &Dataset, space: &ParameterSpace, noise: Option<Noise>) -> Vec<f64> {
+fn evaluate(data: &Dataset, space: &ParameterSpace, noise: Option<NoiseOptions>) -> Vec<f64> {
     let mut objective = PenalizedLikelihood::new(data, space, 0.1);
     if let Some(noise) = noise {
         objective = objective.with_noise(noise);

@@ -8,25 +8,17 @@ use crate::ranks::tests::run_ranks;
 /// Some five blocks.
 const LARGE: RandomData = RandomData { sentences: 6_000, longest: 12, ..DATA };
 
-const NOISE: Noise = Noise {
-    distribution: NoiseDistribution::Dropout,
-    node: 0.5,
-    edge: 0.3,
-    term: NoiseTerm::Quadratic(Engine::Exact),
-    unlabeled_weight: 0.5,
-};
-
 /// Data of many kinds, and the noise on them.
-fn cases() -> Vec<(Dataset, ParameterSpace, Option<Noise>)> {
-    let engines = [
+fn cases() -> Vec<(Dataset, ParameterSpace, Option<NoiseOptions>)> {
+    let noises = [
         None,
-        Some(NoiseTerm::Quadratic(Engine::Exact)),
-        Some(NoiseTerm::Quadratic(Engine::Message { collapse: true })),
-        Some(NoiseTerm::Quadratic(Engine::Window(1))),
-        Some(NoiseTerm::Reweighted(2)),
+        Some(noise(NoiseKind::Dropout, Engine::Exact)),
+        Some(noise(NoiseKind::Dropout, Engine::Message { collapse: true })),
+        Some(noise(NoiseKind::Dropout, Engine::Window(1))),
+        Some(noise(NoiseKind::Reweighted(2), Engine::Exact)),
     ];
     let mut cases = Vec::new();
-    for (i, engine) in engines.into_iter().enumerate() {
+    for (i, noise) in noises.into_iter().enumerate() {
         let states = [States::All, States::Observed][i % 2];
         let shape =
             RandomData { binary: i % 2 == 1, edges: if i < 3 { DATA.edges } else { 0 }, ..LARGE };
@@ -43,16 +35,15 @@ fn cases() -> Vec<(Dataset, ParameterSpace, Option<Noise>)> {
         }
         let options = SpaceOptions { states, label_pairs: states, ..FIRST_ORDER };
         let space = space(&data, &shape, options);
-        cases.push((data, space, engine.map(|engine| Noise { term: engine, ..NOISE })));
+        cases.push((data, space, noise));
     }
     let (data, space, _) = &cases[3];
-    let additive = Noise { distribution: NoiseDistribution::Additive, ..NOISE };
-    cases.push((data.clone(), space.clone(), Some(additive)));
+    cases.push((data.clone(), space.clone(), Some(noise(NoiseKind::Additive, Engine::Exact))));
     cases
 }
 
 /// The bits of value and gradient of two evaluations.
-fn bits(mut objective: PenalizedLikelihood, noise: Option<Noise>, scale: f64) -> Vec<u64> {
+fn bits(mut objective: PenalizedLikelihood, noise: Option<NoiseOptions>, scale: f64) -> Vec<u64> {
     if let Some(noise) = noise {
         objective = objective.with_noise(noise);
     }
@@ -79,7 +70,7 @@ fn value_and_gradient_have_the_same_bits_for_any_number_of_ranks() {
         let whole = bits(PenalizedLikelihood::new(data, space, 0.1), *noise, 1.0);
         for size in [1, 2, 3, 5, 8] {
             let ranks = run_ranks(size, |ranks| {
-                bits(PenalizedLikelihood::divided(data, space, 0.1, &ranks), *noise, 1.0)
+                bits(PenalizedLikelihood::divided(data, space, 0.1, Some(&ranks)), *noise, 1.0)
             });
             assert!(ranks.iter().all(|bits| *bits == whole), "case {case}, {size} ranks");
         }
@@ -90,7 +81,7 @@ fn value_and_gradient_have_the_same_bits_for_any_number_of_ranks() {
 fn ranks_have_about_the_same_number_of_tokens() {
     let (data, space, _) = &cases()[1];
     let tokens = run_ranks(3, |ranks| {
-        PenalizedLikelihood::divided(data, space, 0.1, &ranks).problem.data.tokens()
+        PenalizedLikelihood::divided(data, space, 0.1, Some(&ranks)).problem.data.tokens()
     });
     assert_eq!(tokens.iter().sum::<usize>(), data.tokens());
     let share = data.tokens() / 3;
@@ -114,7 +105,7 @@ fn large_derivatives_are_summed_with_a_higher_limit() {
 
     let whole = bits(PenalizedLikelihood::new(data, space, 0.1), *noise, 60.0);
     let ranks = run_ranks(3, |ranks| {
-        bits(PenalizedLikelihood::divided(data, space, 0.1, &ranks), *noise, 60.0)
+        bits(PenalizedLikelihood::divided(data, space, 0.1, Some(&ranks)), *noise, 60.0)
     });
     assert!(ranks.iter().all(|bits| *bits == whole));
 }
@@ -140,7 +131,7 @@ impl crate::ranks::Reduce for Alone {
 fn an_evaluation_without_the_other_ranks_is_nan_and_keeps_the_error() {
     let (data, space, _) = &cases()[1];
     let ranks = Ranks::new(Alone);
-    let mut objective = PenalizedLikelihood::divided(data, space, 0.1, &ranks);
+    let mut objective = PenalizedLikelihood::divided(data, space, 0.1, Some(&ranks));
     let theta = vec![0.0; space.dimension()];
     let mut gradient = theta.clone();
     assert!(objective.evaluate(&theta, &mut gradient).0.is_nan());

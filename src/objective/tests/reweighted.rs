@@ -1,23 +1,9 @@
 //! Reweighted noise: its penalty against eq. 14 at the beginning of a round, and within it.
 
 use super::*;
-use crate::optim::Round;
+use crate::optim::{Change, Round};
 
-const ENGINE: NoiseTerm = NoiseTerm::Reweighted(4);
-
-/// Every distribution, with the direct part alone.
-fn reweighted() -> Vec<Noise> {
-    let kinds =
-        [NoiseDistribution::Dropout, NoiseDistribution::Gaussian, NoiseDistribution::Additive];
-    let noise = |distribution| Noise {
-        distribution,
-        node: 0.4,
-        edge: 0.2,
-        term: ENGINE,
-        unlabeled_weight: 0.5,
-    };
-    kinds.map(noise).to_vec()
-}
+const REWEIGHTED: NoiseOptions = noise(NoiseKind::Reweighted(4), Engine::Exact);
 
 /// All cases, every third with an unlabeled sentence.
 fn problems() -> Vec<(Dataset, ParameterSpace)> {
@@ -40,75 +26,68 @@ fn evaluate(objective: &mut PenalizedLikelihood, theta: &[f64]) -> (Terms, Vec<f
 #[test]
 fn at_the_beginning_of_a_round_the_value_is_that_of_eq_14() {
     for (i, (data, space)) in problems().into_iter().enumerate() {
-        for noise in reweighted() {
-            let objective = |engine| {
-                PenalizedLikelihood::new(&data, &space, 0.1)
-                    .with_noise(Noise { term: engine, ..noise })
-            };
-            let theta = Lcg(i as u64).vector(space.dimension());
-            let (exact, _) = evaluate(&mut objective(NoiseTerm::Quadratic(Engine::Exact)), &theta);
-            let (found, _) = evaluate(&mut objective(ENGINE), &theta);
-            assert!(exact.noise > 0.0 || space.labels() == 1);
-            assert_close(found.noise, exact.noise, 1e-12);
-            assert_close(found.log_likelihood, exact.log_likelihood, 1e-12);
-            assert_eq!(found.l2, exact.l2);
-        }
+        let theta = Lcg(i as u64).vector(space.dimension());
+        let [exact, found] = [NoiseKind::Dropout, REWEIGHTED.kind].map(|kind| {
+            let objective = PenalizedLikelihood::new(&data, &space, 0.1);
+            evaluate(&mut objective.with_noise(noise(kind, Engine::Exact)), &theta).0
+        });
+        assert!(exact.noise > 0.0 || space.labels() == 1);
+        assert_close(found.noise, exact.noise, 1e-12);
+        assert_close(found.log_likelihood, exact.log_likelihood, 1e-12);
+        assert_eq!(found.l2, exact.l2);
     }
 }
 
 #[test]
 fn within_a_round_the_noise_is_a_weighted_l2_penalty() {
     for (i, (data, space)) in problems().into_iter().enumerate() {
-        for noise in reweighted() {
-            let plain = || PenalizedLikelihood::new(&data, &space, 0.1);
-            let mut objective = plain().with_noise(noise);
-            let mut numbers = Lcg(i as u64);
-            let [start, theta] = [(); 2].map(|()| numbers.vector(space.dimension()));
-            evaluate(&mut objective, &start);
-            let strengths = objective.round().unwrap().numbers.into_owned();
-            assert!(strengths.iter().all(|&x| x >= 0.0));
-            let (likelihood, gradient) = evaluate(&mut plain(), &theta);
-            let (found, found_gradient) = evaluate(&mut objective, &theta);
-            assert_eq!(found.log_likelihood, likelihood.log_likelihood);
-            let mut penalty = 0.0;
-            for i in 0..theta.len() {
-                penalty += strengths[i] * theta[i] * theta[i];
-                let expected = gradient[i] + 2.0 * strengths[i] * theta[i];
-                assert_close(found_gradient[i], expected, 1e-12);
-            }
-            assert_close(found.noise, penalty, 1e-12);
-            let error = check_gradient(&mut objective, &theta, 1e-5);
-            assert!(error < 1e-6, "case {i}, {noise:?}: {error}");
+        let plain = || PenalizedLikelihood::new(&data, &space, 0.1);
+        let mut objective = plain().with_noise(REWEIGHTED);
+        let mut numbers = Lcg(i as u64);
+        let [start, theta] = [(); 2].map(|()| numbers.vector(space.dimension()));
+        evaluate(&mut objective, &start);
+        let strengths = objective.round().unwrap().numbers.into_owned();
+        assert!(strengths.iter().all(|&x| x >= 0.0));
+        let (likelihood, gradient) = evaluate(&mut plain(), &theta);
+        let (found, found_gradient) = evaluate(&mut objective, &theta);
+        assert_eq!(found.log_likelihood, likelihood.log_likelihood);
+        let mut penalty = 0.0;
+        for i in 0..theta.len() {
+            penalty += strengths[i] * theta[i] * theta[i];
+            let expected = gradient[i] + 2.0 * strengths[i] * theta[i];
+            assert_close(found_gradient[i], expected, 1e-12);
         }
+        assert_close(found.noise, penalty, 1e-12);
+        let error = check_gradient(&mut objective, &theta, 1e-5);
+        assert!(error < 1e-6, "case {i}: {error}");
     }
 }
 
 #[test]
 fn a_round_lasts_its_iterations_or_until_the_optimizer_converges() {
     let (data, space) = cases().swap_remove(40);
-    let noise = reweighted()[0];
-    let mut objective = PenalizedLikelihood::new(&data, &space, 0.1).with_noise(noise);
+    let mut objective = PenalizedLikelihood::new(&data, &space, 0.1).with_noise(REWEIGHTED);
     let mut numbers = Lcg(3);
     let [first, second] = [(); 2].map(|()| numbers.vector(space.dimension()));
     assert_eq!(objective.round(), None);
     evaluate(&mut objective, &first);
-    let begins: Vec<bool> = (0..=4).map(|i| objective.begin_round(i, false)).collect();
-    assert_eq!(begins, [false, false, false, false, true]);
+    let changes: Vec<Change> = (0..=4).map(|i| objective.begin_iteration(i, false)).collect();
+    assert_eq!(changes, [[Change::None; 4].as_slice(), &[Change::Round]].concat());
     let old = objective.round().unwrap().numbers.into_owned();
     evaluate(&mut objective, &second);
     let new = objective.round().unwrap();
     assert_eq!(new.first, 4);
     assert_ne!(*new.numbers, *old);
-    let begins = [(4, true), (4, false), (5, false), (5, true)];
-    let begins = begins.map(|(i, is_converged)| objective.begin_round(i, is_converged));
-    assert_eq!(begins, [false, false, false, true]);
+    for (i, is_converged) in [(4, true), (4, false), (5, false)] {
+        assert_eq!(objective.begin_iteration(i, is_converged), Change::None);
+    }
+    assert_eq!(objective.begin_iteration(5, true), Change::Round);
 }
 
 #[test]
 fn a_resumed_round_has_the_same_penalty() {
     let (data, space) = cases().swap_remove(41);
-    let noise = reweighted()[0];
-    let objective = || PenalizedLikelihood::new(&data, &space, 0.1).with_noise(noise);
+    let objective = || PenalizedLikelihood::new(&data, &space, 0.1).with_noise(REWEIGHTED);
     let mut numbers = Lcg(4);
     let [start, theta] = [(); 2].map(|()| numbers.vector(space.dimension()));
     let mut whole = objective();
@@ -125,11 +104,10 @@ fn the_penalty_of_a_class_is_that_of_its_members() {
     for seed in [18, 19] {
         let twins = Twins::new(seed);
         let spaces = twins.spaces(FIRST_ORDER);
-        let noise = reweighted()[0];
         let phi = Lcg(seed).vector(spaces[1].dimension());
         let theta = twins.expanded(&spaces, &phi);
         let strengths = |data: &Dataset, space: &ParameterSpace, point: &[f64]| {
-            let mut objective = PenalizedLikelihood::new(data, space, 0.2).with_noise(noise);
+            let mut objective = PenalizedLikelihood::new(data, space, 0.2).with_noise(REWEIGHTED);
             let (terms, _) = evaluate(&mut objective, point);
             (terms.noise, objective.round().unwrap().numbers.into_owned())
         };
@@ -142,34 +120,31 @@ fn the_penalty_of_a_class_is_that_of_its_members() {
 #[test]
 fn the_noise_is_diluted_by_unlabeled_sentences_as_in_eq_11() {
     // λ(ΣR + αΣR(u)) against the two sums on their own, for every kind of noise.
-    let engines = [
-        NoiseTerm::Quadratic(Engine::Exact),
-        NoiseTerm::Quadratic(Engine::Local),
-        NoiseTerm::Quadratic(Engine::Message { collapse: true }),
-        ENGINE,
+    let noises = [
+        noise(NoiseKind::Dropout, Engine::Exact),
+        noise(NoiseKind::Gaussian, Engine::Local),
+        noise(NoiseKind::Additive, Engine::Message { collapse: true }),
+        REWEIGHTED,
     ];
     for (i, (mut data, space)) in cases().into_iter().enumerate() {
         let all = data.len();
         let theta = Lcg(i as u64).vector(space.dimension());
-        for engine in engines {
-            for noise in reweighted() {
-                let noise = Noise { term: engine, ..noise };
-                let value = |data: &Dataset, alpha: f64| {
-                    let noise = Noise { unlabeled_weight: alpha, ..noise };
-                    let objective = PenalizedLikelihood::new(data, &space, 0.1);
-                    evaluate(&mut objective.with_noise(noise), &theta).0.noise
-                };
-                let everything = value(&data, 0.0); // all sentences are labeled
-                let labels = data.labels.clone();
-                let last = data.sentence(all - 1);
-                data.labels.truncate(last.start);
-                let labeled = value(&data, 0.0);
-                let (n, alpha) = ((all - 1) as f64, 0.5);
-                let lambda = n / (n + alpha);
-                let expected = lambda * (labeled + alpha * (everything - labeled));
-                assert_close(value(&data, alpha), expected, 1e-12);
-                data.labels = labels;
-            }
+        for noise in noises {
+            let value = |data: &Dataset, alpha: f64| {
+                let noise = NoiseOptions { unlabeled_weight: alpha, ..noise };
+                let objective = PenalizedLikelihood::new(data, &space, 0.1);
+                evaluate(&mut objective.with_noise(noise), &theta).0.noise
+            };
+            let everything = value(&data, 0.0); // all sentences are labeled
+            let labels = data.labels.clone();
+            let last = data.sentence(all - 1);
+            data.labels.truncate(last.start);
+            let labeled = value(&data, 0.0);
+            let (n, alpha) = ((all - 1) as f64, 0.5);
+            let lambda = n / (n + alpha);
+            let expected = lambda * (labeled + alpha * (everything - labeled));
+            assert_close(value(&data, alpha), expected, 1e-12);
+            data.labels = labels;
         }
     }
 }

@@ -34,10 +34,11 @@ impl Objective for MovingQuadratic {
         (value, self.iteration)
     }
 
-    fn begin_iteration(&mut self, iteration: u64) -> bool {
-        let is_new = iteration != self.iteration;
-        self.iteration = iteration;
-        is_new
+    fn begin_iteration(&mut self, iteration: u64, _: bool) -> Change {
+        match std::mem::replace(&mut self.iteration, iteration) == iteration {
+            true => Change::None,
+            false => Change::Samples,
+        }
     }
 }
 
@@ -86,11 +87,11 @@ impl Objective for Rounds {
         (value, ())
     }
 
-    fn begin_round(&mut self, iteration: u64, is_converged: bool) -> bool {
+    fn begin_iteration(&mut self, iteration: u64, is_converged: bool) -> Change {
         let age = iteration - self.first;
         self.iteration = iteration;
         self.is_due = age >= self.iterations || is_converged && age > 0;
-        self.is_due
+        if self.is_due { Change::Round } else { Change::None }
     }
 
     fn round(&self) -> Option<Round<'_>> {
@@ -110,7 +111,7 @@ const L1: Option<&[f64]> = Some(&[1e-3; 5]);
 fn the_optimizer_stops_near_the_mean_of_the_minima() {
     for l1 in [None, L1] {
         let mut objective = MovingQuadratic::new(0.5);
-        let outcome = run(&mut objective, &[0.0; 5], l1, &LbfgsSettings::default());
+        let outcome = run(&mut objective, &[0.0; 5], l1, &LbfgsOptions::default());
         assert_eq!(outcome.stop_reason, StopReason::Improvement);
         assert!((20..200).contains(&outcome.iterations), "{}", outcome.iterations);
         assert!(outcome.x.iter().all(|x| (x - 3.0).abs() < 1.0));
@@ -134,9 +135,8 @@ fn every_iteration_begins_with_its_own_function_at_the_point_reached() {
             ControlFlow::Continue(())
         };
         let options = LbfgsOptions { max_iterations: Some(15), ..LbfgsOptions::default() };
-        let settings = LbfgsSettings::new(options).unwrap();
         let start = vec![0.0; 5];
-        let outcome = minimize(&mut objective, start, l1, &settings, None, &mut observer).unwrap();
+        let outcome = minimize(&mut objective, start, l1, &options, None, &mut observer).unwrap();
         assert_eq!(outcome.evaluations, objective.evaluated.len());
         assert_eq!((outcome.stop_reason, points.len()), (StopReason::MaxIterations, 16));
         for (k, pair) in points.windows(2).enumerate() {
@@ -152,7 +152,7 @@ fn every_iteration_begins_with_its_own_function_at_the_point_reached() {
 #[test]
 fn an_unchanged_function_is_not_reevaluated() {
     let mut still = quadratic(vec![1.0, 10.0], vec![1.0, 2.0], 5.0);
-    let outcome = run(&mut still, &[0.0; 2], None, &LbfgsSettings::default());
+    let outcome = run(&mut still, &[0.0; 2], None, &LbfgsOptions::default());
     assert_eq!(outcome.stop_reason, StopReason::Gradient);
     assert!(outcome.evaluations < 2 * outcome.iterations + 1);
 }
@@ -160,7 +160,7 @@ fn an_unchanged_function_is_not_reevaluated() {
 #[test]
 fn a_function_that_becomes_infinite_stops_the_optimizer() {
     let mut objective = MovingQuadratic::new(f64::MAX);
-    let outcome = run(&mut objective, &[0.0; 5], None, &LbfgsSettings::default());
+    let outcome = run(&mut objective, &[0.0; 5], None, &LbfgsOptions::default());
     assert_eq!(outcome.stop_reason, StopReason::NonFinite);
 }
 
@@ -191,8 +191,7 @@ fn rounds_end_at_the_fixed_point_whatever_their_length() {
 fn a_round_that_begins_where_the_last_one_did_ends_the_minimization() {
     let mut objective = Rounds::new(20);
     let options = LbfgsOptions { gradient_tolerance: 0.0, ..LbfgsOptions::default() };
-    let settings = LbfgsSettings::new(options).unwrap();
-    let outcome = run(&mut objective, &[0.0; 5], None, &settings);
+    let outcome = run(&mut objective, &[0.0; 5], None, &options);
     assert_eq!(outcome.stop_reason, StopReason::Improvement);
     assert!(outcome.iterations < 200, "{outcome:?}");
 }

@@ -17,10 +17,10 @@ fn an_interrupt_within_a_line_search_returns_the_last_accepted_point() {
             value
         });
         let mut resume = |_: &Iteration<'_, ()>| ControlFlow::Continue(());
-        let settings = LbfgsSettings::default();
+        let options = LbfgsOptions::default();
         let start = vec![-1.2, 1.0];
         let outcome =
-            minimize(&mut objective, start.clone(), l1, &settings, Some(&flag), &mut resume)
+            minimize(&mut objective, start.clone(), l1, &options, Some(&flag), &mut resume)
                 .unwrap();
         assert_eq!(outcome.stop_reason, StopReason::Interrupted);
         assert_eq!((outcome.evaluations, outcome.iterations), (2, 0));
@@ -35,9 +35,8 @@ fn the_tolerances_may_all_be_zero() {
         gradient_tolerance: 0.0,
         ..LbfgsOptions::default()
     };
-    let settings = LbfgsSettings::new(options).unwrap();
     for l1 in [None, Some([0.7; 100].as_slice())] {
-        let outcome = run(&mut coupled(100), &[0.5; 100], l1, &settings);
+        let outcome = run(&mut coupled(100), &[0.5; 100], l1, &options);
         assert!(outcome.gradient_norm < 1e-9, "{}", outcome.gradient_norm);
         assert!(outcome.evaluations < 200, "{}", outcome.evaluations);
     }
@@ -84,7 +83,7 @@ fn a_starting_point_without_a_value_is_reported() {
         });
         let mut calls = 0;
         let outcome =
-            minimize(&mut objective, vec![4.0], None, &LbfgsSettings::default(), None, &mut |_| {
+            minimize(&mut objective, vec![4.0], None, &LbfgsOptions::default(), None, &mut |_| {
                 calls += 1;
                 ControlFlow::Continue(())
             })
@@ -100,10 +99,8 @@ fn a_function_without_a_minimum_terminates() {
         gradient[0] = -1.0;
         -x[0]
     });
-    let settings =
-        LbfgsSettings::new(LbfgsOptions { improvement_tolerance: 0.0, ..LbfgsOptions::default() })
-            .unwrap();
-    let outcome = run(&mut objective, &[0.0], None, &settings);
+    let options = LbfgsOptions { improvement_tolerance: 0.0, ..LbfgsOptions::default() };
+    let outcome = run(&mut objective, &[0.0], None, &options);
     assert!(outcome.evaluations < 1000, "{outcome:?}");
 }
 
@@ -112,7 +109,7 @@ fn invalid_lengths_and_strengths_are_errors() {
     let error = |x: Vec<f64>, l1: Option<&[f64]>| {
         let mut resume = |_: &Iteration<'_, ()>| ControlFlow::Continue(());
         let mut objective = function(2, rosenbrock);
-        minimize(&mut objective, x, l1, &LbfgsSettings::default(), None, &mut resume)
+        minimize(&mut objective, x, l1, &LbfgsOptions::default(), None, &mut resume)
             .unwrap_err()
             .to_string()
     };
@@ -145,7 +142,7 @@ fn with_distorted_gradient(
         }
         value
     });
-    run(&mut objective, &[0.0; 30], l1, &LbfgsSettings::default())
+    run(&mut objective, &[0.0; 30], l1, &LbfgsOptions::default())
 }
 
 #[test]

@@ -33,25 +33,24 @@ fn function<F: FnMut(&[f64], &mut [f64]) -> f64>(dimension: usize, evaluate: F) 
     FnObjective { dimension, evaluate }
 }
 
-/// Returns settings that stop on the gradient alone, at `gradient_tolerance`.
-fn precise(gradient_tolerance: f64) -> LbfgsSettings {
-    let options = LbfgsOptions {
+/// Returns options that stop on the gradient alone, at `gradient_tolerance`.
+fn precise(gradient_tolerance: f64) -> LbfgsOptions {
+    LbfgsOptions {
         improvement_tolerance: 0.0,
         gradient_tolerance,
         max_iterations: Some(2000),
         ..LbfgsOptions::default()
-    };
-    LbfgsSettings::new(options).unwrap()
+    }
 }
 
 fn run<O: Objective>(
     objective: &mut O,
     x: &[f64],
     l1: Option<&[f64]>,
-    settings: &LbfgsSettings,
+    options: &LbfgsOptions,
 ) -> Outcome<O::Detail> {
     let mut resume = |_: &Iteration<'_, O::Detail>| ControlFlow::Continue(());
-    minimize(objective, x.to_vec(), l1, settings, None, &mut resume).unwrap()
+    minimize(objective, x.to_vec(), l1, options, None, &mut resume).unwrap()
 }
 
 fn largest_difference(a: &[f64], b: &[f64]) -> f64 {

@@ -31,12 +31,8 @@ impl<O: Objective> Objective for Counted<'_, O> {
         self.objective.evaluate(x, gradient)
     }
 
-    fn begin_iteration(&mut self, iteration: u64) -> bool {
-        self.objective.begin_iteration(iteration)
-    }
-
-    fn begin_round(&mut self, iteration: u64, is_converged: bool) -> bool {
-        self.objective.begin_round(iteration, is_converged)
+    fn begin_iteration(&mut self, iteration: u64, is_converged: bool) -> Change {
+        self.objective.begin_iteration(iteration, is_converged)
     }
 
     fn round(&self) -> Option<Round<'_>> {
@@ -78,9 +74,8 @@ impl<D: Clone + Serialize> StateObserver<D> for Recorder {
     }
 }
 
-fn settings(max_iterations: usize) -> LbfgsSettings {
-    let options = LbfgsOptions { max_iterations: Some(max_iterations), ..LbfgsOptions::default() };
-    LbfgsSettings::new(options).unwrap()
+fn options(max_iterations: usize) -> LbfgsOptions {
+    LbfgsOptions { max_iterations: Some(max_iterations), ..LbfgsOptions::default() }
 }
 
 /// Interrupts a minimization during each of its evaluations, and resumes it with a new objective.
@@ -88,11 +83,11 @@ fn assert_resumes<O: Objective>(create: impl Fn() -> O, start: &[f64], l1: Optio
 where
     O::Detail: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug,
 {
-    let settings = settings(40);
+    let options = options(40);
     let run = |from: Start<O::Detail>, stop_at: usize, recorder: &mut Recorder| {
         let flag = AtomicBool::new(false);
         let mut objective = Counted { objective: create(), evaluations: 0, stop_at, flag: &flag };
-        minimize_from(&mut objective, from, l1, &settings, Some(&flag), recorder).unwrap()
+        minimize_from(&mut objective, from, l1, &options, Some(&flag), recorder).unwrap()
     };
     let mut expected = Recorder::default();
     let outcome = run(Start::Point(start.to_vec()), 0, &mut expected);
@@ -140,7 +135,7 @@ fn a_minimization_resumes_after_failed_line_searches() {
     };
     let mut restarts = 0;
     for error in [0.1, 0.3, 1.0, 3.0, 10.0] {
-        let outcome = run(&mut create(error), &ROSENBROCK, None, &settings(40));
+        let outcome = run(&mut create(error), &ROSENBROCK, None, &options(40));
         if outcome.iterations > 10 {
             restarts += outcome.restarts;
             assert_resumes(|| create(error), &ROSENBROCK, None);
@@ -169,16 +164,16 @@ fn an_objective_that_changes_in_rounds_resumes_in_the_same_round() {
 fn a_state_of_another_dimension_is_an_error() {
     let mut recorder = Recorder::default();
     let flag = AtomicBool::new(true);
-    let settings = LbfgsSettings::default();
+    let options = LbfgsOptions::default();
     let mut objective = function(6, rosenbrock);
     let start = Start::Point(ROSENBROCK.to_vec());
     let interrupt = Some(&flag);
-    minimize_from(&mut objective, start, None, &settings, interrupt, &mut recorder).unwrap();
+    minimize_from(&mut objective, start, None, &options, interrupt, &mut recorder).unwrap();
     let decoded = bincode::serde::decode_from_slice(&recorder.state, bincode::config::standard());
     let (state, _): (SavedState<'static, ()>, usize) = decoded.unwrap();
     let mut other = function(5, rosenbrock);
     let start = Start::State(Box::new(state));
-    let error = minimize_from(&mut other, start, None, &settings, None, &mut recorder);
+    let error = minimize_from(&mut other, start, None, &options, None, &mut recorder);
     assert_eq!(
         error.unwrap_err().to_string(),
         "the state of the optimizer does not fit an objective of 5 variables"

@@ -26,7 +26,7 @@ use super::sampling::Sampling;
 use super::softmax::{add_quadratic, add_shared, add_unscented, probabilities};
 use dropchain::kernel::extract::SparseRows;
 use dropchain::kernel::math::{dot, sigmoid};
-use dropchain::kernel::optim::Objective;
+use dropchain::kernel::optim::{Change, Objective};
 
 /// Noise on features, and what is computed of it. The bias has none.
 #[derive(Clone, Copy, Debug)]
@@ -433,11 +433,11 @@ impl Objective for LinearObjective<'_> {
         Some(self.curvature.clone())
     }
 
-    fn begin_iteration(&mut self, iteration: u64) -> bool {
-        match &mut self.noise {
-            Noise::Sampled(sampling) => sampling.begin(iteration),
-            _ => return false,
-        }
-        true
+    fn begin_iteration(&mut self, iteration: u64, _: bool) -> Change {
+        let Noise::Sampled(sampling) = &mut self.noise else {
+            return Change::None;
+        };
+        sampling.begin(iteration);
+        Change::Samples
     }
 }

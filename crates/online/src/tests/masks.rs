@@ -1,21 +1,16 @@
 //! Real dropout of attributes.
 
-use dropchain::kernel::objective::{Noise, NoiseDistribution, NoiseTerm};
+use dropchain::kernel::objective::{NoiseKind, NoiseOptions};
 
 use super::*;
 use crate::masks::Dropout;
 use crate::problem::Problem;
 
 fn sampled(seed: u64, eta: f64) -> LearnerSettings {
-    let noise = Noise {
-        distribution: NoiseDistribution::Dropout,
-        node: 0.3,
-        edge: 0.5,
-        term: NoiseTerm::MonteCarlo { samples: 1, seed },
-        unlabeled_weight: 1.0,
-    };
+    let kind = NoiseKind::MonteCarlo(1);
     LearnerSettings {
-        noise: Some(noise),
+        noise: Some(NoiseOptions { kind, edge_dropout: Some(0.5), ..NoiseOptions::dropout(0.3) }),
+        seed,
         penalty: Penalty::from(0.0),
         ..settings(Algorithm::Sgd(LearningRate::Fixed(eta)))
     }

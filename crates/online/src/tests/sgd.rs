@@ -1,7 +1,7 @@
 //! Stochastic gradient descent against dense steps along gradients of the batch objective.
 
 use dropchain::kernel::noise::Engine;
-use dropchain::kernel::objective::{Noise, NoiseDistribution, NoiseTerm, PenalizedLikelihood};
+use dropchain::kernel::objective::{NoiseKind, NoiseOptions, PenalizedLikelihood};
 use dropchain::kernel::optim::Objective;
 
 use super::enumeration::loss;
@@ -42,7 +42,7 @@ struct Dense<'a> {
 
 impl Dense<'_> {
     /// Takes the steps of an epoch; returns the sum of the terms of the sentences.
-    fn run(&mut self, order: &[usize], noise: Option<Noise>) -> f64 {
+    fn run(&mut self, order: &[usize], noise: Option<NoiseOptions>) -> f64 {
         let n = order.len() as f64;
         let mut sum = 0.0;
         for &sentence in order {
@@ -72,7 +72,7 @@ impl Dense<'_> {
 
     /// Returns the value and the gradient of a sentence's terms: without noise by enumeration of
     /// all paths.
-    fn gradient(&self, sentence: usize, noise: Option<Noise>) -> (f64, Vec<f64>) {
+    fn gradient(&self, sentence: usize, noise: Option<NoiseOptions>) -> (f64, Vec<f64>) {
         let Some(noise) = noise else {
             return loss(self.data, self.space, &self.theta, sentence);
         };
@@ -84,11 +84,11 @@ impl Dense<'_> {
     }
 }
 
-const NOISE: Noise = Noise {
-    distribution: NoiseDistribution::Dropout,
-    node: 0.3,
-    edge: 0.5,
-    term: NoiseTerm::Quadratic(Engine::Exact),
+const NOISE: NoiseOptions = NoiseOptions {
+    kind: NoiseKind::Dropout,
+    dropout: 0.3,
+    edge_dropout: Some(0.5),
+    gradient: Engine::Exact,
     unlabeled_weight: 0.2,
 };
 

@@ -102,7 +102,7 @@ impl GradientsCommand {
         let template = settings.template.take();
         settings.template = template_by_labels(template, &corpus, &detector, &progress)?;
         let set = TrainingSet::new(corpus, settings.template.clone(), &settings.training)?;
-        let problem = Problem::new(&set, &settings.training)?;
+        let problem = Problem::new(&set, &settings.training);
         if let Some(of) = &self.measurement.peak_of {
             drop(set);
             return print(&format!(

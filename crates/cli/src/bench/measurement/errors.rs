@@ -2,7 +2,6 @@
 
 use dropchain::error::Result;
 use dropchain::kernel::noise::Engine;
-use dropchain::kernel::objective::NoiseTerm;
 
 use super::sweep::RADII;
 use super::{Clock, Evaluations, Problem, ReferenceGradient, Variant};
@@ -34,8 +33,7 @@ pub fn errors(problem: &Problem, theta: &[f64]) -> Result<Vec<ErrorRow>> {
     for &i in sentences.iter().step_by(step) {
         let sentence = problem.sentence(i);
         let reference = ReferenceGradient::new(&sentence, theta)?;
-        let variants =
-            RADII.map(|radius| Variant::Noise(NoiseTerm::Quadratic(Engine::Window(radius))));
+        let variants = RADII.map(|radius| Variant::Quadratic(Engine::Window(radius)));
         let mut evaluations = Evaluations::new(&sentence, &variants, Clock::Wall);
         evaluations.evaluate(0, theta, &mut |_| {}, &mut |number, gradient| {
             found[number].extend(reference.deviation(variants[number], gradient));

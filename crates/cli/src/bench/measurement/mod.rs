@@ -44,7 +44,7 @@ use std::time::Instant;
 use cpu_time::ThreadTime;
 use dropchain::error::{Error, Result};
 use dropchain::kernel::noise::Engine;
-use dropchain::kernel::objective::{NoiseTerm, PenalizedLikelihood};
+use dropchain::kernel::objective::PenalizedLikelihood;
 use dropchain::kernel::optim::Objective;
 
 use crate::bench::results::{Deviation, Measurement, Spread};
@@ -224,7 +224,7 @@ impl ReferenceGradient {
             })
         };
         let likelihood = gradient(Variant::Likelihood)?;
-        let whole = gradient(Variant::Noise(NoiseTerm::Quadratic(Engine::Exact)))?;
+        let whole = gradient(Variant::Quadratic(Engine::Exact))?;
         let exact = || whole.iter().zip(&likelihood).map(|(g, l)| g - l);
         let exact_norm = norm(exact());
         Ok(Self {

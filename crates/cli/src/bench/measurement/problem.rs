@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use dropchain::error::Result;
 use dropchain::kernel::extract::{Classes, Dataset, SparseRows};
 use dropchain::kernel::ids::LabelId;
-use dropchain::kernel::objective::{Noise, PenalizedLikelihood, active_counts};
+use dropchain::kernel::objective::{NoiseOptions, PenalizedLikelihood, active_counts};
 use dropchain::kernel::random::uniform;
 use dropchain::kernel::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::train::{TrainSettings, TrainingSet};
@@ -21,7 +20,7 @@ const ATTRIBUTES: u64 = 2;
 pub struct Problem {
     pub data: Dataset,
     pub space: ParameterSpace,
-    noise: Noise,
+    noise: NoiseOptions,
 }
 
 /// The size of synthetic sentences.
@@ -37,24 +36,19 @@ pub struct Shape {
 
 impl Problem {
     /// Returns the problem of a training set with the noise of the settings.
-    ///
-    /// # Errors
-    ///
-    /// The settings have no noise, or noise without a quadratic regularizer.
-    pub fn new(set: &TrainingSet, settings: &TrainSettings) -> Result<Self> {
-        let noise = settings.analytic_noise()?;
-        Ok(Self { data: set.data().clone(), space: set.space().clone(), noise })
+    pub fn new(set: &TrainingSet, settings: &TrainSettings) -> Self {
+        let noise = settings.regularization().noise;
+        Self { data: set.data().clone(), space: set.space().clone(), noise }
     }
 
     /// Returns the objective of a variant, without L2 penalty.
     pub fn objective(&self, variant: Variant) -> PenalizedLikelihood {
         let likelihood = PenalizedLikelihood::new(&self.data, &self.space, 0.0);
-        match variant {
-            Variant::Likelihood => likelihood,
-            Variant::Noise(term) => {
-                let noise = Noise { term, ..self.noise };
-                likelihood.with_noise(noise)
-            }
+        let mut noise = self.noise;
+        variant.apply(&mut noise);
+        match noise.is_on() {
+            true => likelihood.with_noise(noise),
+            false => likelihood,
         }
     }
 

@@ -4,7 +4,6 @@ use std::str::FromStr;
 
 use dropchain::error::{Error, Result};
 use dropchain::kernel::noise::Engine;
-use dropchain::kernel::objective::NoiseTerm;
 
 use super::work::multiply_adds;
 use super::{Clock, Evaluations, Problem, Shape, Step, Variant, random_weights};
@@ -95,7 +94,7 @@ impl SweepAxis {
     /// Returns the engines in groups, of which each is evaluated on the same sentences; the slow
     /// ones have fewer.
     fn groups(self) -> Vec<Vec<Variant>> {
-        let engine = |engine: Engine| Variant::Noise(NoiseTerm::Quadratic(engine));
+        let engine = |engine: Engine| Variant::Quadratic(engine);
         if self == Self::Window {
             let windows = RADII.map(|radius| engine(Engine::Window(radius)));
             return vec![
@@ -112,8 +111,7 @@ impl SweepAxis {
 
     /// Returns the exponent of the theory, given that of q.
     fn theory(self, variant: Variant, active: f64) -> f64 {
-        let is_message =
-            matches!(variant, Variant::Noise(NoiseTerm::Quadratic(Engine::Message { .. })));
+        let is_message = matches!(variant, Variant::Quadratic(Engine::Message { .. }));
         match (self, is_message) {
             (Self::Window, _) | (Self::Length, false) => 1.0,
             (Self::Labels, true) => 3.0,
@@ -242,7 +240,7 @@ fn measure_point(
         let work = multiply_adds(problem, variant);
         let (part, part_work) = match variant {
             Variant::Likelihood => (times.clone(), work),
-            Variant::Noise(_) => (beyond.collect(), work - likelihood_work),
+            _ => (beyond.collect(), work - likelihood_work),
         };
         let spread = |times: Vec<f64>| {
             let spread = Spread::of(times).map(|spread| spread.times(per_sentence));
@@ -250,7 +248,7 @@ fn measure_point(
         };
         let row = SweepRow {
             value: point.value.or(match variant {
-                Variant::Noise(NoiseTerm::Quadratic(Engine::Window(radius))) => Some(radius as f64),
+                Variant::Quadratic(Engine::Window(radius)) => Some(radius as f64),
                 _ => None,
             }),
             engine: variant.name(),

@@ -7,8 +7,7 @@ use std::str::FromStr;
 
 use dropchain::error::{Error, Result};
 use dropchain::kernel::noise::Engine;
-use dropchain::kernel::objective::{Noise, NoiseTerm, ROUND};
-use dropchain::kernel::optim::{LbfgsOptions, LbfgsSettings, minimize};
+use dropchain::kernel::optim::{LbfgsOptions, minimize};
 use dropchain::kernel::random::uniform;
 use dropchain::train::{NoiseKind, NoiseOptions, TrainSettings, TrainingSet};
 
@@ -17,8 +16,10 @@ use dropchain::train::{NoiseKind, NoiseOptions, TrainSettings, TrainingSet};
 pub enum Variant {
     /// The likelihood without noise: the baseline.
     Likelihood,
-    /// The likelihood with a noise term.
-    Noise(NoiseTerm),
+    /// The likelihood with the quadratic regularizer, and the gradient of an engine.
+    Quadratic(Engine),
+    /// The likelihood with noise that is reweighted after this number of iterations.
+    Reweighted(usize),
 }
 
 impl Variant {
@@ -26,13 +27,8 @@ impl Variant {
     pub fn apply(self, noise: &mut NoiseOptions) {
         match self {
             Self::Likelihood => (noise.dropout, noise.edge_dropout) = (0.0, None),
-            Self::Noise(NoiseTerm::Quadratic(engine)) => noise.gradient = engine,
-            Self::Noise(NoiseTerm::Reweighted(iterations)) => {
-                noise.kind = NoiseKind::Reweighted(iterations);
-            }
-            Self::Noise(NoiseTerm::MonteCarlo { samples, .. }) => {
-                noise.kind = NoiseKind::MonteCarlo(samples);
-            }
+            Self::Quadratic(engine) => noise.gradient = engine,
+            Self::Reweighted(iterations) => noise.kind = NoiseKind::Reweighted(iterations),
         }
     }
 
@@ -41,16 +37,15 @@ impl Variant {
     pub fn name(self) -> String {
         match self {
             Self::Likelihood => "likelihood".to_owned(),
-            Self::Noise(NoiseTerm::Quadratic(engine)) => engine.to_string(),
-            Self::Noise(NoiseTerm::Reweighted(iterations)) => format!("reweighted={iterations}"),
-            Self::Noise(NoiseTerm::MonteCarlo { .. }) => "monte-carlo".to_owned(),
+            Self::Quadratic(engine) => engine.to_string(),
+            Self::Reweighted(iterations) => format!("reweighted={iterations}"),
         }
     }
 
     /// Returns true if attributes that fire once, at the same token, are collapsed (Wang et al.
     /// 2013, section 4.1).
     pub fn is_collapsed(self) -> bool {
-        self == Self::Noise(NoiseTerm::Quadratic(Engine::Message { collapse: true }))
+        self == Self::Quadratic(Engine::Message { collapse: true })
     }
 }
 
@@ -65,19 +60,19 @@ pub fn parse_variants<S: AsRef<str>>(names: &[S]) -> Result<Vec<Variant>> {
     let mut variants = vec![Variant::Likelihood];
     for name in names {
         let name = name.as_ref();
-        let message = |collapse| NoiseTerm::Quadratic(Engine::Message { collapse });
-        let engines = match name {
+        let message = |collapse| Variant::Quadratic(Engine::Message { collapse });
+        let named = match name {
             "message" => vec![message(true), message(false)],
             "message=collapsed" => vec![message(true)],
             "message=plain" => vec![message(false)],
-            "reweighted" => vec![NoiseTerm::Reweighted(ROUND)],
+            "reweighted" => vec![Variant::Reweighted(NoiseKind::ROUND)],
             _ => match (name.parse::<Engine>(), name.parse::<NoiseKind>()) {
-                (Ok(engine), _) => vec![NoiseTerm::Quadratic(engine)],
-                (_, Ok(NoiseKind::Reweighted(n))) => vec![NoiseTerm::Reweighted(n)],
+                (Ok(engine), _) => vec![Variant::Quadratic(engine)],
+                (_, Ok(NoiseKind::Reweighted(n))) => vec![Variant::Reweighted(n)],
                 _ => return Err(unknown(name)),
             },
         };
-        for variant in engines.into_iter().map(Variant::Noise) {
+        for variant in named {
             if !variants.contains(&variant) {
                 variants.push(variant);
             }
@@ -128,7 +123,7 @@ impl EvaluationPoint {
     ///
     /// # Errors
     ///
-    /// [`EvaluationPoint::Trained`] needs noise with a quadratic regularizer.
+    /// Those of the optimizer of [`EvaluationPoint::Trained`].
     pub fn weights(
         self,
         set: &TrainingSet,
@@ -140,16 +135,11 @@ impl EvaluationPoint {
             Self::Zero => Ok(vec![0.0; dimension]),
             Self::Random { scale } => Ok(random_weights(dimension, seed, scale)),
             Self::Trained { iterations } => {
-                let lbfgs = LbfgsSettings::new(LbfgsOptions {
-                    max_iterations: Some(iterations),
-                    ..LbfgsOptions::default()
-                })?;
+                let lbfgs =
+                    LbfgsOptions { max_iterations: Some(iterations), ..LbfgsOptions::default() };
                 let start = vec![0.0; dimension];
-                let noise = Noise {
-                    term: NoiseTerm::Quadratic(Engine::Exact),
-                    ..settings.analytic_noise()?
-                };
-                let mut objective = set.noisy_likelihood(settings.l2(), noise);
+                let noise = settings.regularization().noise;
+                let mut objective = set.likelihood(settings.l2()).with_noise(noise);
                 let outcome = minimize(&mut objective, start, None, &lbfgs, None, &mut |_| {
                     ControlFlow::Continue(())
                 })?;

@@ -19,7 +19,7 @@
 
 use dropchain::kernel::chain::Order;
 use dropchain::kernel::noise::Engine;
-use dropchain::kernel::objective::{NoiseTerm, active_counts};
+use dropchain::kernel::objective::active_counts;
 
 use super::{Problem, Variant};
 
@@ -35,9 +35,8 @@ pub fn multiply_adds(problem: &Problem, variant: Variant) -> f64 {
     let tokens = data.tokens() as f64;
     let likelihood = products + 3.0 * tokens * pairs;
     let engine = match variant {
-        Variant::Likelihood | Variant::Noise(NoiseTerm::Reweighted(_)) => return likelihood,
-        Variant::Noise(NoiseTerm::MonteCarlo { .. }) => 0.0,
-        Variant::Noise(NoiseTerm::Quadratic(engine)) => match engine {
+        Variant::Likelihood | Variant::Reweighted(_) => return likelihood,
+        Variant::Quadratic(engine) => match engine {
             Engine::Exact | Engine::Local | Engine::Window(0) => 13.0 * tokens * pairs,
             Engine::Window(radius) => (21.0 + 6.0 * radius as f64) * tokens * pairs,
             Engine::Message { collapse } => {

@@ -9,9 +9,7 @@ use super::super::objective::Terms;
 use super::{Fitted, PAIRS, Problem, Step, Watch};
 use crate::corpus::Target;
 use dropchain::error::{Error, Result};
-use dropchain::kernel::optim::{
-    LbfgsOptions, LbfgsSettings, Objective, Outcome, StopReason, minimize,
-};
+use dropchain::kernel::optim::{LbfgsOptions, Objective, Outcome, StopReason, minimize};
 
 /// What σ is multiplied by where a gap is not this much smaller than the one before, and its least
 /// value relative to the first.
@@ -39,9 +37,9 @@ struct Stage<'s> {
 }
 
 impl Problem<'_> {
-    fn settings(&self, stage: Stage<'_>) -> Result<LbfgsSettings> {
+    fn options(&self, stage: Stage<'_>) -> LbfgsOptions {
         let Stage { done, tolerance, .. } = stage;
-        LbfgsSettings::new(LbfgsOptions {
+        LbfgsOptions {
             memory: PAIRS,
             max_iterations: self.options.learning.max_iterations.map(|most| most - most.min(done)),
             improvement_tolerance: tolerance,
@@ -51,7 +49,7 @@ impl Problem<'_> {
                 0.0
             },
             ..LbfgsOptions::default()
-        })
+        }
     }
 
     /// Minimizes the objective.
@@ -136,9 +134,9 @@ impl Problem<'_> {
                 number => watch(&Step { number: done + number, ..*step }),
             }
         };
-        let settings = self.settings(stage)?;
+        let options = self.options(stage);
         let mut outcome =
-            minimize(objective, start, Some(l1), &settings, self.interrupt, &mut observe)?;
+            minimize(objective, start, Some(l1), &options, self.interrupt, &mut observe)?;
         // Where nothing is left to gain but rounding, no step does.
         let is_at_rest = last[0] - last[1] <= tolerance.max(1e-9) * last[1].abs();
         if outcome.stop_reason == StopReason::LineSearch

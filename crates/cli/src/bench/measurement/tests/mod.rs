@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::*;
 use dropchain::kernel::noise::Engine;
-use dropchain::kernel::objective::NoiseTerm;
 use dropchain::sentence::{Schema, Sentence};
 use dropchain::template::Template;
 use dropchain::train::{Lbfgs, TrainOptions, TrainSettings, TrainingSet};
@@ -35,19 +34,18 @@ fn template() -> Template {
     Template::parse(source, "t.tpl", &mut |_| unreachable!()).unwrap()
 }
 
-fn settings(change: impl FnOnce(&mut TrainOptions)) -> TrainSettings {
+fn settings() -> TrainSettings {
     let mut options = TrainOptions::new(Lbfgs::dropout(0.5));
     options.attributes.collapse = false;
-    change(&mut options);
     TrainSettings::new(options).unwrap()
 }
 
 /// Returns the problem, and the weights at a point.
 fn problem(point: EvaluationPoint) -> (Problem, Vec<f64>) {
-    let settings = settings(|_| {});
+    let settings = settings();
     let set = TrainingSet::new(corpus(), template(), &settings).unwrap();
     let theta = point.weights(&set, &settings, 1).unwrap();
-    (Problem::new(&set, &settings).unwrap(), theta)
+    (Problem::new(&set, &settings), theta)
 }
 
 fn measured(point: EvaluationPoint, names: &[&str]) -> Vec<Measurement> {
@@ -136,7 +134,7 @@ fn all_but_time_is_the_same_for_any_number_of_threads() {
 #[test]
 fn every_round_evaluates_every_variant() {
     let (problem, theta) = problem(EvaluationPoint::Zero);
-    let variants = [Variant::Likelihood, Variant::Noise(NoiseTerm::Quadratic(Engine::Local))];
+    let variants = [Variant::Likelihood, Variant::Quadratic(Engine::Local)];
     let mut steps = Vec::new();
     measure(&problem, &theta, &variants, 2, &mut |step| {
         steps.push(step);
@@ -153,7 +151,7 @@ fn invalid_input_is_rejected() {
         let result = measure(&problem, theta, variants, repeat, &mut |_| {});
         result.unwrap_err().to_string()
     };
-    let local = Variant::Noise(NoiseTerm::Quadratic(Engine::Local));
+    let local = Variant::Quadratic(Engine::Local);
     let message = run(&[Variant::Likelihood], &theta, 0);
     assert_eq!(message, "0 repeats; expected 1 or more");
     let message = run(&[local], &theta, 1);
@@ -161,12 +159,6 @@ fn invalid_input_is_rejected() {
     let huge = vec![1e300; theta.len()];
     let message = run(&[Variant::Likelihood, local], &huge, 1);
     assert!(message.starts_with("the objective is not finite"), "{message}");
-    let without_noise = settings(|o| o.method.noise.dropout = 0.0);
-    let set = TrainingSet::new(corpus(), template(), &without_noise).unwrap();
-    assert_eq!(
-        Problem::new(&set, &without_noise).unwrap_err().to_string(),
-        "there is no noise; expected a rate above 0"
-    );
 }
 
 #[test]
@@ -187,7 +179,7 @@ fn work_is_counted_from_the_shapes() {
     let shape = Shape { length: 10, labels: 4, share: 1.0 };
     let made = problem.synthetic(shape, 1);
     let (products, pairs) = (2.0 * made.data.nodes.nonzeros() as f64 * 4.0, 160.0);
-    let work = |engine| multiply_adds(&made, Variant::Noise(NoiseTerm::Quadratic(engine)));
+    let work = |engine| multiply_adds(&made, Variant::Quadratic(engine));
     let likelihood = products + 3.0 * pairs;
     assert_eq!(multiply_adds(&made, Variant::Likelihood), likelihood);
     assert_eq!(work(Engine::Exact), likelihood + products + 13.0 * pairs);
