@@ -156,9 +156,12 @@ mod tests {
         content.map(|s| s.cell(0, 0).parse().unwrap()).collect()
     }
 
-    fn held_out(lengths: &[usize], share: &str, seed: u64) -> [Vec<usize>; 2] {
-        let divided = corpora(lengths).hold_out(share.parse().unwrap(), seed);
-        let divided = divided.unwrap();
+    fn share(text: &str) -> HoldOut {
+        HoldOut::parse(text).unwrap().unwrap()
+    }
+
+    fn held_out(lengths: &[usize], text: &str, seed: u64) -> [Vec<usize>; 2] {
+        let divided = corpora(lengths).hold_out(share(text), seed).unwrap();
         let dev = divided.dev.unwrap();
         assert_eq!(divided.held_out.unwrap().sentences, numbers(&dev).len());
         [numbers(&divided.labeled), numbers(&dev)]
@@ -180,9 +183,9 @@ mod tests {
 
     #[test]
     fn shares_are_those_of_tokens_and_neither_part_is_empty() {
-        for (share, expected) in [("0.1%", 1), ("12%", 12), ("50%", 50), ("99.9%", 99)] {
-            let [rest, dev] = held_out(&[3; 100], share, 1);
-            assert_eq!(dev.len(), expected, "{share}");
+        for (text, expected) in [("0.1%", 1), ("12%", 12), ("50%", 50), ("99.9%", 99)] {
+            let [rest, dev] = held_out(&[3; 100], text, 1);
+            assert_eq!(dev.len(), expected, "{text}");
             assert_eq!(rest.len(), 100 - expected);
         }
         assert_eq!(held_out(&[5, 1], "10%", 1).map(|part| part.len()), [1, 1]);
@@ -194,18 +197,18 @@ mod tests {
         let [_, dev] = held_out(&lengths, "25%", 1);
         assert_eq!(dev.len(), 9);
         assert!(dev.chunks(3).all(|d| d[0] % 3 == 0 && d[2] == d[0] + 2));
-        let divided = corpora(&lengths).hold_out("25%".parse().unwrap(), 1);
+        let divided = corpora(&lengths).hold_out(share("25%"), 1);
         assert_eq!(
             divided.unwrap().held_out.unwrap().to_string(),
             "development data: 9 of 36 sentences, 25 % of the documents, seed 1"
         );
-        let divided = corpora(&lengths).hold_out("5%".parse().unwrap(), 1);
+        let divided = corpora(&lengths).hold_out(share("5%"), 1);
         assert!(!divided.unwrap().held_out.unwrap().by_document);
     }
 
     #[test]
     fn parts_are_separated_where_they_met() {
-        let divided = corpora(&[2; 40]).hold_out("20%".parse().unwrap(), 1);
+        let divided = corpora(&[2; 40]).hold_out(share("20%"), 1);
         let divided = divided.unwrap();
         for corpus in [&divided.labeled, divided.dev.as_ref().unwrap()] {
             let found = numbers(corpus);
@@ -236,7 +239,7 @@ mod tests {
     #[test]
     fn a_share_is_a_number_of_percent_between_0_and_100() {
         assert_eq!(HoldOut::parse("7%").unwrap(), HoldOut::new(0.07).ok());
-        assert_eq!(HoldOut::parse("7%").unwrap().unwrap().to_string(), "7 %");
+        assert_eq!(share("7%").to_string(), "7 %");
         for name in ["dev.conll", "./10%", "10", "%", "a%"] {
             assert_eq!(HoldOut::parse(name).unwrap(), None, "{name}");
         }
@@ -247,7 +250,7 @@ mod tests {
         for share in [0.0, 1.0, -0.1, f64::NAN] {
             assert!(HoldOut::new(share).is_err(), "{share}");
         }
-        let error = corpora(&[0, 4]).hold_out("10%".parse().unwrap(), 1);
+        let error = corpora(&[0, 4]).hold_out(share("10%"), 1);
         assert_eq!(
             error.unwrap_err().to_string(),
             "development data: 10 % of 1 sentences; expected at least 2 sentences, or a file of \

@@ -1,7 +1,6 @@
 //! A share of the training data that is held out as development data, and what became of it.
 
 use std::fmt;
-use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
@@ -65,17 +64,6 @@ impl HoldOut {
             ))
         });
         share.map(Some)
-    }
-}
-
-/// Parses a number of percent.
-impl FromStr for HoldOut {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        Self::parse(text)?.ok_or_else(|| {
-            Error::parameter(format!("development data '{text}'; expected a share such as 10%"))
-        })
     }
 }
 

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::base_models::BaseModels;
-use super::checkpoint::{FinishedPasses, FirstPass, Run};
+use super::checkpoint::{FirstPass, Run};
 use super::corpora::{TrainingCorpora, is_content};
 use super::events::{End, EndReason, Observer, Pass};
 use super::extraction::Source;
@@ -54,29 +54,46 @@ impl<'a> Trainer<'a> {
     ) -> Result<Trained> {
         let mut run = self.begin(2)?;
         run.set_fingerprint(|| fingerprint(&corpora, template, &self.models))?;
-        let plan = FirstPasses::new(self, &corpora, template, first)?;
-        plan.check(&run.finished)?;
-        let done = run.finished.first.iter().count() + run.finished.folds.len();
-        for pass in plan.passes().skip(done) {
-            begin_pass(&mut run, pass, observer);
-            let (trainer, source) = plan.prepare(pass, &run.finished)?;
-            let trained = trainer.train_pass(source, &mut run, observer)?;
-            if let Some(ended) = plan.end(pass, trained, &mut run.finished)? {
-                return Ok(ended);
+        let plan = FirstPasses::new(&corpora, template, first)?;
+        let trainer = self.first_pass()?;
+        let first = match run.finished.first.clone() {
+            Some(first) => first,
+            None => {
+                begin_pass(&mut run, Pass::First, observer);
+                let source = plan.source(corpora.clone());
+                let Trained { model, end, .. } = trainer.train_pass(source, &mut run, observer)?;
+                if end.is_early() {
+                    return Ok(Trained { model, end, is_first_pass: true });
+                }
+                let first = FirstPass { model: Arc::new(model), end };
+                run.finished.first = Some(first.clone());
+                save(&mut run, observer);
+                first
             }
+        };
+        plan.check(&first, &run.finished.folds)?;
+        let trainer = trainer.for_folds(&first, corpora.dev.is_some())?;
+        let of = plan.folds.held_out().len();
+        for fold in run.finished.folds.len()..of {
+            begin_pass(&mut run, Pass::Fold { number: fold + 1, of }, observer);
+            let source = plan.source(plan.without(fold).into());
+            let trained = trainer.train_pass(source, &mut run, observer)?;
+            if trained.end.reason == EndReason::Optimizer(StopReason::Interrupted) {
+                return first.alone(trained.end.reason);
+            }
+            run.finished.folds.push(plan.predict(fold, trained.model, &first)?);
             save(&mut run, observer);
         }
-        let extended = plan.extended(&run.finished)?;
+        let extended = plan.extended(&first, &run.finished.folds)?;
         drop(plan);
         drop(corpora);
         begin_pass(&mut run, Pass::Second, observer);
         let source = Source::Text(extended, Some(template.clone()));
         let second = self.train_pass(source, &mut run, observer)?;
-        let first = run.finished.first()?;
-        if !second.end.has_result() {
-            return alone(first, second.end.reason);
+        match second.end.has_result() {
+            true => Ok(Trained { model: Model::combine(&second.model, &first.model)?, ..second }),
+            false => first.alone(second.end.reason),
         }
-        Ok(Trained { model: Model::combine(&second.model, &first.model)?, ..second })
     }
 
     /// Returns the trainer of the first pass: it continues the first passes of models.
@@ -120,9 +137,8 @@ impl<'a> Trainer<'a> {
     }
 }
 
-/// The first pass, and those without each fold of the training data.
+/// The data of the first pass, and of those without each fold.
 struct FirstPasses<'a> {
-    trainer: Trainer<'a>,
     corpora: &'a TrainingCorpora,
     template: Template,
     options: DocumentOptions,
@@ -131,29 +147,14 @@ struct FirstPasses<'a> {
 }
 
 impl<'a> FirstPasses<'a> {
-    fn new(
-        trainer: &Trainer<'a>,
-        corpora: &'a TrainingCorpora,
-        template: &Template,
-        first: Template,
-    ) -> Result<Self> {
+    fn new(corpora: &'a TrainingCorpora, template: &Template, first: Template) -> Result<Self> {
         let options = template.documents().unwrap_or_default();
         let documents = content(options, &corpora.labeled);
-        Ok(Self {
-            trainer: trainer.first_pass()?,
-            corpora,
-            template: first,
-            options,
-            folds: folds(&documents)?,
-            documents,
-        })
+        Ok(Self { corpora, template: first, options, folds: folds(&documents)?, documents })
     }
 
-    /// Returns the passes in order.
-    fn passes(&self) -> impl Iterator<Item = Pass> + use<> {
-        let of = self.folds.held_out().len();
-        let folds = (1..=of).map(move |number| Pass::Fold { number, of });
-        [Pass::First].into_iter().chain(folds)
+    fn source(&self, corpora: TrainingCorpora) -> Source<'static> {
+        Source::Text(corpora, Some(self.template.clone()))
     }
 
     /// Checks predictions that were read from a checkpoint.
@@ -161,11 +162,8 @@ impl<'a> FirstPasses<'a> {
     /// # Errors
     ///
     /// They are not for the sentences of these folds.
-    fn check(&self, finished: &FinishedPasses) -> Result<()> {
-        if finished.folds.is_empty() {
-            return Ok(());
-        }
-        let types = finished.first()?.types();
+    fn check(&self, first: &FirstPass, finished: &[Vec<Prediction>]) -> Result<()> {
+        let types = first.types();
         let sentences: Vec<&Sentence> = self.documents.iter().flatten().map(|(_, s)| *s).collect();
         let fits = |(held_out, predictions): (&Vec<usize>, &Vec<Prediction>)| {
             let mut pairs = held_out.iter().zip(predictions);
@@ -173,7 +171,7 @@ impl<'a> FirstPasses<'a> {
                 && pairs.all(|(&i, prediction)| prediction.fits(sentences[i].len(), &types))
         };
         let folds = self.folds.held_out();
-        match finished.folds.len() <= folds.len() && folds.iter().zip(&finished.folds).all(fits) {
+        match finished.len() <= folds.len() && folds.iter().zip(finished).all(fits) {
             true => Ok(()),
             false => Err(Error::parameter(
                 "the predictions in the checkpoint are not for these sentences; expected those of \
@@ -182,67 +180,36 @@ impl<'a> FirstPasses<'a> {
         }
     }
 
-    /// Returns what trains the model of a pass, and on what.
-    fn prepare(
-        &self,
-        pass: Pass,
-        finished: &FinishedPasses,
-    ) -> Result<(Trainer<'a>, Source<'static>)> {
-        let template = Some(self.template.clone());
-        let Pass::Fold { number, .. } = pass else {
-            let source = Source::Text(self.corpora.clone(), template);
-            return Ok((self.trainer.clone(), source));
-        };
-        let is_held_out = self.is_held_out(number);
+    /// Returns the training data without a fold.
+    fn without(&self, fold: usize) -> Corpus {
+        let is_held_out = self.is_held_out(fold);
         let mut rest = Corpus::new();
         for document in &self.documents {
             let kept = document.iter().filter(|(number, _)| !is_held_out(*number));
             push_document(&mut rest, kept.map(|(_, sentence)| (*sentence).clone()));
         }
-        let trainer = self.trainer.for_folds(finished.first()?, self.corpora.dev.is_some())?;
-        Ok((trainer, Source::Text(rest.into(), template)))
+        rest
     }
 
-    /// Returns whether a sentence is held out in a fold, of which the first has the number 1.
     fn is_held_out(&self, fold: usize) -> impl Fn(usize) -> bool + Sync + '_ {
-        let held_out = &self.folds.held_out()[fold - 1];
+        let held_out = &self.folds.held_out()[fold];
         move |sentence| held_out.binary_search(&sentence).is_ok()
     }
 
-    /// Adds the result of a pass to those that have ended. If it ended early, so does training:
-    /// returns its result.
-    fn end(
-        &self,
-        pass: Pass,
-        trained: Trained,
-        finished: &mut FinishedPasses,
-    ) -> Result<Option<Trained>> {
-        let Pass::Fold { number, .. } = pass else {
-            if trained.end.is_early() {
-                return Ok(Some(Trained { is_first_pass: true, ..trained }));
-            }
-            let model = Arc::new(trained.model);
-            finished.first = Some(FirstPass { model, end: trained.end });
-            return Ok(None);
-        };
-        if trained.end.reason == EndReason::Optimizer(StopReason::Interrupted) {
-            return alone(finished.first()?, trained.end.reason).map(Some);
-        }
-        let tagger = Tagger::new(trained.model);
-        let types = finished.first()?.types().of_labels(&tagger.model().header().labels)?;
-        let predicted = predict(&tagger, &types, &self.documents, self.is_held_out(number))?;
-        finished.folds.push(predicted);
-        Ok(None)
+    /// Predicts a fold by the model that was trained without it.
+    fn predict(&self, fold: usize, model: Model, first: &FirstPass) -> Result<Vec<Prediction>> {
+        let tagger = Tagger::new(model);
+        let types = first.types().of_labels(&tagger.model().header().labels)?;
+        predict(&tagger, &types, &self.documents, self.is_held_out(fold))
     }
 
     /// Returns the corpora with columns of predictions: of training data those for their fold, of
     /// others those of the first model.
-    fn extended(&self, finished: &FinishedPasses) -> Result<TrainingCorpora> {
-        let first = finished.first()?;
+    fn extended(&self, first: &FirstPass, folds: &[Vec<Prediction>]) -> Result<TrainingCorpora> {
         let types = first.types();
         let numbers = self.folds.held_out().iter().flatten().copied();
         let mut predictions: Vec<(usize, &Prediction)> =
-            numbers.zip(finished.folds.iter().flatten()).collect();
+            numbers.zip(folds.iter().flatten()).collect();
         predictions.sort_unstable_by_key(|&(number, _)| number);
         let predictions = predictions.into_iter().map(|(_, prediction)| prediction);
         let tagger = Tagger::new(Arc::clone(&first.model));
@@ -266,15 +233,13 @@ impl FirstPass {
         let header = self.model.header();
         LabelTypes::new(&header.labels, &header.labeling)
     }
-}
 
-impl FinishedPasses {
-    /// Returns the result of the first pass, on which all others depend.
-    fn first(&self) -> Result<&FirstPass> {
-        self.first.as_ref().ok_or_else(|| {
-            Error::parameter(
-                "the checkpoint has no first pass; remove it to start from the beginning",
-            )
+    /// Returns the first pass alone as the result of training that ended early, for `reason`.
+    fn alone(&self, reason: EndReason) -> Result<Trained> {
+        Ok(Trained {
+            model: Model::from_bytes(self.model.as_bytes().to_vec())?,
+            end: End { reason, ..self.end.clone() },
+            is_first_pass: true,
         })
     }
 }
@@ -287,15 +252,6 @@ fn first_pass_of(model: &Model) -> Result<&Model> {
              continue has no first pass: it is none of two passes, or the training of the second \
              was interrupted; expected a model of two passes, or a template without these lines",
         )
-    })
-}
-
-/// Returns the first pass alone as the result of training that ended early, for `reason`.
-fn alone(first: &FirstPass, reason: EndReason) -> Result<Trained> {
-    Ok(Trained {
-        model: Model::from_bytes(first.model.as_bytes().to_vec())?,
-        end: End { reason, ..first.end.clone() },
-        is_first_pass: true,
     })
 }
 
