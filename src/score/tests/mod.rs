@@ -92,122 +92,84 @@ fn alone(block: &FeatureBlock, numbers: &mut Lcg) -> Arc<FeatureBlock> {
     })
 }
 
-/// ⟨X·Θ, D⟩ = ⟨Θ, Xᵀ·D⟩
-fn assert_adjoint(
+/// Compares scores, variances, and the gradient without and with noise with their definitions.
+fn assert_products(
     matrix: &Arc<SparseRows>,
     data: &Dataset,
-    block: &FeatureBlock,
+    block: &Arc<FeatureBlock>,
     numbers: &mut Lcg,
 ) {
-    let (block, width) = (alone(block, numbers), block.width());
-    let theta = numbers.vector(block.targets.weights());
-    let mut derivatives = numbers.vector(matrix.len() * width);
-    for line in derivatives.chunks_exact_mut(block.targets.stride) {
-        line[block.targets.labels..].fill(0.0);
+    const RATE: f64 = 0.7;
+    let (targets, width) = (&block.targets, block.width());
+    let theta = numbers.vector(targets.weights());
+    let derivatives = [(); 2].map(|()| numbers.vector(matrix.len() * width));
+    let mut expected = [(); 2].map(|()| vec![0.0; matrix.len() * width]);
+    let mut gradients = [(); 2].map(|()| vec![0.0; theta.len()]);
+    for token in 0..matrix.len() {
+        for (column, x) in matrix.entries(token) {
+            let c = block.scale[column as usize] * x;
+            targets.for_each(column as usize, |position, index| {
+                let (cell, w) = (token * width + position, theta[index]);
+                expected[0][cell] += c * w;
+                expected[1][cell] += RATE * (x * w).powi(2);
+                let of_score = c * derivatives[0][cell];
+                gradients[0][index] += of_score;
+                gradients[1][index] += of_score + 2.0 * RATE * x * x * w * derivatives[1][cell];
+            });
+        }
     }
-    let mut scores = vec![0.0; matrix.len() * width];
-    let mut product = ForwardProduct::new(matrix, &block);
+    let mut product = ForwardProduct::new(matrix, block);
     product.set_weights(&theta);
-    product.write(&theta, 0..matrix.len(), &mut scores, None);
     let partition = four_chunks(data);
-    let transpose = TransposeProduct::new(matrix, &block, &partition);
-    let mut gradient = vec![0.0; theta.len()];
-    for (i, block) in partition.blocks.iter().enumerate() {
-        let derivatives = &derivatives[block.tokens.start * width..block.tokens.end * width];
-        transpose.add_gradient(i, derivatives, None, &mut gradient);
-    }
-    assert_close(dot(&scores, &derivatives), dot(&theta, &gradient));
-}
-
-#[test]
-fn the_gradient_map_is_the_adjoint_of_the_score_map() {
-    let mut numbers = Lcg(1);
-    for (_, data, space) in spaces() {
-        assert_adjoint(&data.nodes, &data, &space.nodes, &mut numbers);
-        assert_adjoint(&data.edges, &data, &space.edges, &mut numbers);
-    }
-    for binary in [true, false] {
-        let (data, space) = many_labels(binary);
-        assert_adjoint(&data.nodes, &data, &space.nodes, &mut numbers);
-        assert_adjoint(&data.edges, &data, &space.edges, &mut numbers);
-    }
-}
-
-/// The number of labels of [`many_labels`].
-const MANY: usize = 88;
-
-/// Data with many labels, for all forms of columns and rows that are summed in several parts.
-fn many_labels(binary: bool) -> (Dataset, ParameterSpace) {
-    let shape = RandomData { sentences: 40, labels: MANY, nodes: 30, edges: 5, binary, ..DATA };
-    let data = shape.build(&mut Lcg(9));
-    let options = options(Order::One, Boundary::On, States::Observed);
-    let space = space(&data, &shape, options);
-    for form in [ColumnForm::Dense, ColumnForm::Listed, ColumnForm::Sparse] {
-        let is_tried = (0..30).any(|column| space.nodes.targets.form(column) == form);
-        assert!(is_tried, "{form:?}");
-    }
-    (data, space)
-}
-
-#[test]
-fn scores_and_variances_are_those_of_the_definition() {
-    for binary in [true, false] {
-        let (data, space) = many_labels(binary);
-        let mut numbers = Lcg(3);
-        let block = alone(&space.nodes, &mut numbers);
-        let (targets, width) = (&block.targets, block.width());
-        let theta = numbers.vector(targets.weights());
-        let [mut scores, mut variances] = [vec![0.0; 3 * width], vec![0.0; 3 * width]];
-        let mut product = ForwardProduct::new(&data.nodes, &block);
-        product.set_weights(&theta);
-        let wanted = Variances { values: &mut variances, rate: 0.5 };
-        product.write(&theta, 2..5, &mut scores, Some(wanted));
-        for (i, token) in (2..5).enumerate() {
-            let [mut score, mut variance] = [vec![0.0; width], vec![0.0; width]];
-            for (column, x) in data.nodes.entries(token) {
-                targets.for_each(column as usize, |position, index| {
-                    score[position] += block.scale[column as usize] * x * theta[index];
-                    variance[position] += 0.5 * (x * theta[index]).powi(2);
-                });
+    let transpose = TransposeProduct::new(matrix, block, &partition);
+    for (has_noise, gradient) in gradients.iter().enumerate() {
+        let mut found_gradient = vec![0.0; theta.len()];
+        for (i, block) in partition.blocks.iter().enumerate() {
+            let cells = block.tokens.start * width..block.tokens.end * width;
+            let mut found = [(); 2].map(|()| vec![f64::NAN; cells.len()]);
+            let [scores, values] = &mut found;
+            let variances = (has_noise > 0).then_some(Variances { values, rate: RATE });
+            product.write(&theta, block.tokens.clone(), scores, variances);
+            for (found, expected) in found.iter().zip(&expected).take(1 + has_noise) {
+                let found = found.iter().zip(&expected[cells.clone()]).enumerate();
+                let is_label = |cell: usize| cell % targets.stride < targets.labels;
+                found
+                    .filter(|(cell, _)| is_label(*cell))
+                    .for_each(|(_, (found, expected))| assert_close(*found, *expected));
             }
-            for position in 0..MANY {
-                assert_close(scores[i * width + position], score[position]);
-                assert_close(variances[i * width + position], variance[position]);
-            }
+            let [scores, values] = derivatives.each_ref().map(|all| &all[cells.clone()]);
+            let noise = VarianceDerivatives { values, rate: RATE, theta: &theta };
+            let noise = (has_noise > 0).then_some(noise);
+            transpose.add_gradient(i, scores, noise, &mut found_gradient);
         }
+        let pairs = found_gradient.iter().zip(gradient);
+        pairs.for_each(|(found, expected)| assert_close(*found, *expected));
     }
 }
 
 #[test]
-fn the_gradient_under_noise_is_that_of_the_definition() {
-    for binary in [true, false] {
-        let (data, space) = many_labels(binary);
-        let mut numbers = Lcg(4);
-        let block = alone(&space.nodes, &mut numbers);
-        let (targets, width) = (&block.targets, block.width());
-        let theta = numbers.vector(targets.weights());
-        let [score_derivative, variance_derivative] =
-            [(); 2].map(|()| numbers.vector(data.tokens() * width));
-        let [mut found, mut expected] = [(); 2].map(|()| vec![0.0; theta.len()]);
-        let partition = BlockPartition::new(&data, width);
-        assert_eq!(partition.blocks.len(), 1);
-        let variance_derivatives =
-            VarianceDerivatives { values: &variance_derivative, rate: 0.5, theta: &theta };
-        let transpose = TransposeProduct::new(&data.nodes, &block, &partition);
-        transpose.add_gradient(0, &score_derivative, Some(variance_derivatives), &mut found);
-        for token in 0..data.tokens() {
-            for (column, x) in data.nodes.entries(token) {
-                targets.for_each(column as usize, |position, index| {
-                    let cell = token * width + position;
-                    expected[index] += block.scale[column as usize] * x * score_derivative[cell]
-                        + 2.0 * 0.5 * x * x * theta[index] * variance_derivative[cell];
-                });
+fn products_with_a_row_of_any_width_are_those_of_the_definition() {
+    let mut numbers = Lcg(3);
+    let mut forms = std::collections::HashSet::new();
+    for labels in [1, 2, 8, 9, 17, 26, 33, 42, 50, 57] {
+        for (states, binary) in [
+            (States::All, true),
+            (States::All, false),
+            (States::Observed, true),
+            (States::Observed, false),
+        ] {
+            let shape = RandomData { sentences: 40, labels, nodes: 30, binary, ..DATA };
+            let data = shape.build(&mut Lcg(labels as u64));
+            let space = space(&data, &shape, options(Order::One, Boundary::On, states));
+            for (matrix, block) in [(&data.nodes, &space.nodes), (&data.edges, &space.edges)] {
+                let targets = &block.targets;
+                let columns = 0..block.columns();
+                forms.extend(columns.map(|column| format!("{:?}", targets.form(column))));
+                assert_products(matrix, &data, &alone(block, &mut numbers), &mut numbers);
             }
         }
-        for (found, expected) in found.iter().zip(expected) {
-            assert_close(*found, expected);
-        }
     }
+    assert_eq!(forms.len(), 3, "{forms:?}");
 }
 
 #[test]

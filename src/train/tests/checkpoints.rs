@@ -1,89 +1,37 @@
 //! Checkpoints: a run that resumes from one is the same as one that was never interrupted.
 
 use std::fs;
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use tempfile::TempDir;
 
+use super::watcher::{Data, Moment, Watcher, every_iteration};
 use super::*;
 use crate::optim::StopReason;
 
-const DEV: &str = "\
-Ada/B-PER left/O New/B-LOC York/I-LOC
-Charles/B-PER Somerville/I-PER wrote/O to/O Mary/B-PER
-they/O died/O in/O May/O";
+const DATA: Data<'_> = Data {
+    text: NAMES,
+    dev: "Ada/B-PER left/O New/B-LOC York/I-LOC\n\
+          Charles/B-PER Somerville/I-PER wrote/O to/O Mary/B-PER\n\
+          they/O died/O in/O May/O",
+    template: "word\nword[-1]\nshape\n",
+};
 
-/// Records iterations without their times, stops at one, and copies the checkpoint at each.
-#[derive(Default)]
-struct Watcher<'a> {
-    iterations: Vec<Iteration>,
-    resumed: Option<usize>,
-    stop: Option<(usize, &'a AtomicBool)>,
-    copied: Option<PathBuf>, // the checkpoint
-    copies: Vec<(usize, Vec<u8>)>,
-    checkpoints: usize,
-}
-
-impl Observer for Watcher<'_> {
-    fn resumed(&mut self, iterations: usize) {
-        self.resumed = Some(iterations);
-    }
-
-    fn checkpoint(&mut self) {
-        self.checkpoints += 1;
-    }
-
-    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
-        self.iterations.push(Iteration {
-            time: Duration::ZERO,
-            optimizer: OptimizerStep {
-                // Of a pass it is NaN, which differs from itself.
-                gradient_norm: iteration.optimizer.gradient_norm.max(-1.0),
-                ..iteration.optimizer.clone()
-            },
-            ..iteration.clone()
-        });
-        if let Some((_, flag)) = self.stop.filter(|(at, _)| *at == iteration.number) {
-            flag.store(true, Ordering::Relaxed);
-        }
-        if let Some(checkpoint) = self.copied.as_ref().filter(|_| iteration.number > 1) {
-            let copy = fs::read(checkpoint).unwrap();
-            self.copies.push((iteration.number, copy));
-        }
-        Ok(ControlFlow::Continue(()))
-    }
-}
-
+/// Trains on [`DATA`].
 fn run(
     options: &TrainOptions,
     checkpoints: Option<Checkpoints>,
     watcher: &mut Watcher<'_>,
 ) -> Trained {
-    try_run(options, NAMES, checkpoints, watcher).unwrap()
+    DATA.train(options, checkpoints, watcher).unwrap()
 }
 
-fn try_run(
-    options: &TrainOptions,
-    text: &str,
-    checkpoints: Option<Checkpoints>,
-    watcher: &mut Watcher<'_>,
-) -> Result<Trained> {
-    let mut trainer = Trainer::new(options.clone()).unwrap();
-    if let Some((_, flag)) = watcher.stop {
-        trainer = trainer.interrupt(flag);
-    }
-    if let Some(checkpoints) = checkpoints {
-        trainer = trainer.checkpoints(checkpoints);
-    }
-    let corpora = TrainingCorpora::new(corpus(text)).dev(corpus(DEV));
-    trainer.train(corpora, template("word\nword[-1]\nshape\n"), watcher)
-}
-
-fn every_iteration(path: &Path) -> Checkpoints {
-    Checkpoints::new(path).every(CheckpointInterval::Iterations(1))
+/// A watcher that interrupts training at an iteration.
+fn interrupting(at: usize, flag: &AtomicBool) -> Watcher<'_> {
+    let moment = Moment { model: 0, iteration: Some(at) };
+    Watcher { stop: Some((moment, flag)), ..Watcher::default() }
 }
 
 fn all_kinds_of_training() -> Vec<TrainOptions> {
@@ -123,7 +71,7 @@ fn an_interrupted_run_resumes_to_the_same_bits() {
         assert!(expected.end.iterations > 9, "{options:?}");
         for at in 0..expected.end.iterations {
             let flag = AtomicBool::new(false);
-            let mut watcher = Watcher { stop: Some((at, &flag)), ..Watcher::default() };
+            let mut watcher = interrupting(at, &flag);
             // By time, only the interrupt writes a checkpoint.
             run(&options, Some(Checkpoints::new(&path)), &mut watcher);
             assert_eq!(watcher.iterations.len(), at + 1);
@@ -134,7 +82,7 @@ fn an_interrupted_run_resumes_to_the_same_bits() {
             assert_eq!(watcher.checkpoints, 1);
             let mut rest = Watcher::default();
             let resumed = run(&options, Some(Checkpoints::new(&path).resume()), &mut rest);
-            assert_eq!(rest.resumed, Some(at));
+            assert_eq!(rest.resumed, Some((0, at)));
             watcher.iterations.extend(rest.iterations);
             assert_eq!(watcher.iterations, whole.iterations);
             assert!(resumed.model.as_bytes() == expected.model.as_bytes());
@@ -147,18 +95,20 @@ fn an_interrupted_run_resumes_to_the_same_bits() {
 #[test]
 fn a_killed_run_resumes_from_the_last_checkpoint_to_the_same_bits() {
     let dir = TempDir::new().unwrap();
-    let [path, copy] = ["checkpoint", "copy"].map(|name| dir.path().join(name));
-    for options in all_kinds_of_training() {
+    let copy = dir.path().join("copy");
+    for (number, options) in all_kinds_of_training().into_iter().enumerate() {
+        let path = dir.path().join(number.to_string());
         let mut whole = Watcher::default();
         let expected = run(&options, None, &mut whole);
         let mut watcher = Watcher { copied: Some(path.clone()), ..Watcher::default() };
         run(&options, Some(every_iteration(&path)), &mut watcher);
         assert_eq!(watcher.copies.len(), expected.end.iterations - 1);
-        for (at, bytes) in watcher.copies {
+        for (moment, bytes) in watcher.copies {
+            let at = moment.iteration.unwrap();
             fs::write(&copy, bytes).unwrap();
             let mut rest = Watcher::default();
             let resumed = run(&options, Some(Checkpoints::new(&copy).resume()), &mut rest);
-            assert_eq!(rest.resumed, Some(at - 1));
+            assert_eq!(rest.resumed, Some((0, at - 1)));
             assert_eq!(rest.iterations, whole.iterations[at..]);
             assert!(resumed.model.as_bytes() == expected.model.as_bytes());
         }
@@ -222,7 +172,7 @@ fn without_a_checkpoint_training_starts_at_the_beginning() {
 /// Interrupts a run at its third iteration.
 fn interrupted(options: &TrainOptions, path: &Path) {
     let flag = AtomicBool::new(false);
-    let mut watcher = Watcher { stop: Some((3, &flag)), ..Watcher::default() };
+    let mut watcher = interrupting(3, &flag);
     run(options, Some(Checkpoints::new(path)), &mut watcher);
 }
 
@@ -236,7 +186,9 @@ fn a_checkpoint_of_other_options_or_data_is_an_error() {
         let mut options = options.clone();
         change(&mut options);
         let checkpoints = Some(Checkpoints::new(&path).resume());
-        let error = try_run(&options, text, checkpoints, &mut Watcher::default()).unwrap_err();
+        let error = Data { text, ..DATA }
+            .train(&options, checkpoints, &mut Watcher::default())
+            .unwrap_err();
         let message = error.to_string();
         message.strip_prefix(&format!("{}: ", path.display())).unwrap().to_owned()
     };
@@ -303,7 +255,7 @@ fn a_damaged_checkpoint_is_an_error() {
     let error = |bytes: &[u8]| {
         fs::write(&path, bytes).unwrap();
         let checkpoints = Some(Checkpoints::new(&path).resume());
-        try_run(&options, NAMES, checkpoints, &mut Watcher::default()).unwrap_err().to_string()
+        DATA.train(&options, checkpoints, &mut Watcher::default()).unwrap_err().to_string()
     };
     let step = bytes.len() / 200;
     for i in (0..bytes.len()).step_by(step.max(1)) {

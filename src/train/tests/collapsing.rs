@@ -65,24 +65,12 @@ B w:1,v:1;B u:0.5";
 
 #[test]
 fn the_model_is_the_same_under_every_penalty() {
+    let sources =
+        ["word\nword[-1]\nsuffix(2)\nshape", "word\nedge: word\nedge: suffix(2)\nedge: word[-1]"];
     for (l2, l1) in PENALTIES {
-        let source = "word\nword[-1]\nsuffix(2)\nshape";
-        assert_same(&options(l2, l1), &corpus(NAMES), Some(source));
-    }
-}
-
-#[test]
-fn the_model_is_the_same_with_edge_attributes() {
-    for (l2, l1) in PENALTIES {
-        let source = "word\nedge: word\nedge: suffix(2)\nedge: word[-1]";
-        assert_same(&options(l2, l1), &corpus(NAMES), Some(source));
-    }
-}
-
-#[test]
-fn the_model_is_the_same_with_values_other_than_one() {
-    for (l2, l1) in PENALTIES {
-        assert_same(&options(l2, l1), &given(VALUES), None);
+        let options = options(l2, l1);
+        sources.iter().for_each(|source| assert_same(&options, &corpus(NAMES), Some(source)));
+        assert_same(&options, &given(VALUES), None);
     }
 }
 

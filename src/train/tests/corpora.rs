@@ -91,14 +91,6 @@ fn a_template_that_reads_a_missing_column_is_an_error() {
 }
 
 #[test]
-fn parameters_are_checked_when_the_trainer_is_made() {
-    let options = changed(options(), |o| {
-        o.method.l2 = Some(f64::INFINITY);
-    });
-    assert!(Trainer::new(options).is_err());
-}
-
-#[test]
 fn a_trained_model_tags_new_sentences() {
     let model = trained(&options(), corpus(NAMES), "word\nword[-1]");
     let tagger = Tagger::new(model);
@@ -194,15 +186,6 @@ fn one_illegal_sequence_in_a_hundred_does_not_lift_the_constraint() {
     };
     assert_eq!(tag(false), "I-X");
     assert_ne!(tag(true), "I-X");
-}
-
-#[test]
-fn rare_attributes_can_be_dropped() {
-    let options = changed(options(), |o| o.attributes.min_count = 2);
-    let model = trained(&options, corpus(NAMES), "word");
-    assert!(knows(&model, "word[0]=London"));
-    assert!(!knows(&model, "word[0]=Marylebone"));
-    assert!(knows(&trained(&super::options(), corpus(NAMES), "word"), "word[0]=Marylebone"));
 }
 
 #[test]

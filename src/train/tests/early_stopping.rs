@@ -1,8 +1,8 @@
 //! When training stops: early stopping on development data, limits, interruption.
 
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
+use super::watcher::{Ender, Interrupter};
 use super::*;
 use crate::error::Error;
 use crate::optim::StopReason;
@@ -111,21 +111,6 @@ fn the_terms_add_up_to_the_objective() {
     assert!(last.terms.l2 > 0.0 && last.terms.l1 > 0.0 && last.terms.log_likelihood < 0.0);
 }
 
-/// Sets a flag at an iteration.
-struct Interrupter<'a> {
-    at: usize,
-    flag: &'a AtomicBool,
-}
-
-impl Observer for Interrupter<'_> {
-    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
-        if iteration.number == self.at {
-            self.flag.store(true, Ordering::Relaxed);
-        }
-        Ok(ControlFlow::Continue(()))
-    }
-}
-
 #[test]
 fn an_interrupt_keeps_the_weights_reached() {
     for at in [0, 2] {
@@ -141,23 +126,6 @@ fn an_interrupt_keeps_the_weights_reached() {
             let [found, expected] =
                 [&trained, &expected].map(|t| weights(&t.model, AttributeKind::Node, name));
             assert_eq!(found, expected);
-        }
-    }
-}
-
-/// Ends training at an iteration, with an error or without.
-struct Ender {
-    at: usize,
-    error: Option<&'static str>,
-}
-
-impl Observer for Ender {
-    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
-        assert!(iteration.number <= self.at);
-        match self.error {
-            _ if iteration.number < self.at => Ok(ControlFlow::Continue(())),
-            Some(message) => Err(message.into()),
-            None => Ok(ControlFlow::Break(())),
         }
     }
 }
@@ -183,12 +151,4 @@ fn an_error_of_the_observer_is_the_error_of_training() {
     let error = trainer.train(overfitting(), None, &mut ender).unwrap_err();
     assert!(matches!(error, Error::Observer(_)));
     assert_eq!(error.to_string(), "the disk is full");
-}
-
-#[test]
-fn the_iteration_limit_is_respected() {
-    let options = TrainOptions { max_iterations: Some(2), ..options() };
-    let (trained, recorder) = train_on_overfitting(options, None);
-    assert_eq!(trained.end.reason, EndReason::Optimizer(StopReason::MaxIterations));
-    assert_eq!((trained.end.iterations, recorder.iterations.len()), (2, 3));
 }

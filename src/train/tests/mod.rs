@@ -11,6 +11,7 @@ mod pruning;
 mod ranks;
 mod schedules;
 mod two_passes;
+mod watcher;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -23,13 +24,13 @@ use crate::model::{AttributeKind, Model, Precision};
 use crate::sentence::{Attributes, Schema, Sentence};
 use crate::template::Template;
 
-/// Parses sentences, one per line, of tokens `word/label`.
 /// Options with a change.
 fn changed(mut options: TrainOptions, change: impl FnOnce(&mut TrainOptions)) -> TrainOptions {
     change(&mut options);
     options
 }
 
+/// Parses sentences, one per line, of tokens `word/label`.
 fn corpus(text: &str) -> Vec<Sentence> {
     let names = vec!["word".to_owned(), "label".to_owned()];
     let schema = Arc::new(Schema::new(names, Some(1)).unwrap());

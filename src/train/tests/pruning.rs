@@ -29,15 +29,11 @@ fn weights(model: &Model) -> usize {
 
 /// The weights of all attributes of a kind, with their names.
 fn all(model: &Model, kind: AttributeKind) -> Vec<(Vec<u8>, Vec<f64>)> {
-    let k = model.header().labels.len();
-    let size = if kind == AttributeKind::Node { k } else { k * k };
-    let row = |i: usize| {
-        let name = model.attribute_name(kind, i).unwrap().to_vec();
-        let mut scores = vec![0.0; size];
-        model.add_scores(kind, &name, 1.0, k, &mut scores).unwrap();
-        (name, scores)
+    let row = |name: Vec<u8>| {
+        let weights = super::weights(model, kind, &name);
+        (name, weights)
     };
-    (0..model.attributes(kind)).map(row).collect()
+    names(model, kind).into_iter().map(row).collect()
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Training by ranks gives the model of training without.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use tempfile::TempDir;
 
+use super::watcher::{Ender, Interrupter};
 use super::*;
 use crate::error::Error;
 use crate::optim::StopReason;
@@ -38,21 +39,6 @@ fn models_are_those_of_one_process() {
     }
 }
 
-/// Asks a rank to end at an iteration.
-struct Stop<'a> {
-    at: usize,
-    request: &'a AtomicBool,
-}
-
-impl Observer for Stop<'_> {
-    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
-        if iteration.number == self.at {
-            self.request.store(true, Ordering::Relaxed);
-        }
-        Ok(ControlFlow::Continue(()))
-    }
-}
-
 #[test]
 fn a_run_that_one_rank_is_asked_to_end_resumes_with_another_number_of_ranks() {
     let directory = TempDir::new().unwrap();
@@ -67,7 +53,7 @@ fn a_run_that_one_rank_is_asked_to_end_resumes_with_another_number_of_ranks() {
         let at = if ranks.rank() == 1 { 3 } else { usize::MAX };
         let file = checkpoint(if ranks.rank() == 0 { "run" } else { "other" });
         let trainer = trainer.clone().interrupt(&request).checkpoints(file);
-        let mut stop = Stop { at, request: &request };
+        let mut stop = Interrupter { at, flag: &request };
         train(&trainer.ranks(ranks), &mut stop).unwrap().end
     });
     for end in ends {
@@ -115,25 +101,14 @@ fn ranks_with_other_data_or_without_any_end_all() {
     );
 }
 
-/// An observer with an error of its own.
-struct Full;
-
-impl Observer for Full {
-    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
-        match iteration.number {
-            2 => Err("no space left".into()),
-            _ => Ok(ControlFlow::Continue(())),
-        }
-    }
-}
-
 #[test]
 fn a_rank_whose_observer_fails_ends_all() {
     let trainer = Trainer::new(short_options(0.0)).unwrap();
     let outcomes = run_ranks(2, |ranks| {
         let is_first = ranks.rank() == 0;
         let trainer = trainer.clone().ranks(ranks);
-        let observer: &mut dyn Observer = if is_first { &mut Full } else { &mut () };
+        let mut full = Ender { at: 2, error: Some("no space left") };
+        let observer: &mut dyn Observer = if is_first { &mut full } else { &mut () };
         trainer.train(corpora(), template(TEMPLATE), observer)
     });
     let messages: Vec<Error> = outcomes.into_iter().map(Result::unwrap_err).collect();

@@ -1,35 +1,21 @@
 //! Any schedule, stopped anywhere and resumed with any number of ranks, gives the same model.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use proptest::prelude::*;
 use tempfile::TempDir;
 
+use super::watcher::Interrupter;
 use super::*;
 use crate::ranks::tests::run_ranks;
-
-/// Asks for the end at an iteration.
-struct Stop<'a> {
-    at: usize,
-    request: &'a AtomicBool,
-}
-
-impl Observer for Stop<'_> {
-    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
-        if iteration.number == self.at {
-            self.request.store(true, Ordering::Relaxed);
-        }
-        Ok(ControlFlow::Continue(()))
-    }
-}
 
 /// What a run on some ranks ends with: that of rank 0.
 fn run(options: &TrainOptions, ranks: usize, has_dev: bool, at: usize, path: &Path) -> Trained {
     let trainer = Trainer::new(options.clone()).unwrap();
     let mut trained = run_ranks(ranks, |ranks| {
         let request = AtomicBool::new(false);
-        let mut stop = Stop { at, request: &request };
+        let mut stop = Interrupter { at, flag: &request };
         let trainer = trainer.clone().checkpoints(Checkpoints::new(path).resume());
         let mut corpora = TrainingCorpora::new(corpus(NAMES));
         if has_dev {

@@ -1,82 +1,24 @@
 //! Training in two passes: what an interrupt leaves, and how training resumes.
 
 use std::fs;
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
 
 use tempfile::TempDir;
 
+use super::watcher::{Data, MODELS, Moment, Watcher, every_iteration};
 use super::*;
 use crate::optim::StopReason;
 
 const TEMPLATE: &str = "word\nword[-1]\nshape\npredicted\npredicted_word\n";
 
-/// Number of models: of the first pass, of five folds, of the second pass.
-const MODELS: usize = 7;
+const DATA: Data<'_> = Data {
+    text: NAMES,
+    dev: "Ada/B-PER left/O New/B-LOC York/I-LOC\nthey/O died/O in/O May/O",
+    template: TEMPLATE,
+};
 
 /// Maximum number of iterations of each; those of folds are as many as the first needs.
 const MAX_ITERATIONS: usize = 5;
-
-/// A moment of training: the beginning of a model, by its number, or an iteration of it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Moment {
-    model: usize,
-    iteration: Option<usize>,
-}
-
-/// Records the iterations of each model, stops at a moment, and copies the checkpoint at each.
-#[derive(Default)]
-struct Watcher<'a> {
-    model: usize,
-    iterations: Vec<(usize, Iteration)>,
-    resumed: Option<(usize, usize)>,
-    stop: Option<(Moment, &'a AtomicBool)>,
-    copied: Option<PathBuf>, // the checkpoint
-    copies: Vec<(Moment, Vec<u8>)>,
-}
-
-impl Watcher<'_> {
-    fn reach(&mut self, iteration: Option<usize>) {
-        let model = self.model;
-        let now = Moment { model, iteration };
-        if let Some((_, flag)) = self.stop.filter(|(moment, _)| *moment == now) {
-            flag.store(true, Ordering::Relaxed);
-        }
-        let copied = self.copied.as_ref().filter(|checkpoint| checkpoint.exists());
-        if let Some(checkpoint) = copied {
-            self.copies.push((now, fs::read(checkpoint).unwrap()));
-        }
-    }
-}
-
-impl Observer for Watcher<'_> {
-    fn pass(&mut self, pass: Pass) {
-        self.model = match pass {
-            Pass::First => 0,
-            Pass::Fold { number, of } => {
-                assert_eq!(of, MODELS - 2);
-                number
-            }
-            Pass::Second => MODELS - 1,
-        };
-        self.reach(None);
-    }
-
-    fn resumed(&mut self, iterations: usize) {
-        assert!(self.resumed.is_none());
-        self.resumed = Some((self.model, iterations));
-    }
-
-    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
-        let time = Duration::ZERO;
-        let recorded = Iteration { time, ..iteration.clone() };
-        self.iterations.push((self.model, recorded));
-        self.reach(Some(iteration.number));
-        Ok(ControlFlow::Continue(()))
-    }
-}
 
 fn two_pass_options() -> TrainOptions {
     changed(options(), |o| {
@@ -86,34 +28,13 @@ fn two_pass_options() -> TrainOptions {
     })
 }
 
-fn try_run(
-    options: &TrainOptions,
-    (text, lines): (&str, &str),
-    checkpoints: Option<Checkpoints>,
-    watcher: &mut Watcher<'_>,
-) -> Result<Trained> {
-    let mut trainer = Trainer::new(options.clone()).unwrap();
-    if let Some((_, flag)) = watcher.stop {
-        trainer = trainer.interrupt(flag);
-    }
-    if let Some(checkpoints) = checkpoints {
-        trainer = trainer.checkpoints(checkpoints);
-    }
-    let dev = corpus("Ada/B-PER left/O New/B-LOC York/I-LOC\nthey/O died/O in/O May/O");
-    let corpora = TrainingCorpora::new(corpus(text)).dev(dev);
-    trainer.train(corpora, template(lines), watcher)
-}
-
+/// Trains on [`DATA`].
 fn run(
     options: &TrainOptions,
     checkpoints: Option<Checkpoints>,
     watcher: &mut Watcher<'_>,
 ) -> Trained {
-    try_run(options, (NAMES, TEMPLATE), checkpoints, watcher).unwrap()
-}
-
-fn every_iteration(path: &Path) -> Checkpoints {
-    Checkpoints::new(path).every(CheckpointInterval::Iterations(1))
+    DATA.train(options, checkpoints, watcher).unwrap()
 }
 
 /// The last iteration of a model.
@@ -250,7 +171,8 @@ fn a_checkpoint_of_other_options_data_or_passes_is_an_error() {
             let mut options = options.clone();
             change(&mut options);
             let checkpoints = Some(Checkpoints::new(&copy).resume());
-            let error = try_run(&options, (text, lines), checkpoints, &mut Watcher::default());
+            let data = Data { text, template: lines, ..DATA };
+            let error = data.train(&options, checkpoints, &mut Watcher::default());
             let message = error.unwrap_err().to_string();
             let path = format!("{}: ", copy.display());
             message.strip_prefix(&path).unwrap().to_owned()
@@ -275,10 +197,10 @@ fn a_checkpoint_of_other_options_data_or_passes_is_an_error() {
         );
     }
     let path = dir.path().join("one");
-    let one = (NAMES, "word\n");
-    try_run(&options, one, Some(every_iteration(&path)), &mut Watcher::default()).unwrap();
+    let one = Data { template: "word\n", ..DATA };
+    one.train(&options, Some(every_iteration(&path)), &mut Watcher::default()).unwrap();
     let checkpoints = Some(Checkpoints::new(&path).resume());
-    let error = try_run(&options, (NAMES, TEMPLATE), checkpoints, &mut Watcher::default());
+    let error = DATA.train(&options, checkpoints, &mut Watcher::default());
     let message = error.unwrap_err().to_string();
     assert!(message.contains("by training in one pass, this run has two"), "{message}");
 }
