@@ -9,8 +9,8 @@ use std::time::Duration;
 use dropchain::kernel::optim::StopReason;
 use dropchain::train::{
     AnyOptions, AttributeCorpus, BaseModels, Calibration, CheckpointInterval, Checkpoints,
-    DevScore, End, EndReason, HoldOut, Iteration, Lbfgs, ModelMatch, Observer, ObserverError, Pass,
-    Pruned, Rounded, Start, TrainOptions, TrainSettings, Trained, Trainer, TrainingCorpora,
+    DevScore, End, HoldOut, Iteration, Lbfgs, ModelMatch, Observer, ObserverError, Pass, Pruned,
+    Rounded, Start, TrainOptions, TrainSettings, Trained, Trainer, TrainingCorpora,
 };
 use dropchain::{Corpus, Error, Tagger, Template};
 use dropchain_online::Sgd;
@@ -113,7 +113,7 @@ pub enum Event {
     /// An iteration has ended.
     Iteration(Box<Iteration>),
     /// The iterations have ended.
-    End(EndReason),
+    End(StopReason),
     /// Something about the labels that is most likely a mistake.
     Warning(String),
     /// Something else.
@@ -325,7 +325,7 @@ pub fn outcome<'py>(
     };
     let result = end_fields(py, &trained.end)?;
     let has_exact_gradient = settings.regularization().noise.has_exact_gradient();
-    let fails = trained.end.reason == EndReason::Optimizer(StopReason::LineSearch);
+    let fails = trained.end.reason == StopReason::LineSearch;
     result.set_item("converged", !(fails && has_exact_gradient) && is_finite(&trained.end))?;
     let (own, mut record) = (trained.end.record(), record);
     result.set_item("noise_iterations", own.noisy_iterations().unwrap_or(0))?;
@@ -504,7 +504,7 @@ fn end_fields<'py>(py: Python<'py>, end: &End) -> PyResult<Bound<'py, PyDict>> {
 }
 
 fn is_finite(end: &End) -> bool {
-    end.reason != EndReason::Optimizer(StopReason::NonFinite)
+    end.reason != StopReason::NonFinite
 }
 
 impl Record {

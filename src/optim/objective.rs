@@ -1,7 +1,6 @@
 //! The function to minimize; the parameters, the progress and the result of a minimization.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +94,7 @@ pub struct Iteration<'a, D> {
     pub nonzero: usize,
 }
 
-/// Why [`minimize`](super::minimize) stopped. Not converging is not an error.
+/// Why [`minimize`](super::minimize), or training, stopped. Not converging is not an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
@@ -115,11 +114,27 @@ pub enum StopReason {
     NonFinite,
     /// The loss of a sentence is small on average: an online learner.
     Loss,
+    /// Early stopping: the score on development data did not improve for
+    /// [`TrainOptions::patience`](field@crate::train::TrainOptions::patience) iterations.
+    Patience,
 }
 
-impl fmt::Display for StopReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+crate::named!(StopReason, "reason":
+    Patience = "patience",
+    Improvement = "improvement",
+    Gradient = "gradient",
+    MaxIterations = "max_iterations",
+    LineSearch = "line_search",
+    Interrupted = "interrupted",
+    NonFinite = "non_finite",
+    Loss = "loss",
+);
+
+impl StopReason {
+    /// Returns the reason in words.
+    pub fn message(self) -> &'static str {
+        match self {
+            Self::Patience => "early stopping, no improvement on development data",
             Self::Improvement => "the value no longer improves",
             Self::Gradient => "the gradient vanishes",
             Self::MaxIterations => "the maximum number of iterations is reached",
@@ -127,7 +142,7 @@ impl fmt::Display for StopReason {
             Self::Interrupted => "interrupted",
             Self::NonFinite => "the value or the gradient is not finite",
             Self::Loss => "the loss is small",
-        })
+        }
     }
 }
 

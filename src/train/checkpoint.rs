@@ -8,7 +8,7 @@
 //! | bytes | content |
 //! |---|---|
 //! | 0–7 | magic `DROPCKP\n` |
-//! | 8–15 | kind and version, `train 9\n` |
+//! | 8–15 | kind and version, `train10\n` |
 //! | … | [`Header`], `Option<`[`FinishedPasses`]`>`, `Option<`[`CourseState`]`>` |
 //! | … | the state of the learner in its stage |
 //! | the last 8 | XXH3-64 of all bytes before, little-endian |
@@ -36,10 +36,11 @@ use serde_json::{Map, Value};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::course_state::CourseState;
-use super::events::{DevScore, End, EndReason};
+use super::events::{DevScore, End};
 use crate::atomic_file;
 use crate::error::{Error, Result};
 use crate::model::{Model, NoiseExposure};
+use crate::optim::StopReason;
 use crate::ranks::Ranks;
 use crate::second_pass::Prediction;
 
@@ -47,7 +48,7 @@ use crate::second_pass::Prediction;
 pub const CHECKPOINT_MAGIC: [u8; 8] = *b"DROPCKP\n";
 
 /// Kind and version of the format.
-const FORMAT: [u8; 8] = *b"train 9\n";
+const FORMAT: [u8; 8] = *b"train10\n";
 
 /// Maximum length of an encoded header, so that a damaged length does not allocate more.
 const MAX_HEADER: usize = 1 << 20;
@@ -142,7 +143,7 @@ pub(super) struct FirstPass {
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "End")]
 struct StoredEnd {
-    reason: EndReason,
+    reason: StopReason,
     iterations: usize,
     warm_up: usize,
     time: Duration,

@@ -13,8 +13,7 @@ use super::checkpoint::{LearnerState, Run};
 use super::course_state::CourseState;
 use super::dev_scorer::DevScorer;
 use super::events::{
-    Calibration, DevDetails, End, EndReason, Iteration, ObjectiveTerms, Observer, OptimizerStep,
-    WeightCounts,
+    Calibration, DevDetails, End, Iteration, ObjectiveTerms, Observer, OptimizerStep, WeightCounts,
 };
 use super::options::CommonOptions;
 use super::recall_bias::{RecallBiasSearch, ScoredBias};
@@ -364,8 +363,8 @@ impl<'a> Course<'a> {
         let time = self.time();
         let reason = match (self.ending, outcome.stop_reason) {
             (Some(Ending::Failure(error)), _) => return Err(error),
-            (Some(Ending::Patience), StopReason::Interrupted) => EndReason::Patience,
-            (_, reason) => EndReason::Optimizer(reason),
+            (Some(Ending::Patience), StopReason::Interrupted) => StopReason::Patience,
+            (_, reason) => reason,
         };
         let CourseState { progress, selection, kept, .. } = self.state;
         let iterations = progress.iterations;

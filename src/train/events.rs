@@ -226,8 +226,8 @@ impl DevScore {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct End {
     /// Why training stopped.
-    #[serde(rename = "stop_reason", with = "reason")]
-    pub reason: EndReason,
+    #[serde(rename = "stop_reason")]
+    pub reason: StopReason,
     /// Number of iterations. If it is 0, nothing was learned: the weights are those where training
     /// starts.
     pub iterations: usize,
@@ -257,8 +257,8 @@ impl End {
     /// no iteration, or with noise those of a warm-up that failed, should not.
     pub fn has_result(&self) -> bool {
         match self.reason {
-            EndReason::Optimizer(StopReason::Interrupted) => self.best_iteration > 0,
-            EndReason::Optimizer(StopReason::NonFinite) => self.iterations > self.warm_up,
+            StopReason::Interrupted => self.best_iteration > 0,
+            StopReason::NonFinite => self.iterations > self.warm_up,
             _ => true,
         }
     }
@@ -284,54 +284,7 @@ impl End {
     /// finite.
     pub(super) fn is_early(&self) -> bool {
         let early = [StopReason::Interrupted, StopReason::NonFinite];
-        early.map(EndReason::Optimizer).contains(&self.reason)
-    }
-}
-
-/// Why training stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum EndReason {
-    /// The optimizer stopped.
-    Optimizer(StopReason),
-    /// Early stopping: the score on development data did not improve for
-    /// [`TrainOptions::patience`](field@super::TrainOptions::patience) iterations.
-    Patience,
-}
-
-impl EndReason {
-    /// All reasons.
-    pub const ALL: [Self; 8] = [
-        Self::Patience,
-        Self::Optimizer(StopReason::Improvement),
-        Self::Optimizer(StopReason::Gradient),
-        Self::Optimizer(StopReason::MaxIterations),
-        Self::Optimizer(StopReason::LineSearch),
-        Self::Optimizer(StopReason::Interrupted),
-        Self::Optimizer(StopReason::NonFinite),
-        Self::Optimizer(StopReason::Loss),
-    ];
-
-    /// Returns the name in logs, such as `improvement` or `patience`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Patience => "patience",
-            Self::Optimizer(StopReason::Improvement) => "improvement",
-            Self::Optimizer(StopReason::Gradient) => "gradient",
-            Self::Optimizer(StopReason::MaxIterations) => "max_iterations",
-            Self::Optimizer(StopReason::LineSearch) => "line_search",
-            Self::Optimizer(StopReason::Interrupted) => "interrupted",
-            Self::Optimizer(StopReason::NonFinite) => "non_finite",
-            Self::Optimizer(StopReason::Loss) => "loss",
-        }
-    }
-}
-
-impl fmt::Display for EndReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Optimizer(reason) => reason.fmt(f),
-            Self::Patience => f.write_str("early stopping, no improvement on development data"),
-        }
+        early.contains(&self.reason)
     }
 }
 
@@ -446,20 +399,5 @@ mod seconds {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
         Duration::try_from_secs_f64(f64::deserialize(deserializer)?).map_err(D::Error::custom)
-    }
-}
-
-/// Reasons by their names.
-mod reason {
-    use super::*;
-
-    pub fn serialize<S: Serializer>(reason: &EndReason, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(reason.name())
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<EndReason, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        let reason = EndReason::ALL.into_iter().find(|r| r.name() == name);
-        reason.ok_or_else(|| D::Error::custom(format!("unknown reason '{name}'")))
     }
 }

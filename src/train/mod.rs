@@ -70,6 +70,7 @@ pub use crate::extract::AttributeCorpus;
 pub use crate::model::Precision;
 pub use crate::noise::Engine;
 pub use crate::objective::{NoiseKind, NoiseOptions};
+pub use crate::optim::StopReason;
 pub use crate::ranks::{Ranks, Reduce};
 pub use crate::score::{Boundary, States};
 pub use base_models::{BaseModels, BaseRole};
@@ -78,9 +79,8 @@ pub use corpora::{TrainingCorpora, is_content};
 pub use course::Course;
 pub use defaults::Defaults;
 pub use events::{
-    Calibration, DataSizes, DevDetails, DevScore, End, EndReason, Iteration, ModelSizes,
-    ObjectiveTerms, Observer, ObserverError, OptimizerStep, Pass, Pruned, Rounded, Start,
-    WeightCounts,
+    Calibration, DataSizes, DevDetails, DevScore, End, Iteration, ModelSizes, ObjectiveTerms,
+    Observer, ObserverError, OptimizerStep, Pass, Pruned, Rounded, Start, WeightCounts,
 };
 pub use folds::Folds;
 pub use hold_out::{HeldOut, HoldOut};

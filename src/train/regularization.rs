@@ -4,7 +4,7 @@ use crate::model::NoiseExposure;
 use crate::objective::NoiseOptions;
 
 /// The penalties and the noise term of an objective.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Regularization {
     /// Strength c1 of the L1 penalty c1·‖θ‖₁.
     pub l1: f64,

@@ -98,8 +98,7 @@ impl TrainSettings {
     #[must_use]
     pub fn continuing(mut self) -> Self {
         self.regularization.warm_up.get_or_insert(0);
-        let regularization = self.regularization.clone();
-        if let Ok(learner) = self.learner.with_regularization(regularization) {
+        if let Ok(learner) = self.learner.with_regularization(self.regularization) {
             self.learner = learner;
         }
         self

@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::base_models::BaseModels;
 use super::checkpoint::{FirstPass, Run};
 use super::corpora::{TrainingCorpora, is_content};
-use super::events::{End, EndReason, Observer, Pass};
+use super::events::{End, Observer, Pass};
 use super::extraction::Source;
 use super::folds::Folds;
 use super::options::TrainOptions;
@@ -78,7 +78,7 @@ impl<'a> Trainer<'a> {
             begin_pass(&mut run, Pass::Fold { number: fold + 1, of }, observer);
             let source = plan.source(plan.without(fold).into());
             let trained = trainer.train_pass(source, &mut run, observer)?;
-            if trained.end.reason == EndReason::Optimizer(StopReason::Interrupted) {
+            if trained.end.reason == StopReason::Interrupted {
                 return first.alone(trained.end.reason);
             }
             run.finished.folds.push(plan.predict(fold, trained.model, &first)?);
@@ -130,7 +130,7 @@ impl<'a> Trainer<'a> {
             // By default, fewer iterations have a shorter warm-up than the first pass had.
             settings = settings.with_regularization(Regularization {
                 warm_up: Some(self.settings.warm_up()),
-                ..settings.regularization().clone()
+                ..*settings.regularization()
             })?;
         }
         Ok(Self { settings, ..self.clone() })
@@ -235,7 +235,7 @@ impl FirstPass {
     }
 
     /// Returns the first pass alone as the result of training that ended early, for `reason`.
-    fn alone(&self, reason: EndReason) -> Result<Trained> {
+    fn alone(&self, reason: StopReason) -> Result<Trained> {
         Ok(Trained {
             model: Model::from_bytes(self.model.as_bytes().to_vec())?,
             end: End { reason, ..self.end.clone() },

@@ -16,7 +16,7 @@ use dropchain::kernel::optim::StopReason;
 use dropchain::sentence::Sentence;
 use dropchain::tag::{TagDocuments, Tagger};
 use dropchain::template::Template;
-use dropchain::train::{EndReason, Folds, Observer, Pass, Trainer, is_content};
+use dropchain::train::{Folds, Observer, Pass, Trainer, is_content};
 
 /// How to look for suspicious annotation.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +87,7 @@ pub fn suspicious(
         let rest = (0..numbers.len()).filter(|number| !is_held_out(number));
         let rest: Corpus = rest.map(|i| sentences[numbers[i]].clone()).collect();
         let trained = trainer.train(rest, template.cloned(), observer)?;
-        if trained.end.reason == EndReason::Optimizer(StopReason::Interrupted) {
+        if trained.end.reason == StopReason::Interrupted {
             return Ok(None);
         }
         let tagger = Tagger::new(trained.model);

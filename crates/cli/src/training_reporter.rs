@@ -114,7 +114,7 @@ impl Observer for TrainingReporter<'_> {
             "stopped after {} iterations, {:.1} s: {}",
             end.iterations,
             end.time.as_secs_f64(),
-            end.reason
+            end.reason.message()
         );
         if let Some(score) = end.dev {
             line.push_str(&format!(

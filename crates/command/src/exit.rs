@@ -4,8 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use dropchain::Error;
-use dropchain::kernel::optim::StopReason;
-use dropchain::train::EndReason;
+use dropchain::train::StopReason;
 
 use crate::interrupt::{self, Signal};
 use crate::progress::failure;
@@ -96,7 +95,7 @@ pub fn check_uninterrupted() -> CommandResult {
 /// fault or by overflow: within rounding of a minimum, another test stops training first. With the
 /// approximate gradients of the paper they disagree by design, and it is how training ends.
 pub fn training_result(
-    (reason, iterations): (EndReason, usize),
+    (reason, iterations): (StopReason, usize),
     is_first_pass: bool,
     has_exact_gradient: bool,
     fate: &str,
@@ -110,13 +109,11 @@ pub fn training_result(
         return Err(CommandError::Interrupted(signal, message));
     }
     match reason {
-        EndReason::Optimizer(StopReason::LineSearch) if has_exact_gradient => {
-            Err(CommandError::NotConverged(format!(
-                "training did not converge: the line search found no lower value after \
-                 {iterations} iterations; {fate}"
-            )))
-        }
-        EndReason::Optimizer(StopReason::NonFinite) => Err(CommandError::NotFinite(format!(
+        StopReason::LineSearch if has_exact_gradient => Err(CommandError::NotConverged(format!(
+            "training did not converge: the line search found no lower value after \
+             {iterations} iterations; {fate}"
+        ))),
+        StopReason::NonFinite => Err(CommandError::NotFinite(format!(
             "the objective or its gradient is not finite after {iterations} iterations; {fate}"
         ))),
         _ => Ok(()),

@@ -283,7 +283,7 @@ fn refit_settings(
     // By default, fewer iterations have a shorter warm-up than the folds had.
     let settings = settings.with_regularization(Regularization {
         warm_up: settings.has_noise().then(|| settings.warm_up()),
-        ..settings.regularization().clone()
+        ..*settings.regularization()
     })?;
     changed(&settings, |options| {
         options.max_iterations = Some(score.best_iteration);

@@ -180,7 +180,7 @@ mod tests {
             objective: Some(1.0),
             warm_up,
             end: End {
-                reason: EndReason::Patience,
+                reason: StopReason::Patience,
                 iterations: scores.len(),
                 warm_up,
                 time: Duration::ZERO,

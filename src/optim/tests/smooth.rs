@@ -154,6 +154,6 @@ fn every_number_of_threads_gives_the_same_bits() {
 
 #[test]
 fn stop_reasons_have_a_message_and_a_serialized_name() {
-    assert_eq!(StopReason::Gradient.to_string(), "the gradient vanishes");
+    assert_eq!(StopReason::Gradient.message(), "the gradient vanishes");
     assert_eq!(serde_json::to_string(&StopReason::MaxIterations).unwrap(), "\"max_iterations\"");
 }

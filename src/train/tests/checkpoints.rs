@@ -133,7 +133,7 @@ fn a_run_that_has_ended_resumes_from_its_last_checkpoint_to_the_same_end() {
         assert_eq!(resumed.end.iterations, expected.end.iterations, "{options:?}");
         assert_eq!(resumed.end.reason, expected.end.reason, "{options:?}");
         assert!(resumed.model.as_bytes() == expected.model.as_bytes(), "{options:?}");
-        let limit = EndReason::Optimizer(StopReason::MaxIterations);
+        let limit = StopReason::MaxIterations;
         converged += usize::from(expected.end.reason != limit);
     }
     assert!(converged >= 4, "{converged} runs ended before the limit");

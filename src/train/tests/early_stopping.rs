@@ -47,7 +47,7 @@ fn training_stops_after_patience_iterations_and_keeps_the_best_model() {
     let highest = means.iter().copied().fold(0.0, f64::max);
     let best = means.iter().position(|&mean| mean == highest).unwrap();
     assert!(0 < best && *means.last().unwrap() < highest, "{scores:?}");
-    assert_eq!(trained.end.reason, EndReason::Patience);
+    assert_eq!(trained.end.reason, StopReason::Patience);
     assert_eq!(trained.end.best_iteration, best);
     assert_eq!(trained.end.iterations, best + 3);
     assert_eq!(trained.end.dev, Some(DevScore::Accuracy(scores[best])));
@@ -91,10 +91,7 @@ fn without_development_data_the_last_iteration_is_the_best() {
     assert_eq!(trained.end.best_iteration, trained.end.iterations);
     assert_eq!(trained.end.iterations + 1, recorder.iterations.len());
     assert_eq!(trained.end.dev, None);
-    assert!(matches!(
-        trained.end.reason,
-        EndReason::Optimizer(StopReason::Improvement | StopReason::Gradient)
-    ));
+    assert!(matches!(trained.end.reason, StopReason::Improvement | StopReason::Gradient));
 }
 
 #[test]
@@ -118,7 +115,7 @@ fn an_interrupt_keeps_the_weights_reached() {
         let trainer = Trainer::new(options()).unwrap().interrupt(&flag);
         let mut observer = Interrupter { at, flag: &flag };
         let trained = trainer.train(overfitting(), None, &mut observer).unwrap();
-        assert_eq!(trained.end.reason, EndReason::Optimizer(StopReason::Interrupted));
+        assert_eq!(trained.end.reason, StopReason::Interrupted);
         assert_eq!((trained.end.iterations, trained.end.best_iteration), (at, at));
         let until = TrainOptions { max_iterations: Some(at), ..options() };
         let (expected, _) = train_on_overfitting(until, None);
@@ -139,7 +136,7 @@ fn an_observer_that_breaks_keeps_the_weights_reached_with_and_without_warm_up() 
         let mut ender = Ender { at, error: None };
         let trainer = Trainer::new(options).unwrap();
         let end = trainer.train(overfitting(), None, &mut ender).unwrap().end;
-        assert_eq!(end.reason, EndReason::Optimizer(StopReason::Interrupted));
+        assert_eq!(end.reason, StopReason::Interrupted);
         assert_eq!((end.iterations, end.best_iteration), (at, at));
     }
 }

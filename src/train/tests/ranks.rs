@@ -57,7 +57,7 @@ fn a_run_that_one_rank_is_asked_to_end_resumes_with_another_number_of_ranks() {
         train(&trainer.ranks(ranks), &mut stop).unwrap().end
     });
     for end in ends {
-        assert_eq!(end.reason, EndReason::Optimizer(StopReason::Interrupted));
+        assert_eq!(end.reason, StopReason::Interrupted);
         assert_eq!(end.iterations, 3);
     }
     let exists = |name: &str| Path::exists(&directory.path().join(name));

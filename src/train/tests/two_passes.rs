@@ -104,7 +104,7 @@ fn an_interrupt_at_any_moment_leaves_a_model_and_resumes_to_the_same_bits() {
         let has_second = is_complete || (model == MODELS - 1 && made > 0);
         assert_eq!(left.is_first_pass, !has_second, "{moment:?}");
         assert_eq!(left.model.first_pass().is_some(), has_second);
-        let interrupted = EndReason::Optimizer(StopReason::Interrupted);
+        let interrupted = StopReason::Interrupted;
         assert_eq!(left.end.reason == interrupted, !is_complete, "{moment:?}");
         if left.is_first_pass && model > 0 {
             assert!(left.model.as_bytes() == first.as_bytes(), "{moment:?}");

@@ -8,8 +8,8 @@ use dropchain::error::Error;
 use dropchain::kernel::optim::StopReason;
 use dropchain::model::NoiseExposure;
 use dropchain::train::{
-    DataSizes, DevScore, End, EndReason, Iteration, ModelSizes, ObjectiveTerms, Observer,
-    OptimizerStep, Pass, Start, WeightCounts,
+    DataSizes, DevScore, End, Iteration, ModelSizes, ObjectiveTerms, Observer, OptimizerStep, Pass,
+    Start, WeightCounts,
 };
 use serde_json::json;
 
@@ -73,7 +73,7 @@ fn iteration(number: usize, dev: Option<DevScore>) -> Iteration {
 
 fn end() -> End {
     End {
-        reason: EndReason::Optimizer(StopReason::MaxIterations),
+        reason: StopReason::MaxIterations,
         iterations: 30,
         warm_up: 0,
         time: Duration::from_millis(250),
@@ -154,7 +154,7 @@ fn a_value_that_is_not_finite_is_null_and_read_as_nan() {
 
 #[test]
 fn every_reason_is_read_back() {
-    for reason in EndReason::ALL {
+    for reason in StopReason::ALL {
         let end = End { reason, ..end() };
         assert_eq!(serde_json::from_value::<End>(json!(end)).unwrap().reason, reason);
     }

@@ -1,7 +1,6 @@
 //! A run and what became of it.
 
-use dropchain::kernel::optim::StopReason;
-use dropchain::train::{DevScore, EndReason};
+use dropchain::train::{DevScore, StopReason};
 
 use crate::log::Run;
 use crate::views::count_of;
@@ -45,14 +44,12 @@ impl NamedRun {
             return "unfinished";
         };
         match end.reason {
-            EndReason::Patience => "stopped early",
-            EndReason::Optimizer(reason) => match reason {
-                StopReason::Improvement | StopReason::Gradient | StopReason::Loss => "converged",
-                StopReason::MaxIterations => "reached --max-iterations",
-                StopReason::LineSearch => "ended by the line search",
-                StopReason::Interrupted => "interrupted",
-                StopReason::NonFinite => "failed",
-            },
+            StopReason::Patience => "stopped early",
+            StopReason::Improvement | StopReason::Gradient | StopReason::Loss => "converged",
+            StopReason::MaxIterations => "reached --max-iterations",
+            StopReason::LineSearch => "ended by the line search",
+            StopReason::Interrupted => "interrupted",
+            StopReason::NonFinite => "failed",
         }
     }
 
@@ -67,20 +64,20 @@ impl NamedRun {
             );
         };
         let why = match end.reason {
-            EndReason::Patience => {
+            StopReason::Patience => {
                 let patience = self.run.start.options["patience"].as_u64();
                 let waited = patience.map_or(String::new(), |n| format!(" for {n} iterations"));
                 format!(": no improvement on development data{waited}")
             }
-            EndReason::Optimizer(StopReason::Interrupted) => String::new(),
-            EndReason::Optimizer(StopReason::MaxIterations) => ", before it converged".to_owned(),
-            EndReason::Optimizer(reason) => format!(": {reason}"),
+            StopReason::Interrupted => String::new(),
+            StopReason::MaxIterations => ", before it converged".to_owned(),
+            reason => format!(": {}", reason.message()),
         };
         let ending = match end.reason {
-            EndReason::Optimizer(StopReason::MaxIterations) => {
+            StopReason::MaxIterations => {
                 return format!("{name} reached --max-iterations, after {iterations}{why}.");
             }
-            EndReason::Optimizer(StopReason::Interrupted) => "was interrupted",
+            StopReason::Interrupted => "was interrupted",
             _ => self.ending(),
         };
         format!("{name} {ending} after {iterations}{why}.")
@@ -91,7 +88,7 @@ impl NamedRun {
         let (number, score) = self.kept()?;
         let is_last = number > 0 && number == self.iterations();
         let reason = self.run.end.as_ref().map(|end| end.reason);
-        let is_cut = reason == Some(EndReason::Optimizer(StopReason::MaxIterations));
+        let is_cut = reason == Some(StopReason::MaxIterations);
         let rising = match is_last && is_cut {
             true => ", the last one: more may raise it",
             false => "",
