@@ -314,9 +314,11 @@ mod tests {
         assert_eq!(noise.factors([3.0, 0.0])[0], 1.0);
         assert_eq!(noise.factors([0.0, 0.0]), [0.0, 0.0]);
     }
+
     #[test]
     fn dropout_is_multiplicative_noise_of_a_variance() {
-        assert_eq!(NoiseDistribution::Dropout.rate(0.5), NoiseDistribution::Gaussian.rate(1.0));
-        assert_eq!(NoiseDistribution::Dropout.rate(0.0), 0.0);
+        let gaussian = NoiseOptions { kind: NoiseKind::Gaussian, ..NoiseOptions::dropout(1.0) };
+        assert_eq!(NoiseOptions::dropout(0.5).rates(), gaussian.rates());
+        assert_eq!(NoiseOptions::dropout(0.0).rates(), [0.0; 2]);
     }
 }
