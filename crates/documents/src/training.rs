@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::corpus::{DocumentCorpus, Target};
@@ -14,9 +14,8 @@ use crate::options::{DocumentOptions, Multiclass, NoiseKind, Strengths, Task};
 use crate::{DocumentModel, Loss};
 use dropchain::error::Result;
 use dropchain::kernel::extract::SparseRows;
-use dropchain::train::{
-    DevScore, EndReason, Iteration, ObjectiveTerms, OptimizerStep, WeightCounts,
-};
+use dropchain::kernel::optim::StopReason;
+use dropchain::train::{DevScore, Iteration, ObjectiveTerms, OptimizerStep, WeightCounts};
 
 /// Number of classes above which sigma points are further from dropout than its quadratic term
 /// (`docs/dropout.md`).
@@ -60,8 +59,8 @@ pub struct Start {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct End {
     /// Why.
-    #[serde(rename = "stop_reason", serialize_with = "write_name")]
-    pub reason: EndReason,
+    #[serde(rename = "stop_reason")]
+    pub reason: StopReason,
     /// The number of iterations.
     pub iterations: usize,
     /// The iteration whose weights the model has.
@@ -206,8 +205,8 @@ impl<'a> DocumentTrainer<'a> {
         let mut fitted = problem.minimize(&mut watch)?;
         let mut end = End {
             reason: match is_patient {
-                true => EndReason::Optimizer(fitted.stop_reason),
-                false => EndReason::Patience,
+                true => fitted.stop_reason,
+                false => StopReason::Patience,
             },
             iterations: fitted.iterations,
             best_iteration: fitted.iterations,
@@ -285,14 +284,6 @@ fn iteration(
         recall_bias: None,
         dev_details: None,
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn write_name<S: Serializer>(
-    reason: &EndReason,
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    serializer.serialize_str(reason.name())
 }
 
 /// The best iteration so far.

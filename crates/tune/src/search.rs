@@ -18,7 +18,7 @@ use dropchain::error::{Error, Result};
 use dropchain::kernel::optim::StopReason;
 use dropchain::memory::MemoryLimit;
 use dropchain::model::Model;
-use dropchain::train::{EndReason, Pruned, Regularization, Rounded, TrainSettings, Trained};
+use dropchain::train::{Pruned, Regularization, Rounded, TrainSettings, Trained};
 
 /// Options that only the final model depends on: a search may be resumed with other values.
 const FREE_OPTIONS: [&str; 2] = ["prune", "precision"];
@@ -228,7 +228,7 @@ impl SearchRun<'_> {
             settings = self.data.fold_settings(&settings)?;
         }
         let (trained, mut record) = self.train(key, settings, self.search.interrupt)?;
-        if trained.end.reason == EndReason::Optimizer(StopReason::Interrupted) {
+        if trained.end.reason == StopReason::Interrupted {
             return Ok(None);
         }
         let course = record.course(&trained.end);

@@ -170,7 +170,8 @@ mod tests {
     use super::*;
     use crate::NoiseGain;
     use crate::tests::configuration;
-    use dropchain::train::{End, EndReason};
+    use dropchain::kernel::optim::StopReason;
+    use dropchain::train::End;
 
     fn course(warm_up: usize, scores: &[f64]) -> Course {
         let number =

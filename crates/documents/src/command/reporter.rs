@@ -93,7 +93,8 @@ fn describe_end(end: &End) -> String {
     let objective = digits(end.objective);
     let mut line = format!(
         "stopped after {} iterations: {}; objective {objective}",
-        end.iterations, end.reason
+        end.iterations,
+        end.reason.message()
     );
     if let Some(accuracy) = end.dev_accuracy {
         line.push_str(&format!(

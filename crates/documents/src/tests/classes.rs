@@ -1,8 +1,8 @@
 //! Classifiers.
 
 use super::*;
+use dropchain::kernel::optim::StopReason;
 use dropchain::kernel::random::uniform;
-use dropchain::train::EndReason;
 use serde_json::json;
 
 const LOSSES: [Loss; 4] = [Loss::Softmax, Loss::Hinge, Loss::Logistic, Loss::Squared];
@@ -287,7 +287,7 @@ fn development_documents_choose_the_iteration() {
     let best = end.best_iteration;
     assert!((0..scores.len()).all(|i| mean(i) <= mean(best)));
     assert_eq!(end.dev_accuracy, Some(scores[best]));
-    assert_eq!((end.reason, scores.len()), (EndReason::Patience, best + 6));
+    assert_eq!((end.reason, scores.len()), (StopReason::Patience, best + 6));
     assert_eq!(accuracy(&model, &all[100..]), scores[best]);
 }
 

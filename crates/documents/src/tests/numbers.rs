@@ -3,7 +3,6 @@
 use super::*;
 use dropchain::kernel::optim::StopReason;
 use dropchain::kernel::random::uniform;
-use dropchain::train::EndReason;
 
 const LOSSES: [Loss; 3] = [Loss::Squared, Loss::Poisson, Loss::Insensitive { epsilon: 0.3 }];
 
@@ -126,7 +125,7 @@ fn minima_that_are_not_unique_and_exact_fits_are_found() {
     let model = train(dependent.clone(), &options(Loss::Squared, 0.0, 0.0)).unwrap().model;
     assert!((model.predict(&dependent[4]).unwrap() - 4.0).abs() < 1e-3);
     let trained = train(documents(6, 30), &options(Loss::Squared, 0.0, 0.0)).unwrap();
-    assert_ne!(trained.end.reason, EndReason::Optimizer(StopReason::LineSearch));
+    assert_ne!(trained.end.reason, StopReason::LineSearch);
     assert!(trained.end.objective < 1e-8, "{}", trained.end.objective);
 }
 
@@ -147,7 +146,7 @@ fn limits_and_observers_end_training() {
         let mut options = options(loss, 1e-3, 0.0);
         (options.learning.max_iterations, options.learning.tolerance) = (Some(1), Some(0.0));
         let trained = train(documents(80, 9), &options).unwrap();
-        assert_eq!(trained.end.reason, EndReason::Optimizer(StopReason::MaxIterations), "{loss:?}");
+        assert_eq!(trained.end.reason, StopReason::MaxIterations, "{loss:?}");
         options.learning.max_iterations = None;
         let trainer = DocumentTrainer::new(options).unwrap();
         let corpus = corpus(documents(80, 9), &trainer);
@@ -156,11 +155,7 @@ fn limits_and_observers_end_training() {
             _ => ControlFlow::Continue(()),
         });
         let end = trained.unwrap().end;
-        assert_eq!(
-            (end.reason, end.iterations),
-            (EndReason::Optimizer(StopReason::Interrupted), 0),
-            "{loss:?}"
-        );
+        assert_eq!((end.reason, end.iterations), (StopReason::Interrupted, 0), "{loss:?}");
     }
 }
 
