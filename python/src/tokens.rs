@@ -74,6 +74,14 @@ impl<'py> Tokens<'py> {
         }
     }
 
+    fn py(&self) -> Python<'py> {
+        match self {
+            Self::List(tokens) => tokens.py(),
+            Self::Items(items) => items.py(),
+            Self::Matrix(matrix) => matrix.py(),
+        }
+    }
+
     /// Hands over the features of all tokens.
     ///
     /// # Errors
@@ -86,30 +94,24 @@ impl<'py> Tokens<'py> {
         sink: &mut impl FeatureSink,
         place: Place<'_>,
     ) -> PyResult<()> {
-        let token_place = |t: usize| move || format!("{}[{t}]", place());
-        match self {
-            Self::List(tokens) => {
-                for (t, token) in tokens.try_iter()?.enumerate() {
-                    let token = token?;
-                    let read = items.read(&token, &mut |name, value| sink.feature(name, value));
-                    read.map_err(|e| at(token.py(), token_place(t), e))?;
-                    sink.end_token(t)?;
-                }
-            }
-            Self::Items(items) => {
-                for t in 0..items.get().len() {
-                    let read = items.get().read(t, &mut |name, value| sink.feature(name, value));
-                    read.map_err(|e| at(items.py(), token_place(t), e))?;
-                    sink.end_token(t)?;
-                }
-            }
-            Self::Matrix(matrix) => {
-                for t in 0..matrix.rows() {
-                    let read = matrix.row(t, &mut |name, value| sink.feature(name, value));
-                    read.map_err(|e| at(matrix.py(), token_place(t), e))?;
-                    sink.end_token(t)?;
-                }
-            }
+        let tokens = match self {
+            Self::List(tokens) => Some(tokens.try_iter()?),
+            _ => None,
+        };
+        let mut tokens = tokens.into_iter().flatten();
+        for t in 0.. {
+            let mut feature = |name: &str, value| sink.feature(name, value);
+            let read = match self {
+                Self::List(_) => match tokens.next().transpose()? {
+                    Some(token) => items.read(&token, &mut feature),
+                    None => break,
+                },
+                _ if t == self.len()? => break,
+                Self::Items(items) => items.get().read(t, &mut feature),
+                Self::Matrix(matrix) => matrix.row(t, &mut feature),
+            };
+            read.map_err(|e| at(self.py(), || format!("{}[{t}]", place()), e))?;
+            sink.end_token(t)?;
         }
         Ok(())
     }

@@ -115,13 +115,12 @@ def test_features_are_matrices():
         for matrix in dense
     ]
     expected = train((dicts, Y), **SMALL).tagger
-    flat = [label for labels in Y for label in labels]
     for data in (
         ([Features(matrix, names) for matrix in dense], Y),
         ([Features(sparse.csr_matrix(matrix), names) for matrix in dense], Y),
         (Features(one, names, lengths=[2, 1]), Y),
-        (Features(sparse.coo_array(one), names, [2, 1]), flat),
-        (Features(one.astype("float32"), names, [2, 1]), np.array(flat)),
+        (Features(sparse.coo_array(one), names, [2, 1]), Y),
+        (Features(one.astype("float32"), names, [2, 1]), Y),
     ):
         tagger = train(data, **SMALL).tagger
         assert tagger.weights() == expected.weights()
@@ -171,7 +170,7 @@ def test_matrices_must_be_numbers_with_a_name_for_each_column():
     values = np.array([[np.nan, 1.0]])
     with pytest.raises(ValueError, match=r"X\[0\]\[0\]: feature 'f0' has the value NaN"):
         train(([values], [["O"]]))
-    with pytest.raises(ValueError, match=r"X\[0\]: found array\(\[\['a'"):
+    with pytest.raises(ValueError, match=r"X\[0\]: found a matrix of <U1"):
         train(([np.array([["a", "b"]])], [["O"]]))
     with pytest.raises(ValueError, match="found 1 names for 2 columns"):
         Features(values, ["a"])
@@ -181,8 +180,6 @@ def test_matrices_must_be_numbers_with_a_name_for_each_column():
         Features(values, ["a", 3])
     with pytest.raises(ValueError, match="array of 1 dimensions"):
         Features([1.0])
-    with pytest.raises(ValueError, match="y has 1 labels for 2 tokens"):
-        train((Features(np.ones((2, 1))), ["O"]))
 
 
 def test_unknown_labels_are_summed_over():

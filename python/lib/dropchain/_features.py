@@ -39,14 +39,15 @@ class Features:
         names: Iterable[str] | None = None,
         lengths: Iterable[int] | None = None,
     ) -> None:
-        if not hasattr(values, "tocsr"):
-            values = np.asarray(values)
+        values = values.tocsr() if hasattr(values, "tocsr") else np.asarray(values)
         if len(values.shape) != 2:
             raise ValueError(
                 f"found an array of {len(values.shape)} dimensions; expected 2: tokens and features"
             )
+        if values.dtype.kind not in "biuf":
+            raise ValueError(f"found a matrix of {values.dtype} as features; expected numbers")
         tokens, width = values.shape
-        self.values = values.tocsr() if hasattr(values, "tocsr") else values
+        self.values = values
         self.names = None if names is None else [_name(name) for name in names]
         if self.names is not None and len(self.names) != width:
             raise ValueError(f"found {len(self.names)} names for {width} columns")
@@ -56,6 +57,19 @@ class Features:
                 f"the lengths sum up to {sum(self.lengths)}; expected {tokens}, the number of rows"
             )
         self._ends = np.cumsum(self.lengths).tolist()
+
+    def _rows(self) -> tuple[list[str], list[int], Any, Any]:
+        """Return the names of columns, and of the values that are not 0 where the rows end, their
+        columns and these values."""
+        values = self.values
+        if hasattr(values, "tocsr"):
+            ends, columns, values = values.indptr[1:], values.indices, values.data
+        else:
+            rows, columns = np.nonzero(values)
+            ends = np.cumsum(np.bincount(rows, minlength=len(values)))
+            values = values[rows, columns]
+        names = self.names or [f"f{i}" for i in range(self.values.shape[1])]
+        return names, ends.tolist(), columns.astype("int64"), values.astype("float64")
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -71,6 +85,16 @@ class Features:
         tokens, width = self.values.shape
         sentences = f" in {len(self)} sentences" if len(self) != 1 else ""
         return f"<Features of {tokens} tokens{sentences}: {width} columns>"
+
+
+def rows(value: Any) -> tuple[list[str], list[int], Any, Any] | None:
+    """Return the rows of a matrix: see :meth:`Features._rows`; None of anything else, such as an
+    array of words."""
+    if isinstance(value, np.ndarray) and (value.ndim != 1 or value.dtype.kind in "biuf"):
+        value = Features(value)
+    elif hasattr(value, "tocsr"):
+        value = Features(value)
+    return value._rows() if isinstance(value, Features) else None
 
 
 def _name(name: Any) -> str:
