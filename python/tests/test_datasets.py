@@ -88,9 +88,9 @@ def test_ignored_tags_are_unknown_labels():
         ({"tokens": TOKENS, "ner_tags": [[9, 0], [0, 0]]}, {"names": NAMES},
          r"row 0, token 0: found the tag 9; there are 3 names"),
         ({"tokens": TOKENS, "ner_tags": [["a", 0.5], [{}, 0]]}, {"names": NAMES},
-         r"row 1, token 0: found \{\} as a tag"),
+         r"row 1, token 0: found \{\} \(dict\) as a tag"),
         ({"tokens": TOKENS, "ner_tags": [[1], [0, 0]]}, {"names": NAMES},
-         "row 0: found 1 labels for 2 tokens"),
+         "row 0: found 1 values in 'ner_tags' for 2 tokens"),
         ({"tokens": [["a", None]], "ner_tags": [[0, 0]]}, {"names": NAMES},
          "row 0, token 1: found None"),
         ({"tokens": TOKENS}, {}, "column of the tags is not clear"),
@@ -98,7 +98,6 @@ def test_ignored_tags_are_unknown_labels():
         ({"a": TOKENS, "ner_tags": TAGS}, {}, "column of the words is not clear"),
         ([{"tokens": TOKENS[0], "ner_tags": [0, 0]}, {"tokens": TOKENS[1]}], {"names": NAMES},
          "row 1 has no 'ner_tags'"),
-        ({"train": {"tokens": TOKENS}, "test": {}}, {}, r"found several data sets \(train, test\)"),
     ],
 )
 def test_unfit_data_sets_are_errors(data, arguments, message):

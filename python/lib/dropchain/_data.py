@@ -11,7 +11,7 @@ import numpy as np
 from dropchain import _docs, _tables, _tuples
 from dropchain._dropchain import Corpus, Sentence, Tagger, Template
 from dropchain._features import Features
-from dropchain._layouts import listed
+from dropchain._tables import listed
 from dropchain._tuples import described
 
 #: What :func:`kind` tells apart, with an example of each.
@@ -124,7 +124,7 @@ def corpus(
     elif labels is None and form == "tagged":
         sentences, labels, columns = _tuples.of_rows(sentences, columns, label, unlabeled)
     elif labels is not None:
-        labels = _divided(listed_labels(labels), sentences)
+        labels = listed_labels(labels)
     return Corpus._of(sentences, labels, columns, weights)
 
 
@@ -226,7 +226,7 @@ def are_labels(value: Any, data: Any = None) -> bool:
     if not isinstance(value, (list, tuple)) or not value:
         return False
     if all(isinstance(item, str) for item in value):
-        return isinstance(data, Features) or _tables.is_table(data)
+        return _tables.is_table(data)
     is_flat = isinstance(value, tuple) and len(value) == 2  # or else (X, y)
     return all(item is None or _is_label_list(item, is_flat) for item in value)
 
@@ -284,19 +284,6 @@ def _is_matrix(value: Any) -> bool:
     return hasattr(value, "tocsr") or (
         isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "biuf"
     )
-
-
-def _divided(labels: Any, sentences: Any) -> Any:
-    """Divide the labels of all tokens into those of sentences, unless they are already."""
-    if not isinstance(sentences, Features):
-        return labels
-    labels, lengths = listed(labels), sentences.lengths
-    if not labels or not isinstance(labels[0], str):
-        return labels
-    if len(labels) != sum(lengths):
-        raise ValueError(f"y has {len(labels)} labels for {sum(lengths)} tokens")
-    ends = np.cumsum(lengths).tolist()
-    return [labels[end - length : end] for end, length in zip(ends, lengths)]
 
 
 def template(value: Any) -> Template | None:

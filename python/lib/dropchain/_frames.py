@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from dropchain._dropchain import Sentence, Tagger
-from dropchain._layouts import is_missing, listed
+from dropchain._tables import is_missing, listed
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]

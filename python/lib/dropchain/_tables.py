@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from dropchain._dropchain import Corpus
-from dropchain._layouts import Rows, Tokens, is_missing, listed, shown
+from dropchain._tuples import described
 
 #: The tag that HuggingFace's libraries ignore.
 IGNORED = -100
@@ -22,9 +23,9 @@ class Table:
     """The columns of a table, whatever it is."""
 
     def __init__(self, data: Any) -> None:
-        _check_is_split(data)
         self.features = getattr(data, "features", None)
         self.takes_all = self.features is None  # columns of strings, unless some are chosen
+        self.height: int | None = None
         if hasattr(data, "validate"):  # of pyarrow, which trusts the offsets of others
             data.validate(full=True)
         if _is_frame(data) and any(getattr(getattr(data, "index", None), "names", ())):
@@ -47,12 +48,26 @@ class Table:
         """Return the values of a column."""
         if name not in self.names:
             raise ValueError(f"no column '{name}'; the columns are {', '.join(self.names)}")
-        return listed(self._get(name))
+        return self.rows(self._get(name), name)
 
-    def find(self, usual: tuple[str, ...]) -> str | None:
+    def rows(self, values: Any, name: str) -> list[Any]:
+        """Return values as a list, of which there must be one for each row."""
+        found = listed(values)
+        self.height = len(found) if self.height is None else self.height
+        if len(found) != self.height:
+            raise ValueError(f"{name}: found {len(found)} rows; expected {self.height}")
+        return found
+
+    def named(self, what: str, argument: str, usual: tuple[str, ...]) -> str:
         """Return the column with the first of the usual names."""
         plain = {re.sub(r"[\W_]", "", name.lower()): name for name in reversed(self.names)}
-        return next((plain[name] for name in usual if name in plain), None)
+        found = next((plain[name] for name in usual if name in plain), None)
+        if found is None:
+            raise ValueError(
+                f"the column {what} is not clear; expected {argument}=… as one of "
+                + ", ".join(self.names)
+            )
+        return found
 
     def tag_names(self, label: str) -> list[str]:
         """Return the names of tags, as far as the data set has them."""
@@ -103,6 +118,96 @@ def is_column(data: Any) -> bool:
     return not is_whole and (hasattr(data, "to_list") or hasattr(data, "to_pylist"))
 
 
+class Rows:
+    """How the rows of a table are sentences: a row with lists is a sentence, another a token."""
+
+    def __init__(self, table: Table, word: str, sentence: str | Iterable[str] | None) -> None:
+        self.ids = [sentence] if isinstance(sentence, str) else listed(sentence or [])
+        #: The rows with which sentences begin, if a row is a token.
+        self.starts: list[int] | None = None
+        words = table.column(word)
+        self.height = len(words)
+        if not _is_list(next((value for value in words if not is_missing(value)), None)):
+            if not self.ids:
+                self.ids = [table.named("that tells sentences apart", "sentence", _SENTENCES)]
+            self.starts = _starts(table, self.ids)
+
+    def divided(self, values: list[Any], name: str) -> list[list[Any]]:
+        """Return the values of each sentence."""
+        if self.starts is not None:
+            ends = [*self.starts[1:], self.height][: len(self.starts)]
+            return [values[start:end] for start, end in zip(self.starts, ends)]
+        for i, value in enumerate(values):
+            if not _is_list(value):
+                raise ValueError(f"row {i}: found {described(value)} in '{name}'; expected a list")
+        return [listed(value) for value in values]
+
+    def strings(self, values: list[Any], name: str) -> list[list[str]]:
+        """Return the values of each sentence, of which each must be a string."""
+        found = self.divided(values, name)
+        for i, row in enumerate(found):
+            for t, value in enumerate(row):
+                if isinstance(value, str):
+                    continue
+                fault = f"found {described(value)} in '{name}'; expected a string"
+                if self.starts is not None and is_missing(value):
+                    fault = (
+                        f"'{name}' has no value (pandas reads texts such as NA and null as "
+                        "missing: read_csv(…, keep_default_na=False)); expected a string"
+                    )
+                raise ValueError(f"{self.place(i, t)}: {fault}")
+        return found
+
+    def place(self, i: int, t: int) -> str:
+        """Return where a token is."""
+        return f"row {i}, token {t}" if self.starts is None else f"row {self.starts[i] + t}"
+
+    def placed(self, message: str) -> str:
+        """Name the place in the table in a message of :class:`Corpus`."""
+        match = re.match(r"[Xy]\[(\d+)\]\[(\d+)\]: ", message)
+        if match is None:
+            return message
+        return f"{self.place(int(match[1]), int(match[2]))}: {message[match.end():]}"
+
+
+def _starts(table: Table, ids: list[str]) -> list[int]:
+    """Return the rows with which sentences begin: those with another value in some columns than
+    the row before."""
+    starts: list[int] = []
+    seen: set[Any] = set()
+    before = again = None
+    gaps, named = 0, ", ".join(ids)
+    for row, values in enumerate(zip(*(table.column(name) for name in ids))):
+        if all(is_missing(value) or value == "" for value in values):
+            if not starts:
+                raise ValueError(f"row 0: '{named}' has no value; expected that of its sentence")
+            gaps += 1
+            continue
+        if starts and values == before:
+            continue
+        found = described(values[0] if len(ids) == 1 else values)
+        try:
+            if again is None and values in seen:
+                again = f"column '{named}' has {found} again in row {row}"
+            seen.add(values)
+        except TypeError:
+            message = f"row {row}: found {found} in '{named}'; expected a number or a string"
+            raise ValueError(message) from None
+        starts.append(row)
+        before = values
+    if gaps:
+        _warn(
+            f"column '{named}' is empty in {gaps} of {table.height} rows: a sentence goes on "
+            "until the next value"
+        )
+    if again is not None:
+        _warn(
+            f"{again}, after other sentences: it is read as another sentence (expected the rows "
+            "of a sentence one after another)"
+        )
+    return starts
+
+
 def corpus(
     data: Any,
     labels: Any = None,
@@ -117,78 +222,67 @@ def corpus(
 ) -> Corpus:
     """Convert a table with a row for each sentence, which has lists, or for each token."""
     table = Table(data)
-    word = word or table.find(_WORDS)
-    if word is None:
-        raise ValueError(
-            "the column of the words is not clear; expected word=… as one of "
-            + ", ".join(table.names)
-        )
-    words = table.column(word)
-    first = next((value for value in words if not is_missing(value)), None)
-    ids = [sentence] if isinstance(sentence, str) else listed(sentence or [])
-    has_lists = first is not None and not isinstance(first, str) and hasattr(first, "__iter__")
-    if not has_lists and not ids:
-        found = table.find(_SENTENCES)
-        if found is None:
-            raise ValueError(
-                "the column that tells sentences apart is not clear; expected sentence=… as one "
-                f"of {', '.join(table.names)}"
-            )
-        ids = [found]
+    word = word or table.named("of the words", "word", _WORDS)
+    rows = Rows(table, word, sentence)
     if unlabeled or labels is not None:
         label = None
     elif label is None:
-        label = table.label(word, ids)
-    tags = None if unlabeled else labels if label is None else table.column(label)
-    known = listed(names or []) or ([] if label is None else table.tag_names(label))
-    others = {name: table.column(name) for name in columns or () if name not in (word, label, *ids)}
-    if columns is None and table.takes_all:
-        taken = {word, label, *ids, "word", "form", "label"}
-        for name in table.names:
-            if name not in taken:
-                values = table.column(name)
-                if _fits(values, words, has_lists):
-                    others[name] = values
-    layout = Rows(words, word) if has_lists else Tokens(words, word, ids, table)
-    cells = [layout.divided(words, word)]
-    cells += [layout.divided(values, name) for name, values in others.items()]
-    for i, row in enumerate(cells[0]):
-        layout.check(i, row, word)
-    sentences: Any = cells[0]
-    schema = None
+        label = table.label(word, rows.ids)
+    words = rows.strings(table.column(word), word)
+    taken = {word, label, *rows.ids}
+    others = {}
+    for name in table.names if columns is None and table.takes_all else columns or ():
+        is_chosen = columns is not None
+        if name in taken or not is_chosen and name in ("word", "form", "label"):
+            continue
+        try:
+            others[name] = _one_for_each(rows.strings(table.column(name), name), words, name)
+        except ValueError:
+            if is_chosen:
+                raise
+    sentences: Any = words
     if others:
-        schema = ["word", *others]
-        sentences = []
-        for i, parts in enumerate(zip(*cells)):
-            for name, part in zip(others, parts[1:]):
-                if len(part) != len(parts[0]):
-                    raise ValueError(
-                        f"row {i}: column '{name}' has {len(part)} values for {len(parts[0])} "
-                        "tokens; expected one for each"
-                    )
-                layout.check(i, part, name)
-            sentences.append(list(zip(*parts)))
+        sentences = [list(zip(*cells)) for cells in zip(words, *others.values())]
+    tags = None if unlabeled else labels if label is None else table.column(label)
     if tags is not None:
+        known = listed(names or []) or ([] if label is None else table.tag_names(label))
         name = label or "y"
-        divided = layout.divided(listed(tags), name)
-        for i, (row, tokens) in enumerate(zip(divided, cells[0])):
-            if len(row) != len(tokens):
-                raise ValueError(
-                    f"row {i}: found {len(row)} labels for {len(tokens)} tokens; expected one for "
-                    "each"
-                )
-        tags = [
-            [
-                tag if isinstance(tag, str) else _tag(tag, known, f"{name}: {layout.place(i, t)}")
-                for t, tag in enumerate(row)
-            ]
-            for i, row in enumerate(divided)
-        ]
-        layout.say_unknown(tags, name)
+        tags = _one_for_each(rows.divided(table.rows(tags, name), name), words, name)
+        tags = _labels(tags, known, rows, name)
     try:
-        return Corpus._of(sentences, tags, schema, weights)
+        return Corpus._of(sentences, tags, ["word", *others] if others else None, weights)
     except ValueError as error:
-        raise ValueError(layout.in_table(str(error))) from None
+        raise ValueError(rows.placed(str(error))) from None
+
+
+def _one_for_each(column: list[Any], words: list[Any], name: str) -> list[Any]:
+    """Return the values of a column, of which there must be one for each token."""
+    for i, (values, tokens) in enumerate(zip(column, words)):
+        if len(values) != len(tokens):
+            raise ValueError(
+                f"row {i}: found {len(values)} values in '{name}' for {len(tokens)} tokens; "
+                "expected one for each"
+            )
+    return column
+
+
+def _labels(tags: list[Any], names: list[str], rows: Rows, column: str) -> list[Any]:
+    """Return tags by their names; what has no value is unknown."""
+    labels = [
+        [
+            tag if isinstance(tag, str) else _tag(tag, names, f"{column}: {rows.place(i, t)}")
+            for t, tag in enumerate(row)
+        ]
+        for i, row in enumerate(tags)
+    ]
+    places = ((i, t) for i, row in enumerate(labels) for t, tag in enumerate(row) if tag is None)
+    unknown = [rows.place(i, t) for i, t in places]
+    if unknown and rows.starts is not None:
+        _warn(
+            f"column '{column}' is empty in {len(unknown)} of {rows.height} rows, first in "
+            f"{unknown[0]}: these labels are unknown"
+        )
+    return labels
 
 
 def to_dict(corpus: Corpus) -> dict[str, list[Any]]:
@@ -226,26 +320,29 @@ def _column_of_rows(rows: Any, name: str) -> list[Any]:
     return column
 
 
-def _check_is_split(data: Any) -> None:
-    if isinstance(data, Mapping) and data:
-        first = next(iter(data.values()))
-        if hasattr(first, "column_names") or isinstance(first, Mapping):
-            splits = ", ".join(map(str, data))
-            raise ValueError(
-                f"found several data sets ({splits}); expected one of them, such as "
-                f"data[{next(iter(data))!r}]"
-            )
+def listed(values: Any) -> list[Any]:
+    """Return the items of an array, a column or any iterable as a list."""
+    if isinstance(values, list):
+        return values
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    return [value for value in values]  # not list(…), which trusts __len__
 
 
-def _fits(values: list[Any], words: list[Any], has_lists: bool) -> bool:
-    """Return whether a column has a string for each token."""
-    if not has_lists:
-        return all(isinstance(value, str) for value in values)
-    are_lists = all(not isinstance(row, str) and hasattr(row, "__iter__") for row in values)
-    return are_lists and len(values) == len(words) and all(
-        [isinstance(value, str) for value in listed(row)] == [True] * len(listed(tokens))
-        for row, tokens in zip(values, words)
-    )
+def is_missing(value: Any) -> bool:
+    """Return whether a cell has no value."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
+
+
+def _is_list(value: Any) -> bool:
+    return not isinstance(value, str) and hasattr(value, "__iter__")
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=2)
 
 
 def _tag(tag: Any, names: list[str], place: str) -> Any:
@@ -257,7 +354,7 @@ def _tag(tag: Any, names: list[str], place: str) -> Any:
         number = int(tag)
     except (TypeError, ValueError):
         raise ValueError(
-            f"{place}: found {shown(tag)} as a tag; expected its number or name"
+            f"{place}: found {described(tag)} as a tag; expected its number or name"
         ) from None
     if number == IGNORED:
         return None
