@@ -11,7 +11,7 @@ use dropchain_check::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::corpus::{PyCorpus, ReadArguments};
+use crate::corpus::{PyCorpus, PyReadOptions};
 use crate::error::exception;
 use crate::evaluation::detector;
 use crate::inputs;
@@ -27,7 +27,7 @@ const COLUMNS: usize = 80;
 #[pyo3(from_item_all)]
 struct Arguments<'py> {
     data: Vec<(String, Data<'py>)>, // with their roles
-    reading: ReadArguments<'py>,
+    reading: Bound<'py, PyReadOptions>,
     inconsistent: Option<i64>,
     suspicious: Option<i64>,
     template: Option<Bound<'py, PyTemplate>>,
@@ -55,7 +55,7 @@ pub fn check(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<(String, 
     let folds = count("folds", Some(arguments.folds), 2)?.unwrap_or(2);
     let threads = count("threads", arguments.threads, 1)?;
     let options = CheckOptions {
-        read: arguments.reading.options()?,
+        read: arguments.reading.get().options.clone(),
         labels: detector(&arguments.plain_labels, arguments.outside)?,
         examples: count("examples", Some(arguments.examples), 0)?.unwrap_or(0),
     };

@@ -170,14 +170,6 @@ impl PySentence {
         self.0.layout.document_start
     }
 
-    fn __copy__(slf: Py<Self>) -> Py<Self> {
-        slf // it cannot change
-    }
-
-    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
-        slf
-    }
-
     #[staticmethod]
     fn _restore(data: Cow<'_, [u8]>) -> PyResult<Self> {
         let sentence = load(&data)?.pop();

@@ -39,7 +39,7 @@ def test_reading_options_are_those_of_corpora(tmp_path):
     path.write_text("Ada\tB-PER\tx\nleft\tO\ty\n\n")
     found = dropchain.check(path, format="conll", columns="word ner other".split(), label="ner")
     assert [label["label"] for label in found.labels["types"]] == ["PER"]
-    with pytest.raises(TypeError, match="unknown option 'colums'"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colums'"):
         dropchain.check(path, colums=["word"])
     (tmp_path / "bad.conll").write_text("Ada B-PER\nleft\n\n")
     errors = dropchain.check(tmp_path / "bad.conll").errors

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import inspect
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -14,13 +13,6 @@ from dropchain import _data, _dropchain, _files
 from dropchain._dropchain import Corpus, Tagger, Template
 from dropchain._explanation import Explanation
 from dropchain._results import TrainResult
-
-#: How files are read, with defaults.
-_READING = {
-    name: parameter.default
-    for name, parameter in inspect.signature(Corpus.read).parameters.items()
-    if name not in ("paths", "like")
-}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -145,11 +137,7 @@ def check(
     >>> result.sizes[0]["tokens"], result.labels["scheme"]
     (4, 'iob2')
     """
-    for name in reading:
-        if name not in _READING:
-            raise TypeError(f"check() got an unknown option '{name}'")
-    options = {**_READING, **reading}
-    options["columns"] = _data.column_names(options["columns"])
+    options = _dropchain.ReadOptions(**reading)
     roles = {"train": data, "dev": dev, "test": test}
     given = {role: part for role, part in roles.items() if part is not None}
     files = {role: _data.paths(part) for role, part in given.items()}

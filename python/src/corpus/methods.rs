@@ -6,17 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dropchain::corpus::{
-    Corpus, DocumentRule, Format, LineRules, OutputFormat, ReadOptions, ReadReport, SAMPLE_DEV,
-    SAMPLE_TEST, SAMPLE_TRAIN, Separation, Supervision,
+    Corpus, DocumentRule, Format, OutputFormat, ReadOptions, ReadReport, SAMPLE_DEV, SAMPLE_TEST,
+    SAMPLE_TRAIN, Separation,
 };
 use dropchain::{Sentence, Tagger, Template};
-use dropchain_formats::SpanOptions;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PySlice, PyType};
 
 use super::pickled::{dump, load};
-use super::reading::{ReadArguments, named, read_options};
+use super::reading::PyReadOptions;
 use super::sentences::PyCorpus;
 use super::write::CorpusWriter;
 use crate::error::{exception, warn};
@@ -155,55 +154,30 @@ impl PyCorpus {
     /// UserWarning with file and line. Raises OSError if a file cannot be read, ValueError with
     /// file and line if it is malformed.
     #[classmethod]
-    #[pyo3(signature = (
-        paths, *, format=None, columns=None, label=None, unlabeled=false, comments=false,
-        header=false, partial_labels=false, weights=true, max_sentence=None, memory=None,
-        like=None, encoding=None, paragraphs=false, offsets=None, misaligned=None
-    ))]
-    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
+    #[pyo3(
+        signature = (paths, *, like=None, **options),
+        text_signature = "($cls, paths, *, format=None, columns=None, label=None, unlabeled=False, \
+            comments=False, header=False, partial_labels=False, weights=True, max_sentence=None, \
+            memory=None, like=None, encoding=None, paragraphs=False, offsets=None, \
+            misaligned=None)"
+    )]
     fn read(
         class: &Bound<'_, PyType>,
         paths: &Bound<'_, PyAny>,
-        format: Option<&str>,
-        columns: Option<ColumnNames>,
-        label: Option<&Bound<'_, PyAny>>,
-        unlabeled: bool,
-        comments: bool,
-        header: bool,
-        partial_labels: bool,
-        weights: bool,
-        max_sentence: Option<i64>,
-        memory: Option<i64>,
         like: Option<&Bound<'_, PyTagger>>,
-        encoding: Option<&str>,
-        paragraphs: bool,
-        offsets: Option<&str>,
-        misaligned: Option<&str>,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let paths = paths_of(paths)?;
+        let reading = PyReadOptions::of(class.py(), options)?;
+        let PyReadOptions { options, format } = reading.get();
+        let format = format.as_deref();
         if format == Some("spacy") || format.is_none() && paths.iter().any(|path| is_spacy(path)) {
             let read = class.py().import("dropchain._docs")?.getattr("read")?;
-            let columns = columns.map(Vec::from);
+            let ReadOptions { label, columns, unlabeled, .. } = options;
             let corpus = read.call1((paths, label, columns, unlabeled))?;
             return Ok(Self(corpus.cast::<Self>()?.get().0.clone()));
         }
-        let arguments = ReadArguments {
-            format: format.map(str::to_owned),
-            columns,
-            label: label.cloned(),
-            unlabeled,
-            comments,
-            header,
-            partial_labels,
-            weights,
-            max_sentence,
-            memory,
-            encoding: encoding.map(str::to_owned),
-            paragraphs,
-            offsets: offsets.map(str::to_owned),
-            misaligned: misaligned.map(str::to_owned),
-        };
-        let mut options = arguments.options()?;
+        let mut options = options.clone();
         if let (Some(tagger), Some(first)) = (like, paths.first()) {
             options = read_like(&tagger.get().inner, &first.to_string_lossy(), options);
         }
@@ -326,35 +300,20 @@ impl PyCorpus {
     /// >>> Corpus.parse("Ada B-PER\nleft O\n", format="conll").labels
     /// [['B-PER', 'O']]
     #[classmethod]
-    #[pyo3(signature = (
-        text, *, format, columns=None, label=None, unlabeled=false, comments=false,
-        header=false, partial_labels=false, misaligned=None, name="text"
-    ))]
-    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
+    #[pyo3(
+        signature = (text, *, name="text", **options),
+        text_signature = "($cls, text, *, format, columns=None, label=None, unlabeled=False, \
+            comments=False, header=False, partial_labels=False, misaligned=None, name='text')"
+    )]
     fn parse(
         class: &Bound<'_, PyType>,
         text: String,
-        format: &str,
-        columns: Option<ColumnNames>,
-        label: Option<&Bound<'_, PyAny>>,
-        unlabeled: bool,
-        comments: bool,
-        header: bool,
-        partial_labels: bool,
-        misaligned: Option<&str>,
         name: &str,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let spans = SpanOptions {
-            misaligned: named(misaligned)?.unwrap_or_default(),
-            ..SpanOptions::default()
-        };
-        let options = ReadOptions {
-            unlabeled,
-            lines: LineRules { comments, header },
-            supervision: Supervision { partial_labels, ..Supervision::default() },
-            ..read_options(Some(format), columns, label, spans)?
-        };
-        let corpus = class.py().detach(|| Corpus::parse(text, name, &options));
+        let reading = PyReadOptions::of(class.py(), options)?;
+        let options = &reading.get().options;
+        let corpus = class.py().detach(|| Corpus::parse(text, name, options));
         let corpus = corpus.map_err(exception)?;
         warn_of(class.py(), &options.report)?;
         Ok(Self::from(corpus))
@@ -443,14 +402,6 @@ impl PyCorpus {
 
     fn __len__(&self) -> usize {
         self.0.len()
-    }
-
-    fn __copy__(slf: Py<Self>) -> Py<Self> {
-        slf // it cannot change
-    }
-
-    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
-        slf
     }
 
     #[staticmethod]

@@ -8,5 +8,5 @@ mod write;
 
 pub use methods::sample_text;
 pub use pickled::{dump, load};
-pub use reading::ReadArguments;
+pub use reading::PyReadOptions;
 pub use sentences::PyCorpus;

@@ -1,4 +1,4 @@
-//! How to read files: the arguments of `Corpus.read`.
+//! How to read files: the options of `Corpus.read`.
 
 use std::str::FromStr;
 
@@ -6,89 +6,94 @@ use dropchain::Error;
 use dropchain::corpus::{LineRules, ReadLimits, ReadOptions, Supervision, TextOptions};
 use dropchain_formats::{InputFormat, SpanOptions};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::error::exception;
 use crate::inputs::{self, memory_limit};
 use crate::items::ColumnNames;
 
-/// How to read files.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub struct ReadArguments<'py> {
+/// How to read files: see `Corpus.read`.
+#[pyclass(frozen, name = "ReadOptions", module = "dropchain._dropchain")]
+pub struct PyReadOptions {
+    pub options: ReadOptions,
+    /// The format, if it is given.
     pub format: Option<String>,
-    pub columns: Option<ColumnNames>,
-    pub label: Option<Bound<'py, PyAny>>,
-    pub unlabeled: bool,
-    pub comments: bool,
-    pub header: bool,
-    pub partial_labels: bool,
-    pub weights: bool,
-    pub max_sentence: Option<i64>,
-    pub memory: Option<i64>,
-    pub encoding: Option<String>,
-    pub paragraphs: bool,
-    pub offsets: Option<String>,
-    pub misaligned: Option<String>,
 }
 
-impl ReadArguments<'_> {
-    /// Returns the options of the library.
-    ///
-    /// # Errors
-    ///
-    /// `ValueError` for an unknown name or a number out of range.
-    pub fn options(self) -> PyResult<ReadOptions> {
-        let spans = SpanOptions {
-            offsets: named(self.offsets.as_deref())?.unwrap_or_default(),
-            misaligned: named(self.misaligned.as_deref())?.unwrap_or_default(),
-        };
-        let format = self.format.as_deref();
-        let options = read_options(format, self.columns, self.label.as_ref(), spans)?;
-        let encoding = self.encoding.as_deref().map(TextOptions::of_encoding);
-        let encoding = encoding.transpose().map_err(exception)?;
-        let max_sentence = inputs::count("max_sentence", self.max_sentence, 1)?;
-        Ok(ReadOptions {
-            unlabeled: self.unlabeled,
-            lines: LineRules { comments: self.comments, header: self.header },
-            supervision: Supervision { partial_labels: self.partial_labels, weights: self.weights },
-            text: TextOptions { paragraphs: self.paragraphs, ..encoding.unwrap_or_default() },
+#[pymethods]
+impl PyReadOptions {
+    #[new]
+    #[pyo3(signature = (
+        *, format=None, columns=None, label=None, unlabeled=false, comments=false, header=false,
+        partial_labels=false, weights=true, max_sentence=None, memory=None, encoding=None,
+        paragraphs=false, offsets=None, misaligned=None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
+    fn new(
+        format: Option<String>,
+        columns: Option<ColumnNames>,
+        label: Option<&Bound<'_, PyAny>>,
+        unlabeled: bool,
+        comments: bool,
+        header: bool,
+        partial_labels: bool,
+        weights: bool,
+        max_sentence: Option<i64>,
+        memory: Option<i64>,
+        encoding: Option<&str>,
+        paragraphs: bool,
+        offsets: Option<&str>,
+        misaligned: Option<&str>,
+    ) -> PyResult<Self> {
+        let encoding = encoding.map(TextOptions::of_encoding).transpose().map_err(exception)?;
+        let max_sentence = inputs::count("max_sentence", max_sentence, 1)?;
+        let options = ReadOptions {
+            columns: columns.map(Vec::from),
+            label: label.map(column).transpose()?,
+            unlabeled,
+            lines: LineRules { comments, header },
+            supervision: Supervision { partial_labels, weights },
+            text: TextOptions { paragraphs, ..encoding.unwrap_or_default() },
             limits: ReadLimits {
                 max_sentence: max_sentence.unwrap_or(ReadLimits::MAX_SENTENCE),
-                memory: memory_limit(self.memory)?,
+                memory: memory_limit(memory)?,
             },
-            ..options
-        })
+            ..ReadOptions::default()
+        };
+        let spans = SpanOptions { offsets: named(offsets)?, misaligned: named(misaligned)? };
+        let known = format.as_deref().filter(|&format| format != "spacy");
+        let known: Option<InputFormat> = known.map(str::parse).transpose().map_err(exception)?;
+        let options = match known {
+            None => options,
+            Some(format) => format.apply(spans, options),
+        };
+        Ok(Self { options, format })
     }
 }
 
-/// Reads how to read; a label column may be an index.
-pub fn read_options(
-    format: Option<&str>,
-    columns: Option<ColumnNames>,
-    label: Option<&Bound<'_, PyAny>>,
-    spans: SpanOptions,
-) -> PyResult<ReadOptions> {
-    let format: Option<InputFormat> = format.map(str::parse).transpose().map_err(exception)?;
-    let label = label.map(|label| match label.extract::<i64>() {
+impl PyReadOptions {
+    /// Reads keyword arguments.
+    ///
+    /// # Errors
+    ///
+    /// `TypeError` for an unknown one, `ValueError` for an unknown name or a number out of range.
+    pub fn of<'py>(
+        py: Python<'py>,
+        arguments: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        Ok(py.get_type::<Self>().call((), arguments)?.cast_into()?)
+    }
+}
+
+/// Reads a label column, which may be an index.
+fn column(label: &Bound<'_, PyAny>) -> PyResult<String> {
+    match label.extract::<i64>() {
         Ok(index) => Ok(index.to_string()),
         Err(_) => label.extract::<String>(),
-    });
-    let options = ReadOptions {
-        columns: columns.map(Vec::from),
-        label: label.transpose()?,
-        ..ReadOptions::default()
-    };
-    Ok(match format {
-        None => options,
-        Some(format) => format.apply(spans, options),
-    })
+    }
 }
 
 /// Reads one of several names.
-///
-/// # Errors
-///
-/// `ValueError` for an unknown name.
-pub fn named<T: FromStr<Err = Error>>(name: Option<&str>) -> PyResult<Option<T>> {
-    name.map(str::parse).transpose().map_err(exception)
+fn named<T: FromStr<Err = Error> + Default>(name: Option<&str>) -> PyResult<T> {
+    name.map(str::parse).transpose().map_err(exception).map(Option::unwrap_or_default)
 }
