@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,30 +13,23 @@ LINE_SEARCHES = ("MoreThuente", "Backtracking", "StrongBacktracking")
 ALIASES = {"ap": "averaged-perceptron", "pa": "passive-aggressive"}
 
 
-def _flag(value: object) -> bool:
-    return bool(int(value))  # type: ignore[call-overload]
-
-
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an algorithm."""
+    """A parameter of an algorithm. Its default has the type of its values."""
 
     name: str
-    type: type
     default: Any
     help: str
-    #: What `get` returns.
-    cast: Callable[[Any], Any]
 
     def parse(self, value: object) -> Any:
-        """Converts a value, which may be a string.
+        """Converts a value, which may be a string; a switch becomes a number, as in the log.
 
         Raises
         ------
         ValueError
             The value has another type.
         """
-        if self.type is str:
+        if isinstance(self.default, str):
             text = str(value)
             if text not in LINE_SEARCHES:
                 raise self._fault(value, "expected one of " + ", ".join(LINE_SEARCHES))
@@ -46,7 +38,7 @@ class Parameter:
             number = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):
             raise self._fault(value, "expected a number") from None
-        if self.type is float:
+        if isinstance(self.default, float):
             if number != number or number in (float("inf"), float("-inf")):
                 raise self._fault(value, "expected a finite number")
             return number
@@ -54,133 +46,103 @@ class Parameter:
             raise self._fault(value, "expected an integer")
         return min(int(number), UNLIMITED)
 
+    def cast(self, value: Any) -> Any:
+        """Returns a parsed value as `get` does; the number of samples as a float, as
+        python-crfsuite does."""
+        return float(value) if self.name == "calibration.samples" else type(self.default)(value)
+
     def _fault(self, value: object, expected: str) -> ValueError:
         return ValueError(f"{self.name}: found {value!r}; {expected}")
 
 
-def _float(name: str, default: float, help: str) -> Parameter:
-    return Parameter(name, float, default, help, float)
+_PERIOD = "The number of iterations over which `delta` is measured."
+_DELTA = (
+    "The threshold of the stopping criterion: training stops when the log-likelihood has improved "
+    "by less than this fraction in the last `period` iterations."
+)
+_ITERATIONS = "The maximum number of iterations."
+_L2 = "The strength of the L2 regularization."
+_LOSS = "Training stops when the mean loss falls below this."
 
-
-def _int(name: str, default: int, help: str) -> Parameter:
-    # python-crfsuite reads the number of samples as a float.
-    return Parameter(name, int, default, help, float if name == "calibration.samples" else int)
-
-
-def _switch(name: str, default: int, help: str) -> Parameter:
-    return Parameter(name, int, default, help, _flag)
-
-
-_FEATURES = [
-    _float(
-        "feature.minfreq",
+#: The defaults and the help of the parameters of each algorithm, those of all first.
+_ALL: dict[str, tuple[Any, str]] = {
+    "feature.minfreq": (
         0.0,
         "The minimum frequency of a feature: of an attribute with a label, or of a pair of labels. "
         "Less frequent ones are dropped.",
     ),
-    _switch(
-        "feature.possible_states",
-        0,
+    "feature.possible_states": (
+        False,
         "Whether every attribute has a weight for every label (1), or only for those that it "
         "occurs with (0).",
     ),
-    _switch(
-        "feature.possible_transitions",
-        0,
+    "feature.possible_transitions": (
+        False,
         "Whether every pair of labels has a weight (1), or only those that occur (0).",
     ),
-]
-
-
-def _limit(default: int, unit: str = "iterations") -> Parameter:
-    return _int("max_iterations", default, f"The maximum number of {unit}.")
-
-
-def _period() -> Parameter:
-    return _int("period", 10, "The number of iterations over which `delta` is measured.")
-
-
-def _delta(default: float) -> Parameter:
-    return _float(
-        "delta",
-        default,
-        "The threshold of the stopping criterion: training stops when the log-likelihood has "
-        "improved by less than this fraction in the last `period` iterations.",
-    )
-
-
-_LBFGS = [
-    _float("c1", 0.0, "The strength of the L1 regularization."),
-    _float("c2", 1.0, "The strength of the L2 regularization."),
-    _limit(UNLIMITED),
-    _int(
-        "num_memories",
-        6,
-        "The number of past steps from which L-BFGS approximates the inverse Hessian matrix.",
-    ),
-    _float(
-        "epsilon",
-        1e-5,
-        "Training stops when the norm of the gradient falls below this fraction "
-        "of that of the weights.",
-    ),
-    _period(),
-    _delta(1e-5),
-    Parameter(
-        "linesearch",
-        str,
-        "MoreThuente",
-        "The line search of L-BFGS: 'MoreThuente' (the method of Moré and Thuente), "
-        "'Backtracking' (regular Wolfe condition) or 'StrongBacktracking' (strong Wolfe "
-        "condition).",
-        str,
-    ),
-    _int("max_linesearch", 20, "The maximum number of trials of a line search."),
-]
-
-_L2SGD = [
-    _float("c2", 1.0, "The strength of the L2 regularization."),
-    _limit(1000, "epochs"),
-    _period(),
-    _delta(1e-6),
-    _float("calibration.eta", 0.1, "The learning rate (eta) with which calibration begins."),
-    _float("calibration.rate", 2.0, "The factor between the learning rates of calibration."),
-    _int("calibration.samples", 1000, "The number of instances for calibration."),
-    _int("calibration.candidates", 10, "The number of good learning rates to find."),
-    _int("calibration.max_trials", 20, "The maximum number of learning rates to try."),
-]
-
-_AP = [
-    _limit(100),
-    _float("epsilon", 0.0, "Training stops when the ratio of wrong labels falls below this."),
-]
-
-_PA = [
-    _int("type", 1, "How updates are limited: not at all (0), PA-I (1) or PA-II (2)."),
-    _float("c", 1.0, "The aggressiveness: the limit of PA-I, and of the slack of PA-II."),
-    _switch("error_sensitive", 1, "Whether the cost grows with the number of wrong labels."),
-    _switch("averaging", 1, "Whether the result is the average of the weights after all updates."),
-    _limit(100),
-    _float("epsilon", 0.0, "Training stops when the mean loss falls below this."),
-]
-
-_AROW = [
-    _float("variance", 1.0, "The variance of every weight at the start."),
-    _float("gamma", 1.0, "The tradeoff between the loss and changes of the weights."),
-    _limit(100),
-    _float("epsilon", 0.0, "Training stops when the mean loss falls below this."),
-]
+}
+_OWN: dict[str, dict[str, tuple[Any, str]]] = {
+    "lbfgs": {
+        "c1": (0.0, "The strength of the L1 regularization."),
+        "c2": (1.0, _L2),
+        "max_iterations": (UNLIMITED, _ITERATIONS),
+        "num_memories": (
+            6,
+            "The number of past steps from which L-BFGS approximates the inverse Hessian matrix.",
+        ),
+        "epsilon": (
+            1e-5,
+            "Training stops when the norm of the gradient falls below this fraction of that of "
+            "the weights.",
+        ),
+        "period": (10, _PERIOD),
+        "delta": (1e-5, _DELTA),
+        "linesearch": (
+            "MoreThuente",
+            "The line search of L-BFGS: 'MoreThuente' (the method of Moré and Thuente), "
+            "'Backtracking' (regular Wolfe condition) or 'StrongBacktracking' (strong Wolfe "
+            "condition).",
+        ),
+        "max_linesearch": (20, "The maximum number of trials of a line search."),
+    },
+    "l2sgd": {
+        "c2": (1.0, _L2),
+        "max_iterations": (1000, "The maximum number of epochs."),
+        "period": (10, _PERIOD),
+        "delta": (1e-6, _DELTA),
+        "calibration.eta": (0.1, "The learning rate (eta) with which calibration begins."),
+        "calibration.rate": (2.0, "The factor between the learning rates of calibration."),
+        "calibration.samples": (1000, "The number of instances for calibration."),
+        "calibration.candidates": (10, "The number of good learning rates to find."),
+        "calibration.max_trials": (20, "The maximum number of learning rates to try."),
+    },
+    "averaged-perceptron": {
+        "max_iterations": (100, _ITERATIONS),
+        "epsilon": (0.0, "Training stops when the ratio of wrong labels falls below this."),
+    },
+    "passive-aggressive": {
+        "type": (1, "How updates are limited: not at all (0), PA-I (1) or PA-II (2)."),
+        "c": (1.0, "The aggressiveness: the limit of PA-I, and of the slack of PA-II."),
+        "error_sensitive": (True, "Whether the cost grows with the number of wrong labels."),
+        "averaging": (
+            True,
+            "Whether the result is the average of the weights after all updates.",
+        ),
+        "max_iterations": (100, _ITERATIONS),
+        "epsilon": (0.0, _LOSS),
+    },
+    "arow": {
+        "variance": (1.0, "The variance of every weight at the start."),
+        "gamma": (1.0, "The tradeoff between the loss and changes of the weights."),
+        "max_iterations": (100, _ITERATIONS),
+        "epsilon": (0.0, _LOSS),
+    },
+}
 
 #: The parameters of each algorithm, by name, in the order of CRFsuite.
 PARAMETERS: dict[str, dict[str, Parameter]] = {
-    algorithm: {parameter.name: parameter for parameter in _FEATURES + own}
-    for algorithm, own in {
-        "lbfgs": _LBFGS,
-        "l2sgd": _L2SGD,
-        "averaged-perceptron": _AP,
-        "passive-aggressive": _PA,
-        "arow": _AROW,
-    }.items()
+    algorithm: {name: Parameter(name, *row) for name, row in {**_ALL, **own}.items()}
+    for algorithm, own in _OWN.items()
 }
 
 #: Algorithms and parameters as options of `dropchain.train`, where these have other names.

@@ -119,7 +119,7 @@ class BaseTrainer(CrfTrainer):
                 f"{', '.join([*PARAMETERS, *ALIASES])} and crf1d"
             )
         self._algorithm = name
-        self._values = {p.name: p.default for p in PARAMETERS[name].values()}
+        self._values = {p.name: p.parse(p.default) for p in PARAMETERS[name].values()}
 
     def params(self) -> list[str]:
         """Returns the names of the parameters of the algorithm."""

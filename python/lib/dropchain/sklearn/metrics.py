@@ -8,7 +8,6 @@ BIOES encode spans, and a span is right if its limits and its type are, as in co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from dropchain.sklearn.utils import flatten
@@ -19,14 +18,19 @@ if TYPE_CHECKING:
 Sequences = Iterable[Sequence[Any]]
 
 
-def _flattens(score: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(score)
-    def flat(y_true: Sequences, y_pred: Sequences, *args: Any, **kwargs: Any) -> Any:
+def _flat(name: str, doc: str) -> Callable[..., Any]:
+    """Returns the function of `sklearn.metrics` of this name, for sequences."""
+
+    def score(y_true: Sequences, y_pred: Sequences, *args: Any, **kwargs: Any) -> Any:
+        from sklearn import metrics
+
         y_true, y_pred = list(y_true), list(y_pred)
         _check_lengths(y_true, y_pred)
-        return score(flatten(y_true), flatten(y_pred), *args, **kwargs)
+        return getattr(metrics, name)(flatten(y_true), flatten(y_pred), *args, **kwargs)
 
-    return flat
+    score.__name__ = score.__qualname__ = f"flat_{name}"
+    score.__doc__ = doc
+    return score
 
 
 def _check_lengths(y_true: Sequence[Sequence[Any]], y_pred: Sequence[Sequence[Any]]) -> None:
@@ -37,52 +41,22 @@ def _check_lengths(y_true: Sequence[Sequence[Any]], y_pred: Sequence[Sequence[An
             raise ValueError(f"y_true[{i}] has {len(true)} labels, y_pred[{i}] {len(predicted)}")
 
 
-@_flattens
-def flat_accuracy_score(y_true: Any, y_pred: Any) -> float:
-    """Returns the fraction of items whose label is right."""
-    from sklearn import metrics
-
-    return metrics.accuracy_score(y_true, y_pred)
-
-
-@_flattens
-def flat_precision_score(y_true: Any, y_pred: Any, **kwargs: Any) -> Any:
-    """Returns the precision of labels."""
-    from sklearn import metrics
-
-    return metrics.precision_score(y_true, y_pred, **kwargs)
+flat_accuracy_score = _flat("accuracy_score", "Returns the fraction of items whose label is right.")
+flat_precision_score = _flat("precision_score", "Returns the precision of labels.")
+flat_recall_score = _flat("recall_score", "Returns the recall of labels.")
+flat_f1_score = _flat("f1_score", "Returns the F1 of labels.")
+_fbeta_score = _flat("fbeta_score", "Returns the F-beta of labels.")
+_classification_report = _flat("classification_report", "Returns scikit-learn's report on labels.")
 
 
-@_flattens
-def flat_recall_score(y_true: Any, y_pred: Any, **kwargs: Any) -> Any:
-    """Returns the recall of labels."""
-    from sklearn import metrics
-
-    return metrics.recall_score(y_true, y_pred, **kwargs)
-
-
-@_flattens
-def flat_f1_score(y_true: Any, y_pred: Any, **kwargs: Any) -> Any:
-    """Returns the F1 of labels."""
-    from sklearn import metrics
-
-    return metrics.f1_score(y_true, y_pred, **kwargs)
-
-
-@_flattens
 def flat_fbeta_score(y_true: Any, y_pred: Any, beta: float, **kwargs: Any) -> Any:
     """Returns the F-beta of labels."""
-    from sklearn import metrics
-
-    return metrics.fbeta_score(y_true, y_pred, beta=beta, **kwargs)
+    return _fbeta_score(y_true, y_pred, beta=beta, **kwargs)
 
 
-@_flattens
 def flat_classification_report(y_true: Any, y_pred: Any, labels: Any = None, **kwargs: Any) -> Any:
     """Returns scikit-learn's report on labels."""
-    from sklearn import metrics
-
-    return metrics.classification_report(y_true, y_pred, labels=labels, **kwargs)
+    return _classification_report(y_true, y_pred, labels=labels, **kwargs)
 
 
 def sequence_accuracy_score(y_true: Sequences, y_pred: Sequences) -> float:
