@@ -2,10 +2,9 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use dropchain::label::SchemeDetector;
-use dropchain::tag::{TagDocuments, TagOptions, Tagger, Tagging};
+use dropchain::tag::{TagDocuments, TagOptions, Tagging};
 use dropchain::{Corpus, Error, Result, Sentence};
 use dropchain_report::{Evaluated, Report, count_words, training_sample};
 use pyo3::prelude::*;
@@ -25,7 +24,7 @@ struct Arguments<'py> {
     files: Items<PathBuf>,
     logs: Vec<(String, String)>, // names and texts
     gold: Option<Bound<'py, PyCorpus>>,
-    systems: Vec<(String, System<'py>)>,
+    systems: Vec<(String, System)>,
     train: Option<Bound<'py, PyCorpus>>,
     title: Option<String>,
     max_errors: i64,
@@ -36,14 +35,8 @@ struct Arguments<'py> {
 
 /// A system: a tagger, or its predictions for each sentence, document boundaries left out.
 #[derive(FromPyObject)]
-enum System<'py> {
-    Tagger(Bound<'py, PyTagger>),
-    Labels(Vec<Vec<String>>),
-}
-
-/// A system without Python.
-enum Source {
-    Tagger(Arc<Tagger>),
+enum System {
+    Tagger(Py<PyTagger>),
     Labels(Vec<Vec<String>>),
 }
 
@@ -57,14 +50,7 @@ pub fn report(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<String> 
     let corpus = |corpus: &Bound<'_, PyCorpus>| corpus.get().to_corpus();
     let gold = arguments.gold.as_ref().map(corpus).unwrap_or_default();
     let train = arguments.train.as_ref().map(corpus);
-    let systems = arguments.systems.into_iter().map(|(name, system)| {
-        let source = match system {
-            System::Tagger(tagger) => Source::Tagger(Arc::clone(&tagger.get().inner)),
-            System::Labels(labels) => Source::Labels(labels),
-        };
-        (name, source)
-    });
-    let systems: Vec<(String, Source)> = systems.collect();
+    let systems = arguments.systems;
     let work = |_: &Job<'_, ()>| {
         let mut report = Report::default();
         for file in arguments.files.iter() {
@@ -79,7 +65,7 @@ pub fn report(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<String> 
         let all = systems.iter().map(|(name, source)| {
             let one = evaluated(name, source, &gold, &detector)?;
             match (&sample, source) {
-                (Some((sample, is_more)), Source::Tagger(_)) => {
+                (Some((sample, is_more)), System::Tagger(_)) => {
                     let training = evaluated(name, source, sample, &detector)?;
                     one.with_training(&training, *is_more)
                 }
@@ -99,19 +85,20 @@ pub fn report(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<String> 
 /// Evaluates a system on labeled sentences.
 fn evaluated(
     name: &str,
-    source: &Source,
+    source: &System,
     gold: &Corpus,
     detector: &SchemeDetector,
 ) -> Result<Evaluated> {
     let mut evaluated = Evaluated::new(name);
     match source {
-        Source::Labels(labels) => {
+        System::Labels(labels) => {
             let content = gold.iter().filter(|s| !s.layout.document_start);
             for (sentence, predicted) in content.zip(labels) {
                 evaluated.add(&gold_labels(sentence)?, predicted, |_, _| None);
             }
         }
-        Source::Tagger(tagger) => {
+        System::Tagger(tagger) => {
+            let tagger = &*tagger.get().inner;
             let header = tagger.model().header();
             let record = header.provenance.training();
             let warning = record.and_then(|record| record.warning_of_noise());

@@ -95,7 +95,9 @@ def test_probabilities_of_text_are_those_of_its_sentences(tagger):
     expected = marginals.label_probabilities
     assert [token.probability for token in sentence.tokens] == pytest.approx(expected)
     [span] = sentence.spans
-    assert span.probability == pytest.approx(tagger.span_probability(words, 3, 4, "LOC"))
+    given = tagger.analyze(words, spans=[(3, 4, "LOC")], probability=True)
+    both = tagger.probability(words, given.labels)
+    assert span.probability == pytest.approx(both / given.probability)
     assert "probability=0." in repr(span)
     [plain] = tagger.tag_text("She lives in London.")
     assert plain.spans[0].probability is None and plain.labels == sentence.labels

@@ -124,7 +124,6 @@ def test_the_best_sequences_are_in_order(tagger):
     assert probabilities == sorted(probabilities, reverse=True) and len(probabilities) == 4
     assert tagging.probability == probabilities[0]
     assert tagger.probability(WORDS, LABELS) == pytest.approx(probabilities[0])
-    assert tagger.span_probability(WORDS, 3, 4, "LOC") >= probabilities[0]
     assert repr(tagging.nbest[0]).startswith("Path(['O', 'O', 'O', 'B-LOC', 'O'], probability=")
     assert repr(tagging) == f"<Tagging {LABELS}>"
 

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use dropchain::corpus::Document;
-use dropchain::label::Span;
-use dropchain::tag::{AttributeKind, TagDocuments, TagOptions, Tagging};
+use dropchain::tag::{AttributeKind, Condition, TagDocuments, TagOptions, Tagging};
 use dropchain_analysis::{ExplainedSentence, ExplainedTokens, Explanation, labels_against};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -55,6 +54,31 @@ fn explained_tokens(tokens: Option<&Bound<'_, PyAny>>) -> PyResult<ExplainedToke
 
 fn tag_options(constrain: bool) -> TagOptions {
     TagOptions { constrain, ..TagOptions::default() }
+}
+
+impl PyTagger {
+    /// Tags a sentence without the GIL, given what is known about its labels.
+    fn tagging(
+        &self,
+        py: Python<'_>,
+        sentence: &Prepared,
+        condition: &Condition,
+        options: TagOptions,
+    ) -> PyResult<Tagging> {
+        let input = sentence.input();
+        let tag = |workspace: &mut _| self.inner.tag_given(input, condition, options, workspace);
+        py.detach(|| with_workspace(tag)).map_err(exception)
+    }
+
+    /// Returns probabilities of labels as an array, `[tokens, labels]`.
+    fn matrix<'py>(
+        &self,
+        py: Python<'py>,
+        values: Vec<f64>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let shape = [values.len() / self.names.len().max(1), self.names.len()];
+        PyArray1::from_vec(py, values).reshape(shape)
+    }
 }
 
 #[pymethods]
@@ -147,13 +171,8 @@ impl PyTagger {
         constrain: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let sentence = self.read_one(sentence)?;
-        let tagging = py.detach(|| match constrain {
-            true => self.inner.tag(sentence.input()),
-            false => with_workspace(|workspace| {
-                self.inner.tag_with(sentence.input(), tag_options(false), workspace)
-            }),
-        });
-        self.label_list(py, &tagging.map_err(exception)?.labels)
+        let tagging = self.tagging(py, &sentence, &Condition::new(), tag_options(constrain))?;
+        self.label_list(py, &tagging.labels)
     }
 
     /// Return the best labels of each sentence of one document.
@@ -387,17 +406,10 @@ impl PyTagger {
             nbest: inputs::count("nbest", Some(nbest), 1)?.unwrap_or(1),
             probability,
         };
-        let tagging = py.detach(|| {
-            with_workspace(|workspace| {
-                self.inner.tag_given(sentence.input(), &condition, options, workspace)
-            })
-        });
-        let tagging = tagging.map_err(exception)?;
+        let mut tagging = self.tagging(py, &sentence, &condition, options)?;
         let candidates = self.paths(py, &tagging.nbest)?;
-        let shape = [tagging.labels.len(), self.names.len()];
-        let marginals = tagging
-            .marginals
-            .map(|marginals| PyArray1::from_vec(py, marginals.into_values()).reshape(shape));
+        let marginals = tagging.marginals.take();
+        let marginals = marginals.map(|marginals| self.matrix(py, marginals.into_values()));
         Class::of(py, "Tagging")?.make((
             self.label_list(py, &tagging.labels)?,
             self.spans_of(py, &tagging.labels)?,
@@ -430,10 +442,9 @@ impl PyTagger {
         sentence: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let sentence = self.read_one(sentence)?;
-        let marginals = py.detach(|| self.inner.marginals(sentence.input()));
-        let values = marginals.map_err(exception)?.into_values();
-        let shape = [sentence.input().len(), self.names.len()];
-        PyArray1::from_vec(py, values).reshape(shape)
+        let options = TagOptions { marginals: true, ..tag_options(true) };
+        let tagging = self.tagging(py, &sentence, &Condition::new(), options)?;
+        self.matrix(py, tagging.marginals.unwrap_or_default().into_values())
     }
 
     /// Return the `n` best label sequences, best first; fewer if there are no more.
@@ -558,23 +569,6 @@ impl PyTagger {
         let labels = strings(labels, "labels")?;
         let probability =
             py.detach(|| self.inner.distribution(sentence.input())?.probability(&labels));
-        probability.map_err(exception)
-    }
-
-    /// Return the probability that the labels of a sentence encode a span: first token, one past
-    /// the last, and type.
-    fn span_probability(
-        &self,
-        py: Python<'_>,
-        sentence: &Bound<'_, PyAny>,
-        token_start: usize,
-        token_end: usize,
-        r#type: &str,
-    ) -> PyResult<f64> {
-        let sentence = self.read_one(sentence)?;
-        let span = Span { start: token_start, end: token_end, kind: r#type };
-        let probability =
-            py.detach(|| self.inner.distribution(sentence.input())?.span_probability(&span));
         probability.map_err(exception)
     }
 
