@@ -40,7 +40,6 @@
 //! | continue a model, or adapt it to other data | [`Trainer::init`], [`Trainer::towards`] |
 //! | follow training, or end it | [`train::Observer`] |
 //! | tag sentences, raw text, streams | [`Tagger`], [`Tagger::tag_text`], [`tag::stream()`] |
-//! | tag ready-made attributes without storing their names | [`Tagger::keyed_sentence`] |
 //! | get probabilities of given labels or spans | [`Tagger::distribution`] |
 //! | dump the weights of a model; build one | [`Model::node_weights`]; [`Model::from_weights`] |
 //! | score predictions | [`eval`] |

@@ -57,7 +57,7 @@ mod _dropchain {
     #[pymodule_export]
     use super::sentence::PySentence;
     #[pymodule_export]
-    use super::tagger::{PyPreparedSentence, PyTagger};
+    use super::tagger::PyTagger;
     #[pymodule_export]
     use super::template::PyTemplate;
     #[pymodule_export]

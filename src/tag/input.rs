@@ -2,19 +2,16 @@
 
 use std::borrow::Borrow;
 
-use super::keyed_sentence::KeyedSentence;
 use crate::error::Place;
 use crate::sentence::{Document, DocumentRule, Sentence, SentenceRef};
 
-/// What a tagger tags. References to both kinds of sentences convert to it.
+/// What a tagger tags.
 #[derive(Clone, Copy, Debug)]
 pub enum TagInput<'a> {
     /// A sentence of columns, to which the model's template applies, or of ready-made attributes.
     Sentence(&'a Sentence),
     /// A sentence of a document, by its number. Templates may look at the rest of the document.
     InDocument(&'a Document<'a>, usize),
-    /// A sentence of ready-made attributes, prepared for the tagger.
-    Keyed(&'a KeyedSentence),
 }
 
 impl<'a> TagInput<'a> {
@@ -23,7 +20,6 @@ impl<'a> TagInput<'a> {
         match self {
             Self::Sentence(sentence) => sentence.len(),
             Self::InDocument(document, i) => document.sentence(i).map_or(0, Sentence::len),
-            Self::Keyed(sentence) => sentence.len(),
         }
     }
 
@@ -32,13 +28,11 @@ impl<'a> TagInput<'a> {
         self.len() == 0
     }
 
-    /// Returns the sentence with its context; `None` if the document has no such sentence, or if
-    /// there are only keys.
+    /// Returns the sentence with its context; `None` if the document has no such sentence.
     pub(super) fn in_context(self) -> Option<SentenceRef<'a>> {
         match self {
             Self::Sentence(sentence) => Some(sentence.into()),
             Self::InDocument(document, i) => document.in_context(i),
-            Self::Keyed(_) => None,
         }
     }
 
@@ -50,7 +44,6 @@ impl<'a> TagInput<'a> {
                 Some(sentence) => sentence.place(t),
                 None => Place::file(format!("sentence {i}")),
             },
-            Self::Keyed(_) => Place::file(format!("token {t}")),
         }
     }
 }
@@ -64,12 +57,6 @@ impl<'a> From<&'a Sentence> for TagInput<'a> {
 impl<'a> From<(&'a Document<'a>, usize)> for TagInput<'a> {
     fn from((document, i): (&'a Document<'a>, usize)) -> Self {
         Self::InDocument(document, i)
-    }
-}
-
-impl<'a> From<&'a KeyedSentence> for TagInput<'a> {
-    fn from(sentence: &'a KeyedSentence) -> Self {
-        Self::Keyed(sentence)
     }
 }
 
@@ -190,7 +177,6 @@ mod tests {
                 let words: String = words.collect();
                 format!("{} in {words}", document.sentence(number).unwrap().cell(0, 0))
             }
-            TagInput::Keyed(_) => unreachable!(),
         };
         (0..documents.len()).map(describe).collect()
     }

@@ -12,7 +12,6 @@ use std::hint::black_box;
 use std::ops::BitOr;
 
 use super::bundle_sums::BundleSums;
-use super::keyed_sentence::KeyedSentence;
 use super::sentence_scores::SentenceScores;
 use crate::error::Result;
 use crate::extract::TokenSink;
@@ -209,22 +208,6 @@ impl<'a> Scorer<'a> {
     /// and so the bits, depend on it.
     pub fn takes_bundles(&self, tokens: usize) -> bool {
         self.stride <= MAX_BUNDLED_LABELS && tokens <= MAX_BUNDLED_TOKENS
-    }
-
-    /// Adds the attributes of all tokens of a sentence that was made for the tagger.
-    pub fn add_keyed(&mut self, sentence: &KeyedSentence) {
-        for t in 0..sentence.len() {
-            for kind in [AttributeKind::Node, AttributeKind::Edge] {
-                let batch = &mut self.buffers.batches[kind as usize];
-                // No edge leads into the first token.
-                if kind == AttributeKind::Node || (t > 0 && self.width > 0) {
-                    for &(key, value) in sentence.token(kind, t) {
-                        batch.push_key(key, value);
-                    }
-                }
-                batch.ends.push(batch.attributes.len());
-            }
-        }
     }
 
     /// Returns the batch that an attribute belongs to.

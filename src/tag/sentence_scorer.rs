@@ -105,14 +105,6 @@ impl SentenceScorer {
         [stride, width]: [usize; 2],
         workspace: &mut Workspace,
     ) -> Result<()> {
-        if let TagInput::Keyed(sentence) = sentence {
-            if !sentence.is_for(&self.identity) {
-                return Err(Error::parameter("the sentence was made for another tagger"));
-            }
-            let mut scorer = Scorer::new(&self.model, &mut workspace.buffers, stride, width);
-            scorer.add_keyed(sentence);
-            return scorer.finish(&mut workspace.scores);
-        }
         self.read(sentence, workspace, |source, sentence, workspace| {
             let mut scorer = Scorer::new(&self.model, &mut workspace.buffers, stride, width);
             match self.filter {
@@ -125,15 +117,14 @@ impl SentenceScorer {
         })
     }
 
-    /// Passes the attributes of a sentence that the filter keeps to `sink`, in their order; none of
-    /// a sentence of which there are only keys.
+    /// Passes the attributes of a sentence that the filter keeps to `sink`, in their order.
     pub fn attributes(
         &self,
         sentence: TagInput<'_>,
         workspace: &mut Workspace,
         sink: &mut impl TokenSink,
     ) -> Result<()> {
-        if sentence.is_empty() || matches!(sentence, TagInput::Keyed(_)) {
+        if sentence.is_empty() {
             return Ok(());
         }
         workspace.switch_to(&self.identity);

@@ -8,12 +8,11 @@ use super::attribute_filter::AttributeFilter;
 use super::condition::Condition;
 use super::decoder::Decoder;
 use super::input::TagInput;
-use super::keyed_sentence::KeyedSentence;
 use super::sentence_scorer::SentenceScorer;
 use super::tagging::{LabelPath, SentenceMemory, TagOptions, Tagging};
 use super::workspace::{Workspace, WorkspacePool};
 use crate::chain::{Constraint, Marginals, Transitions};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::extract::TokenSink;
 use crate::ids::LabelId;
 use crate::label::Labeling;
@@ -52,7 +51,6 @@ impl Tagger {
     }
 
     /// Sets which attributes of a sentence the tagger sees; of two passes, in both.
-    /// [`KeyedSentence`]s keep their attributes.
     #[must_use]
     pub fn with_attribute_filter(mut self, filter: Arc<dyn AttributeFilter>) -> Self {
         if let Some(first) = &mut self.first_pass {
@@ -97,7 +95,8 @@ impl Tagger {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] if the template of the model is too large to be changed.
+    /// [`Error::Parameter`](crate::Error::Parameter) if the template of the model is too large to
+    /// be changed.
     pub fn with_documents(mut self, documents: DocumentOptions) -> Result<Self> {
         let sees_documents = self.documents().is_some();
         self.scorer.set_documents(documents)?;
@@ -144,21 +143,6 @@ impl Tagger {
     /// Calls `f` with a workspace of the pool ([`Tagger::tag`]).
     pub fn with_workspace<R>(&self, f: impl FnOnce(&mut Workspace) -> R) -> R {
         self.pool.with(f)
-    }
-
-    /// Creates an empty sentence of ready-made attributes for this tagger.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Parameter`] if the model has a template, which makes the attributes itself.
-    pub fn keyed_sentence(&self) -> Result<KeyedSentence> {
-        if self.model().header().template.is_some() {
-            return Err(Error::parameter(
-                "found ready-made attributes; expected words, since the model makes attributes \
-                 with its template",
-            ));
-        }
-        Ok(KeyedSentence::new(Arc::clone(&self.scorer.identity), self.model().fingerprinter()))
     }
 
     /// Returns the name of a label.
@@ -392,7 +376,7 @@ impl Tagger {
     }
 
     /// Passes the attributes of a sentence that the tagger sees to `sink`, with their names, in
-    /// their order. Does nothing for a [`KeyedSentence`], which has no names.
+    /// their order.
     ///
     /// # Errors
     ///

@@ -2,23 +2,28 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use dropchain::Sentence;
 use dropchain::corpus::Document;
 use dropchain::tag::{AttributeKind, Condition, TagDocuments, TagOptions, Tagging};
-use dropchain_analysis::{ExplainedSentence, ExplainedTokens, Explanation, labels_against};
+use dropchain_analysis::{
+    ExplainedSentence, ExplainedTokens, Explanation, labels_against, words_to_explain,
+};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
 
+use super::condition::condition;
 use super::facts;
 use super::model::{PyTagger, in_batches, in_parallel, iterate, with_workspace};
 use super::rows::ROWS;
-use super::sentences::{Prepared, PyPreparedSentence, Reader, condition};
 use crate::corpus::PyCorpus;
 use crate::error::{at, exception};
-use crate::inputs::{self, SentenceReader};
+use crate::inputs;
 use crate::items::{found, strings};
 use crate::plot::shown;
+use crate::sentence::PySentence;
 use crate::tagging::{Class, sentences};
 use crate::template::PyTemplate;
 
@@ -61,12 +66,11 @@ impl PyTagger {
     fn tagging(
         &self,
         py: Python<'_>,
-        sentence: &Prepared,
+        sentence: &Sentence,
         condition: &Condition,
         options: TagOptions,
     ) -> PyResult<Tagging> {
-        let input = sentence.input();
-        let tag = |workspace: &mut _| self.inner.tag_given(input, condition, options, workspace);
+        let tag = |workspace: &mut _| self.inner.tag_given(sentence, condition, options, workspace);
         py.detach(|| with_workspace(tag)).map_err(exception)
     }
 
@@ -203,27 +207,19 @@ impl PyTagger {
         constrain: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let mut reader = self.reader();
-        let mut prepared: Vec<Prepared> = Vec::new();
+        let mut read = Vec::new();
         for (i, item) in iterate(sentences, "sentences")?.enumerate() {
             let place = || format!("sentences[{i}]");
-            prepared.push(self.read(&mut reader, &item?, i as u64 + 1, &place)?);
+            read.push(self.read(&mut reader, &item?, i as u64 + 1, &place)?);
         }
-        let all = prepared.iter().filter_map(|sentence| match sentence {
-            Prepared::Sentence(sentence) => Some(&**sentence),
-            Prepared::Keyed(_) => None,
-        });
-        let document = Document::new(all);
+        let document = Document::new(read.iter().map(|sentence| &**sentence));
         let options = tag_options(constrain);
-        let mut number = 0;
-        let tag = |sentence: &Prepared| match sentence {
-            _ if sentence.is_boundary() => Ok(Tagging::default()),
-            Prepared::Keyed(_) => self.tagging_of(sentence.input(), options),
-            Prepared::Sentence(_) => {
-                number += 1;
-                self.tagging_of((&document, number - 1).into(), options)
-            }
+        let mut numbers = 0..;
+        let tag = |sentence: &Arc<Sentence>| match sentence.layout.document_start {
+            true => Ok(Tagging::default()),
+            false => self.tagging_of((&document, numbers.next().unwrap_or(0)).into(), options),
         };
-        let taggings = py.detach(|| prepared.iter().map(tag).collect::<Vec<_>>());
+        let taggings = py.detach(|| read.iter().map(tag).collect::<Vec<_>>());
         let labels = PyList::empty(py);
         for (i, tagging) in taggings.into_iter().enumerate() {
             let tagging = tagging.map_err(exception);
@@ -283,10 +279,9 @@ impl PyTagger {
 
     /// Reads the features of a sentence for several calls of the other methods; `name` is that of
     /// the sentence in messages.
-    fn _prepare(&self, sentence: &Bound<'_, PyAny>, name: &str) -> PyResult<PyPreparedSentence> {
-        let place = || name.to_owned();
-        let prepared = self.read(&mut self.reader(), sentence, 0, &place)?;
-        Ok(PyPreparedSentence(prepared))
+    fn _prepare(&self, sentence: &Bound<'_, PyAny>, name: &str) -> PyResult<PySentence> {
+        let read = self.read(&mut self.reader(), sentence, 0, &|| name.to_owned())?;
+        Ok(PySentence(read))
     }
 
     /// Returns the lines of ``dropchain tag --output jsonl`` for each row: a text, a sentence, or
@@ -416,7 +411,7 @@ impl PyTagger {
             tagging.probability,
             marginals.transpose()?,
             candidates,
-            sentence.words(),
+            words_to_explain(&sentence),
             self.labels(py)?,
         ))
     }
@@ -465,7 +460,7 @@ impl PyTagger {
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let sentence = self.read_one(sentence)?;
         let n = inputs::count("n", Some(n), 1)?.unwrap_or(1);
-        let paths = py.detach(|| self.inner.nbest(sentence.input(), n));
+        let paths = py.detach(|| self.inner.nbest(&*sentence, n));
         self.paths(py, &paths.map_err(exception)?)
     }
 
@@ -527,18 +522,16 @@ impl PyTagger {
         tokens: Option<&Bound<'py, PyAny>>,
         against: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        // Not by the reader of features for tagging, which does not keep their names.
-        let mut reader = Reader::Words(SentenceReader::with_schema(self.schema.clone()));
-        let sentence = self.read(&mut reader, sentence, 0, &|| "sentence".to_owned())?;
+        let sentence = self.read_one(sentence)?;
         let condition = condition(known, spans)?;
         let tokens = explained_tokens(tokens)?;
         let against = against.map(|wanted| labels_against(&self.inner, wanted));
         let against = against.transpose().map_err(exception)?;
         let explained = py.detach(|| {
             let options = tag_options(constrain);
-            let given = Explanation::given(&self.inner, sentence.input(), &condition, options)?;
+            let given = Explanation::given(&self.inner, &*sentence, &condition, options)?;
             let mut explained = ExplainedSentence {
-                words: sentence.words(),
+                words: words_to_explain(&sentence),
                 explanation: &given,
                 against: against.as_deref(),
                 tokens: &tokens,
@@ -567,8 +560,7 @@ impl PyTagger {
     ) -> PyResult<f64> {
         let sentence = self.read_one(sentence)?;
         let labels = strings(labels, "labels")?;
-        let probability =
-            py.detach(|| self.inner.distribution(sentence.input())?.probability(&labels));
+        let probability = py.detach(|| self.inner.distribution(&*sentence)?.probability(&labels));
         probability.map_err(exception)
     }
 

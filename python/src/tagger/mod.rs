@@ -1,10 +1,9 @@
 //! The class `Tagger`.
 
+mod condition;
 mod facts;
 mod methods;
 mod model;
 mod rows;
-mod sentences;
 
 pub use model::PyTagger;
-pub use sentences::PyPreparedSentence;

@@ -13,14 +13,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList, PyString};
 use rayon::prelude::*;
 
-use super::sentences::{Prepared, PyPreparedSentence, Reader};
 use crate::error::{at, exception};
 use crate::inputs::SentenceReader;
-use crate::items::{ItemReader, found};
+use crate::items::found;
 use crate::sentence::PySentence;
 use crate::tagging::{Class, token_spans};
 use crate::threads;
-use crate::tokens::{Place, Tokens};
+use crate::tokens::Place;
 
 /// Tokens that are converted and tagged at a time: enough work for all threads, in about a
 /// megabyte; and Ctrl-C works.
@@ -88,40 +87,24 @@ impl PyTagger {
     /// Reads a sentence. `number` is that of a batch, from 1; 0 if there is one only.
     pub fn read(
         &self,
-        reader: &mut Reader,
+        reader: &mut SentenceReader,
         sentence: &Bound<'_, PyAny>,
         number: u64,
         place: Place<'_>,
-    ) -> PyResult<Prepared> {
-        let py = sentence.py();
-        if let Ok(prepared) = sentence.cast::<PyPreparedSentence>() {
-            return Ok(prepared.get().0.clone());
-        }
-        let read = match (sentence.cast::<PySentence>(), reader) {
-            (Ok(sentence), _) => Arc::clone(&sentence.get().0),
-            (Err(_), Reader::Words(reader)) => Arc::new(reader.read(sentence, number, place)?),
-            (Err(_), Reader::Features(items)) => {
-                let tokens = Tokens::of(sentence, items).map_err(|e| at(py, place, e))?;
-                let mut keyed = self.inner.keyed_sentence().map_err(exception)?;
-                tokens.read(items, &mut keyed, place)?;
-                return Ok(Prepared::Keyed(Arc::new(keyed)));
-            }
-        };
-        self.check_features(&read).map_err(|e| at(py, place, e))?;
-        Ok(Prepared::Sentence(read))
+    ) -> PyResult<Arc<Sentence>> {
+        let read = PySentence::read(reader, sentence, number, place)?;
+        self.check_features(&read).map_err(|e| at(sentence.py(), place, e))?;
+        Ok(read)
     }
 
     /// Reads the only sentence of a call.
-    pub fn read_one(&self, sentence: &Bound<'_, PyAny>) -> PyResult<Prepared> {
+    pub fn read_one(&self, sentence: &Bound<'_, PyAny>) -> PyResult<Arc<Sentence>> {
         self.read(&mut self.reader(), sentence, 0, &|| "sentence".to_owned())
     }
 
     /// Returns a reader of the sentences that the model can tag.
-    pub fn reader(&self) -> Reader {
-        match &self.columns {
-            None => Reader::Features(ItemReader::default()),
-            Some(_) => Reader::Words(SentenceReader::with_schema(self.schema.clone())),
-        }
+    pub fn reader(&self) -> SentenceReader {
+        SentenceReader::with_schema(self.schema.clone())
     }
 
     /// Rejects a model that was trained without a template, for text.
@@ -189,9 +172,9 @@ impl PyTagger {
             let size = 1 + sentence.len();
             Ok((sentence, size))
         };
-        let tag = |sentence: &Prepared| match sentence.is_boundary() {
+        let tag = |sentence: &Arc<Sentence>| match sentence.layout.document_start {
             true => Ok(Tagging::default()),
-            false => self.tagging_of(sentence.input(), options),
+            false => self.tagging_of((&**sentence).into(), options),
         };
         in_batches(sentences, name, threads, read, tag, pass)
     }

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::model::{PyTagger, with_workspace};
-use super::sentences::{Prepared, Reader};
+use crate::inputs::SentenceReader;
 
 /// The name of the rows in messages.
 pub const ROWS: &str = "rows";
@@ -33,7 +33,7 @@ impl PyTagger {
     /// `ValueError` if it is neither text nor a sentence of words; the message names the token.
     pub fn read_row(
         &self,
-        reader: &mut Reader,
+        reader: &mut SentenceReader,
         row: &Bound<'_, PyAny>,
         i: usize,
     ) -> PyResult<(Row, usize)> {
@@ -47,11 +47,7 @@ impl PyTagger {
         }
         let read = self.read(reader, row, i as u64 + 1, &|| format!("{ROWS}[{i}]"))?;
         let size = 1 + read.len();
-        let row = match read {
-            Prepared::Sentence(sentence) => Row::Sentence(sentence),
-            Prepared::Keyed(_) => Row::Null, // of models without a template only
-        };
-        Ok((row, size))
+        Ok((Row::Sentence(read), size))
     }
 }
 

@@ -3,7 +3,6 @@
 mod bundles;
 mod distribution;
 mod given;
-mod keyed;
 mod text;
 mod workspace;
 

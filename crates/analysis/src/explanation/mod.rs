@@ -26,11 +26,11 @@ mod text;
 use std::ops::Range;
 
 use attributes::Collector;
+use dropchain::Result;
 use dropchain::kernel::chain::{Detour, MaxMarginals};
 use dropchain::kernel::ids::LabelId;
 use dropchain::sentence::Attributes;
 use dropchain::tag::{Condition, SentenceScores, TagInput, TagOptions, Tagger};
-use dropchain::{Error, Result};
 pub use explained::{
     ExplainedSentence, ExplainedTokens, Reasons, labels_against, words_to_explain,
 };
@@ -78,9 +78,7 @@ impl<'t> Explanation<'t> {
     ///
     /// # Errors
     ///
-    /// Same as [`Tagger::tag_with`], and [`Error::Parameter`] for a
-    /// [`KeyedSentence`](dropchain::tag::KeyedSentence), which does not store the names of its
-    /// attributes.
+    /// Same as [`Tagger::tag_with`].
     pub fn new<'s>(tagger: &'t Tagger, sentence: impl Into<TagInput<'s>>) -> Result<Self> {
         Self::given(tagger, sentence, &Condition::new(), TagOptions::default())
     }
@@ -99,12 +97,6 @@ impl<'t> Explanation<'t> {
         options: TagOptions,
     ) -> Result<Self> {
         let sentence = sentence.into();
-        if let TagInput::Keyed(_) = sentence {
-            return Err(Error::parameter(
-                "found a keyed sentence, which does not store the names of its attributes; \
-                 expected a sentence with attributes",
-            ));
-        }
         // Max-marginals take no more memory than the search for the n best sequences.
         let arrays = TagOptions { marginals: true, nbest: 2, ..options };
         let scores = tagger.scores_given(sentence, condition, arrays)?;

@@ -190,12 +190,8 @@ fn the_recall_bias_is_a_part_of_its_own() {
 }
 
 #[test]
-fn empty_and_keyed_sentences_have_no_explanation() {
+fn empty_sentences_have_no_explanation() {
     let tagger = tagger();
     let empty = Sentence::from_words::<&str>([]);
     assert!(Explanation::new(&tagger, &empty).unwrap().is_empty());
-    let tagger = tagger_of(Header { template: None, ..header() });
-    let keyed = tagger.keyed_sentence().unwrap();
-    let error = Explanation::new(&tagger, &keyed).unwrap_err().to_string();
-    assert!(error.contains("keyed sentence"), "{error}");
 }

@@ -28,8 +28,8 @@ class Tagger:
     # Here, since classes that extend this one need not call its __init__.
     _model: _dropchain.Tagger | None = None
     _header: dict[str, str] | None = None
-    _current: _dropchain.PreparedSentence | None = None
-    _marginals: tuple[_dropchain.PreparedSentence, list[dict[str, float]]] | None = None
+    _current: _dropchain.Sentence | None = None
+    _marginals: tuple[_dropchain.Sentence, list[dict[str, float]]] | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
