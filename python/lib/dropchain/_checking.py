@@ -12,6 +12,7 @@ from typing import Any
 from dropchain import _data, _dropchain, _files
 from dropchain._dropchain import Corpus, Tagger, Template
 from dropchain._explanation import Explanation
+from dropchain._records import Record
 from dropchain._results import TrainResult
 
 
@@ -63,7 +64,7 @@ class CheckResult:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Report:
+class Report(Record):
     """The page of :func:`dropchain.report`."""
 
     title: str
@@ -72,10 +73,6 @@ class Report:
     """Its text."""
     output: str | None
     """The file that it was written to."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, for JSON."""
-        return dict(vars(self))
 
     def __str__(self) -> str:
         return f"wrote {self.output}" if self.output else repr(self)

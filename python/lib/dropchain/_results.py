@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import os
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from dropchain._dropchain import Tagger
 from dropchain._frames import frame
 from dropchain._html import page, paragraph, percent, table
 from dropchain._plots import Svg, draw, metric, picture
+from dropchain._records import Record
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
@@ -22,7 +22,7 @@ _LOW_SCORES = 0.25
 
 
 @dataclass(frozen=True)
-class Iteration:
+class Iteration(Record):
     """An iteration of training. Number 0 is the starting point."""
 
     number: int
@@ -54,14 +54,12 @@ class Iteration:
     learning_rate: float | None = None
     """The learning rate, of algorithms that have one."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers by name."""
-        return dataclasses.asdict(self)
-
 
 @dataclass(frozen=True, repr=False)
-class TrainResult:
+class TrainResult(Record):
     """The result of training."""
+
+    _left_out = ("tagger", "log")
 
     tagger: Tagger
     """A tagger with the trained model."""
@@ -110,15 +108,6 @@ class TrainResult:
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Save the model: see :meth:`Tagger.save`."""
         self.tagger.save(path, force=force)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything but the tagger and the log, for JSON."""
-        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        del fields["tagger"], fields["log"]
-        fields["history"] = [iteration.to_dict() for iteration in self.history]
-        fields["options"] = dict(self.options)
-        fields["data"] = dict(self.data)
-        return fields
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a row for each iteration."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dropchain._frames import frame
 from dropchain._html import Cell, Html, page, paragraph, percent, plural, table
 from dropchain._plots import Svg, draw, metric
+from dropchain._records import Record, plain
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
@@ -100,10 +101,10 @@ class Evaluation:
         names += ["precision", "recall", "f1"] if self.has_spans else []
         found: dict[str, Any] = {name: getattr(self, name) for name in names}
         if self.has_spans:
-            found["types"] = {name: score.to_dict() for name, score in self.types.items()}
+            found["types"] = plain(self.types)
         if self.columns:
             found["columns"] = dict(self.columns)
-        found["labels"] = {name: score.to_dict() for name, score in self.labels.items()}
+        found["labels"] = plain(self.labels)
         return found
 
     def to_frame(self) -> pandas.DataFrame:
@@ -204,10 +205,6 @@ class Difference(NamedTuple):
     p_value: float
     """The two-sided p-value."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers by name."""
-        return self._asdict()
-
     def __repr__(self) -> str:
         a, b, difference, _, p_value = self
         shown = f"a={a:.4f}, b={b:.4f}, difference={difference:.4f}, p_value={p_value:.4f}"
@@ -215,7 +212,7 @@ class Difference(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Comparison:
+class Comparison(Record):
     """The comparison of two taggers, A and B, by paired bootstrap: ``str(…)`` is a table."""
 
     tokens: int
@@ -232,19 +229,10 @@ class Comparison:
     """The fraction of tokens with the right label."""
     _table: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all numbers by name."""
-        names = ("tokens", "sentences", "samples", "seed")
-        found: dict[str, Any] = {name: getattr(self, name) for name in names}
-        if self.f1 is not None:
-            found["f1"] = self.f1.to_dict()
-        found["accuracy"] = self.accuracy.to_dict()
-        return found
-
     def to_frame(self) -> pandas.DataFrame:
         """Return a row for each score."""
         scores = {"f1": self.f1, "accuracy": self.accuracy}
-        return frame({n: one.to_dict() for n, one in scores.items() if one is not None}, "score")
+        return frame({n: one._asdict() for n, one in scores.items() if one is not None}, "score")
 
     def _repr_html_(self) -> str:
         """Show two taggers and their difference."""

@@ -19,6 +19,7 @@ from dropchain._html import (
     shortened,
     table,
 )
+from dropchain._records import Record, plain
 from dropchain._views import LABELS, SENTENCES, WORDS, beginning, labeled, marks_of, text_line
 
 if TYPE_CHECKING:
@@ -51,8 +52,10 @@ class Path(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Tagging:
+class Tagging(Record):
     """What :meth:`Tagger.analyze` returns."""
+
+    _left_out = ("names",)
 
     labels: list[str]
     """The best label of each token."""
@@ -76,17 +79,6 @@ class Tagging:
             return None
         columns = {name: k for k, name in enumerate(self.names)}
         return [float(row[columns[label]]) for row, label in zip(self.marginals, self.labels)]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, for JSON."""
-        return {
-            "words": self.words,
-            "labels": self.labels,
-            "spans": [span._asdict() for span in self.spans],
-            "probability": self.probability,
-            "marginals": None if self.marginals is None else self.marginals.tolist(),
-            "nbest": [path._asdict() for path in self.nbest],
-        }
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a row for each token: its label, and the probabilities of all labels."""
@@ -170,7 +162,7 @@ class TextSpan(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class TaggedSentence:
+class TaggedSentence(Record):
     """A tagged sentence of a text. Positions count from the beginning of the text."""
 
     start: int
@@ -191,11 +183,6 @@ class TaggedSentence:
     def labels(self) -> list[str]:
         """The labels of the tokens."""
         return [token.label for token in self.tokens]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, for JSON."""
-        tokens, spans = ([one._asdict() for one in many] for many in (self.tokens, self.spans))
-        return {"start": self.start, "end": self.end, "tokens": tokens, "spans": spans}
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a row for each token."""
@@ -234,7 +221,7 @@ class TaggedText(list[TaggedSentence]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, for JSON."""
-        return {"sentences": [sentence.to_dict() for sentence in self]}
+        return {"sentences": plain(list(self))}
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a row for each token, with the number of its sentence."""
