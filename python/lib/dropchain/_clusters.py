@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dropchain import _data, _docs, _dropchain, _files
 from dropchain._frames import frame
-from dropchain._progress import SearchProgress
+from dropchain._progress import Progress
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
@@ -116,7 +116,7 @@ def cluster(
         reading = {"format": format, "columns": columns, "comments": comments}
         corpus = _data.unlabeled(texts, features=False, **reading)
         files = []
-    bar = SearchProgress(progress) if progress else None
+    bar = Progress(progress) if progress else None
     try:
         result = _dropchain.cluster({
             "corpus": corpus,
@@ -128,7 +128,7 @@ def cluster(
             "comments": comments,
             "threads": threads,
             "memory": memory,
-            "observer": None if bar is None else lambda n, of: bar("progress", ("words", n, of)),
+            "observer": None if bar is None else lambda n, of: bar.show("words", n, of),
         })
     finally:
         if bar is not None:

@@ -102,50 +102,42 @@ def _bar_class(progress: Any) -> Any:
     return tqdm
 
 
-class TrainingProgress:
-    """A bar over the iterations of training."""
+class Progress:
+    """A bar over the iterations of training, or the steps of each phase of other work."""
 
-    def __init__(self, progress: Any, max_iterations: int | None) -> None:
-        self._bar = _bar_class(progress)(total=max_iterations, desc="training", unit="it")
+    def __init__(self, progress: Any, total: int | None = None) -> None:
+        self._class = _bar_class(progress)
+        self._total = total
+        self._bar: Any = None
+        self._phase: str | None = None
+        self._done = 0
+        self._best: float | None = None
 
     def __call__(self, kind: str, content: Any) -> None:
+        """Receive an event of training or of a search."""
         if kind == "iteration":
             score = content["dev_score"]
             text = f"objective {content['objective']:.4g}"
             if score is not None:
                 text += f", dev {content['metric']} {100 * score:.2f}"
-            self._bar.set_postfix_str(text, refresh=False)
-            if content["number"] > 0:
-                self._bar.update(1)
-
-    def close(self) -> None:
-        """End the bar."""
-        self._bar.close()
-
-
-class SearchProgress:
-    """A bar over the trainings of each phase of a search."""
-
-    def __init__(self, progress: Any) -> None:
-        self._class = _bar_class(progress)
-        self._bar: Any = None
-        self._phase: str | None = None
-        self._best: float | None = None
-
-    def __call__(self, kind: str, content: Any) -> None:
-        if kind == "trial":
+            self.show("training", content["number"], self._total, text)
+        elif kind == "trial":
             score = content.get("dev_f1", content.get("dev_accuracy", 0.0))
             self._best = max(score, self._best or 0.0)
-        if kind != "progress":
-            return
-        phase, done, total = content
+        elif kind == "progress":
+            self.show(*content, "" if self._best is None else f"best {100 * self._best:.2f}")
+
+    def show(self, phase: str, done: int, total: int | None, text: str = "") -> None:
+        """Show how much of a phase is done."""
         if phase != self._phase:
             self.close()
-            self._phase = phase
-            self._bar = self._class(total=total, desc=phase, unit="run")
-        if self._best is not None:
-            self._bar.set_postfix_str(f"best {100 * self._best:.2f}", refresh=False)
-        self._bar.update(max(done - self._bar.n, 0))
+            self._phase, self._done = phase, 0
+            self._bar = self._class(total=total, desc=phase)
+        if text:
+            self._bar.set_postfix_str(text, refresh=False)
+        if done > self._done:
+            self._bar.update(done - self._done)
+            self._done = done
 
     def close(self) -> None:
         """End the bar."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dropchain import _data, _dropchain, _files, _options
 from dropchain._dropchain import Corpus, Interrupted, Tagger, Template
 from dropchain._knowledge import Knowledge
-from dropchain._progress import Follower, TrainingProgress
+from dropchain._progress import Follower, Progress
 from dropchain._results import Iteration, TrainResult
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def train(
     _options.check_names(options, "train")
     given["data"], given["y"], given["dev"] = _data.told_apart(data, y, dev)
     arguments, [parsed], chosen = prepared(given, [_data.template(template)])
-    bar = TrainingProgress(progress, options.get("max_iterations")) if progress else None
+    bar = Progress(progress, options.get("max_iterations")) if progress else None
     follower = Follower(observer, bar, "iteration", _iteration)
     try:
         outcome = _dropchain.train({

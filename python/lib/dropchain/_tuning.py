@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dropchain import _data, _dropchain, _options, _training
 from dropchain._dropchain import Tagger, Template
-from dropchain._progress import Follower, SearchProgress
+from dropchain._progress import Follower, Progress
 from dropchain._search_results import Trial, TuneResult
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def tune(
     names, parsed = _templates(template)
     arguments, templates, chosen = _training.prepared(given, [*parsed] or [None])
     only = names[0] if len(names) == 1 else chosen
-    bar = SearchProgress(progress) if progress else None
+    bar = Progress(progress) if progress else None
     follower = Follower(observer, bar, "trial", partial(_trial, template=only))
     try:
         outcome = _dropchain.tune({
