@@ -201,3 +201,5 @@ def test_a_length_that_is_not_true_changes_nothing(length):
     text = "Ada NNP O\n"
     columns = Liar(["word", "pos", "label"], length)
     assert Corpus.parse(text, format="conll", columns=columns)[0].words == ["Ada"]
+    table = {"word": Liar(sum(WORDS, []), length), "sentence": Liar([0, 0, 1, 1], length)}
+    assert Corpus(table, unlabeled=True).words == WORDS

@@ -253,28 +253,6 @@ def test_other_data_are_errors_that_name_the_forms(data, message):
         train(data, template="minimal")
 
 
-class Liar:
-    """An iterable whose length is not true."""
-
-    def __init__(self, items, length):
-        self.items, self.length = items, length
-
-    def __len__(self):
-        return self.length
-
-    __length_hint__ = __len__
-
-    def __iter__(self):
-        return iter(self.items)
-
-
-@pytest.mark.parametrize("length", [0, 2**40, 2**62])
-def test_lengths_that_are_not_true_change_nothing(length):
-    assert same(Corpus(Liar(X, length), Liar(Y, length)))
-    table = {name: Liar(values, length) for name, values in LONG.items()}
-    assert same(Corpus(table))
-
-
 def test_cyclic_and_changing_data_are_errors():
     cyclic = []
     cyclic.append(cyclic)

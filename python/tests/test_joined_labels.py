@@ -16,14 +16,6 @@ def file(tmp_path):
     return path
 
 
-def test_labels_are_the_joined_values(file):
-    corpus = Corpus.read(file, columns=COLUMNS, label="upos+feats")
-    assert corpus.labels == [["NOUN+Plur", "VERB+_"], ["DET+_", "NOUN+Sing"]]
-    assert corpus[0].column("feats") == ["Plur", "_"]
-    with pytest.raises(ValueError, match="no column 'ner'"):
-        Corpus.read(file, columns=COLUMNS, label="upos+ner")
-
-
 def test_models_know_the_columns_and_scores_have_them(file, tmp_path):
     corpus = Corpus.read(file, columns=COLUMNS, label="upos+feats")
     template = dropchain.Template("word\nword[-1]\n")

@@ -83,22 +83,3 @@ def test_the_first_pass_does_not_replace_both_that_are_continued(tmp_path: Path)
     other = tmp_path / "other"
     result = dropchain.train(corpus(range(50)), model=other, observer=Stop(3), **more)
     assert result.model == str(other) and other.exists()
-
-
-def test_two_passes_resume_from_a_checkpoint_to_the_same_model(tmp_path: Path) -> None:
-    template = dropchain.Template(TEMPLATE)
-    data = corpus(range(40))
-    options = {"template": template, "dropout": 0.2, "max_iterations": 6}
-    whole = dropchain.train(data, **options)
-    checkpoint = tmp_path / "state"
-    run = {"checkpoint": checkpoint, "checkpoint_every": 1, **options}
-    for model in (1, 3, 7):
-        stopped = dropchain.train(data, observer=Stop(model), **run)
-        assert stopped.end_reason == "observer" and checkpoint.exists()
-        resumed = dropchain.train(data, resume=True, **run)
-        assert resumed.tagger.to_bytes() == whole.tagger.to_bytes()
-        assert "resumed after 1 iterations" in resumed.messages
-        assert not checkpoint.exists()
-    dropchain.train(data, observer=Stop(3), **run)
-    with pytest.raises(ValueError, match="training data"):
-        dropchain.train(corpus(range(39)), resume=True, **run)
