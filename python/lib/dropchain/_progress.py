@@ -132,7 +132,7 @@ class Progress:
         if phase != self._phase:
             self.close()
             self._phase, self._done = phase, 0
-            self._bar = self._class(total=total, desc=phase)
+            self._bar = self._class(total=total, desc=phase, unit="it")
         if text:
             self._bar.set_postfix_str(text, refresh=False)
         if done > self._done:
