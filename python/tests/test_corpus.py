@@ -93,6 +93,8 @@ def test_malformed_files_are_errors_with_their_place(tmp_path):
         Corpus.read(path, format="xml")
     with pytest.raises(ValueError, match="'-'"):
         Corpus.read("-")
+    with pytest.raises(ValueError, match="expected the format of the text"):
+        Corpus.parse("Ada B-PER\n")
 
 
 def test_sentences_have_columns_labels_and_weights():

@@ -139,7 +139,7 @@ def check(
     given = {role: part for role, part in roles.items() if part is not None}
     files = {role: _data.paths(part) for role, part in given.items()}
     parts: dict[str, Any] = files
-    if not all(files.values()):
+    if reading.get("format") == "spacy" or not all(files.values()):
         parts = {role: _data.labeled(part, role, **reading) for role, part in given.items()}
     found, text = _dropchain.check({
         "data": list(parts.items()),

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PySlice, PyType};
 
 use super::pickled::{dump, load};
-use super::reading::PyReadOptions;
+use super::reading::{PyReadOptions, SPACY};
 use super::sentences::PyCorpus;
 use super::write::CorpusWriter;
 use crate::error::{exception, warn};
@@ -171,7 +171,7 @@ impl PyCorpus {
         let reading = PyReadOptions::of(class.py(), options)?;
         let PyReadOptions { options, format } = reading.get();
         let format = format.as_deref();
-        if format == Some("spacy") || format.is_none() && paths.iter().any(|path| is_spacy(path)) {
+        if format == Some(SPACY) || format.is_none() && paths.iter().any(|path| is_spacy(path)) {
             let read = class.py().import("dropchain._docs")?.getattr("read")?;
             let ReadOptions { label, columns, unlabeled, .. } = options;
             let corpus = read.call1((paths, label, columns, unlabeled))?;
@@ -224,7 +224,7 @@ impl PyCorpus {
                 path.display()
             )));
         }
-        if format == Some("spacy") || format.is_none() && is_spacy(&path) {
+        if format == Some(SPACY) || format.is_none() && is_spacy(&path) {
             let write = py.import("dropchain._docs")?.getattr("write")?;
             return write.call1((slf, path, label)).map(drop);
         }
@@ -312,7 +312,7 @@ impl PyCorpus {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let reading = PyReadOptions::of(class.py(), options)?;
-        let options = &reading.get().options;
+        let options = reading.get().of_text()?;
         let corpus = class.py().detach(|| Corpus::parse(text, name, options));
         let corpus = corpus.map_err(exception)?;
         warn_of(class.py(), &options.report)?;

@@ -5,12 +5,16 @@ use std::str::FromStr;
 use dropchain::Error;
 use dropchain::corpus::{LineRules, ReadLimits, ReadOptions, Supervision, TextOptions};
 use dropchain_formats::{InputFormat, SpanOptions};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::exception;
 use crate::inputs::{self, memory_limit};
 use crate::items::ColumnNames;
+
+/// The format of files of spaCy, which are no text.
+pub const SPACY: &str = "spacy";
 
 /// How to read files: see `Corpus.read`.
 #[pyclass(frozen, name = "ReadOptions", module = "dropchain._dropchain")]
@@ -61,7 +65,7 @@ impl PyReadOptions {
             ..ReadOptions::default()
         };
         let spans = SpanOptions { offsets: named(offsets)?, misaligned: named(misaligned)? };
-        let known = format.as_deref().filter(|&format| format != "spacy");
+        let known = format.as_deref().filter(|&format| format != SPACY);
         let known: Option<InputFormat> = known.map(str::parse).transpose().map_err(exception)?;
         let options = match known {
             None => options,
@@ -82,6 +86,20 @@ impl PyReadOptions {
         arguments: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, Self>> {
         Ok(py.get_type::<Self>().call((), arguments)?.cast_into()?)
+    }
+
+    /// Returns the options for text in a format that is given.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` if it is not given, or is none of text.
+    pub fn of_text(&self) -> PyResult<&ReadOptions> {
+        match self.format.as_deref() {
+            None | Some(SPACY) => {
+                Err(PyValueError::new_err("expected the format of the text, such as 'conll'"))
+            }
+            Some(_) => Ok(&self.options),
+        }
     }
 }
 
