@@ -30,7 +30,8 @@ def measure(files, *options):
     command += ["--quiet", "--json", "-", *options]
     out = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     engines = json.loads(out)["engines"]
-    return {row["engine"]: (row["seconds"], (row["peak_bytes"] or 0) / 1e6) for row in engines}
+    megabytes = {row["engine"]: (row["peak_bytes"] or 0) / 1e6 for row in engines}
+    return {row["engine"]: (row["seconds"]["median"], megabytes[row["engine"]]) for row in engines}
 
 
 def relabel(source, target, labels):

@@ -93,9 +93,9 @@ def print_noise(corpora):
         engines = evaluations(os.path.join(corpora, source), options)
         plain = engines["likelihood"]
         for engine, result in engines.items():
-            seconds, memory = result["seconds"], result["peak_bytes"]
+            seconds, memory = result["seconds"]["median"], result["peak_bytes"]
             print_row(
-                *[name, engine, f"{seconds:.3f}", f"{seconds / plain['seconds']:.2f}"],
+                *[name, engine, f"{seconds:.3f}", f"{result['ratio_to_likelihood']:.2f}"],
                 *[f"{memory / 1e6:.0f}", f"{memory / plain['peak_bytes']:.2f}"],
             )
 

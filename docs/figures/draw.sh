@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 program=${1:-target/release/dropchain}
 
 "$program" bench gradients corpora/sample/train.conll --columns word,upos,ner --template ner \
-    --engines exact,local,window=1,window=2 --sweep window,labels,length,attributes \
+    --sweep labels,length,attributes \
     --figure docs/figures/gradients.svg --json docs/figures/gradients.json > /dev/null
 
 docs/figures/screens.py "$program"

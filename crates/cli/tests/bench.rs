@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::support::{TestDir, keys, sample_corpus};
 
@@ -16,37 +16,29 @@ fn report(options: &str) -> Value {
 
 #[test]
 fn a_report_has_a_row_of_documented_fields_for_each_engine() {
-    let report = report("--engines exact,message,window=1,local");
+    let report = report("--engines exact,message,message=plain,window=1,local");
     let rows = report["engines"].as_array().unwrap();
-    let names: Vec<Value> =
-        rows.iter().map(|row| json!([row["engine"], row["collapsed"]])).collect();
-    let expected = [
-        json!(["likelihood", false]),
-        json!(["exact", false]),
-        json!(["message", true]),
-        json!(["message", false]),
-        json!(["window=1", false]),
-        json!(["local", false]),
-    ];
-    assert_eq!(names, expected);
+    let names: Vec<&Value> = rows.iter().map(|row| &row["engine"]).collect();
+    assert_eq!(names, ["likelihood", "exact", "message", "message=plain", "window=1", "local"]);
     let fields = BTreeSet::from([
         "engine",
-        "collapsed",
+        "sentences",
         "seconds",
-        "seconds_quartiles",
-        "multiply_adds",
+        "added_seconds",
         "ratio_to_likelihood",
+        "multiply_adds",
+        "added_multiply_adds",
         "active_per_token",
         "peak_bytes",
     ]);
-    let deviation =
-        BTreeSet::from(["relative_error", "relative_error_whole", "cosine", "cosine_whole"]);
+    let deviation = BTreeSet::from(["relative_error", "relative_error_whole", "cosine"]);
     for (i, row) in rows.iter().enumerate() {
         match i {
             0 => assert_eq!(keys(row), fields),
             _ => assert_eq!(keys(row), &fields | &deviation),
         }
-        for field in ["seconds", "multiply_adds", "ratio_to_likelihood", "active_per_token"] {
+        assert!(row["seconds"]["median"].as_f64().unwrap() > 0.0, "{row}");
+        for field in ["multiply_adds", "ratio_to_likelihood", "active_per_token"] {
             assert!(row[field].as_f64().unwrap() > 0.0, "{field}: {row}");
         }
         let bytes = &row["peak_bytes"];
@@ -59,7 +51,7 @@ fn a_report_has_a_row_of_documented_fields_for_each_engine() {
 
 #[test]
 fn a_report_says_what_was_measured() {
-    let report = report("--engines local --weights random=0.5 --seed 7 --threads 2");
+    let report = report("--engines local --weights random=0.5 --threads 2");
     let fields = BTreeSet::from([
         "version",
         "files",
@@ -70,7 +62,6 @@ fn a_report_says_what_was_measured() {
         "parameters",
         "options",
         "weights",
-        "seed",
         "repeat",
         "threads",
         "engines",
@@ -78,7 +69,7 @@ fn a_report_says_what_was_measured() {
     assert_eq!(keys(&report), fields);
     assert_eq!(report["sentences"], 20);
     assert_eq!(report["weights"], "random=0.5");
-    assert_eq!((&report["seed"], &report["threads"]), (&json!(7), &json!(2)));
+    assert_eq!(report["threads"], 2);
     assert_eq!(report["options"]["dropout"], 0.3);
 }
 
@@ -109,97 +100,77 @@ fn standard_input_is_measured_without_memory() {
 #[test]
 fn invalid_options_are_rejected_before_any_work() {
     let dir = TestDir::new(&[]);
-    for (options, expected) in [
-        ("--engines exact,adjoint", "--engines: engine 'adjoint'; expected exact, message"),
-        ("--weights one", "--weights: weights 'one'; expected zero, random"),
-        (
-            "--sweep depth",
-            "--sweep 'depth'; expected window, labels, length or attributes, or several",
-        ),
-        ("--sweep window,,length", "--sweep ''; expected window, labels, length or attributes"),
-        (
-            "--figure out.svg",
-            "--figure: there is nothing to draw without --sweep; expected --sweep",
-        ),
-        ("--sweep --figure nowhere/out.svg", "nowhere/out.svg: "),
-        ("--dropout 0", "--dropout 0: there is no noise to measure; expected a rate above 0"),
-        ("--dropout 1", "dropout 1; expected a rate of at least 0 and below 1"),
-        ("--l2 -1", "L2 strength -1; expected a finite number"),
-        ("--repeat 0", "--repeat 0; expected 1 or more"),
-        ("--limit 0", "--limit 0; expected 1 or more"),
-        ("--json nowhere/out.json", "nowhere/out.json: "),
+    for (code, options, expected) in [
+        (2, "--engines exact,adjoint", "expected exact, message, message=plain, reweighted"),
+        (2, "--weights one", "expected random, random=SCALE with a scale above 0, trained"),
+        (2, "--sweep depth", "labels, length, attributes"),
+        (2, "--sweep labels,,length", "labels, length, attributes"),
+        (2, "--repeat 0", "'--repeat <N>'"),
+        (2, "--limit 0", "'--limit <N>'"),
+        (1, "--sweep --figure nowhere/out.svg", "nowhere/out.svg: "),
+        (1, "--dropout 0", "there is no noise; expected a rate above 0"),
+        (1, "--dropout 1", "dropout 1; expected a rate of at least 0 and below 1"),
+        (1, "--l2 -1", "L2 strength -1; expected a finite number"),
+        (1, "--json nowhere/out.json", "nowhere/out.json: "),
     ] {
         // The corpus does not exist: reading it would be a different error.
-        let message = dir.run(&format!("{SAMPLE} {options}")).failure();
-        assert!(message.starts_with(expected), "{message}");
+        let message = dir.run(&format!("{SAMPLE} {options}")).exits(code);
+        assert!(message.contains(expected), "{message}");
     }
 }
 
-/// What is drawn from a sweep of few sentences.
+/// What sweeps and figures are made of: few sentences.
 const SWEEP: &str = "bench gradients train.conll --columns word,upos,ner --template minimal \
-                     --limit 30 --repeat 1 --weights trained=3 --engines exact --quiet";
+                     --limit 30 --repeat 1 --weights trained=3 --engines exact,local --quiet";
 
 #[test]
-fn a_sweep_has_errors_costs_and_exponents() {
+fn a_sweep_has_every_engine_at_every_point() {
     let dir = TestDir::with_sample_corpus();
-    let line = format!("{SWEEP} --sweep window,labels --json -");
+    let line = format!("{SWEEP} --sweep labels --json -");
     let report = dir.run(&line).json();
-    let errors = report["errors"].as_array().unwrap();
-    let error = |row: &Value| row["relative_error"]["median"].as_f64().unwrap();
-    assert_eq!(errors[0]["radius"], 0);
-    assert!(error(&errors[0]) > error(errors.last().unwrap()));
     let sweeps = report["sweeps"].as_array().unwrap();
-    let axes: Vec<&Value> = sweeps.iter().map(|sweep| &sweep["axis"]).collect();
-    assert_eq!(axes, ["window", "labels"]);
-    let rows = sweeps[1]["rows"].as_array().unwrap();
-    let values: BTreeSet<u64> =
-        rows.iter().map(|row| row["value"].as_f64().unwrap() as u64).collect();
-    assert_eq!(values, BTreeSet::from([4, 8, 16, 32]));
-    for row in rows {
-        assert!(row["multiply_adds"].as_f64().unwrap() > 0.0, "{row}");
-        let seconds = &row["seconds"];
-        assert!(seconds["low"].as_f64() <= seconds["high"].as_f64(), "{row}");
+    assert_eq!((sweeps.len(), &sweeps[0]["axis"]), (1, &Value::from("labels")));
+    let points = sweeps[0]["points"].as_array().unwrap();
+    let values: Vec<f64> = points.iter().map(|point| point["value"].as_f64().unwrap()).collect();
+    assert_eq!(values, [4.0, 8.0, 16.0, 32.0]);
+    for point in points {
+        let rows = point["engines"].as_array().unwrap();
+        let names: Vec<&Value> = rows.iter().map(|row| &row["engine"]).collect();
+        assert_eq!(names, ["likelihood", "exact", "local"]);
+        for row in rows {
+            assert!(row["added_multiply_adds"].as_f64().unwrap() > 0.0, "{row}");
+            let seconds = &row["seconds"];
+            assert!(seconds["low"].as_f64() <= seconds["high"].as_f64(), "{row}");
+        }
     }
-    let exponents = sweeps[1]["exponents"].as_array().unwrap();
-    let message = exponents.iter().find(|e| e["engine"] == "message").unwrap();
-    assert_eq!(message["theory"], 3.0);
-    let counted = message["multiply_adds"].as_f64().unwrap();
-    assert!((2.5..3.5).contains(&counted), "{message}");
 }
 
 #[test]
-fn a_sweep_is_drawn_as_a_figure() {
+fn errors_and_costs_are_drawn_as_a_figure() {
     let dir = TestDir::with_sample_corpus();
     let files = "--figure out.svg --json out.json";
-    dir.run(&format!("{SWEEP} --sweep window {files}")).success();
+    dir.run(&format!("{SWEEP} --sweep length {files}")).success();
     let svg = dir.text("out.svg");
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-    for part in ["light-dark(", "<title>", "Error by radius", "Direction by radius"] {
+    for part in ["light-dark(", "<title>", "Error by radius", "Cost by tokens T"] {
         assert!(svg.contains(part), "{part}");
     }
 }
 
 #[test]
 fn corpora_with_too_little_are_measured_or_refused() {
-    let sweep = "--columns word,ner --template minimal --repeat 1 --weights trained=2 --quiet \
-                 --sweep window --engines exact";
-    let run = |text: &str| {
+    let options = "--columns word,ner --template minimal --repeat 1 --weights trained=2 --quiet \
+                   --engines exact,local";
+    let run = |text: &str, files: &str| {
         let dir = TestDir::new(&[("few.conll", text)]);
-        dir.run(&format!("bench gradients few.conll {sweep} --json -"))
+        dir.run(&format!("bench gradients few.conll {options} {files}"))
     };
-    let one = run("Ada B-PER\nleft O\n").json();
-    assert_eq!(one["errors"][0]["sentences"], 1);
-    let single = run("a O\nb O\n\nc O\n").json();
-    assert_eq!(single.get("errors"), None, "one label has no noise");
-    run("").failure();
-}
-
-#[test]
-fn a_figure_without_errors_is_not_written() {
-    let dir = TestDir::new(&[("one.conll", "a O\nb O\n")]);
-    let line = "bench gradients one.conll --columns word,ner --template minimal --repeat 1 \
-                --sweep window --order 0 --figure out.svg";
-    let message = dir.run(line).failure();
-    assert!(message.contains("--sweep: at order 0 tokens are independent"), "{message}");
-    assert_eq!(dir.names(), ["one.conll"]);
+    let one = run("Ada B-PER\nleft O\n", "--json -").json();
+    assert!(one["engines"][1]["relative_error"].is_number());
+    let single = "a O\nb O\n\nc O\n";
+    let engines = &run(single, "--json -").json()["engines"];
+    assert_eq!(engines[1].get("relative_error"), None, "one label has no noise");
+    let message = run(single, "--figure out.svg").failure();
+    assert!(message.contains("--figure: nothing to draw"), "{message}");
+    run("", "").failure();
 }

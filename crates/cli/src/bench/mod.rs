@@ -1,10 +1,19 @@
 //! `dropchain bench`
 
+mod arguments;
 mod figure;
 mod gradients;
 mod measurement;
+mod memory;
+mod problem;
 mod results;
+mod sweep;
 mod tables;
+#[cfg(test)]
+mod tests;
+mod variant;
+mod weights;
+mod work;
 
 use crate::CommandResult;
 use clap::{Args, Subcommand};
@@ -14,7 +23,7 @@ use clap::{Args, Subcommand};
 #[command(after_help = "\
 Examples:
   dropchain bench gradients train.conll --template ner-finkel --json out.json
-  dropchain bench gradients train.conll --template ner --sweep window --figure out.svg
+  dropchain bench gradients train.conll --template ner --sweep labels --figure out.svg
 
 Run `dropchain bench gradients --help` for what is measured.")]
 pub struct BenchCommand {

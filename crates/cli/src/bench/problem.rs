@@ -9,7 +9,7 @@ use dropchain::kernel::random::uniform;
 use dropchain::kernel::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::train::{TrainSettings, TrainingSet};
 
-use super::Variant;
+use super::variant::Variant;
 
 /// Seeds of the labels, and of the attributes that are kept.
 const LABELS: u64 = 1;
@@ -44,11 +44,9 @@ impl Problem {
     /// Returns the objective of a variant, without L2 penalty.
     pub fn objective(&self, variant: Variant) -> PenalizedLikelihood {
         let likelihood = PenalizedLikelihood::new(&self.data, &self.space, 0.0);
-        let mut noise = self.noise;
-        variant.apply(&mut noise);
-        match noise.is_on() {
-            true => likelihood.with_noise(noise),
-            false => likelihood,
+        match variant.term() {
+            None => likelihood,
+            Some(term) => likelihood.with_noise(Noise { term, ..self.noise }),
         }
     }
 
@@ -57,10 +55,11 @@ impl Problem {
         Self { data: self.data.select(&[i], None), ..self.clone() }
     }
 
-    /// Returns q/T before and after collapsing.
-    pub fn active_per_token(&self) -> [f64; 2] {
+    /// Returns q/T, before collapsing or after.
+    pub fn active_per_token(&self, is_collapsed: bool) -> f64 {
         let counts = active_counts(&self.data, &self.space);
-        [counts.attributes, counts.collapsed].map(|n| n as f64 / counts.tokens.max(1) as f64)
+        let active = if is_collapsed { counts.collapsed } else { counts.attributes };
+        active as f64 / counts.tokens.max(1) as f64
     }
 
     /// Returns synthetic sentences: the tokens of the corpus one after another, from the start

@@ -21,7 +21,8 @@ use dropchain::kernel::chain::Order;
 use dropchain::kernel::noise::Engine;
 use dropchain::kernel::objective::active_counts;
 
-use super::{Problem, Variant};
+use super::problem::Problem;
+use super::variant::Variant;
 
 /// Returns the number of multiply-adds of an evaluation.
 pub fn multiply_adds(problem: &Problem, variant: Variant) -> f64 {

@@ -1,0 +1,165 @@
+//! The time of an evaluation by each gradient engine of the noise term
+//! ([`dropchain::kernel::noise`]), relative to the likelihood alone, and its error relative to the
+//! exact gradient.
+//!
+//! With J = L + R, likelihood and noise term, an engine computes ∇J in one evaluation. Its time is
+//! reported relative to an evaluation of ∇L alone, its accuracy by the gradient of the noise term
+//! alone,
+//!
+//! ```text
+//! g = ∇J − ∇L        relative error ‖g − g*‖ / ‖g*‖        cosine g·g* / (‖g‖·‖g*‖)
+//! ```
+//!
+//! where g* is that of [`Engine::Exact`], which is exact: next to the gradient of the likelihood,
+//! which all engines have in common, any error would look small. What an optimizer follows is
+//! ∇J, so ‖g − g*‖ / ‖∇J*‖, the error of the whole gradient, is reported as well. The difference
+//! cancels to about 10⁻¹⁵·‖∇L‖, so neither is reported if g* is smaller than its rounding error,
+//! for example with one label, where it vanishes.
+//!
+//! Memory: each variant has its own transposed design matrix and arrays, and there are five
+//! vectors of the size of θ besides θ itself.
+
+use std::time::Instant;
+
+use cpu_time::ProcessTime;
+use dropchain::error::{Error, Result};
+use dropchain::kernel::noise::Engine;
+use dropchain::kernel::optim::Objective;
+
+use super::problem::Problem;
+use super::results::{Deviation, Measurement, Spread};
+use super::variant::Variant;
+use super::work::multiply_adds;
+
+/// ‖g*‖ / ‖∇L‖ below which g* is lost in rounding errors.
+const ROUNDING: f64 = 1e-12;
+
+/// Returns how many seconds some work takes: with one thread processor time, so that other load
+/// on the machine does not count, otherwise wall time.
+fn seconds_of(work: impl FnOnce()) -> f64 {
+    let (wall, processor) = (Instant::now(), ProcessTime::now());
+    work();
+    let elapsed = match rayon::current_num_threads() {
+        1 => processor.elapsed(),
+        _ => wall.elapsed(),
+    };
+    elapsed.as_secs_f64()
+}
+
+/// Evaluates the variants, of which the first is the likelihood, at the weights θ: once to warm up
+/// (repeat 0) and then `repeats` times. Every repeat evaluates all variants, so that load on the
+/// machine affects all alike. `observer` is called before every evaluation with the variant and the
+/// number of the repeat.
+///
+/// All results except times are the same in every run, for any number of threads.
+///
+/// # Errors
+///
+/// An objective that is not finite at θ.
+///
+/// # Panics
+///
+/// If the dimension of θ is not that of the problem.
+pub fn measure(
+    problem: &Problem,
+    theta: &[f64],
+    variants: &[Variant],
+    repeats: u32,
+    observer: &(dyn Fn(Variant, u32) + Sync),
+) -> Result<Vec<Measurement>> {
+    let reference = ReferenceGradient::new(problem, theta)?;
+    let mut objectives: Vec<_> = variants.iter().map(|&v| problem.objective(v)).collect();
+    let mut gradient = vec![0.0; theta.len()];
+    let mut deviations = Vec::new();
+    let mut seconds: Vec<Vec<f64>> = vec![Vec::new(); variants.len()];
+    for repeat in 0..=repeats {
+        for ((objective, &variant), seconds) in
+            objectives.iter_mut().zip(variants).zip(&mut seconds)
+        {
+            observer(variant, repeat);
+            let time = seconds_of(|| {
+                objective.evaluate(theta, &mut gradient);
+            });
+            match repeat {
+                0 => deviations.push(reference.deviation(variant, &gradient)),
+                _ => seconds.push(time),
+            }
+        }
+    }
+    let rows =
+        variants.iter().zip(&seconds).zip(deviations).map(|((&variant, times), deviation)| {
+            let (baseline, work) = (&seconds[0], multiply_adds(problem, variant));
+            let added = times.iter().zip(baseline).map(|(time, base)| time - base);
+            let (added, added_work) = match variant {
+                Variant::Likelihood => (times.clone(), work),
+                _ => (added.collect(), work - multiply_adds(problem, Variant::Likelihood)),
+            };
+            let seconds = Spread::of(times.clone());
+            Measurement {
+                engine: variant.to_string(),
+                sentences: problem.data.len(),
+                seconds,
+                added_seconds: Spread::of(added),
+                ratio_to_likelihood: seconds.median / Spread::of(baseline.clone()).median,
+                multiply_adds: work,
+                added_multiply_adds: added_work,
+                deviation,
+                active_per_token: problem.active_per_token(variant.is_collapsed()),
+                peak_bytes: None,
+            }
+        });
+    Ok(rows.collect())
+}
+
+/// The exact gradient, to compare others with.
+struct ReferenceGradient {
+    likelihood: Vec<f64>, // ∇L
+    whole: Vec<f64>,      // ∇J*
+}
+
+impl ReferenceGradient {
+    fn new(problem: &Problem, theta: &[f64]) -> Result<Self> {
+        let gradient = |variant: Variant| {
+            let mut gradient = vec![0.0; theta.len()];
+            let (value, _) = problem.objective(variant).evaluate(theta, &mut gradient);
+            let is_finite = value.is_finite() && gradient.iter().all(|g| g.is_finite());
+            is_finite.then_some(gradient).ok_or_else(|| {
+                Error::parameter(
+                    "the objective is not finite at these weights; expected smaller attribute \
+                     values, smaller weights, or less noise",
+                )
+            })
+        };
+        Ok(Self {
+            likelihood: gradient(Variant::Likelihood)?,
+            whole: gradient(Variant::Quadratic(Engine::Exact))?,
+        })
+    }
+
+    /// Compares the gradient ∇J, and the noise term's part of it, with the exact one; `None` if
+    /// there is no noise term, or its gradient is lost in rounding errors.
+    fn deviation(&self, variant: Variant, gradient: &[f64]) -> Option<Deviation> {
+        let part = |gradient: &[f64]| -> Vec<f64> {
+            gradient.iter().zip(&self.likelihood).map(|(g, l)| g - l).collect()
+        };
+        let (noise, exact) = (part(gradient), part(&self.whole)); // g, g*
+        let exact_norm = norm(exact.iter().copied());
+        let is_lost = exact_norm <= ROUNDING * norm(self.likelihood.iter().copied());
+        if variant == Variant::Likelihood || is_lost {
+            return None;
+        }
+        let pairs = || noise.iter().zip(&exact);
+        let error = norm(pairs().map(|(g, e)| g - e));
+        let product: f64 = pairs().map(|(g, e)| g * e).sum();
+        Some(Deviation {
+            relative_error: error / exact_norm,
+            relative_error_whole: error / norm(self.whole.iter().copied()),
+            // Rounding may exceed 1.
+            cosine: (product / (norm(noise.iter().copied()) * exact_norm)).clamp(-1.0, 1.0),
+        })
+    }
+}
+
+fn norm(vector: impl Iterator<Item = f64>) -> f64 {
+    vector.map(|x| x * x).sum::<f64>().sqrt()
+}
