@@ -2,9 +2,10 @@
 
 use dropchain::model::AttributeKind;
 use dropchain::{Model, Result, Template};
+use serde::Serialize;
 
 /// What the attributes of a template line amount to.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LineStatistics {
     /// Number of attributes that have weights.
     pub attributes: usize,

@@ -132,8 +132,7 @@ fn every_command_reads_a_model_of_crfsuite() {
     assert_eq!(inspected["scheme"], "raw");
     assert_eq!(inspected["labels"].as_object().unwrap().len(), 6);
     let text = dir.run("inspect m").success();
-    assert!(text.contains("\ntrained by CRFsuite, converted by dropchain "), "{text}");
-    assert!(!text.contains("options"), "{text}");
+    assert!(text.contains("\noptions: converted from CRFsuite"), "{text}");
 }
 
 #[test]
@@ -152,7 +151,6 @@ fn training_continues_from_a_model_of_crfsuite() {
     let inspected = dir.run("inspect new --json").json();
     assert_eq!(inspected["precision"], "f64");
     assert_eq!(inspected["options"]["converted_from"], Value::Null);
-    assert!(dir.run("inspect new").success().contains("trained by dropchain"));
 }
 
 #[cfg(target_os = "linux")]

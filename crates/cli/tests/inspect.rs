@@ -38,10 +38,8 @@ fn how_training_ended_is_recorded_and_shown() {
     assert_eq!(inspected["recall_bias"], end["recall_bias"]);
     assert_eq!(inspected["options"]["result"], Value::Null);
     let text = dir.run("inspect m").success();
-    let score = 100.0 * number(&training["dev_f1"]);
-    let shown = format!("\nweights of iteration {best} of 12, F1 {score:.2} on development data");
+    let shown = format!("\ntraining: iterations 12, best iteration {best}, stop reason max_iter");
     assert!(text.contains(&shown), "{shown} in {text}");
-    assert!(text.contains("stop reason: max iterations"), "{text}");
 
     let line = "tune train.conll --dev dev.conll --template minimal --model m --l2 0.1,1 \
                 --dropout 0 --max-iterations 6 --quiet --json";
@@ -86,7 +84,7 @@ fn sizes_and_template_lines_add_up() {
         (shown["weights"].as_object().unwrap().values()).map(|weight| number(weight).powi(2)).sum();
     assert!(squares > 0.0 && squares < number(&lines[0]["squares"]));
     let text = dir.run("inspect m").success();
-    for part in ["\nbytes of the file\n", "\n4 word[-1] & word ", "edge attributes: weights"] {
+    for part in ["\nbytes of the file\n", "\n4 word[-1] & word ", "\nedges: weights "] {
         assert!(text.contains(part), "{part} in {text}");
     }
 }
@@ -131,7 +129,5 @@ fn everything_fits_80_columns_whatever_the_labels() {
     dir.run(line).success();
     let text = dir.run("inspect m --top 0").success();
     assert_eq!(text.lines().find(|line| line.chars().count() > 80), None, "{text}");
-    assert_eq!(text.matches("\n(start)").count(), 2, "{text}");
-    assert_eq!(text.matches("(end)").count(), 1, "{text}");
-    assert!(!text.contains("strongest"), "{text}");
+    assert_eq!(text.matches("\nstrongest 20 of ").count(), 1, "{text}");
 }

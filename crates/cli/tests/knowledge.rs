@@ -43,7 +43,7 @@ fn all_kinds_of_knowledge_are_learned_recorded_and_used() {
     }
     let shown = dir.run("inspect m").success();
     let bytes = dir.text("paths.txt").len();
-    let stored = format!("the template reads raw.txt ({bytes} bytes, in the model)");
+    let stored = format!("name raw.txt, bytes {bytes}");
     assert!(shown.contains(&stored), "{shown}");
     let start = dir.json_lines("log").swap_remove(0);
     let events = start["sources"].as_array().unwrap();

@@ -13,7 +13,8 @@ use crate::training_arguments::is_share_of_dev;
 const CHANGE_TEMPLATE: [&str; 5] = ["clusters", "vectors", "gazetteer", "document", "caseless"];
 
 /// Options whose values are names of files.
-const FILES: [&str; 6] = [INPUT, "dev", "unlabeled", "clusters", "vectors", "gazetteer"];
+const FILES: [&str; 9] =
+    [INPUT, "dev", "unlabeled", "clusters", "vectors", "gazetteer", "template", "init", "towards"];
 
 /// A configuration file, and what a reader should know of it.
 pub struct RunConfig<'a> {
@@ -71,12 +72,9 @@ impl<'a> RunConfig<'a> {
 
     fn write_options(&mut self, options: &Map<String, Value>) {
         for (key, value) in options {
-            match key.as_str() {
-                "template" => self.check_template(options, value),
-                "init" | "towards" => self.check_model(key, value),
-                key if FILES.contains(&key) => self.check_files(key, value),
-                _ => {}
-            }
+            let names = values(value).iter().filter_map(Value::as_str);
+            let problems = names.filter_map(|name| problem(self.model, options, key, name));
+            problems.collect::<Vec<_>>().iter().for_each(|problem| self.warn(problem));
             let lines = lines(key, value);
             if lines.iter().any(|line| line.contains('\n')) {
                 self.warn(&format!("{key} has several lines, which cannot be in this file"));
@@ -98,63 +96,57 @@ impl<'a> RunConfig<'a> {
         self.text += &format!("# Warning: {message}\n");
         self.warnings.push(message);
     }
+}
 
-    fn check_files(&mut self, key: &str, value: &Value) {
-        let names = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-        for name in names.iter().filter_map(Value::as_str) {
-            if key == "dev" && is_share_of_dev(name) {
-                continue;
+/// Returns why the run of a model cannot be repeated with a value of an option, if so: a file is
+/// gone, or not what it was.
+fn problem(model: &Model, options: &Map<String, Value>, key: &str, name: &str) -> Option<String> {
+    let (path, header) = (Path::new(name), model.header());
+    let is_missing = !path.exists();
+    let is_text = name.contains('\n') || (Template::shipped(name).is_some() && !path.is_file());
+    match key {
+        "dev" if is_share_of_dev(name) => None,
+        "template" if is_text => None,
+        _ if !FILES.contains(&key) => None,
+        _ if name == "-" => Some(format!("{key} was standard input")),
+        "template" => {
+            let template = header.template.as_ref()?;
+            let is_changed = CHANGE_TEMPLATE.iter().any(|key| options.contains_key(*key));
+            if is_changed || template.file_names().next().is_some() {
+                return is_missing.then(|| format!("{key}: there is no file {name}"));
             }
-            if name == "-" {
-                self.warn(&format!("{key} was standard input"));
-            } else if !Path::new(name).exists() {
-                self.warn(&format!("{key}: there is no file {name}"));
-            }
+            let found = Template::read_without_files(path);
+            let is_same = found.is_ok_and(|found| found.source() == template.source());
+            (!is_same).then(|| {
+                format!(
+                    "{name} is not there or not as it was; `dropchain inspect MODEL --template` \
+                     prints the template that the model has"
+                )
+            })
         }
+        _ if is_missing => Some(format!("{key}: there is no file {name}")),
+        "init" | "towards" => {
+            let found = dropchain_crfsuite::open(name).and_then(|base| base.fingerprint());
+            let found = found.ok().map(|fingerprint| format!("{fingerprint:032x}"));
+            let is_same = found.as_deref() == header.provenance.training_options()[key].as_str();
+            (!is_same).then(|| {
+                format!(
+                    "{key}: {name} is no longer the model that training continued from, so the \
+                     run cannot be repeated without that one"
+                )
+            })
+        }
+        _ => None,
     }
+}
 
-    /// Checks that a template file is the same as in training.
-    fn check_template(&mut self, options: &Map<String, Value>, value: &Value) {
-        let (Some(name), Some(template)) = (value.as_str(), &self.model.header().template) else {
-            return;
-        };
-        let path = Path::new(name);
-        if name.contains('\n') || (Template::shipped(name).is_some() && !path.is_file()) {
-            return;
-        }
-        let is_changed = CHANGE_TEMPLATE.iter().any(|key| options.contains_key(*key));
-        if is_changed || template.file_names().next().is_some() {
-            return self.check_files("template", value);
-        }
-        let found = Template::read_without_files(path);
-        if !found.is_ok_and(|found| found.source() == template.source()) {
-            self.warn(&format!(
-                "{name} is not there or not as it was; `dropchain inspect MODEL --template` prints \
-                 the template that the model has"
-            ));
-        }
-    }
-
-    /// Checks that a model that training continued from is still the same.
-    fn check_model(&mut self, key: &str, value: &Value) {
-        let Some(name) = value.as_str() else { return };
-        let options = self.model.header().provenance.training_options();
-        let found = dropchain_crfsuite::open(name).and_then(|base| base.fingerprint());
-        let found = found.ok().map(|fingerprint| format!("{fingerprint:032x}"));
-        if !Path::new(name).exists() {
-            self.check_files(key, value);
-        } else if found.as_deref() != options[key].as_str() {
-            self.warn(&format!(
-                "{key}: {name} is no longer the model that training continued from, so the run \
-                 cannot be repeated without that one"
-            ));
-        }
-    }
+/// Returns the values of an option.
+fn values(value: &Value) -> &[Value] {
+    value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)
 }
 
 /// Returns the lines of an option: one for each value.
 fn lines(key: &str, value: &Value) -> Vec<String> {
-    let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
     let line = |value: &Value| match value {
         Value::String(text) if key == INPUT && text.starts_with(['-', '#']) && text != "-" => {
             format!("./{text}")
@@ -164,5 +156,5 @@ fn lines(key: &str, value: &Value) -> Vec<String> {
         Value::Bool(true) => format!("--{key}"),
         value => format!("--{key}={value}"),
     };
-    values.iter().map(line).collect()
+    values(value).iter().map(line).collect()
 }

@@ -1,20 +1,19 @@
 //! `dropchain inspect`
 
 mod config;
-mod summary;
+mod text;
 mod weights;
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use dropchain::model::{AttributeKind, FORMAT_VERSION, Model, Provenance};
+use dropchain::model::{AttributeKind, FORMAT_VERSION, Model};
 use dropchain::{Result, Template};
 use dropchain_analysis::LineStatistics;
 use serde_json::{Map, Value, json};
 
 use crate::inspect::config::RunConfig;
-use crate::inspect::weights::{AttributeWeights, EdgeWeight, NodeWeight, TopAttributes};
+use crate::inspect::weights::TopAttributes;
 use crate::outputs::CommandFiles;
 use crate::progress::notice;
 use crate::tag_input::check_is_tagger;
@@ -64,134 +63,104 @@ impl InspectCommand {
         }
         model.verify()?;
         if let Some(name) = &self.attribute {
-            let weights = AttributeWeights::find(&model, name)?;
+            let weights = weights::of_attribute(&model, name)?;
             return match self.json {
-                true => print_json(&format!("{:#}\n", json!(weights))),
-                false => print(&weights.text()),
+                true => print_json(&format!("{weights:#}\n")),
+                false => print(&text::attribute(&weights)),
             };
         }
-        let top = TopAttributes::find(&model, self.top)?;
-        let lines = LineStatistics::of(&model)?;
+        let description = describe(&model, self.top)?;
         match self.json {
-            true => print_json(&format!("{:#}\n", describe(&model, &top, &lines)?)),
-            false => print(&self.text(&model, &top, &lines)?),
+            true => print_json(&format!("{description:#}\n")),
+            false => print(&text::text(&description, self.top, self.template, columns())),
         }
     }
-
-    fn text(&self, model: &Model, top: &TopAttributes, lines: &[LineStatistics]) -> Result<String> {
-        let (header, columns) = (model.header(), columns());
-        let mut text = summary::text(model, columns)?;
-        if self.template
-            && let Some(template) = &header.template
-        {
-            text += &format!("\ntemplate\n{}\n", template.source().trim_end());
-        }
-        text += &summary::sizes_text(model);
-        text += &summary::lines_text(model, lines, columns);
-        text += &summary::transitions(model, self.top, columns);
-        for (label, attributes) in header.labels.names().iter().zip(&top.nodes) {
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "\n{label}");
-            for NodeWeight { attribute, weight } in attributes {
-                let _ = writeln!(text, "{weight:10.4}  {attribute}");
-            }
-        }
-        if !top.edges.is_empty() {
-            text.push_str("\nstrongest edge attributes\n");
-        }
-        for edge in &top.edges {
-            let EdgeWeight { from, to, weight, .. } = edge;
-            let name = edge.attribute.as_deref().unwrap_or_default();
-            let _ = writeln!(text, "{weight:10.4}  {from} → {to}  {name}");
-        }
-        Ok(text)
-    }
 }
 
-/// Counts the weights of attributes.
-fn weights(model: &Model) -> usize {
-    model.weights(AttributeKind::Node) + model.weights(AttributeKind::Edge)
-}
-
-/// Returns the absolute value below which weights were pruned; 0 if none were.
-fn prune_threshold(model: &Model) -> f64 {
-    let threshold = option(&model.header().provenance, "prune");
-    threshold.as_f64().unwrap_or(0.0)
-}
-
-/// Returns an option that a model was trained with; null if there is none of this name.
-fn option(source: &Provenance, name: &str) -> Value {
-    let mut options = source.training_options();
-    options.get_mut(name).map(Value::take).unwrap_or_default()
-}
-
-/// Describes a model.
-fn describe(model: &Model, top: &TopAttributes, lines: &[LineStatistics]) -> Result<Value> {
-    let header = model.header();
-    let fingerprint = model.fingerprint()?;
+/// Describes a model, with the top attributes of each label.
+fn describe(model: &Model, top: usize) -> Result<Value> {
+    let (header, source) = (model.header(), &model.header().provenance);
+    let top = TopAttributes::find(model, top)?;
     let labels = header.labels.names().iter().enumerate();
     let labels: Map<String, Value> =
         labels.map(|(i, name)| (name.clone(), label_json(model, i, &top.nodes[i]))).collect();
+    let options = source.training_options();
     let mut value = json!({
+        "labels": labels,
         "scheme": header.labeling.scheme.name(),
         "corpus_scheme": header.corpus_labeling.scheme.name(),
         "labels_read_as": header.corpus_labeling.to_string(),
         "columns": header.columns.names,
-        "node_attributes": model.attributes(AttributeKind::Node),
-        "edge_attributes": model.attributes(AttributeKind::Edge),
-        "weights": weights(model),
-        "bytes": model.as_bytes().len(),
-        "format_version": FORMAT_VERSION,
-        "precision": header.precision,
-        "prune": prune_threshold(model),
-        "fingerprint": format!("{fingerprint:032x}"),
-        "version": header.provenance.version,
-        "files": header.provenance.files,
-        "sentences": header.provenance.sentences,
-        "tokens": header.provenance.tokens,
-        "options": header.provenance.training_options(),
-        "template": header.template.as_ref().map(|t| t.source().to_owned()),
-        "labels": labels,
-        "edges": top.edges,
-        "order": header.order,
         "label_column": header.columns.label_name(),
         "comments": header.columns.lines.comments,
         "header": header.columns.lines.header,
-        "recall_bias": header.recall_bias(),
+        "bytes": model.as_bytes().len(),
+        "format_version": FORMAT_VERSION,
+        "precision": header.precision,
+        "prune": options["prune"].as_f64().unwrap_or(0.0),
+        "order": header.order,
+        "fingerprint": format!("{:032x}", model.fingerprint()?),
+        "version": source.version,
+        "files": source.files,
+        "sentences": source.sentences,
+        "tokens": source.tokens,
+        "options": options,
+        "template": header.template.as_ref().map(|t| t.source().to_owned()),
+        "edges": top.edges,
         "sizes": model.sizes(),
     });
-    if header.columns.joined().is_some() {
-        value["joined_columns"] = json!(header.columns.joined_names());
-    }
-    if let Some(record) = header.provenance.training() {
-        value["training"] = json!(record);
-    }
-    if let Some(config) = header.provenance.config() {
-        value["config"] = config;
-    }
-    if header.template.is_some() {
-        value["lines"] = template_lines(model, lines);
-    }
+    let mut add = |fields: Value| {
+        if let (Some(all), Value::Object(fields)) = (value.as_object_mut(), fields) {
+            all.extend(fields);
+        }
+    };
+    add(training(model));
     if let Some(first) = model.first_pass() {
-        value["first_pass"] = json!({
-            "node_attributes": first.attributes(AttributeKind::Node),
-            "edge_attributes": first.attributes(AttributeKind::Edge),
-            "weights": weights(first),
-            "training": first.header().provenance.training(),
-            "recall_bias": first.header().recall_bias(),
-        });
+        add(json!({"first_pass": training(first)}));
     }
-    let files = header.template.iter().flat_map(Template::files);
-    let files: Vec<Value> =
-        files.map(|(name, bytes)| json!({"name": name, "bytes": bytes})).collect();
-    if !files.is_empty() {
-        value["template_files"] = files.into();
+    if header.columns.joined().is_some() {
+        add(json!({"joined_columns": header.columns.joined_names()}));
+    }
+    if let Some(config) = source.config() {
+        add(json!({"config": config}));
+    }
+    if let Some(template) = &header.template {
+        add(json!({"lines": template_lines(model, template)?}));
+        if let Some(documents) = template.documents() {
+            let rule = documents.rule.to_string();
+            add(json!({"documents": {"rule": rule, "window": documents.window}}));
+        }
+        let files = template.files().map(|(name, bytes)| json!({"name": name, "bytes": bytes}));
+        let files: Vec<Value> = files.collect();
+        if !files.is_empty() {
+            add(json!({"template_files": files}));
+        }
     }
     Ok(value)
 }
 
+/// Describes the weights of a model or of its first pass, and how training them ended.
+fn training(model: &Model) -> Value {
+    let record = model.header().provenance.training();
+    let kinds = [AttributeKind::Node, AttributeKind::Edge];
+    let [nodes, edges] = kinds.map(|kind| model.attributes(kind));
+    let mut value = json!({
+        "node_attributes": nodes,
+        "edge_attributes": edges,
+        "weights": kinds.map(|kind| model.weights(kind)).iter().sum::<usize>(),
+        "recall_bias": model.header().recall_bias(),
+    });
+    if let Some(record) = record {
+        value["training"] = json!(record);
+        if let Some(warning) = record.warning_of_noise() {
+            value["warning"] = warning.into();
+        }
+    }
+    value
+}
+
 /// Describes label number `i`: its label weights and its top attributes.
-fn label_json(model: &Model, i: usize, top: &[NodeWeight]) -> Value {
+fn label_json(model: &Model, i: usize, top: &[Value]) -> Value {
     let names = model.header().labels.names();
     let weights = &model.header().label_weights;
     let transitions = weights.transition_rows().nth(i).unwrap_or_default();
@@ -209,24 +178,16 @@ fn label_json(model: &Model, i: usize, top: &[NodeWeight]) -> Value {
 }
 
 /// Returns what each template line contributes; the last one stands for attributes of no line.
-fn template_lines(model: &Model, lines: &[LineStatistics]) -> Value {
-    let template = model.header().template.as_ref();
-    let names = template.map(Template::attribute_lines);
-    let names = names.as_ref().map_or(&[][..], |names| names.lines()).iter();
-    let names = names.map(|(number, text)| (Some(*number), Some(*text)));
-    let lines = names.chain([(None, None)]).zip(lines);
+fn template_lines(model: &Model, template: &Template) -> Result<Vec<Value>> {
+    let names = template.attribute_lines();
+    let names = names.lines().iter().map(|(number, text)| (Some(*number), Some(*text)));
+    let statistics = LineStatistics::of(model)?;
+    let lines = names.chain([(None, None)]).zip(&statistics);
     let lines = lines.filter(|((number, _), line)| number.is_some() || line.attributes > 0);
-    lines
-        .map(|((number, text), line)| {
-            json!({
-                "line": number,
-                "text": text,
-                "attributes": line.attributes,
-                "weights": line.weights,
-                "absolute": line.absolute,
-                "squares": line.squares,
-                "bytes": line.bytes.round(),
-            })
-        })
-        .collect()
+    let lines = lines.map(|((number, text), line)| {
+        let mut value = json!(line);
+        (value["line"], value["text"]) = (json!(number), json!(text));
+        value
+    });
+    Ok(lines.collect())
 }

@@ -1,128 +1,73 @@
 //! The weights of a model: all of one attribute, or the largest.
 
-use std::fmt::Write as _;
-
 use dropchain::model::{AttributeKind, Model};
 use dropchain::{Error, Result};
 use dropchain_analysis::{Highest, similar_attributes};
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// Number of names to suggest for an attribute that does not exist.
 const SUGGESTED: usize = 10;
 
-/// The weight of an attribute for a label.
-#[derive(Serialize)]
-pub struct NodeWeight {
-    pub attribute: String,
-    pub weight: f64,
-}
-
-/// The weight of an edge attribute for a pair of labels.
-#[derive(Serialize)]
-pub struct EdgeWeight {
-    pub from: String,
-    pub to: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub attribute: Option<String>, // unless all are of one
-    pub weight: f64,
-}
-
-/// The weights of an attribute that are not 0.
-#[derive(Serialize)]
-pub struct AttributeWeights<'a> {
-    attribute: &'a str,
-    /// By the name of the label.
-    weights: Map<String, Value>,
-    edges: Vec<EdgeWeight>,
-}
-
-impl<'a> AttributeWeights<'a> {
-    /// Finds an attribute.
-    ///
-    /// # Errors
-    ///
-    /// The model does not have it.
-    pub fn find(model: &Model, attribute: &'a str) -> Result<Self> {
-        let names = model.header().labels.names();
-        let k = names.len();
-        let weights = |kind, count| {
-            let mut weights = vec![0.0; count];
-            let is_known = model.add_scores(kind, attribute.as_bytes(), 1.0, k, &mut weights)?;
-            let weights = weights.into_iter().enumerate().filter(|(_, w)| *w != 0.0);
-            Ok::<_, Error>((is_known, weights))
+/// Describes the weights of an attribute that are not 0: by label, and by pairs of labels.
+///
+/// # Errors
+///
+/// The model does not have the attribute.
+pub fn of_attribute(model: &Model, attribute: &str) -> Result<Value> {
+    let names = model.header().labels.names();
+    let k = names.len();
+    let weights = |kind, count| {
+        let mut weights = vec![0.0; count];
+        let is_known = model.add_scores(kind, attribute.as_bytes(), 1.0, k, &mut weights)?;
+        let weights = weights.into_iter().enumerate().filter(|(_, w)| *w != 0.0);
+        Ok::<_, Error>((is_known, weights))
+    };
+    let (is_node, nodes) = weights(AttributeKind::Node, k)?;
+    let (is_edge, edges) = weights(AttributeKind::Edge, k * k)?;
+    if !is_node && !is_edge {
+        let similar = similar_attributes(model, attribute, SUGGESTED)?;
+        let similar = match &similar[..] {
+            [] => "no name is like it".to_owned(),
+            similar => format!("similar: {}", similar.join("  ")),
         };
-        let (is_node, nodes) = weights(AttributeKind::Node, k)?;
-        let (is_edge, edges) = weights(AttributeKind::Edge, k * k)?;
-        if !is_node && !is_edge {
-            let similar = similar_attributes(model, attribute, SUGGESTED)?;
-            let similar = match &similar[..] {
-                [] => "no name is like it".to_owned(),
-                similar => format!("similar: {}", similar.join("  ")),
-            };
-            let message = format!("the model has no attribute '{attribute}'; {similar}");
-            return Err(Error::parameter(message));
-        }
-        let edge = |(pair, weight)| EdgeWeight::new(names, pair, None, weight);
-        Ok(Self {
-            attribute,
-            weights: nodes.map(|(i, weight)| (names[i].clone(), json!(weight))).collect(),
-            edges: edges.map(edge).collect(),
-        })
+        let message = format!("the model has no attribute '{attribute}'; {similar}");
+        return Err(Error::parameter(message));
     }
-
-    pub fn text(&self) -> String {
-        let mut text = format!("{}\n", self.attribute);
-        // Writing to a string cannot fail.
-        for (label, weight) in &self.weights {
-            let weight = weight.as_f64().unwrap_or_default();
-            let _ = writeln!(text, "{weight:10.4}  {label}");
-        }
-        for EdgeWeight { from, to, weight, .. } in &self.edges {
-            let _ = writeln!(text, "{weight:10.4}  {from} → {to}");
-        }
-        text
-    }
+    let nodes = nodes.map(|(label, weight)| (names[label].clone(), json!(weight)));
+    let edges: Vec<Value> = edges.map(|(pair, weight)| edge(names, pair, weight)).collect();
+    Ok(json!({"attribute": attribute, "weights": nodes.collect::<Map<_, _>>(), "edges": edges}))
 }
 
-impl EdgeWeight {
-    /// Creates the weight for a pair of labels, numbered K·from + to.
-    fn new(labels: &[String], pair: usize, attribute: Option<String>, weight: f64) -> Self {
-        let [from, to] = [pair / labels.len(), pair % labels.len()].map(|i| labels[i].clone());
-        Self { from, to, attribute, weight }
-    }
+/// Describes a weight for a pair of labels, numbered K·from + to.
+fn edge(labels: &[String], pair: usize, weight: f64) -> Value {
+    let (from, to) = (pair / labels.len(), pair % labels.len());
+    json!({"from": labels[from], "to": labels[to], "weight": weight})
 }
 
 /// The attributes with the largest absolute weights, by descending weight.
 pub struct TopAttributes {
-    pub nodes: Vec<Vec<NodeWeight>>, // [label]
-    pub edges: Vec<EdgeWeight>,      // over all pairs of labels
+    pub nodes: Vec<Vec<Value>>, // [label]
+    pub edges: Vec<Value>,      // over all pairs of labels
 }
 
 impl TopAttributes {
     /// Finds the top attributes of each label, and the top edge attributes.
     pub fn find(model: &Model, limit: usize) -> Result<Self> {
         let labels = model.header().labels.names();
-        let name = |kind, i| -> Result<String> {
-            let name = model.attribute_name(kind, i)?;
-            Ok(String::from_utf8_lossy(name).into_owned())
+        let named = |kind, mut weight: Value, i| -> Result<Value> {
+            weight["attribute"] = String::from_utf8_lossy(model.attribute_name(kind, i)?).into();
+            Ok(weight)
         };
-        let nodes = strongest(model, AttributeKind::Node, limit, labels.len())?;
-        let nodes = nodes.into_iter().map(|list| {
-            let named = list.into_iter().map(|(weight, (i, _))| {
-                let attribute = name(AttributeKind::Node, i)?;
-                Ok(NodeWeight { attribute, weight })
-            });
-            named.collect()
+        let nodes = strongest(model, AttributeKind::Node, limit, labels.len())?.into_iter();
+        let nodes = nodes.map(|list| {
+            let list = list.into_iter();
+            list.map(|(weight, (i, _))| named(AttributeKind::Node, json!({"weight": weight}), i))
+                .collect()
         });
-        let nodes = nodes.collect::<Result<_>>()?;
-        let edges = strongest(model, AttributeKind::Edge, limit, 1)?.into_iter();
-        let edges = edges.flatten().map(|(weight, (i, pair))| {
-            let attribute = Some(name(AttributeKind::Edge, i)?);
-            Ok(EdgeWeight::new(labels, pair, attribute, weight))
-        });
-        let edges = edges.collect::<Result<_>>()?;
-        Ok(Self { nodes, edges })
+        let edges = strongest(model, AttributeKind::Edge, limit, 1)?.into_iter().flatten();
+        let edges = edges
+            .map(|(weight, (i, pair))| named(AttributeKind::Edge, edge(labels, pair, weight), i));
+        Ok(Self { nodes: nodes.collect::<Result<_>>()?, edges: edges.collect::<Result<_>>()? })
     }
 }
 
