@@ -13,7 +13,8 @@ def describe(stem, title, x, y, series, note=""):
     (name, points) or (name, points, style), with points (x, y) or (x, y, low, high)."""
     lines = [{"name": name, "points": [list(point) for point in points],
               "style": (*style, "line")[0]} for name, points, *style in series]
-    sheet = {"title": title, "x": axis(x), "y": axis(y), "series": lines, "note": note}
+    panel = {"x": axis(x), "y": axis(y), "series": lines}
+    sheet = {"title": title, "panels": [panel], "note": note}
     path = Path(f"{stem}.json")
     path.write_text(json.dumps(sheet) + "\n")
     return path

@@ -3,7 +3,7 @@
 use dropchain_analysis::Calibration;
 
 use crate::evaluated::{Evaluated, System};
-use crate::plot::{Axis, Plot, Scale};
+use crate::plot::{Axis, Mark, Plot, Scale, Series};
 use crate::training::curve;
 use crate::views::{Figure, Section, count, system};
 
@@ -61,9 +61,10 @@ fn reliability(name: &str, systems: &[System], choose: Choice) -> Option<Figure>
         }
         curve
     });
+    let diagonal = Series::new(0, Mark::Reference, [(0.0, 0.0), (1.0, 1.0)]);
     let axis = |label| Axis::new(label, Scale::Linear).range(0.0, 1.04);
-    let mut plot = Plot::new(axis("mean probability"), axis("accuracy"), series.collect());
-    plot.diagonal = true;
+    let series = [diagonal].into_iter().chain(series).collect();
+    let plot = Plot::new(axis("mean probability"), axis("accuracy"), series);
     let description = "On the diagonal, probabilities are right; below it, they are too high.";
     Figure::draw(format!("Calibration, {name}"), description, &plot)
 }

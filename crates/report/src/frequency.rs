@@ -44,7 +44,7 @@ pub fn add(all: &Evaluated, analysis: &Analysis, words: &WordCounts, section: &m
     let values =
         series[0].points.iter().map(|point| format!("{} {:.2}", names[point.x as usize], point.y));
     let description = values.collect::<Vec<_>>().join(", ");
-    let x = Axis::new("occurrences in the training data", Scale::Linear).names(names);
+    let x = Axis { names, ..Axis::new("occurrences in the training data", Scale::Linear) };
     let y = Axis::new(metric, Scale::Linear).range(0.0, 105.0);
     let plot = Plot::new(x, y, series);
     section.legend(&all.names(), system, true);

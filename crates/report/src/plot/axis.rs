@@ -52,16 +52,6 @@ impl Axis {
         self
     }
 
-    /// Names the values 0, 1, 2, …, between which there are none.
-    #[must_use]
-    pub fn names(mut self, names: Vec<String>) -> Self {
-        self.range = Some((-0.5, names.len() as f64 - 0.5));
-        self.names = names;
-        self
-    }
-}
-
-impl Axis {
     /// Describes a value: what it is, and its name or four of its digits.
     pub(super) fn describe(&self, value: f64) -> String {
         let name = self.names.get(value.max(0.0) as usize).cloned();
@@ -87,7 +77,9 @@ impl Interval {
             false => Scale::Linear,
         };
         let usable = |&(low, high): &(f64, f64)| low < high && (high - low).is_finite();
-        let (low, high) = axis.range.filter(usable).unwrap_or_else(|| match scale {
+        // There is nothing between names.
+        let named = (!axis.names.is_empty()).then(|| (-0.5, axis.names.len() as f64 - 0.5));
+        let (low, high) = axis.range.or(named).filter(usable).unwrap_or_else(|| match scale {
             Scale::Log => (low / 1.2, high * 1.2),
             Scale::Linear => {
                 // Ranges that rounding errors fill would have no places for labels.

@@ -1,6 +1,7 @@
 //! A plot, and its drawing.
 
 use dropchain_formats::Escaped;
+use serde::Deserialize;
 
 use super::axis::{Axis, Interval, Scale, format_digits};
 use super::elements::{UNSTYLED, element, group, line_class, rectangle, shape, text, title};
@@ -26,16 +27,17 @@ const LETTER: f64 = 7.0;
 const BAR: f64 = 0.8;
 
 /// A plot of one or more series.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Plot {
+    /// The title in a sheet.
+    pub title: String,
     /// The horizontal axis.
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
     /// The plot.
     pub series: Vec<Series>,
-    /// Whether to draw the line y = x from 0 to 1.
-    pub diagonal: bool,
     /// Ranges of x that are shaded.
     pub shaded: Vec<(f64, f64)>,
 }
@@ -43,7 +45,7 @@ pub struct Plot {
 impl Plot {
     /// Creates a plot.
     pub fn new(x: Axis, y: Axis, series: Vec<Series>) -> Self {
-        Self { x, y, series, diagonal: false, shaded: Vec::new() }
+        Self { x, y, series, ..Self::default() }
     }
 
     /// Draws the plot as an element of a page that has [`STYLE`](super::STYLE); `None` if no point
@@ -108,11 +110,6 @@ impl Canvas {
              viewBox=\"0 0 {width} {height}\"{attributes}{data}>\n"
         );
         self.axes(plot);
-        if plot.diagonal {
-            let ends = [(0.0, 0.0), (1.0, 1.0)].map(Point::from);
-            let line = self.line(&ends);
-            self.path("axis", &line);
-        }
         let all = std::mem::take(&mut self.series);
         let bars = all.iter().filter(|series| series.mark == Mark::Bars);
         let (mut bar, bars) = (0, bars.count());

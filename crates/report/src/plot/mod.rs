@@ -7,7 +7,6 @@
 
 mod axis;
 mod canvas;
-mod description;
 mod elements;
 mod series;
 mod sheet;
@@ -19,4 +18,4 @@ pub use canvas::Plot;
 pub use elements::STYLE;
 pub(crate) use elements::swatch;
 pub use series::{COLORS, Mark, Point, Series};
-pub use sheet::{Panel, Sheet};
+pub use sheet::Sheet;

@@ -1,5 +1,8 @@
 //! Points in one style.
 
+use dropchain::error::Error;
+use serde::Deserialize;
+
 use super::axis::LARGEST;
 
 /// Number of styles of series in [`STYLE`](super::STYLE). A series beyond has the style of the
@@ -11,23 +14,28 @@ pub(super) const MAX_POINTS: usize = 400;
 const MAX_REST: usize = 100;
 
 /// How the points of a series are drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Mark {
     /// Connected; a single point as a mark.
-    #[default]
+    #[serde(skip)]
     Line,
     /// Connected marks; just connected, if there are many.
+    #[default]
+    #[serde(rename = "line")]
     LineAndPoints,
     /// Marks.
     Points,
     /// Bars from 0, or from the lowest value of a logarithmic axis.
     Bars,
     /// A dashed line without a color, to compare with.
+    #[serde(rename = "dashed")]
     Reference,
 }
 
 /// A point, and the range around it in which its value may lie.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "Vec<Option<f64>>")]
 pub struct Point {
     /// The horizontal coordinate.
     pub x: f64,
@@ -45,6 +53,24 @@ impl From<(f64, f64)> for Point {
     }
 }
 
+/// Takes x and y, or x, y, the lowest and the highest value. A point is not drawn if one of x and y
+/// is absent.
+impl TryFrom<Vec<Option<f64>>> for Point {
+    type Error = Error;
+
+    fn try_from(numbers: Vec<Option<f64>>) -> Result<Self, Error> {
+        let numbers: Vec<f64> = numbers.into_iter().map(|n| n.unwrap_or(f64::NAN)).collect();
+        match numbers[..] {
+            [x, y] => Ok(Self::from((x, y))),
+            [x, y, low, high] => Ok(Self { range: Some((low, high)), ..Self::from((x, y)) }),
+            _ => Err(Error::parameter(format!(
+                "a point has {} numbers; expected x and y, or x, y, low and high",
+                numbers.len()
+            ))),
+        }
+    }
+}
+
 impl Point {
     /// Returns the point within the values that can be drawn; `None` if it is not finite.
     fn bounded(self) -> Option<Self> {
@@ -55,19 +81,24 @@ impl Point {
 }
 
 /// Points in one style.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Series {
     /// Name in the legend of a sheet.
     pub name: String,
     /// Number of its style.
+    #[serde(skip)]
     pub color: usize,
     /// Text at the end of the curve.
+    #[serde(skip)]
     pub letter: String,
     /// Drawing style of the points.
+    #[serde(rename = "style")]
     pub mark: Mark,
     /// The points. Ranges are a band around a line, and error bars of points and bars.
     pub points: Vec<Point>,
     /// Whether it is one of many that are not told apart: thin and gray, below the others.
+    #[serde(skip)]
     pub is_rest: bool,
     /// A point to emphasize.
     pub best: Option<(f64, f64)>,
@@ -95,13 +126,6 @@ impl Series {
     #[must_use]
     pub fn letter(mut self, letter: impl Into<String>) -> Self {
         self.letter = letter.into();
-        self
-    }
-
-    /// Emphasizes a point.
-    #[must_use]
-    pub fn best(mut self, best: Option<(f64, f64)>) -> Self {
-        self.best = best;
         self
     }
 

@@ -1,6 +1,8 @@
 //! Plots side by side, as a file of their own.
 
+use dropchain::error::{Error, Result};
 use dropchain_formats::Escaped;
+use serde::Deserialize;
 
 use super::STYLE;
 use super::canvas::{Plot, SIZE};
@@ -22,24 +24,28 @@ const HEADING: f64 = 24.0;
 const SAMPLE: f64 = 52.0;
 const CHARACTER: f64 = 6.4;
 
-/// A plot with its title.
-#[derive(Clone, Debug, Default)]
-pub struct Panel {
-    /// The title.
-    pub title: String,
-    /// The plot.
-    pub plot: Plot,
-}
-
 /// Plots with a legend that they share.
 ///
-/// Series of the same name have the same color in all plots.
-#[derive(Clone, Debug, Default)]
+/// Series of the same name have the same color in all plots. Described in JSON, it is
+///
+/// ```json
+/// {"title": "…", "note": "…", "columns": 2, "panels": [{
+///     "title": "…", "x": {"label": "λ", "scale": "log"}, "y": {"label": "accuracy"},
+///     "series": [{"name": "L2", "style": "line", "points": [[0.1, 90.2], [1, 91.0, 90.5, 91.4]]}]
+/// }]}
+/// ```
+///
+/// A point has x and y, and may have the lowest and the highest value of y; a point without a number
+/// (`null`) is not drawn. An axis may have a `range`, or `names` of the values 0, 1, 2, …; a plot
+/// `shaded` ranges of x, and a series the `best` point. Styles are `line`, `points`, `dashed` and
+/// `bars`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Sheet {
     /// The title.
     pub title: String,
     /// The plots, row by row.
-    pub panels: Vec<Panel>,
+    pub panels: Vec<Plot>,
     /// The number of plots in a row; by default two, if there are several.
     pub columns: Option<usize>,
     /// Text below the plot.
@@ -54,10 +60,19 @@ struct Entry<'a> {
 }
 
 impl Sheet {
+    /// Parses a description in JSON.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the text is none, or a point has not two or four numbers.
+    pub fn parse(text: &str) -> Result<Self> {
+        serde_json::from_str(text)
+            .map_err(|e| Error::parameter(format!("not the description of a figure: {e}")))
+    }
+
     /// Adds a plot.
     pub fn add(&mut self, title: impl Into<String>, plot: Plot) {
-        let title = title.into();
-        self.panels.push(Panel { title, plot });
+        self.panels.push(Plot { title: title.into(), ..plot });
     }
 
     /// Returns the sheet as an SVG file for light and dark pages; `None` if there is nothing to
@@ -84,7 +99,7 @@ impl Sheet {
                     SIZE[0],
                     SIZE[1]
                 );
-                let Some(plot) = panel.plot.svg_at(&place) else {
+                let Some(plot) = panel.svg_at(&place) else {
                     continue;
                 };
                 is_empty = false;
@@ -114,9 +129,9 @@ impl Sheet {
     }
 
     /// Returns the plots, where series of the same name have the same color, and these names.
-    pub fn colored(&self) -> (Vec<Panel>, Vec<String>) {
+    pub fn colored(&self) -> (Vec<Plot>, Vec<String>) {
         let (mut panels, mut names) = (self.panels.clone(), Vec::<String>::new());
-        let series = panels.iter_mut().flat_map(|panel| &mut panel.plot.series);
+        let series = panels.iter_mut().flat_map(|panel| &mut panel.series);
         for series in series.filter(|series| series.mark != Mark::Reference) {
             let known = names.iter().position(|name| *name == series.name);
             series.color = known.unwrap_or_else(|| {
@@ -129,10 +144,10 @@ impl Sheet {
 
     /// Describes the sheet for those who do not see it.
     fn description(&self) -> String {
-        let panels = self.panels.iter().map(|Panel { title, plot }| {
+        let panels = self.panels.iter().map(|plot| {
             let series = plot.series.iter().filter(|series| !series.name.is_empty());
             let series: Vec<&str> = series.map(|series| series.name.as_str()).collect();
-            let title = if title.is_empty() { "Plot" } else { title };
+            let title = if plot.title.is_empty() { "Plot" } else { &plot.title };
             let (x, y) = (&plot.x.label, &plot.y.label);
             format!("{title}: {y} by {x}; {}.", series.join(", "))
         });
@@ -142,9 +157,9 @@ impl Sheet {
 }
 
 /// Returns the names of all series, each once; those of references come last.
-fn legend(panels: &[Panel]) -> Vec<Entry<'_>> {
+fn legend(panels: &[Plot]) -> Vec<Entry<'_>> {
     let mut entries: Vec<Entry<'_>> = Vec::new();
-    let series = panels.iter().flat_map(|panel| &panel.plot.series);
+    let series = panels.iter().flat_map(|panel| &panel.series);
     let (references, others): (Vec<&Series>, _) =
         series.partition(|series| series.mark == Mark::Reference);
     for series in others.into_iter().chain(references) {
@@ -248,5 +263,45 @@ mod tests {
         let note = "word ".repeat(100);
         let lines = wrap(&note, 400.0);
         assert!(lines.len() > 5 && lines.iter().all(|line| line.len() <= 62), "{lines:?}");
+    }
+
+    #[test]
+    fn a_description_is_drawn() {
+        let text = r#"{"title": "T", "panels": [{"x": {"label": "r", "scale": "log"}, "y": {"label": "e"},
+            "series": [
+                {"name": "a", "points": [[1, 2], [2, 3, 2.5, 3.5], [null, 4]], "best": [2, 3]},
+                {"name": "b", "style": "bars", "points": [[1, 1]]}]}]}"#;
+        let sheet = Sheet::parse(text).unwrap();
+        let series = &sheet.panels[0].series;
+        assert_eq!(series[0].points.len(), 3);
+        assert_eq!(series[0].points[1].range, Some((2.5, 3.5)));
+        let svg = sheet.svg().unwrap();
+        assert!(svg.contains("class=\"box\"") && svg.contains("<circle "));
+    }
+
+    #[test]
+    fn ranges_of_a_panel_are_shaded() {
+        let text =
+            r#"{"panels": [{"shaded": [[0, 1]], "series": [{"points": [[0, 1], [4, 2]]}]}]}"#;
+        let svg = Sheet::parse(text).unwrap().svg().unwrap();
+        assert_eq!(svg.matches("class=\"shade\"").count(), 1);
+    }
+
+    #[test]
+    fn a_figure_without_its_style_sheet_has_colors_and_no_filled_lines() {
+        let text = r#"{"panels": [{"series": [{"points": [[1, 2], [2, 3]]}]}]}"#;
+        let svg = Sheet::parse(text).unwrap().svg().unwrap();
+        assert!(svg.contains("class=\"plot sheet\" fill=\"none\""), "{svg}");
+        assert!(svg.contains("<g class=\"s0\" color=\"#0072b2\""), "{svg}");
+        assert!(svg.matches("<text ").count() == svg.matches("stroke=\"none\">").count());
+    }
+
+    #[test]
+    fn what_is_no_description_is_an_error() {
+        let error = |text| Sheet::parse(text).unwrap_err().to_string();
+        let message = error(r#"{"panels": [{"series": [{"points": [[1, 2, 3]]}]}]}"#);
+        assert!(message.contains("a point has 3 numbers; expected x and y"), "{message}");
+        let message = error(r#"{"serie": []}"#);
+        assert!(message.contains("unknown field `serie`"), "{message}");
     }
 }

@@ -4,8 +4,8 @@ use super::series::MAX_POINTS;
 use super::*;
 
 fn plot(scale: Scale, mark: Mark, points: &[(f64, f64)]) -> Plot {
-    let series = Series::new(9, mark, points.to_vec());
-    let series = series.letter("A&B").best(points.last().copied());
+    let mut series = Series::new(9, mark, points.to_vec()).letter("A&B");
+    series.best = points.last().copied();
     let (x, y) = (Axis::new("x", Scale::Linear), Axis::new("<y>", scale));
     Plot::new(x, y, vec![series])
 }
