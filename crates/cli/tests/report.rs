@@ -156,7 +156,7 @@ fn systems_are_compared_side_by_side() {
     let page = report(&dir, "--gold gold.conll --predictions pred.conll --predictions gold.conll");
     let text = text_of(&page);
     assert!(text.contains("M2 gold.conll 100.00 100.00 100.00 100.00"), "{text}");
-    assert!(text.contains("F1 of M2 minus that of M1: +100.00 points"), "{text}");
+    assert!(text.contains("M2 − M1 +100.00 ["), "{text}");
     dir.write("other.conll", GOLD.replace("Paris B-LOC", "Paris O"));
     dir.write("both.conll", "Ann B-PER B-PER\n");
     let other = "report --predictions both.conll --predictions gold2.conll";
@@ -297,7 +297,7 @@ fn logs_of_runs_that_were_killed_are_reported() {
     let end = LOG.find("{\"event\":\"end\"").unwrap();
     dir.write("killed.log", &LOG[..end + 9]); // in the middle of a line
     let text = text_of(&report(&dir, "killed.log run.log"));
-    assert!(text.contains("killed.log is unfinished after 1 iteration"), "{text}");
+    assert!(text.contains("killed.log: unfinished after 1 iteration"), "{text}");
     assert!(text.contains("not ended"), "{text}");
     dir.write("early.log", LOG.lines().next().unwrap());
     assert_sections(&report(&dir, "early.log"), &["summary", "training"]);

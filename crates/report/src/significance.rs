@@ -35,17 +35,6 @@ impl PairDifference {
     pub fn is_significant(&self) -> bool {
         self.difference.difference != 0.0 && self.adjusted <= LEVEL
     }
-
-    /// Describes the difference in points, with its interval.
-    pub fn text(&self) -> String {
-        format!("{:+.2} points, 95% CI {}", 100.0 * self.difference.difference, self.interval())
-    }
-
-    /// Formats the interval in points.
-    fn interval(&self) -> String {
-        let [low, high] = self.difference.interval.map(|end| 100.0 * end);
-        format!("[{low:+.2}, {high:+.2}]")
-    }
 }
 
 impl Significance {
@@ -88,30 +77,9 @@ impl Significance {
     /// Returns the section.
     pub fn section(self) -> Section {
         let mut section = Section::new("significance", "Significance");
-        match self.only() {
-            Some(text) => section.text(text),
-            None => {
-                section.table(self.table());
-                section.text(format!("P-values: {}.", self.method()));
-            }
-        }
+        section.table(self.table());
+        section.text(format!("P-values: {}.", self.method()));
         section
-    }
-
-    /// Describes the difference of the only pair.
-    fn only(&self) -> Option<String> {
-        let [pair] = self.pairs.as_slice() else {
-            return None;
-        };
-        Some(format!(
-            "{} of {} minus that of {}: {}, p = {:.4} ({}).",
-            self.metric,
-            system(pair.b),
-            system(pair.a),
-            pair.text(),
-            pair.difference.p_value,
-            self.method()
-        ))
     }
 
     /// Lists the differences of all pairs.
@@ -121,10 +89,11 @@ impl Significance {
         let mut table = Table::new(caption, head);
         for pair in &self.pairs {
             let difference = &pair.difference;
+            let [low, high] = difference.interval.map(|end| 100.0 * end);
             table.row([
                 format!("{} − {}", system(pair.b), system(pair.a)),
                 format!("{:+.2}", 100.0 * difference.difference),
-                pair.interval(),
+                format!("[{low:+.2}, {high:+.2}]"),
                 format!("{:.4}", difference.p_value),
                 format!("{:.4}", pair.adjusted),
                 ["no", "yes"][usize::from(pair.is_significant())].to_owned(),
@@ -140,15 +109,8 @@ impl Significance {
         let (better, same): (Vec<_>, Vec<_>) = of_best.partition(|pair| pair.is_significant());
         let list = |pairs: &[&PairDifference]| {
             let texts = pairs.iter().map(|pair| {
-                // The difference of the best minus that of the other.
-                let sign = if pair.b == best { 1.0 } else { -1.0 };
-                let mut own = pair.difference;
-                own.difference *= sign;
-                if sign < 0.0 {
-                    own.interval = [-own.interval[1], -own.interval[0]];
-                }
-                let pair = PairDifference { difference: own, ..**pair };
-                format!("{} ({}, p = {:.4})", system(other(&pair)), pair.text(), pair.adjusted)
+                let points = 100.0 * pair.difference.difference.abs();
+                format!("{} ({points:.2} points, p = {:.4})", system(other(pair)), pair.adjusted)
             });
             texts.collect::<Vec<_>>().join(", ")
         };

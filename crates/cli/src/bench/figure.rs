@@ -39,7 +39,8 @@ impl Gradients {
     }
 
     fn errors(&self) -> Plot {
-        let curves: [(&str, fn(&Deviation) -> f64); 2] = [
+        type RelativeError = fn(&Deviation) -> f64;
+        let curves: [(&str, RelativeError); 2] = [
             ("error of the noise term", |d| d.relative_error),
             ("error of the whole gradient", |d| d.relative_error_whole),
         ];
@@ -77,11 +78,14 @@ impl Sweep {
     fn plot(&self) -> Plot {
         let engines = self.points.first().map_or(0, |point| point.engines.len());
         let curves = (0..engines).map(|number| {
-            let rows = || self.points.iter().map(|point| (point.value, &point.engines[number]));
-            let points: Vec<Point> = rows().filter_map(|(x, row)| row.cost(x)).collect();
-            let work = |row: &Measurement| row.added_multiply_adds / row.sentences as f64;
-            let scale = rows().last().zip(points.last()).map(|((_, row), p)| p.y / work(row));
-            let counted = rows().filter_map(|(x, row)| Some((x, scale? * work(row))));
+            let rows = self.points.iter().map(|point| (point.value, &point.engines[number]));
+            let costs = rows.filter_map(|(x, row)| {
+                Some((row.cost(x)?, row.added_multiply_adds / row.sentences as f64))
+            });
+            let (points, work): (Vec<Point>, Vec<f64>) = costs.unzip();
+            let scale = points.last().zip(work.last()).map(|(point, work)| point.y / work);
+            let counted = points.iter().zip(&work);
+            let counted = counted.filter_map(|(point, work)| Some((point.x, scale? * work)));
             let counted = Series::new(0, Mark::Reference, counted).name("count of multiply-adds");
             let name = &self.points[0].engines[number].engine;
             (counted, Series::new(0, Mark::LineAndPoints, points).name(name))

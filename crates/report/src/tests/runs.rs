@@ -47,16 +47,16 @@ fn verdicts_say_how_a_run_ended() {
     for (reason, expected) in [
         (
             "patience",
-            "0.log stopped early after 1 iteration: no improvement on development data \
+            "0.log: stopped early after 1 iteration: no improvement on development data \
                       for 40 iterations.",
         ),
-        ("improvement", "0.log converged after 1 iteration: the value no longer improves."),
+        ("improvement", "0.log: converged after 1 iteration: the value no longer improves."),
         (
             "max_iterations",
-            "0.log reached --max-iterations, after 1 iteration, before it converged.",
+            "0.log: reached --max-iterations after 1 iteration, before it converged.",
         ),
-        ("interrupted", "0.log was interrupted after 1 iteration."),
-        ("", "0.log is unfinished after 1 iteration"),
+        ("interrupted", "0.log: interrupted after 1 iteration."),
+        ("", "0.log: unfinished after 1 iteration"),
     ] {
         let page = page(&[log("\"l2\":0.1,\"patience\":40", 3, 0.25, reason)]);
         assert!(page.contains(expected), "{page}");

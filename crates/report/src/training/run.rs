@@ -55,32 +55,19 @@ impl NamedRun {
 
     /// Says in a sentence how the run ended and why.
     pub fn verdict(&self) -> String {
-        let name = &self.name;
         let iterations = count_of(self.iterations() as u64, "iteration");
-        let Some(end) = &self.run.end else {
-            return format!(
-                "{name} is unfinished after {iterations}: the run was killed, or is \
-                 still going on."
-            );
-        };
-        let why = match end.reason {
-            StopReason::Patience => {
+        let why = match self.run.end.as_ref().map(|end| end.reason) {
+            None => ": the run was killed, or is still going on".to_owned(),
+            Some(StopReason::Patience) => {
                 let patience = self.run.start.options["patience"].as_u64();
                 let waited = patience.map_or(String::new(), |n| format!(" for {n} iterations"));
                 format!(": no improvement on development data{waited}")
             }
-            StopReason::Interrupted => String::new(),
-            StopReason::MaxIterations => ", before it converged".to_owned(),
-            reason => format!(": {}", reason.message()),
+            Some(StopReason::Interrupted) => String::new(),
+            Some(StopReason::MaxIterations) => ", before it converged".to_owned(),
+            Some(reason) => format!(": {}", reason.message()),
         };
-        let ending = match end.reason {
-            StopReason::MaxIterations => {
-                return format!("{name} reached --max-iterations, after {iterations}{why}.");
-            }
-            StopReason::Interrupted => "was interrupted",
-            _ => self.ending(),
-        };
-        format!("{name} {ending} after {iterations}{why}.")
+        format!("{}: {} after {iterations}{why}.", self.name, self.ending())
     }
 
     /// Says which iteration was kept, with which score.
