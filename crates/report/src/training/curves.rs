@@ -55,7 +55,7 @@ fn points(run: &NamedRun, x: IterationValue, y: IterationValue) -> Vec<(f64, f64
 
 /// Returns the range of the warm-up along x, if the run has one and then noise.
 fn warm_up(run: &NamedRun, x: IterationValue) -> Option<(f64, f64)> {
-    let noise = run.run.end.as_ref()?.noise.as_ref()?;
+    let noise = run.noise()?;
     let mut iterations = run.run.iterations.iter();
     let (first, last) = (iterations.clone().next()?, noise.warm_up);
     let last = iterations.find(|iteration| iteration.number == last)?;

@@ -77,8 +77,7 @@ fn table_of(runs: &[NamedRun], settings: &Settings) -> Table {
     let mut head = heads("run");
     head.extend(is_one.then(|| "trained with".to_owned()));
     head.extend(heads("best score, at iteration"));
-    let noise = |run: &NamedRun| Some(run.run.end.as_ref()?.noise.as_ref()?.iterations);
-    let has_noise = is_one || runs.iter().any(|run| noise(run).is_some());
+    let has_noise = is_one || runs.iter().any(|run| run.noise().is_some());
     head.extend(has_noise.then(|| "with noise".to_owned()));
     head.extend(heads("iterations, seconds, stop reason"));
     head.extend(settings.different().cloned());
@@ -99,7 +98,8 @@ fn table_of(runs: &[NamedRun], settings: &Settings) -> Table {
             score.replace(' ', "\u{a0}")
         }));
         cells.push(or_empty(at, |i| i.to_string()));
-        cells.extend(has_noise.then(|| or_empty(noise(run), |n| n.to_string())));
+        cells
+            .extend(has_noise.then(|| or_empty(run.noise(), |noise| noise.iterations.to_string())));
         cells.push(count(run.iterations() as u64));
         cells.push(or_empty(last, |last| format!("{:.1}", last.time.as_secs_f64())));
         let reason = end.map_or("not ended", |end| end.reason.name());
@@ -119,7 +119,7 @@ pub fn verdicts(runs: &[NamedRun], settings: &Settings) -> Vec<String> {
     };
     if runs.len() == 1 {
         let score = best.best().map(|text| format!("Best: {text}."));
-        return [Some(best.verdict()), score, best.noise()].into_iter().flatten().collect();
+        return [Some(best.verdict()), score, noise(runs)].into_iter().flatten().collect();
     }
     let mut verdicts = Vec::new();
     if let Some(text) = best.best() {
@@ -138,26 +138,27 @@ pub fn verdicts(runs: &[NamedRun], settings: &Settings) -> Vec<String> {
     } else {
         verdicts.push(endings(runs));
     }
-    let noisy = runs.iter().filter(|run| run.noise().is_some()).count() as u64;
-    let without = runs.iter().filter(|run| run.is_without_its_noise());
-    let without: Vec<&str> = without.map(|run| run.name.as_str()).collect();
-    match without.as_slice() {
-        [] if noisy == 1 => {
-            verdicts.push("The run with noise kept weights that have seen it.".to_owned());
-        }
-        [] if noisy > 0 => {
-            verdicts.push(format!("All {noisy} runs with noise kept weights that have seen it."));
-        }
-        [] => {}
-        names => verdicts.push(format!(
-            "Of {} with noise, {} kept weights that have not seen it: {}{}.",
-            count_of(noisy, "run"),
-            names.len(),
-            names[..told(names.len())].join(", "),
-            if names.len() > TOLD { ", …" } else { "" }
-        )),
-    }
+    verdicts.extend(noise(runs));
     verdicts
+}
+
+/// Says whether the weights that were kept have seen noise, if they were to.
+fn noise(runs: &[NamedRun]) -> Option<String> {
+    let noisy: Vec<&NamedRun> = runs.iter().filter(|run| run.noise().is_some()).collect();
+    let without = noisy.iter().filter(|run| run.noise().is_some_and(|noise| !noise.is_any()));
+    let names: Vec<&str> = without.map(|run| run.name.as_str()).collect();
+    if noisy.is_empty() {
+        return None;
+    }
+    Some(match names.len() {
+        0 => "The weights that were kept have seen noise.".to_owned(),
+        count => format!(
+            "Of {} with noise, {count} kept weights that have not seen it: {}{}.",
+            count_of(noisy.len() as u64, "run"),
+            names[..told(count)].join(", "),
+            if count > TOLD { ", …" } else { "" }
+        ),
+    })
 }
 
 /// Counts how runs ended.

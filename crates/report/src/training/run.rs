@@ -1,5 +1,7 @@
 //! A run and what became of it.
 
+use dropchain::kernel::optim::StopReason;
+use dropchain::model::NoiseExposure;
 use dropchain::train::{DevScore, StopReason};
 
 use crate::log::Run;
@@ -83,23 +85,8 @@ impl NamedRun {
         Some(format!("{score} on development data, at iteration {number}{rising}"))
     }
 
-    /// Says whether the weights that were kept have seen noise, if they were to.
-    pub fn noise(&self) -> Option<String> {
-        let noise = self.run.end.as_ref()?.noise.as_ref()?;
-        Some(match noise.iterations {
-            0 => format!(
-                "The weights that were kept have seen no noise: they are those of the warm-up, \
-                 before {} began.",
-                noise.kind
-            ),
-            1 => "The weights that were kept have seen noise in 1 iteration.".to_owned(),
-            n => format!("The weights that were kept have seen noise in {n} iterations."),
-        })
-    }
-
-    /// Returns whether the weights that were kept have seen no noise although they were to.
-    pub fn is_without_its_noise(&self) -> bool {
-        let noise = self.run.end.as_ref().and_then(|end| end.noise.as_ref());
-        noise.is_some_and(|noise| !noise.is_any())
+    /// Returns how much noise the weights that were kept have seen, if they were to see some.
+    pub fn noise(&self) -> Option<&NoiseExposure> {
+        self.run.end.as_ref()?.noise.as_ref()
     }
 }
