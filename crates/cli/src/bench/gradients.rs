@@ -93,7 +93,7 @@ impl GradientsCommand {
         let template = settings.template.take();
         let template = template_by_labels(template, &corpus, &detector, &progress)?;
         let set = TrainingSet::new(corpus, template, &settings.training)?;
-        let problem = Problem::new(&set, &settings.training)?;
+        let problem = Problem::new(&set, &settings.training);
         if let Some(number) = self.results.peak_of {
             drop(set);
             let variant = settings.variants.get(number);
@@ -120,9 +120,18 @@ impl GradientsCommand {
     /// Validates the arguments before any corpus is read.
     fn validate(&self) -> Result<BenchmarkSettings> {
         let training = TrainSettings::new(self.options())?;
-        training.analytic_noise()?;
+        if !training.has_noise() {
+            return Err(Error::parameter(
+                "--dropout 0: there is no noise to measure; expected a rate above 0",
+            ));
+        }
         let mut variants = vec![Variant::Likelihood];
         variants.extend(&self.measurement.engines);
+        for variant in &variants {
+            let mut options = self.options();
+            variant.apply(&mut options.method.noise);
+            TrainSettings::new(options)?;
+        }
         let template = load_template(
             self.template.as_ref(),
             self.template_limits,

@@ -44,9 +44,11 @@ impl Problem {
     /// Returns the objective of a variant, without L2 penalty.
     pub fn objective(&self, variant: Variant) -> PenalizedLikelihood {
         let likelihood = PenalizedLikelihood::new(&self.data, &self.space, 0.0);
-        match variant.term() {
-            None => likelihood,
-            Some(term) => likelihood.with_noise(Noise { term, ..self.noise }),
+        let mut noise = self.noise;
+        variant.apply(&mut noise);
+        match noise.is_on() {
+            true => likelihood.with_noise(noise),
+            false => likelihood,
         }
     }
 

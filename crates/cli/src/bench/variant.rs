@@ -5,8 +5,7 @@ use std::str::FromStr;
 
 use dropchain::error::{Error, Result};
 use dropchain::kernel::noise::Engine;
-use dropchain::kernel::objective::NoiseTerm;
-use dropchain::train::NoiseKind;
+use dropchain::train::{NoiseKind, NoiseOptions};
 
 /// A variant of the objective: the likelihood alone, or with the noise term computed by an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,12 +19,12 @@ pub enum Variant {
 }
 
 impl Variant {
-    /// Returns the noise term, if there is one.
-    pub fn term(self) -> Option<NoiseTerm> {
+    /// Sets the kind of noise and its gradient.
+    pub fn apply(self, noise: &mut NoiseOptions) {
         match self {
-            Self::Likelihood => None,
-            Self::Quadratic(engine) => Some(NoiseTerm::Quadratic(engine)),
-            Self::Reweighted(iterations) => Some(NoiseTerm::Reweighted(iterations)),
+            Self::Likelihood => *noise = NoiseOptions::none(),
+            Self::Quadratic(engine) => noise.gradient = engine,
+            Self::Reweighted(iterations) => noise.kind = NoiseKind::Reweighted(iterations),
         }
     }
 

@@ -6,9 +6,7 @@ use std::ops::ControlFlow;
 use std::str::FromStr;
 
 use dropchain::error::{Error, Result};
-use dropchain::kernel::noise::Engine;
-use dropchain::kernel::objective::{Noise, NoiseTerm};
-use dropchain::kernel::optim::{LbfgsOptions, LbfgsSettings, minimize};
+use dropchain::kernel::optim::{LbfgsOptions, minimize};
 use dropchain::kernel::random::uniform;
 use dropchain::train::{TrainSettings, TrainingSet};
 
@@ -35,20 +33,16 @@ impl Weights {
     ///
     /// # Errors
     ///
-    /// [`Weights::Trained`] needs noise with a quadratic regularizer.
+    /// Those of the optimizer, of [`Weights::Trained`].
     pub fn compute(self, set: &TrainingSet, settings: &TrainSettings) -> Result<Vec<f64>> {
         let dimension = set.space().dimension();
         let iterations = match self {
             Self::Random(scale) => return Ok(random_weights(dimension, scale)),
             Self::Trained(iterations) => iterations,
         };
-        let lbfgs = LbfgsSettings::new(LbfgsOptions {
-            max_iterations: Some(iterations),
-            ..LbfgsOptions::default()
-        })?;
-        let term = NoiseTerm::Quadratic(Engine::Exact);
-        let noise = Noise { term, ..settings.analytic_noise()? };
-        let mut objective = set.noisy_likelihood(settings.l2(), noise);
+        let lbfgs = LbfgsOptions { max_iterations: Some(iterations), ..LbfgsOptions::default() };
+        let noise = settings.regularization().noise;
+        let mut objective = set.likelihood(settings.l2()).with_noise(noise);
         let start = vec![0.0; dimension];
         let outcome =
             minimize(

@@ -1,6 +1,5 @@
 //! A run and what became of it.
 
-use dropchain::kernel::optim::StopReason;
 use dropchain::model::NoiseExposure;
 use dropchain::train::{DevScore, StopReason};
 
