@@ -108,7 +108,7 @@ fn invalid_options_are_rejected_before_any_work() {
         (2, "--repeat 0", "'--repeat <N>'"),
         (2, "--limit 0", "'--limit <N>'"),
         (1, "--sweep --figure nowhere/out.svg", "nowhere/out.svg: "),
-        (1, "--dropout 0", "there is no noise; expected a rate above 0"),
+        (1, "--dropout 0", "--dropout 0: there is no noise to measure; expected a rate above 0"),
         (1, "--dropout 1", "dropout 1; expected a rate of at least 0 and below 1"),
         (1, "--l2 -1", "L2 strength -1; expected a finite number"),
         (1, "--json nowhere/out.json", "nowhere/out.json: "),
