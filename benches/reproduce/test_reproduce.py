@@ -518,7 +518,8 @@ class Pictures(unittest.TestCase):
             self.assertEqual(path.name, "a-0.5.json")
             sheet = json.loads(path.read_text())
         self.assertEqual(sheet["panels"][0]["x"], {"label": "λ", "scale": "log"})
-        self.assertEqual([line["style"] for line in sheet["panels"][0]["series"]], ["line", "points"])
+        styles = [line["style"] for line in sheet["panels"][0]["series"]]
+        self.assertEqual(styles, ["line", "points"])
 
     def test_units_are_of_three_kinds_by_weight(self):
         kinds = hidden.by_kind([3.0, -2.0, 0.1, -0.2, 1.0], 1)

@@ -239,9 +239,15 @@ def test_columns_are_named_as_on_the_command_line(tmp_path):
         ([[("a", "b"), ("c",)]], r"X\[0\]\[1\]: found \('c',\)"),
         ([(["a"], ["O", "O"])], r"y\[0\]: found 2 labels for a sentence of 1"),
         ([(["a"], ["O"]), 3], "found"),
-        ({"train": LISTS, "test": LISTS}, "the column of the words is not clear; .* of train, test"),
+        (
+            {"train": LISTS, "test": LISTS},
+            "the column of the words is not clear; .* of train, test",
+        ),
         ({1: 2}, "found a column with the name 1"),
-        ({"sentence": [[0]], "word": ["a"], "label": ["O"]}, r"row 0: found \[0\] \(list\) in 'sentence'"),
+        (
+            {"sentence": [[0]], "word": ["a"], "label": ["O"]},
+            r"row 0: found \[0\] \(list\) in 'sentence'",
+        ),
         ({"sentence": [None], "word": ["a"], "label": ["O"]}, "row 0: 'sentence' has no value"),
         ({"sentence": [0], "word": ["a"], "label": [""]}, "row 0: found '' .* as a label"),
         ({"sentence": [0], "word": ["a"], "label": ["O", "O"]}, "label: found 2 rows; expected 1"),

@@ -71,7 +71,8 @@ impl DocumentCorpus {
     }
 
     /// Adds documents to train on with these options, such as those of an
-    /// [`InstanceReader`](crate::InstanceReader). Documents without a label are for the noise term alone.
+    /// [`InstanceReader`](crate::InstanceReader). Documents without a label are for the noise term
+    /// alone.
     ///
     /// # Errors
     ///

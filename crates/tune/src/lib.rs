@@ -48,6 +48,5 @@ pub use dropchain::train::Folds;
 pub use gain::NoiseGain;
 pub use plan::Plan;
 pub use search::{Search, TuneObserver, TuneResult};
-pub use space::{Configuration, PARAMETERS, Parameter, SearchSpace, SettingsOf};
-pub use table::text;
+pub use space::{Configuration, PARAMETERS, Parameter, SearchSpace, SettingsOf, text};
 pub use trial::{FoldScores, Trial, TrialScore};

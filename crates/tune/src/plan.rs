@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::data::TuningData;
 use super::run::Run;
-use super::search::Search;
+use super::space::Configuration;
 use dropchain::Corpus;
 use dropchain::error::Result;
 use dropchain::memory::MemoryLimit;
@@ -35,14 +35,19 @@ impl Plan {
     /// # Errors
     ///
     /// The data do not fit the settings, or not into memory.
-    pub(super) fn new(search: &Search<'_>, data: &TuningData<'_>) -> Result<Self> {
+    pub(super) fn new(
+        data: &TuningData<'_>,
+        configurations: &[Configuration],
+        limit: MemoryLimit,
+        threads: usize,
+    ) -> Result<Self> {
         let text = data.corpora.labeled.memory()
             + data.corpora.dev.as_ref().map_or(0, Corpus::memory)
             + data.corpora.unlabeled.memory();
         let (mut estimate, mut reading, mut matches) = (0, Vec::new(), Vec::new());
-        let (at_once, memory) = (AtomicBool::new(true), search.memory.beyond(text));
+        let (at_once, memory) = (AtomicBool::new(true), limit.beyond(text));
         for template in 0..data.templates.len() {
-            let own = search.configurations.iter().filter(|c| c.template == template);
+            let own = configurations.iter().filter(|c| c.template == template);
             // Noise and L1 need vectors of their own.
             let Some(most) = own.max_by_key(|c| (c.has_noise(), c.has_l1())) else {
                 continue;
@@ -57,10 +62,10 @@ impl Plan {
             matches.extend(record.matches.into_iter().map(|found| (name.clone(), found)));
         }
         let of_run = text + estimate;
-        let room = search.memory.bytes(text).saturating_sub(text);
-        let concurrency = (room / of_run.max(1)).clamp(1, search.threads.max(1) as u64);
+        let room = limit.bytes(text).saturating_sub(text);
+        let concurrency = (room / of_run.max(1)).clamp(1, threads.max(1) as u64);
         Ok(Self {
-            runs: search.configurations.len() * data.runs(),
+            runs: configurations.len() * data.runs(),
             concurrency: concurrency as usize,
             memory: text + concurrency * of_run,
             reading,

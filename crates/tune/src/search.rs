@@ -103,7 +103,7 @@ impl Search<'_> {
     /// training was interrupted or starts at its minimum. The checkpoint cannot be written, is
     /// damaged, or belongs to another search.
     pub fn run(&self, data: &TuningData<'_>, observer: &dyn TuneObserver) -> Result<TuneResult> {
-        let mut plan = Plan::new(self, data)?;
+        let mut plan = Plan::new(data, &self.configurations, self.memory, self.threads)?;
         let mut done = HashMap::new();
         if let Some(checkpoint) = self.checkpoint {
             let resumed = checkpoint.begin(&self.identity(data)?)?;

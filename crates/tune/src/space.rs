@@ -7,7 +7,6 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::axis::{Axis, Scale};
-use super::table::text;
 use dropchain::error::{Error, Result};
 use dropchain::train::{Defaults, TrainSettings};
 
@@ -265,6 +264,15 @@ impl<'a> SearchSpace<'a> {
         let settings = (self.settings)(&given)?;
         configurations.push(Configuration { options, template: template.unwrap_or(0), settings });
         Ok(())
+    }
+}
+
+/// Formats the value of an option as on the command line, a dash if there is none.
+pub fn text(value: &Value) -> String {
+    match value {
+        Value::Null => "–".to_owned(),
+        Value::String(text) => text.clone(),
+        value => value.as_f64().map_or_else(|| value.to_string(), |number| number.to_string()),
     }
 }
 

@@ -1,10 +1,9 @@
 //! The table of a search.
 
 use dropchain::train::DevScore;
-use serde_json::Value;
 
 use super::search::TuneResult;
-use super::space::PARAMETERS;
+use super::space::{PARAMETERS, text};
 use super::trial::Trial;
 
 impl TuneResult {
@@ -46,14 +45,5 @@ impl TuneResult {
             Some(DevScore::Accuracy(_)) => "accuracy",
             _ => "F1",
         }
-    }
-}
-
-/// Formats the value of an option as on the command line, a dash if there is none.
-pub fn text(value: &Value) -> String {
-    match value {
-        Value::Null => "–".to_owned(),
-        Value::String(text) => text.clone(),
-        value => value.as_f64().map_or_else(|| value.to_string(), |number| number.to_string()),
     }
 }

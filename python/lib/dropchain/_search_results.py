@@ -118,7 +118,8 @@ class TuneResult:
         """Plot the scores of configurations by each option that differs between them."""
         trials = [trial for trial in self.trials if trial.score is not None]
         panels = []
-        for name in dict.fromkeys(name for trial in trials for name in ("template", *trial.options)):
+        names = (name for trial in trials for name in ("template", *trial.options))
+        for name in dict.fromkeys(names):
             values = [trial.to_dict().get(name) for trial in trials]
             if len(set(values)) < 2 or None in values:
                 continue

@@ -6,7 +6,7 @@ use clap::Args;
 use dropchain::train::Defaults;
 use dropchain_options::NoiseLevels;
 
-use super::sweep::SweepAxis;
+use super::results::SweepAxis;
 use super::variant::Variant;
 use super::weights::Weights;
 use crate::arguments::Switch;

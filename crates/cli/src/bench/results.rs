@@ -1,9 +1,8 @@
 //! The results of `bench gradients`, as its JSON has them.
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use super::sweep::SweepAxis;
 
 /// The results of `bench gradients`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -112,6 +111,26 @@ impl Spread {
     #[must_use]
     pub fn times(self, factor: f64) -> Self {
         Self { median: factor * self.median, low: factor * self.low, high: factor * self.high }
+    }
+}
+
+/// The varied quantity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum SweepAxis {
+    Labels,
+    Length,
+    Attributes,
+}
+
+impl SweepAxis {
+    /// Returns the name of the quantity with its symbol.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Labels => "labels K",
+            Self::Length => "tokens T",
+            Self::Attributes => "distinct attributes q",
+        }
     }
 }
 

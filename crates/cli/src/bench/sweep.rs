@@ -1,12 +1,10 @@
 //! How the cost of the engines depends on labels, length and attributes.
 
-use clap::ValueEnum;
 use dropchain::error::Result;
-use serde::{Deserialize, Serialize};
 
 use super::measurement::measure;
 use super::problem::{Problem, Shape};
-use super::results::{Measurement, Sweep, SweepPoint};
+use super::results::{Measurement, Sweep, SweepAxis, SweepPoint};
 use super::variant::Variant;
 use super::weights::{SCALE, random_weights};
 use super::work::multiply_adds;
@@ -25,33 +23,13 @@ const MAX_LABELS: usize = 32;
 const WORK: f64 = 1.5e8;
 const SENTENCES: usize = 200;
 
-/// The varied quantity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum SweepAxis {
-    Labels,
-    Length,
-    Attributes,
-}
-
-impl SweepAxis {
-    /// Returns the name of the quantity with its symbol.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Labels => "labels K",
-            Self::Length => "tokens T",
-            Self::Attributes => "distinct attributes q",
-        }
-    }
-
-    /// Returns the sizes of sentences, where other sizes than what varies are those of the corpus.
-    fn shapes(self, labels: usize) -> Vec<Shape> {
-        let base = Shape { length: LENGTH, labels: labels.clamp(1, MAX_LABELS), share: 1.0 };
-        match self {
-            Self::Labels => LABELS.map(|labels| Shape { labels, ..base }).to_vec(),
-            Self::Length => LENGTHS.map(|length| Shape { length, ..base }).to_vec(),
-            Self::Attributes => SHARES.map(|share| Shape { share, ..base }).to_vec(),
-        }
+/// Returns the sizes of sentences, where other sizes than what varies are those of the corpus.
+fn shapes(axis: SweepAxis, labels: usize) -> Vec<Shape> {
+    let base = Shape { length: LENGTH, labels: labels.clamp(1, MAX_LABELS), share: 1.0 };
+    match axis {
+        SweepAxis::Labels => LABELS.map(|labels| Shape { labels, ..base }).to_vec(),
+        SweepAxis::Length => LENGTHS.map(|length| Shape { length, ..base }).to_vec(),
+        SweepAxis::Attributes => SHARES.map(|share| Shape { share, ..base }).to_vec(),
     }
 }
 
@@ -70,7 +48,7 @@ pub fn sweep(
     observer: &(dyn Fn(Variant, u32) + Sync),
 ) -> Result<Sweep> {
     let mut points = Vec::new();
-    for shape in axis.shapes(problem.space.labels()) {
+    for shape in shapes(axis, problem.space.labels()) {
         let single = problem.synthetic(shape, 1);
         let mut engines: Vec<Measurement> = Vec::new();
         for &variant in variants {

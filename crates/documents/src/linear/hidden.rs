@@ -38,8 +38,8 @@
 //! # Cost
 //!
 //! Cost of an evaluation: 3·K multiplications for each feature of a document by row, 3·K by column,
-//! and 3·N·K numbers of memory. Rows and columns are each summed by one thread, in order: results have
-//! the same bits for any number of threads.
+//! and 3·N·K numbers of memory. Rows and columns are each summed by one thread, in order: results
+//! have the same bits for any number of threads.
 //!
 //! J is not convex. All weights are minimized at once by L-BFGS; the paper takes turns between γ,
 //! w and α, and each of its turns lowers J, too.

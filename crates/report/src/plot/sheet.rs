@@ -35,7 +35,7 @@ const CHARACTER: f64 = 6.4;
 /// }]}
 /// ```
 ///
-/// A point has x and y, and may have the lowest and the highest value of y; a point without a number
+/// A point has x and y, and may have the lowest and the highest value of y; one without a number
 /// (`null`) is not drawn. An axis may have a `range`, or `names` of the values 0, 1, 2, …; a plot
 /// `shaded` ranges of x, and a series the `best` point. Styles are `line`, `points`, `dashed` and
 /// `bars`.
@@ -267,7 +267,8 @@ mod tests {
 
     #[test]
     fn a_description_is_drawn() {
-        let text = r#"{"title": "T", "panels": [{"x": {"label": "r", "scale": "log"}, "y": {"label": "e"},
+        let text = r#"{"title": "T", "panels": [{
+            "x": {"label": "r", "scale": "log"}, "y": {"label": "e"},
             "series": [
                 {"name": "a", "points": [[1, 2], [2, 3, 2.5, 3.5], [null, 4]], "best": [2, 3]},
                 {"name": "b", "style": "bars", "points": [[1, 1]]}]}]}"#;
