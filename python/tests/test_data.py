@@ -178,7 +178,7 @@ def test_x_and_y_are_two_arguments():
     assert train(X, Y, dev=CORPUS, template="minimal", dropout=0).dev_score == 1
     assert train(X, y=Y, dev=0.5, template="minimal", dropout=0, max_iterations=2).tagger
     result = tune(X, Y, CORPUS, template="minimal", dropout=[0], l2=[0.1])
-    assert result.best.dropout == 0
+    assert result.best.options["dropout"] == 0
     assert tune(X, Y, folds=2, template="minimal", dropout=[0], l2=[0.1]).tagger
     features = [[{"word": word} for word in row] for row in X]
     assert train(features, Y, (features, Y), dropout=0).tagger.tag_batch(features) == Y

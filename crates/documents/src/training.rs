@@ -97,6 +97,8 @@ impl<'a> DocumentTrainer<'a> {
     /// # Errors
     ///
     /// [`Error::Parameter`] if they are invalid or contradict one another.
+    ///
+    /// [`Error::Parameter`]: dropchain::Error::Parameter
     pub fn new(mut options: DocumentOptions) -> Result<Self> {
         options.check()?;
         if options.task == Task::Classes && options.loss != Loss::Softmax {
@@ -134,6 +136,10 @@ impl<'a> DocumentTrainer<'a> {
     ///
     /// [`Error::Parameter`] if there are no documents, or memory does not suffice; [`Error::Input`]
     /// if all are of one class; [`Error::NotFinite`] if numbers overflow.
+    ///
+    /// [`Error::Parameter`]: dropchain::Error::Parameter
+    /// [`Error::Input`]: dropchain::Error::Input
+    /// [`Error::NotFinite`]: dropchain::Error::NotFinite
     pub fn train(
         &self,
         corpus: &DocumentCorpus,
