@@ -107,7 +107,8 @@ impl Descent {
         let eta = self.rate_after(state, state.steps);
         state.steps += 1;
         let rows = Rows::new(problem, sentence);
-        if self.decay.is_lazy() || !self.squares.is_empty() {
+        let has_squares = noisy_epoch.is_some() && !self.squares.is_empty();
+        if self.decay.is_lazy() || has_squares {
             self.groups.include_sentence(problem, &rows);
         }
         self.decay.pass(problem, eta, self.groups.list(), state);
@@ -115,7 +116,7 @@ impl Descent {
         if !rows.tokens.is_empty() {
             let weights = ScaledWeights { values: &state.weights, factor: self.decay.factor };
             terms = self.loss.evaluate(problem, weights, sentence, noisy_epoch);
-            if noisy_epoch.is_some() && !self.squares.is_empty() {
+            if has_squares {
                 self.loss.add_square_gradient(problem, sentence, &mut self.squares);
                 self.descend_squares(problem, eta, state);
             }
