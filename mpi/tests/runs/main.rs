@@ -199,7 +199,8 @@ fn what_rank_0_cannot_write_is_an_error_of_all() {
 #[test]
 fn a_killed_rank_ends_all_and_leaves_an_old_model() {
     let ranks = with_sample(3);
-    ranks.write(0, "m", "an old model");
+    let old = "DROPCRF\nan old model";
+    ranks.write(0, "m", old);
     let child = ranks.start(3, &train("--model m --l2 1e-9 --dropout 0.5 --threads 1"));
     ranks.send("KILL", 2);
     let output = wait(child);
@@ -207,7 +208,7 @@ fn a_killed_rank_ends_all_and_leaves_an_old_model() {
     for part in ["noticed that process rank 2 with PID", "signal 9 (Killed)"] {
         assert!(output.stderr.contains(part), "{}", output.stderr);
     }
-    assert_eq!(ranks.read(0, "m"), b"an old model");
+    assert_eq!(ranks.read(0, "m"), old.as_bytes());
 }
 
 #[test]

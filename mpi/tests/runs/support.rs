@@ -120,9 +120,12 @@ impl Ranks {
         let mut command = Command::new("mpirun");
         let line = format!("{line} --log log");
         self.complete(&mut command, "--bind-to none", n, &line);
-        let child = command.spawn().unwrap();
+        let mut child = command.spawn().unwrap();
         let log = self.path(0, "log");
         while !fs::read_to_string(&log).is_ok_and(|log| log.contains("\"iteration\":3,")) {
+            if child.try_wait().unwrap().is_some() {
+                panic!("ended before its third iteration: {}", wait(child).stderr);
+            }
             thread::sleep(Duration::from_millis(5));
         }
         child
