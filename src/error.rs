@@ -141,6 +141,7 @@ impl Error {
 /// # Errors
 ///
 /// [`Error::Parameter`] with the name of the number.
+#[cfg(feature = "train")]
 pub fn check_not_negative(name: &str, value: f64) -> Result<()> {
     if value.is_finite() && value >= 0.0 {
         return Ok(());

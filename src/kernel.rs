@@ -2,20 +2,18 @@
 //! and its terms, optimizers, and small helpers.
 //!
 //! Exempt from semantic versioning: any release may change what is here. Programs that train and
-//! tag need none of it; a learner ([`Learner`](crate::train::Learner)) or a term of the objective
+//! tag need none of it; a learner ([`train::Learner`]) or a term of the objective
 //! ([`objective::Term`]) is written with it.
 //!
 //! The library itself names these modules without `kernel`: their folders stand beside the others
-//! in `src/`.
+//! in `src/`. A module with the name of a public one ([`corpus`], [`train`], …) lists the parts of
+//! that one which other crates need and users do not.
 
 #[cfg(feature = "train")]
 #[path = "atomic_file.rs"]
 pub mod atomic_file;
 #[path = "chain/mod.rs"]
 pub mod chain;
-#[cfg(feature = "train")]
-#[path = "exact_sum.rs"]
-pub mod exact_sum;
 #[path = "extract/mod.rs"]
 pub mod extract;
 #[path = "fingerprint.rs"]
@@ -26,8 +24,10 @@ pub mod ids;
 pub mod input_file;
 #[path = "math.rs"]
 pub mod math;
-#[path = "name_list.rs"]
-pub mod name_list;
+#[path = "memory/mod.rs"]
+pub mod memory;
+#[path = "names.rs"]
+pub mod names;
 #[cfg(feature = "train")]
 #[path = "noise/mod.rs"]
 pub mod noise;
@@ -45,7 +45,80 @@ pub mod ranks;
 #[cfg(feature = "train")]
 #[path = "score/mod.rs"]
 pub mod score;
-#[path = "second_pass/mod.rs"]
-pub mod second_pass;
 #[path = "simd.rs"]
 pub mod simd;
+
+/// For readers and writers of other formats: files, lines and JSON objects as
+/// [`corpus`](crate::corpus) reads them, and what it knows of inputs of other kinds.
+pub mod corpus {
+    pub use crate::corpus::columns::{CONLLU_COLUMNS, DOCUMENT_START, split_cells};
+    pub use crate::corpus::guess::{OtherKind, recognize};
+    pub use crate::corpus::json_object::{JsonObject, parse_object, type_name};
+    pub use crate::corpus::lines::{MAX_LINE, is_blank};
+    pub use crate::corpus::output::with_notes;
+    pub use crate::corpus::parse::decoded;
+    pub use crate::corpus::reader::{check_regular, check_sources, files_of, open_stream};
+    pub use crate::corpus::sample::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};
+    pub use crate::corpus::source::InputStream;
+}
+
+/// Measures from counts.
+pub mod eval {
+    pub use crate::eval::counts::ratio;
+}
+
+/// For commands that look at labels: single labels of a scheme, and what may follow what.
+pub mod label {
+    pub use crate::label::chunk_label::ChunkLabel;
+    pub use crate::label::detected::Misfit;
+    pub use crate::label::notation::{Letters, TagPlace};
+    #[cfg(feature = "train")]
+    pub use crate::label::partial::convert_partial;
+    pub use crate::label::scheme_constraint::{SchemeConstraint, may_follow};
+}
+
+/// For files of other models, and for commands that look into a [`Model`](crate::Model).
+pub mod model {
+    pub use crate::model::columns::{CorpusColumns, LabelSource};
+    pub use crate::model::format::{FORMAT_VERSION, MAGIC, MAX_LABELS, Magic};
+    pub use crate::model::noise_exposure::NoiseExposure;
+    pub use crate::model::recall_bias::add_recall_bias;
+}
+
+/// Lists of names for messages.
+pub mod sentence {
+    pub use crate::sentence::schema::list_names;
+}
+
+/// For explanations: the scores of a sentence, and taggers that ignore some attributes.
+pub mod tag {
+    pub use crate::tag::attribute_filter::AttributeFilter;
+    pub use crate::tag::sentence_scores::SentenceScores;
+}
+
+/// For the extraction of attributes without a training set or a tagger.
+pub mod template {
+    pub use crate::template::attribute_lines::AttributeLines;
+    pub use crate::template::extractor::{BundleSink, Extractor};
+    pub use crate::template::text::edit_distance;
+    pub use crate::template::workspace::BundleKey;
+}
+
+#[cfg(feature = "train")]
+pub mod train {
+    //! For learners, and for programs that set up training: the [`Learner`] trait, its [`Schedule`]
+    //! of [`Stage`]s, and the [`Course`] through which it starts, reports and saves.
+
+    pub use crate::error::check_not_negative;
+    pub use crate::train::checkpoint::CHECKPOINT_MAGIC;
+    pub use crate::train::corpora::is_content;
+    pub use crate::train::course::Course;
+    pub use crate::train::defaults::Defaults;
+    pub use crate::train::folds::Folds;
+    pub use crate::train::learner::{
+        AnyLearner, AnyOptions, Learner, LearnerOptions, Request, fields, unfit,
+    };
+    pub use crate::train::regularization::Regularization;
+    pub use crate::train::schedule::{Schedule, Stage, StageObjective};
+    pub use crate::train::training_set::TrainingSet;
+}

@@ -43,7 +43,7 @@
 //! | get probabilities of given labels or spans | [`Tagger::distribution`] |
 //! | dump the weights of a model; build one | [`Model::node_weights`]; [`Model::from_weights`] |
 //! | score predictions | [`eval`] |
-//! | train in another way | [`train::Learner`] |
+//! | train in another way | [`kernel::train::Learner`] |
 //! | read or write other formats | [`corpus::ReadFormat`], [`corpus::WriteFormat`] |
 //!
 //! Cargo features, both on by default: `train`, without which the library tags and evaluates, and
@@ -51,13 +51,10 @@
 #![deny(missing_docs)]
 
 pub mod corpus;
-pub mod error;
 pub mod eval;
 pub mod kernel;
 pub mod label;
-pub mod memory;
 pub mod model;
-pub mod names;
 pub mod sentence;
 pub mod tag;
 pub mod template;
@@ -65,18 +62,22 @@ pub mod tokenize;
 #[cfg(feature = "train")]
 pub mod train;
 
+mod error;
 #[cfg(feature = "train")]
-use kernel::{atomic_file, exact_sum, noise, objective, optim, ranks, score};
-use kernel::{
-    chain, extract, fingerprint, ids, input_file, math, name_list, random, second_pass, simd,
-};
+mod exact_sum;
+mod name_list;
+mod second_pass;
+
+#[cfg(feature = "train")]
+use kernel::{atomic_file, noise, objective, optim, ranks, score};
+use kernel::{chain, extract, fingerprint, ids, input_file, math, memory, random, simd};
 
 #[doc(inline)]
 pub use corpus::Corpus;
 #[doc(inline)]
 pub use error::{Error, Place, Result};
 #[doc(inline)]
-pub use memory::MemoryLimit;
+pub use kernel::memory::MemoryLimit;
 #[doc(inline)]
 pub use model::Model;
 #[doc(inline)]

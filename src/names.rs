@@ -27,7 +27,7 @@ pub fn find<T: Named>(name: &str, what: &str) -> Result<T> {
 }
 
 /// Gives the values of an enum their names: `ALL`, `name`, [`Display`](std::fmt::Display),
-/// [`FromStr`](std::str::FromStr) and [`Named`](crate::names::Named).
+/// [`FromStr`](std::str::FromStr) and [`Named`](crate::kernel::names::Named).
 ///
 /// ```
 /// #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,7 +56,7 @@ macro_rules! named {
             }
         }
 
-        impl $crate::names::Named for $type {
+        impl $crate::kernel::names::Named for $type {
             fn values() -> &'static [Self] {
                 &Self::ALL
             }
@@ -76,7 +76,7 @@ macro_rules! named {
             type Err = $crate::Error;
 
             fn from_str(name: &str) -> ::std::result::Result<Self, $crate::Error> {
-                $crate::names::find(name, $what)
+                $crate::kernel::names::find(name, $what)
             }
         }
     };

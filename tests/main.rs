@@ -198,7 +198,8 @@ fn imports() -> Vec<(PathBuf, String, String)> {
         }
         // Paths in code count as well, so this reads lines, not only `use` statements.
         for line in without_inline_tests(&read(&module.file)).lines() {
-            let code = without_comment(line);
+            // A path of a macro is one of its users.
+            let code = without_comment(line).replace("$crate::", "");
             for (at, prefix) in code.match_indices("crate::") {
                 let rest = &code[at + prefix.len()..];
                 let tree = rest.split([';', '(', ' ', ')']).next().unwrap_or_default();

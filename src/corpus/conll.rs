@@ -266,7 +266,8 @@ fn boundary(text: &str, file: &Arc<str>, number: u64, layout: &ColumnLayout) -> 
 #[cfg(test)]
 mod tests {
     use crate::corpus::tests::{options, sentences};
-    use crate::corpus::{DocumentRule, Format, ReadOptions};
+    use crate::corpus::{Format, ReadOptions};
+    use crate::sentence::DocumentRule;
     use crate::sentence::{LineRules, Sentence};
 
     const COMMENTS: LineRules = LineRules { comments: true, header: false };

@@ -188,7 +188,8 @@ fn parse_id(line: &InputLine, cell: &str) -> Result<TokenId> {
 #[cfg(test)]
 mod tests {
     use crate::corpus::tests::{error, options, sentences};
-    use crate::corpus::{DocumentRule, Format, ReadOptions, Supervision};
+    use crate::corpus::{Format, ReadOptions, Supervision};
+    use crate::sentence::DocumentRule;
 
     fn conllu() -> ReadOptions {
         options(Format::Conllu)

@@ -279,7 +279,8 @@ fn is_document(value: &&RawValue) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::corpus::tests::{error, options, sentences};
-    use crate::corpus::{DocumentRule, Format, ReadOptions};
+    use crate::corpus::{Format, ReadOptions};
+    use crate::sentence::DocumentRule;
     use crate::sentence::Sentence;
 
     fn jsonl() -> ReadOptions {

@@ -7,7 +7,7 @@
 //! [`Format`] and [`OutputFormat`] are those of this library. Others implement [`ReadFormat`], with
 //! a [`SentenceParser`], or [`WriteFormat`], with a [`SentenceWriter`].
 
-mod columns;
+pub(crate) mod columns;
 mod conll;
 mod conllu;
 #[allow(clippy::module_inception)]
@@ -15,48 +15,37 @@ mod corpus;
 mod crfsuite;
 #[cfg(feature = "encodings")]
 mod decoding_reader;
-mod guess;
+pub(crate) mod guess;
 mod json_attributes;
 mod json_columns;
-mod json_object;
+pub(crate) mod json_object;
 mod jsonl;
-mod lines;
+pub(crate) mod lines;
 mod misc;
-mod output;
-mod parse;
+pub(crate) mod output;
+pub(crate) mod parse;
 mod read_report;
-mod reader;
-mod sample;
+pub(crate) mod reader;
+pub(crate) mod sample;
 mod sentence_weight;
-mod source;
+pub(crate) mod source;
 #[cfg(test)]
 mod tests;
 mod text;
 mod text_encoding;
 
-pub use crate::sentence::{
-    Attributes, Document, DocumentOptions, DocumentRule, JoinedColumns, Layout, LineRules,
-    OffsetUnit, Offsets, Schema, SentenceRef, Separation, TextPosition, TokenLabel,
-};
-pub use columns::CONLLU_COLUMNS;
-#[doc(hidden)]
-pub use columns::{DOCUMENT_START, split_cells};
+pub(crate) use columns::CONLLU_COLUMNS;
 pub use corpus::Corpus;
-pub use guess::{OtherKind, recognize};
-pub use json_object::{JsonObject, parse_object, type_name};
-pub use lines::{InputLine, LineReader, MAX_LINE, is_blank};
+pub use lines::{InputLine, LineReader};
 pub(crate) use output::LabelProbabilities;
 pub use output::{
-    Candidate, OutputFormat, SentenceWriter, Tagged, WriteFormat, WriteOptions, Writer, with_notes,
+    Candidate, OutputFormat, SentenceWriter, Tagged, WriteFormat, WriteOptions, Writer,
 };
 pub use parse::{
-    Format, ReadFormat, ReadLimits, ReadOptions, SentenceParser, Supervision, TextOptions, decoded,
+    Format, ReadFormat, ReadLimits, ReadOptions, SentenceParser, Supervision, TextOptions,
 };
 pub use read_report::{ReadReport, Repair};
 pub use reader::Reader;
-pub use reader::{check_regular, check_sources, files_of, open_stream};
-#[doc(hidden)]
-pub use sample::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};
-pub use source::InputStream;
+pub(crate) use source::InputStream;
 pub use text::TextSplitter;
 pub use text_encoding::TextEncoding;

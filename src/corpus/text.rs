@@ -191,7 +191,8 @@ impl TextSplitter {
 mod tests {
     use super::TextSplitter;
     use crate::corpus::tests::{options, sentences};
-    use crate::corpus::{DocumentRule, Format, ReadOptions, TextOptions};
+    use crate::corpus::{Format, ReadOptions, TextOptions};
+    use crate::sentence::DocumentRule;
 
     #[test]
     fn each_line_is_split_into_sentences_and_empty_lines_are_skipped() {

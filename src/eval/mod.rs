@@ -3,12 +3,12 @@
 //! [`Evaluation`] takes one sentence at a time and keeps only counts. Its `Display` is the text
 //! report, [`Evaluation::report`] the JSON report.
 
-mod counts;
+pub(crate) mod counts;
 mod evaluation;
 mod report;
 #[cfg(test)]
 mod tests;
 
-pub use counts::{ColumnReport, Confusion, Counts, Metrics, ratio};
+pub use counts::{ColumnReport, Confusion, Counts, Metrics};
 pub use evaluation::Evaluation;
 pub use report::{Report, ScoreReport, SpanReport};

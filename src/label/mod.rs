@@ -7,35 +7,36 @@
 //! to another. [`spans`] decodes any canonical labels by conlleval's rules, whatever their scheme
 //! and even if they are malformed. [`SchemeConstraint`] has the transitions that a scheme allows.
 
-mod chunk_label;
-mod detected;
+pub(crate) mod chunk_label;
+pub(crate) mod detected;
 mod encode;
 mod label_set;
 mod labeling;
-mod notation;
+pub(crate) mod notation;
 #[cfg(feature = "train")]
-mod partial;
+pub(crate) mod partial;
 mod plain_labels;
 mod scheme;
-mod scheme_constraint;
+pub(crate) mod scheme_constraint;
 mod scheme_detector;
 mod span;
 #[cfg(test)]
 mod tests;
 
 pub use crate::ids::LabelId;
-pub use chunk_label::ChunkLabel;
-pub(crate) use chunk_label::SpanEvidence;
-pub use detected::{Detected, Misfit};
+pub(crate) use chunk_label::{ChunkLabel, SpanEvidence};
+pub use detected::Detected;
+#[cfg(feature = "train")]
+pub(crate) use detected::Misfit;
 pub use encode::{convert, encode};
 pub use label_set::LabelSet;
 pub use labeling::{Labeling, spans};
-pub use notation::{Letters, Notation, TagPlace};
+pub use notation::Notation;
 #[cfg(feature = "train")]
-pub use partial::convert_partial;
+pub(crate) use partial::convert_partial;
 pub use plain_labels::PlainLabels;
 pub use scheme::Scheme;
-pub use scheme_constraint::SchemeConstraint;
-pub use scheme_constraint::may_follow;
+pub(crate) use scheme_constraint::SchemeConstraint;
 pub use scheme_detector::{SchemeDetector, detect};
-pub use span::{Span, SpanPosition};
+pub use span::Span;
+pub(crate) use span::SpanPosition;

@@ -223,7 +223,7 @@ impl Model {
         self.tables[0].fingerprinter()
     }
 
-    /// Computes the key of an attribute, for [`AttributeTable::find`], from its name.
+    /// Computes the key of an attribute, for `AttributeTable::find`, from its name.
     pub fn key(&self, name: &[u8]) -> u64 {
         key(self.fingerprinter().fingerprint(name))
     }

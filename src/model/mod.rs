@@ -107,16 +107,16 @@
 //! proportion to the file. A file that another program writes to while it is opened is an error, or
 //! becomes one when a block of the new contents is first accessed.
 
-mod columns;
+pub(crate) mod columns;
 mod constraint;
 mod container;
 mod container_file;
 mod file;
 mod fingerprint;
-mod format;
+pub(crate) mod format;
 mod header;
-mod noise_exposure;
-mod recall_bias;
+pub(crate) mod noise_exposure;
+pub(crate) mod recall_bias;
 mod sizes;
 mod table;
 #[cfg(test)]
@@ -124,20 +124,24 @@ pub mod tests;
 mod training_record;
 mod weights;
 
-pub use columns::{CorpusColumns, LabelSource};
-pub use constraint::decoding_constraint;
+pub use crate::chain::{LabelWeights, Order};
+#[cfg(any(feature = "train", test))]
+pub(crate) use columns::CorpusColumns;
+pub(crate) use constraint::decoding_constraint;
 pub use file::Model;
 #[cfg(feature = "train")]
-pub use format::MAX_LABELS;
-pub use format::{AttributeKind, FORMAT_VERSION, MAGIC, Magic, Precision};
+pub(crate) use format::MAX_LABELS;
+pub use format::{AttributeKind, Precision};
 pub use header::{Header, Provenance};
-pub use noise_exposure::NoiseExposure;
-pub use recall_bias::add_recall_bias;
+#[cfg(feature = "train")]
+pub(crate) use noise_exposure::NoiseExposure;
+#[cfg(feature = "train")]
+pub(crate) use recall_bias::add_recall_bias;
 pub use sizes::{ModelSizes, TableSizes};
 #[cfg(any(feature = "train", test))]
-pub use table::TableBuilder;
-pub use table::{AttributeTable, WeightLocation, WeightRows};
+pub(crate) use table::TableBuilder;
+pub(crate) use table::{AttributeTable, WeightRows};
 #[cfg(feature = "train")]
-pub use training_record::APPLIED_RECALL_BIAS;
+pub(crate) use training_record::APPLIED_RECALL_BIAS;
 pub use training_record::TrainingRecord;
 pub use weights::{EdgeWeights, NodeWeights};

@@ -34,7 +34,7 @@
 //! Steps 1 to 6 are a pass over the sentences (`pass.rs`).
 //!
 //! Time O(nonzeros of X · K + M·K²) for M tokens. Chunks and blocks depend only on the data, and
-//! sums over them have the same bits in any order ([`crate::exact_sum`]), so the bits do not depend
+//! sums over them have the same bits in any order (`exact_sum`), so the bits do not depend
 //! on the number of threads or of processes.
 
 mod buffers;

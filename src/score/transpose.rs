@@ -85,7 +85,7 @@ impl TransposeProduct {
     /// Adds the contribution of block `index` to the gradient with respect to θ, given the
     /// derivatives with respect to its scores, `[tokens of the block][width]`, and under noise
     /// those with respect to their variances. The gradient may be anchored
-    /// ([`crate::exact_sum`]).
+    /// (`exact_sum`).
     pub fn add_gradient(
         &self,
         index: usize,

@@ -21,5 +21,5 @@ mod predictions;
 #[cfg(test)]
 mod tests;
 
-pub use prediction::{LabelTypes, Prediction, TypedLabel};
+pub use prediction::{LabelTypes, Prediction};
 pub use predictions::PredictedDocument;

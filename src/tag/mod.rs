@@ -25,7 +25,7 @@
 //! parts and looked up in the model. Whole inputs are read, tagged and written
 //! concurrently by [`stream()`].
 
-mod attribute_filter;
+pub(crate) mod attribute_filter;
 mod bundle_sums;
 mod condition;
 mod decoder;
@@ -36,7 +36,7 @@ mod missing_columns;
 mod restriction;
 mod scorer;
 mod sentence_scorer;
-mod sentence_scores;
+pub(crate) mod sentence_scores;
 mod stream;
 mod tagger;
 mod tagging;
@@ -45,17 +45,9 @@ mod tests;
 mod text;
 mod workspace;
 
-pub use crate::chain::{LabelWeights, Order};
-pub use crate::model::{
-    AttributeKind, EdgeWeights, Header, ModelSizes, NodeWeights, Precision, Provenance, TableSizes,
-    TrainingRecord,
-};
-pub use crate::sentence::Offsets;
-pub use attribute_filter::AttributeFilter;
 pub use condition::Condition;
 pub use distribution::Distribution;
 pub use input::{TagDocuments, TagInput};
-pub use sentence_scores::SentenceScores;
 pub use stream::{Batch, BatchOutput, stream};
 pub use tagger::Tagger;
 pub use tagging::{LabelPath, TagOptions, Tagging};

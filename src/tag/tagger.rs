@@ -156,7 +156,7 @@ impl Tagger {
     }
 
     /// Returns the names of the labels of a sentence in a labeling, such as
-    /// [that of the training corpus](crate::tag::Header::corpus_labeling).
+    /// [that of the training corpus](crate::model::Header::corpus_labeling).
     pub fn label_names_in(&self, labeling: &Labeling, labels: &[LabelId]) -> Vec<Cow<'_, str>> {
         let names = self.label_names(labels);
         match &self.model().header().labeling {

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use dropchain::Sentence;
-//! use dropchain::corpus::Schema;
+//! use dropchain::sentence::Schema;
 //! use dropchain::template::{Attribute, AttributeSink, Template, Workspace};
 //!
 //! struct Names(Vec<u8>);
@@ -51,7 +51,7 @@
 
 mod ast;
 mod attribute;
-mod attribute_lines;
+pub(crate) mod attribute_lines;
 mod bind;
 mod bundle;
 mod by_labels;
@@ -62,7 +62,7 @@ mod document;
 mod evaluate;
 mod evaluation_plan;
 mod expressions;
-mod extractor;
+pub(crate) mod extractor;
 mod function;
 mod lexicon;
 mod lines;
@@ -72,20 +72,19 @@ mod resources;
 mod shape;
 mod syntax;
 mod template_file;
-mod text;
+pub(crate) mod text;
 mod text_function;
 mod tokens;
 mod values;
 mod vectors;
-mod workspace;
+pub(crate) mod workspace;
 
 #[cfg(test)]
 mod tests;
 
 pub use attribute::{Attribute, AttributeSink};
-pub use attribute_lines::AttributeLines;
-pub use extractor::{BundleSink, Extractor};
+pub(crate) use extractor::{BundleSink, Extractor};
 pub use function::ColumnRef;
 pub use template_file::Template;
-pub use text::edit_distance;
-pub use workspace::{BundleKey, Workspace};
+pub(crate) use workspace::BundleKey;
+pub use workspace::Workspace;

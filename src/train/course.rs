@@ -25,8 +25,8 @@ use crate::error::{Error, Result};
 use crate::objective::{PenalizedLikelihood, Penalty, Terms};
 use crate::optim::{self, Outcome, SavedState, StateObserver, StopReason};
 
-/// The course of a training run, through which a [`Learner`](super::Learner) starts a stage,
-/// reports its iterations, saves its state and is interrupted.
+/// The course of a training run, through which a [`Learner`](super::learner::Learner) starts a
+/// stage, reports its iterations, saves its state and is interrupted.
 pub struct Course<'a> {
     set: &'a TrainingSet,
     settings: CourseSettings<'a>,

@@ -1,33 +1,23 @@
 //! Predictions on development data, counted by label.
 
+use crate::eval::Counts;
 use crate::ids::LabelId;
 
 /// Predictions on development data, counted by label and by sentence.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LabelScores {
-    /// Each label of the model with its counts, in the order of the model.
-    pub labels: Vec<(String, LabelCounts)>,
+    /// Each label of the model with its numbers of tokens, in the order of the model.
+    pub labels: Vec<(String, Counts)>,
     /// Number of sentences.
     pub sentences: usize,
     /// Number of sentences of which all labels were predicted correctly.
     pub correct_sentences: usize,
 }
 
-/// The counts of a label.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LabelCounts {
-    /// Tokens that have the label, and for which it was predicted.
-    pub correct: usize,
-    /// Tokens for which it was predicted.
-    pub predicted: usize,
-    /// Tokens that have the label.
-    pub gold: usize,
-}
-
 impl LabelScores {
     /// Creates counts of 0.
     pub(super) fn new(labels: &[String]) -> Self {
-        let label = |name: &String| (name.clone(), LabelCounts::default());
+        let label = |name: &String| (name.clone(), Counts::default());
         Self { labels: labels.iter().map(label).collect(), ..Self::default() }
     }
 
@@ -63,7 +53,7 @@ mod tests {
         let [a, b] = [0, 1].map(LabelId);
         scores.add([Some(a), Some(b)].into_iter(), &[a, b]);
         scores.add([Some(a), None].into_iter(), &[b, b]);
-        let counts = |correct, predicted, gold| LabelCounts { correct, predicted, gold };
+        let counts = |correct, predicted, gold| Counts { correct, predicted, gold };
         assert_eq!(scores.labels[0], ("A".to_owned(), counts(1, 1, 2)));
         assert_eq!(scores.labels[1], ("B".to_owned(), counts(1, 3, 1)));
         assert_eq!((scores.correct_sentences, scores.sentences), (1, 2));

@@ -11,7 +11,8 @@
 //! - the **schedule** (`schedule.rs`): what is minimized, for how long, one stage after the other.
 //!   It is made once from the options. With noise, the first iterations are a warm-up without it
 //!   ([`Lbfgs::warm_up`](field@Lbfgs::warm_up));
-//! - a **learner** ([`Learner`]): an algorithm that runs a stage. [`Lbfgs`] is one;
+//! - a **learner** ([`Learner`](learner::Learner)): an algorithm that runs a stage. [`Lbfgs`] is
+//!   one;
 //! - the **selection** (`selection.rs`): development data are tagged after each iteration, and it
 //!   decides which weights and which recall bias ([`TrainOptions::recall_bias`]) the model has, and
 //!   when training stops early. The bias lowers the score of the label `O`: likelihood weighs all
@@ -27,11 +28,11 @@
 mod agreement;
 mod base_models;
 mod base_weights;
-mod checkpoint;
-mod corpora;
-mod course;
+pub(crate) mod checkpoint;
+pub(crate) mod corpora;
+pub(crate) mod course;
 mod course_state;
-mod defaults;
+pub(crate) mod defaults;
 mod dev_scorer;
 mod development;
 mod events;
@@ -39,7 +40,7 @@ mod expand;
 mod extracted;
 mod extraction;
 mod finish;
-mod folds;
+pub(crate) mod folds;
 mod from_attributes;
 mod held_out_corpora;
 mod hold_out;
@@ -47,53 +48,40 @@ mod label_scores;
 mod labeled_sentence;
 mod labels;
 mod lbfgs;
-mod learner;
+pub(crate) mod learner;
 mod memory;
 mod model_match;
 mod options;
 mod origin;
 mod preparation;
 mod recall_bias;
-mod regularization;
-mod schedule;
+pub(crate) mod regularization;
+pub(crate) mod schedule;
 mod selection;
 mod settings;
 #[cfg(test)]
 mod tests;
 mod trainer;
-mod training_set;
+pub(crate) mod training_set;
 mod two_passes;
 
-pub use crate::chain::Order;
-pub use crate::error::check_not_negative;
 pub use crate::extract::AttributeCorpus;
-pub use crate::model::Precision;
 pub use crate::noise::Engine;
 pub use crate::objective::{NoiseKind, NoiseOptions};
 pub use crate::optim::StopReason;
-pub use crate::ranks::{Ranks, Reduce};
 pub use crate::score::{Boundary, States};
 pub use base_models::{BaseModels, BaseRole};
-pub use checkpoint::{CHECKPOINT_MAGIC, CheckpointInterval, Checkpoints};
-pub use corpora::{TrainingCorpora, is_content};
-pub use course::Course;
-pub use defaults::Defaults;
+pub use checkpoint::{CheckpointInterval, Checkpoints};
+pub use corpora::TrainingCorpora;
 pub use events::{
     Calibration, DataSizes, DevDetails, DevScore, End, Iteration, ModelSizes, ObjectiveTerms,
     Observer, ObserverError, OptimizerStep, Pass, Pruned, Rounded, Start, WeightCounts,
 };
-pub use folds::Folds;
 pub use hold_out::{HeldOut, HoldOut};
-pub use label_scores::{LabelCounts, LabelScores};
-pub use learner::{AnyLearner, AnyOptions, Learner, LearnerOptions, Request, fields, unfit};
+pub use label_scores::LabelScores;
 pub use model_match::{MatchCounts, ModelMatch};
 pub use options::{
     AttributeOptions, LabelOptions, Lbfgs, StorageOptions, StructureOptions, TrainOptions,
 };
-pub use regularization::Regularization;
-pub use schedule::{Schedule, Stage, StageObjective};
 pub use settings::TrainSettings;
-#[doc(hidden)]
 pub use trainer::{Trained, Trainer};
-#[doc(hidden)]
-pub use training_set::TrainingSet;

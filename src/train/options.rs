@@ -33,7 +33,7 @@ pub struct TrainOptions<M = Lbfgs> {
     #[serde(flatten)]
     pub attributes: AttributeOptions,
     /// Maximum number of iterations. `None`: until convergence, or
-    /// [`Learner::schedule`](super::Learner::schedule).
+    /// [`Learner::schedule`](super::learner::Learner::schedule).
     pub max_iterations: Option<usize>,
     /// With development data: training stops after this many iterations without a better
     /// mean score of the last five. 0: development data choose nothing; labels are predicted

@@ -164,7 +164,8 @@ impl BaseModels<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::{Defaults, Lbfgs};
+    use crate::train::Lbfgs;
+    use crate::train::defaults::Defaults;
 
     fn settings(change: impl FnOnce(&mut TrainOptions)) -> Result<TrainSettings> {
         let mut options = TrainOptions::default();

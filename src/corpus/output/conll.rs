@@ -124,7 +124,8 @@ mod tests {
     use crate::corpus::output::tests::{full, one, read, written};
     use crate::corpus::output::{OutputFormat, Tagged, WriteOptions};
     use crate::corpus::tests::sentences;
-    use crate::corpus::{Format, LineRules, ReadOptions};
+    use crate::corpus::{Format, ReadOptions};
+    use crate::sentence::LineRules;
 
     fn tabs() -> WriteOptions {
         WriteOptions::new(OutputFormat::Conll)

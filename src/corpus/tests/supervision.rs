@@ -1,7 +1,7 @@
 //! Weights of sentences and partial labels, in every format.
 
 use super::*;
-use crate::sentence::TokenLabel;
+use crate::sentence::{LineRules, TokenLabel};
 
 /// A row of CoNLL-U.
 fn row(id: usize, word: &str, label: &str) -> String {

@@ -15,4 +15,3 @@ pub use builder::TableBuilder;
 pub use reader::AttributeTable;
 pub(super) use reader::TableLayout;
 pub use rows::WeightRows;
-pub use slots::WeightLocation;

@@ -6,6 +6,7 @@ mod save;
 
 pub(crate) use damage::crafted;
 
+use super::columns::LabelSource;
 use super::*;
 use crate::chain::LabelWeights;
 use crate::chain::Order;

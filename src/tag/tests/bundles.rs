@@ -2,7 +2,8 @@
 //! sentences.
 
 use super::*;
-use crate::model::{CorpusColumns, LabelSource};
+use crate::model::CorpusColumns;
+use crate::model::columns::LabelSource;
 
 const TEMPLATE: &str = "word\nlower\nword[-1]\npos[-1]\npos[0]\npos[+1]\npos[-1] & pos[0]\n\
                         pos[0] & pos[+1]\npos[-1] & pos[0] & pos[+1]\npos[0] & word[0]";

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::chain::tests::oracle::Oracle;
-use crate::corpus::TokenLabel;
 use crate::ids::LabelId;
 use crate::label::{Span, convert, spans};
 use crate::random::Lcg;
+use crate::sentence::TokenLabel;
 
 const WORDS: [&str; 5] = ["c", "a", "d", "b", "x"];
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::extract::AttributeCorpus;
 use crate::label::Scheme;
+use crate::model::Order;
 use crate::sentence::TokenLabel;
 
 const TRAIN: &str = "\

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::label::{LabelSet, Scheme};
 use crate::math::assert_close;
+use crate::model::{Header, Order};
 use crate::optim::Objective;
 use crate::random::Lcg;
-use crate::tag::Header;
 use crate::train::dev_scorer::DevScorer;
 
 /// Names, places and companies: other words than [`NAMES`], and another label.

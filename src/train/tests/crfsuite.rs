@@ -2,6 +2,7 @@
 //! that choose nothing, the optimizer without its own improvements.
 
 use super::*;
+use crate::eval::Counts;
 use crate::extract::tests::push_sentence;
 use crate::optim::LbfgsOptions;
 
@@ -183,7 +184,7 @@ fn development_data_that_are_only_reported_change_nothing() {
         .iter()
         .map(|i| i.dev_details.as_ref().unwrap().label_scores.as_ref().unwrap())
     {
-        let sum = |count: fn(&LabelCounts) -> usize| -> usize {
+        let sum = |count: fn(&Counts) -> u64| -> u64 {
             scores.labels.iter().map(|(_, counts)| count(counts)).sum()
         };
         assert_eq!((sum(|c| c.gold), sum(|c| c.predicted)), (9, 9));

@@ -17,6 +17,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::extraction::Source;
+use super::training_set::TrainingSet;
 use super::*;
 use crate::error::Result;
 use crate::memory::MemoryLimit;

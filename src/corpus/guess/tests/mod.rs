@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::corpus::tests::{options, sentences};
-use crate::corpus::{Format, LineRules, ReadOptions};
+use crate::corpus::{Format, ReadOptions};
+use crate::sentence::LineRules;
 
 /// What is decided about a file: the names of its columns, or the error; then what is said.
 fn decided(text: &str, options: &ReadOptions) -> String {
