@@ -260,7 +260,7 @@ impl TrainCommand {
     fn decide<'m>(&self, models: BaseModels<'m>, writes: bool) -> CommandResult<Plan<'m>> {
         let trainer = self.trainer(&models)?;
         let settings = trainer.settings();
-        let gradient = self.searched.course.gradient.name();
+        let gradient = self.searched.course.gradient.as_deref();
         self.training.share_of_dev(&self.dev)?;
         self.training.check(settings.has_noise(), gradient)?;
         let input = match models.first() {

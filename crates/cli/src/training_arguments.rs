@@ -11,7 +11,7 @@ use dropchain::kernel::train::AnyOptions;
 use dropchain::template::Template;
 use dropchain::train::{
     BaseModels, BaseRole, CheckpointInterval, Checkpoints, HoldOut, MatchCounts, ModelMatch,
-    TrainOptions, TrainingCorpora,
+    NoiseKind, TrainOptions, TrainingCorpora,
 };
 use dropchain::{Error, Model, Result};
 use dropchain_formats::{InputFormat, SpanOptions};
@@ -62,7 +62,7 @@ impl TrainingArguments {
     /// Rejects unlabeled text for an algorithm that cannot learn from it.
     fn check_unlabeled(&self) -> Result<()> {
         let algorithm = self.method();
-        let is_sampled = self.options.noise.is_sampled();
+        let is_sampled = self.is_sampled();
         let reason = if !algorithm.is_probabilistic() {
             "learns from labels alone"
         } else if algorithm.is_online() && is_sampled {
@@ -81,6 +81,10 @@ impl TrainingArguments {
         )))
     }
 
+    fn is_sampled(&self) -> bool {
+        self.options.noise.is_some_and(NoiseKind::is_sampled)
+    }
+
     /// Rejects options that require noise if there is none.
     fn check_noise_options(&self, has_noise: bool, gradient: Option<&str>) -> Result<()> {
         if has_noise {
@@ -92,10 +96,9 @@ impl TrainingArguments {
         } else {
             format!("--algorithm {} has none", algorithm.name())
         };
-        let given = self.options.noise.given();
-        let option = match (gradient, given) {
+        let option = match (gradient, self.options.noise) {
             (Some(name), _) => format!("--gradient {name}"),
-            (None, Some(option)) => option.to_owned(),
+            (None, Some(_)) => "--noise".to_owned(),
             (None, None) if self.has_unlabeled() => "--unlabeled".to_owned(),
             (None, None) => return Ok(()),
         };
@@ -104,7 +107,7 @@ impl TrainingArguments {
 
     /// Says that a seed has no effect, if that is so; `None` of a seed that is used otherwise.
     pub fn notice_of_seed(&self, seed: Option<u64>) -> Option<String> {
-        let is_random = self.options.noise.is_sampled() || self.method().is_online();
+        let is_random = self.is_sampled() || self.method().is_online();
         let seed = seed.filter(|_| !is_random)?;
         Some(format!(
             "note: --seed {seed} has no effect: training draws nothing at random, except with \

@@ -21,6 +21,6 @@ pub use algorithm::{AlgorithmOptions, Misplaced, ONLY, algorithms, misplaced};
 pub use keywords::{Kind, OptionRow, parse, table, with_default};
 pub use labels::LabelOptions;
 pub use model::{ModelOptions, StorageOptions};
-pub use noise::{CourseOptions, GradientOption, NoiseLevels, NoiseOptions};
-pub use training::{FixedOptions, LengthOptions, SearchedOptions, TrainingOptions};
+pub use noise::{CourseOptions, NoiseLevels};
+pub use training::{FixedOptions, SearchedOptions, TrainingOptions};
 pub use values::named;

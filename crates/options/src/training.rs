@@ -3,11 +3,11 @@
 use clap::Args;
 use dropchain::Result;
 use dropchain::kernel::train::AnyOptions;
-use dropchain::train::TrainOptions;
+use dropchain::train::{NoiseKind, TrainOptions};
 
 use super::algorithm::AlgorithmOptions;
 use super::model::{ModelOptions, StorageOptions};
-use super::noise::{CourseOptions, NoiseLevels, NoiseOptions};
+use super::noise::{CourseOptions, NoiseLevels};
 use super::values::named;
 
 /// The options of training.
@@ -28,11 +28,25 @@ pub struct FixedOptions {
     model: ModelOptions,
     #[command(flatten)]
     storage: StorageOptions,
-    /// The kind of noise.
-    #[command(flatten)]
-    pub noise: NoiseOptions,
-    #[command(flatten)]
-    length: LengthOptions,
+    /// Noise whose effect is minimized: dropout, gaussian, additive, reweighted[=N],
+    /// monte-carlo[=SAMPLES]
+    ///
+    /// dropout: by its deterministic second-order approximation. gaussian and additive:
+    /// multiplicative and additive Gaussian noise, by the same approximation. reweighted=N: dropout
+    /// as a weighted L2 penalty that is renewed every N iterations (20 if there is no N): faster,
+    /// and slightly different. monte-carlo=SAMPLES: dropout by so many random samples per sentence
+    /// and iteration, 1 to 1000 (4 if there is no number): slower, for comparison. Time grows
+    /// linearly with the number of samples; the sampling error falls with its square root.
+    #[arg(long, value_name = "KIND", hide_short_help = true, help_heading = "Regularization")]
+    pub noise: Option<NoiseKind>,
+    /// Stop after N iterations [default: train to convergence]
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    max_iterations: Option<usize>,
+    /// Stop after N iterations without a better score on --dev
+    ///
+    /// 0: scores on --dev are only reported; they neither stop training nor choose the iteration.
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Training")]
+    patience: Option<usize>,
     /// The algorithm.
     #[command(flatten)]
     pub algorithm: AlgorithmOptions,
@@ -77,35 +91,15 @@ pub struct SearchedOptions {
     warm_start: Option<Start>,
 }
 
-/// When training stops.
-#[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Training")]
-pub struct LengthOptions {
-    /// Stop after N iterations [default: train to convergence]
-    #[arg(long, value_name = "N")]
-    max_iterations: Option<usize>,
-    /// Stop after N iterations without a better score on --dev
-    ///
-    /// 0: scores on --dev are only reported; they neither stop training nor choose the iteration.
-    #[arg(long, value_name = "N", hide_short_help = true)]
-    patience: Option<usize>,
-}
-
-impl LengthOptions {
-    /// Sets the corresponding training options.
-    pub fn apply(&self, options: &mut TrainOptions) {
-        options.max_iterations = self.max_iterations.or(options.max_iterations);
-        options.patience = self.patience.unwrap_or(options.patience);
-    }
-}
-
 impl FixedOptions {
     /// Sets the corresponding training options.
     pub fn apply(&self, options: &mut TrainOptions) {
         self.model.apply(options);
         self.storage.apply(options);
-        self.noise.apply(options);
-        self.length.apply(options);
+        let kind = &mut options.method.noise.kind;
+        *kind = self.noise.unwrap_or(*kind);
+        options.max_iterations = self.max_iterations.or(options.max_iterations);
+        options.patience = self.patience.unwrap_or(options.patience);
         self.algorithm.apply(options);
         let attributes = &mut options.attributes;
         attributes.caseless = self.caseless.unwrap_or(attributes.caseless);
