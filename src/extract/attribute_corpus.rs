@@ -224,7 +224,7 @@ impl AttributeCorpus {
             Self {
                 alphabets: Arc::clone(&self.alphabets),
                 labels: self.labels.clone(),
-                labeled: self.labeled.select(&sentences, None),
+                labeled: self.labeled.select(&sentences),
                 zeros: self.zeros.as_ref().map(|_| zeros.copied().collect()),
                 has_all_labels: true,
                 ..Self::default()

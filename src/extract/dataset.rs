@@ -146,17 +146,11 @@ impl Dataset {
 
     /// Appends labels of the next tokens.
     pub(super) fn push_target(&mut self, target: Target<'_>) {
-        match target {
-            Target::Gold(labels) => self.labels.extend_from_slice(labels),
-            Target::Allowed(allowed) => {
-                let mut labels = Vec::new();
-                for token in allowed.iter() {
-                    labels.clear();
-                    token.for_each(|label| labels.push(label));
-                    self.push_labels(&labels);
-                }
-            }
-            Target::Unlabeled => {}
+        let mut labels = Vec::new();
+        for token in target.tokens() {
+            labels.clear();
+            token.for_each(|label| labels.push(label));
+            self.push_labels(&labels);
         }
     }
 
@@ -166,33 +160,22 @@ impl Dataset {
         self.labels.push(label);
     }
 
-    /// Copies some of the sentences, labeled ones first, omitting the entries of columns that are
-    /// not retained. `retained` has a flag for each column of nodes and of edges (`None`: all are);
-    /// columns keep their numbers.
-    pub fn select(&self, sentences: &[usize], retained: Option<&[Vec<bool>; 2]>) -> Self {
+    /// Copies some of the sentences, labeled ones first.
+    pub fn select(&self, sentences: &[usize]) -> Self {
         let mut selected = Self::default();
-        selected.append(self, sentences.iter().copied(), retained);
+        selected.append(self, sentences.iter().copied());
         selected
     }
 
-    /// Appends sentences of another data set as [`select`](Self::select) copies them.
-    pub fn append(
-        &mut self,
-        other: &Self,
-        sentences: impl IntoIterator<Item = usize>,
-        retained: Option<&[Vec<bool>; 2]>,
-    ) {
-        let [retained_nodes, retained_edges] = match retained {
-            Some([nodes, edges]) => [Some(&nodes[..]), Some(&edges[..])],
-            None => [None, None],
-        };
+    /// Appends sentences of another data set.
+    pub fn append(&mut self, other: &Self, sentences: impl IntoIterator<Item = usize>) {
         for i in sentences {
             self.push_target(other.target(i));
             // Nobody shares the matrices yet, so nothing is copied.
             let (nodes, edges) = (Arc::make_mut(&mut self.nodes), Arc::make_mut(&mut self.edges));
             for row in other.sentence(i) {
-                nodes.push_row_from(&other.nodes, row, retained_nodes);
-                edges.push_row_from(&other.edges, row, retained_edges);
+                nodes.push_row_from(&other.nodes, row);
+                edges.push_row_from(&other.edges, row);
             }
             let tokens = nodes.len();
             self.end_sentence(tokens, other.weight(i));
@@ -271,6 +254,19 @@ pub enum Target<'a> {
     Allowed(AllowedLabels<'a>),
     /// Nothing: the sentence is unlabeled text.
     Unlabeled,
+}
+
+impl<'a> Target<'a> {
+    /// Iterates over the tokens of a labeled sentence; of an unlabeled one there are none.
+    pub fn tokens(self) -> impl Iterator<Item = Allowed<'a>> {
+        let (gold, allowed) = match self {
+            Self::Gold(labels) => (labels, None),
+            Self::Allowed(allowed) => (&[][..], Some(allowed)),
+            Self::Unlabeled => (&[][..], None),
+        };
+        let gold = gold.iter().map(|&label| Allowed::One(label));
+        gold.chain(allowed.into_iter().flat_map(AllowedLabels::iter))
+    }
 }
 
 /// The labels that a token may have.

@@ -127,20 +127,16 @@ impl SparseRows {
         Self::from_parts(ends[1..].iter().map(|&end| end as u64).collect(), numbers, values)
     }
 
-    /// Appends a row of another matrix, without the columns that are not `retained` (`None`: all
-    /// are).
-    pub(super) fn push_row_from(&mut self, other: &Self, row: usize, retained: Option<&[bool]>) {
+    /// Appends a row of another matrix.
+    pub(super) fn push_row_from(&mut self, other: &Self, row: usize) {
         let (columns, values) = other.row(row);
         if values.is_some() && self.values.is_none() {
             self.values = Some(vec![1.0; self.columns.len()]);
         }
-        for (i, &column) in columns.iter().enumerate() {
-            if retained.is_none_or(|retained| retained[column as usize]) {
-                self.columns.push(column);
-                if let Some(own) = &mut self.values {
-                    own.push(values.map_or(1.0, |values| values[i]));
-                }
-            }
+        self.columns.extend_from_slice(columns);
+        if let Some(own) = &mut self.values {
+            own.extend_from_slice(values.unwrap_or_default());
+            own.resize(self.columns.len(), 1.0);
         }
         self.ends.push(self.columns.len() as u64);
     }

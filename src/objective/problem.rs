@@ -32,7 +32,7 @@ impl Problem {
         let totals = Totals::new(data, space);
         let data = match ranks {
             None => data.clone(),
-            Some(ranks) => data.select(&sentences_of(ranks, data, space), None),
+            Some(ranks) => data.select(&sentences_of(ranks, data, space)),
         };
         let partition = BlockPartition::new(&data, partition_width(space));
         let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];

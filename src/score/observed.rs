@@ -8,7 +8,7 @@
 //! frequencies below 0.
 
 use super::targets::Targets;
-use crate::extract::{Allowed, Dataset, SparseRows, Target};
+use crate::extract::{Allowed, Dataset, SparseRows};
 
 /// Label pairs, first labels and last labels that occur in the training data, as positions in rows
 /// of scores.
@@ -69,17 +69,7 @@ impl ObservedLabels {
                 }
                 std::mem::swap(&mut before, &mut current);
             };
-            match data.target(i) {
-                Target::Gold(labels) => {
-                    let labels = labels.iter().enumerate();
-                    labels.for_each(|(t, &label)| visit(t, Allowed::One(label)));
-                }
-                Target::Allowed(labels) => {
-                    let labels = labels.iter().enumerate();
-                    labels.for_each(|(t, allowed)| visit(t, allowed));
-                }
-                Target::Unlabeled => {}
-            }
+            data.target(i).tokens().enumerate().for_each(|(t, allowed)| visit(t, allowed));
         }
         let Occurring { pairs, first, last, .. } = occurring;
         let labels = [pairs, first, last].map(|seen| {

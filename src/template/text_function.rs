@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::clusters::Clusters;
 use super::shape::{KnownWords, Shape};
 use super::text::{graphemes, push_lower};
-use super::values::Values;
+use super::values::{FunctionValue, Values};
 use super::vectors::Vectors;
 use super::workspace::Scratch;
 
@@ -227,10 +227,10 @@ fn push_substrings(
         }
     };
     if matches!(kind, SubstringKind::Prefix | SubstringKind::Affixes) {
-        push_prefixes(lengths, text.clone(), values, scratch);
+        push_affixes(lengths, &text, false, values, scratch);
     }
     if matches!(kind, SubstringKind::Suffix | SubstringKind::Affixes) {
-        push_suffixes(lengths, text.clone(), values, scratch);
+        push_affixes(lengths, &text, true, values, scratch);
     }
     if kind == SubstringKind::Ngrams {
         push_ngrams(lengths, text, values, scratch);
@@ -252,35 +252,29 @@ fn affix_lengths<'s>(
     ends.skip(lengths.start() - 1)
 }
 
-fn push_prefixes(
+/// Pushes the prefixes or the suffixes. A suffix may be a prefix as well, and then is among the
+/// values already: the whole text is, and so is `<>` in `<>a<>`.
+fn push_affixes(
     lengths: &RangeInclusive<usize>,
-    word: Range<usize>,
+    word: &Range<usize>,
+    are_suffixes: bool,
     values: &mut Values,
     scratch: &mut Scratch,
 ) {
     scratch.boundaries.clear();
     let characters = graphemes(&values.arena[word.clone()]);
-    scratch.boundaries.extend(affix_lengths(lengths, characters));
-    for length in &scratch.boundaries {
-        values.push_range(word.start..word.start + length);
+    match are_suffixes {
+        false => scratch.boundaries.extend(affix_lengths(lengths, characters)),
+        true => scratch.boundaries.extend(affix_lengths(lengths, characters.rev())),
     }
-}
-
-/// Pushes the suffixes that are not among the values yet. A suffix may be a prefix as well: the
-/// whole text is, and so is `<>` in `<>a<>`.
-fn push_suffixes(
-    lengths: &RangeInclusive<usize>,
-    word: Range<usize>,
-    values: &mut Values,
-    scratch: &mut Scratch,
-) {
-    scratch.boundaries.clear();
-    let characters = graphemes(&values.arena[word.clone()]).rev();
-    scratch.boundaries.extend(affix_lengths(lengths, characters));
     for length in &scratch.boundaries {
-        let range = word.end - length..word.end;
+        let range = match are_suffixes {
+            false => word.start..word.start + length,
+            true => word.end - length..word.end,
+        };
         let text = &values.arena[range.clone()];
-        if !values.current().iter().any(|value| values.text(*value) == text) {
+        let is_known = |value: &FunctionValue| values.text(*value) == text;
+        if !(are_suffixes && values.current().iter().any(is_known)) {
             values.push_range(range);
         }
     }

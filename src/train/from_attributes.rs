@@ -44,7 +44,7 @@ impl Extracted {
             }
         }
         if settings.has_noise() {
-            data.append(corpus.unlabeled(), 0..corpus.unlabeled().len(), None);
+            data.append(corpus.unlabeled(), 0..corpus.unlabeled().len());
         }
         if options.structure.order == Order::Zero {
             data.edges = Arc::new(empty_rows(data.tokens()));

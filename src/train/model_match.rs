@@ -104,7 +104,11 @@ impl ModelMatch {
         let mut seen_labels = vec![false; labels];
         let mut seen_pairs = vec![false; labels * labels];
         for i in 0..data.labeled() {
-            let gold = single_labels(data.target(i));
+            let single = |token| match token {
+                Allowed::One(label) => Some(label),
+                Allowed::Some(_) | Allowed::Any => None,
+            };
+            let gold: Vec<Option<LabelId>> = data.target(i).tokens().map(single).collect();
             for label in gold.iter().flatten() {
                 seen_labels[label.index()] = true;
             }
@@ -129,20 +133,5 @@ impl ModelMatch {
             edge_attributes,
             transitions,
         }
-    }
-}
-
-/// Returns the label of each token that has a single one.
-fn single_labels(target: Target<'_>) -> Vec<Option<LabelId>> {
-    match target {
-        Target::Gold(labels) => labels.iter().copied().map(Some).collect(),
-        Target::Allowed(allowed) => {
-            let single = |allowed| match allowed {
-                Allowed::One(label) => Some(label),
-                Allowed::Some(_) | Allowed::Any => None,
-            };
-            allowed.iter().map(single).collect()
-        }
-        Target::Unlabeled => Vec::new(),
     }
 }

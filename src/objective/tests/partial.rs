@@ -84,7 +84,7 @@ fn integer_weights_equal_repeated_sentences() {
         let weights = [3.0, 1.0, 0.0, 2.0];
         let repeated: Vec<usize> =
             (0..data.len()).flat_map(|i| std::iter::repeat_n(i, weights[i % 4] as usize)).collect();
-        let repeated = data.select(&repeated, None);
+        let repeated = data.select(&repeated);
         let weighted = with_weights(&data, &weights);
         assert_eq!(weighted.total_weights(), repeated.total_weights());
         for states in [States::All, States::Observed] {

@@ -55,7 +55,7 @@ impl Problem {
 
     /// Returns the problem of one sentence, with the same weights.
     pub fn sentence(&self, i: usize) -> Self {
-        Self { data: self.data.select(&[i], None), ..self.clone() }
+        Self { data: self.data.select(&[i]), ..self.clone() }
     }
 
     /// Returns q/T, before collapsing or after.

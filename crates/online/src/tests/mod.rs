@@ -62,7 +62,7 @@ fn cases() -> Vec<(Dataset, ParameterSpace)> {
 
 /// A data set of one sentence of another.
 fn one(data: &Dataset, sentence: usize) -> Dataset {
-    data.select(&[sentence], None)
+    data.select(&[sentence])
 }
 
 fn settings(algorithm: Algorithm) -> LearnerSettings {
