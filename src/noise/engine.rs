@@ -25,10 +25,9 @@ pub enum Engine {
         /// Whether attributes that fire once, at the same token, are collapsed into one feature.
         collapse: bool,
     },
-    /// Approximate, within a radius in tokens: [`Window`].
+    /// Approximate, within a radius in tokens: [`Window`]. Of radius 0, each token is on its own:
+    /// `local`.
     Window(usize),
-    /// Approximate, each token on its own: [`Window`] of radius 0.
-    Local,
 }
 
 impl Engine {
@@ -36,7 +35,7 @@ impl Engine {
     pub fn is_exact(self) -> bool {
         match self {
             Self::Exact | Self::Message { .. } => true,
-            Self::Window(_) | Self::Local => false,
+            Self::Window(_) => false,
         }
     }
 
@@ -46,7 +45,6 @@ impl Engine {
             Self::Exact => Box::new(Adjoint::default()),
             Self::Message { collapse } => Box::new(Message::new(collapse)),
             Self::Window(radius) => Box::new(Window::new(radius)),
-            Self::Local => Box::new(Window::new(0)),
         }
     }
 }
@@ -57,8 +55,8 @@ impl fmt::Display for Engine {
         match self {
             Self::Exact => f.write_str("exact"),
             Self::Message { .. } => f.write_str("message"),
+            Self::Window(0) => f.write_str("local"),
             Self::Window(radius) => write!(f, "window={radius}"),
-            Self::Local => f.write_str("local"),
         }
     }
 }
@@ -72,7 +70,7 @@ impl FromStr for Engine {
         match name {
             "exact" => return Ok(Self::Exact),
             "message" => return Ok(Self::Message { collapse: true }),
-            "local" => return Ok(Self::Local),
+            "local" => return Ok(Self::Window(0)),
             _ => {}
         }
         let rest = name
@@ -104,9 +102,10 @@ mod tests {
 
     #[test]
     fn names_round_trip() {
-        for name in ["exact", "message", "window=0", "window=12", "local"] {
+        for name in ["exact", "message", "window=12", "local"] {
             assert_eq!(name.parse::<Engine>().unwrap().to_string(), name);
         }
+        assert_eq!("window=0".parse::<Engine>().unwrap().to_string(), "local");
     }
 
     #[test]

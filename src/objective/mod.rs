@@ -149,7 +149,7 @@ impl PenalizedLikelihood {
                 // Only ∂R/∂V is used, for which the cheapest engine suffices.
                 options.gradient = match pass.transitions().pairs() {
                     Some(_) => Engine::Exact,
-                    None => Engine::Local,
+                    None => Engine::Window(0),
                 };
                 self.with_term(Reweighting::new(SentenceNoise { options, is_fixed }, iterations))
             }

@@ -302,7 +302,7 @@ mod tests {
                 "gradient 'local' with {kind} noise; expected `gradient` exact, since this noise \
                  has only one gradient"
             );
-            assert_eq!(error(|o| (o.kind, o.gradient) = (kind, Engine::Local)), expected);
+            assert_eq!(error(|o| (o.kind, o.gradient) = (kind, Engine::Window(0))), expected);
         }
     }
 

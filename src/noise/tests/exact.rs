@@ -191,7 +191,7 @@ fn the_weight_multiplies_everything() {
 fn an_engine_sums_transitions_over_sentences_and_keeps_no_other_state() {
     let mut numbers = Lcg(6);
     for engine in
-        [Engine::Exact, Engine::Message { collapse: true }, Engine::Window(2), Engine::Local]
+        [Engine::Exact, Engine::Message { collapse: true }, Engine::Window(2), Engine::Window(0)]
     {
         let mut regularizer = engine.regularizer();
         let mut first = TestSentence::new(6, 3, &mut numbers);

@@ -122,7 +122,7 @@ fn the_noise_is_diluted_by_unlabeled_sentences_as_in_eq_11() {
     // λ(ΣR + αΣR(u)) against the two sums on their own, for every kind of noise.
     let noises = [
         noise(NoiseKind::Dropout, Engine::Exact),
-        noise(NoiseKind::Gaussian, Engine::Local),
+        noise(NoiseKind::Gaussian, Engine::Window(0)),
         noise(NoiseKind::Additive, Engine::Message { collapse: true }),
         REWEIGHTED,
     ];

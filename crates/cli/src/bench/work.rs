@@ -38,7 +38,7 @@ pub fn multiply_adds(problem: &Problem, variant: Variant) -> f64 {
     let engine = match variant {
         Variant::Likelihood | Variant::Reweighted(_) => return likelihood,
         Variant::Quadratic(engine) => match engine {
-            Engine::Exact | Engine::Local | Engine::Window(0) => 13.0 * tokens * pairs,
+            Engine::Exact | Engine::Window(0) => 13.0 * tokens * pairs,
             Engine::Window(radius) => (21.0 + 6.0 * radius as f64) * tokens * pairs,
             Engine::Message { collapse } => {
                 let vectors = (0..data.len()).map(|i| {

@@ -80,11 +80,10 @@ fn exact_engines_have_only_rounding_errors() {
 
 #[test]
 fn narrower_windows_have_larger_errors() {
-    let rows = measured(RANDOM, &["window=2", "window=1", "window=0", "local"]);
+    let rows = measured(RANDOM, &["window=2", "window=1", "local"]);
     let errors: Vec<f64> =
         rows[1..].iter().map(|row| row.deviation.unwrap().relative_error).collect();
     assert!(errors[0] < errors[1] && errors[1] < errors[2], "{errors:?}");
-    assert_eq!(rows[3].deviation, rows[4].deviation);
 }
 
 #[test]
