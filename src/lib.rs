@@ -68,7 +68,8 @@ pub mod train;
 #[cfg(feature = "train")]
 use kernel::{atomic_file, exact_sum, noise, objective, optim, ranks, score};
 use kernel::{
-    chain, extract, fingerprint, ids, input_file, math, name_list, random, second_pass, simd,
+    chain, extract, fingerprint, ids, input_file, interrupt, math, name_list, random, second_pass,
+    simd,
 };
 
 #[doc(inline)]

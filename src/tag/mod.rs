@@ -46,6 +46,7 @@ mod text;
 mod workspace;
 
 pub use crate::chain::{LabelWeights, Order};
+pub use crate::interrupt::Interrupt;
 pub use crate::model::{
     AttributeKind, EdgeWeights, Header, ModelSizes, NodeWeights, Precision, Provenance, TableSizes,
     TrainingRecord,

@@ -26,6 +26,7 @@ impl ExplainedSentence<'_> {
             }
             let written = write!(out, "{}", token_json(self, t)?);
             written.map_err(|e| Error::io("an explanation", e))?;
+            self.check_memory(out.len())?;
         }
         out.extend_from_slice(b"]}\n");
         Ok(())

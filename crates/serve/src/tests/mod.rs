@@ -141,6 +141,8 @@ fn bodies_that_cannot_be_answered_say_why() {
         (422, "{\"text\": \"a\", \"nbest\": 3}", "as in /tag?nbest=3"),
         (422, deep.as_str(), "key \"text\": expected a string"),
         (422, "{\"rows\": [[\"a\"], [\"b\", \"c\"]]}", "row 2: expected 1 columns (word), found 2"),
+        (422, "{\"rows\": [[]], \"columns\": []}", "key \"columns\": expected the names of"),
+        (422, "{\"rows\": [[]]}", "expected rows of the columns of the training data"),
         (
             422,
             "{\"rows\": [[\"a\", \"b\", \"c\"]]}",
@@ -155,9 +157,9 @@ fn bodies_that_cannot_be_answered_say_why() {
         let found = server.post("/tag", body).error(status);
         assert!(found.contains(expected), "{body:.80}: {found}");
     }
-    let long = json!({"tokens": vec!["a"; 2000]}).to_string();
-    let message = server.post("/tag?nbest=1000", &long).error(422);
-    assert!(message.contains("2000 tokens with nbest=1000"), "{message}");
+    let long = json!({"tokens": vec!["a"; 10_000]}).to_string();
+    let message = server.post("/tag?nbest=1000", &long).error(413);
+    assert!(message.contains("the response would have more than"), "{message}");
     let answer = server.post("/tag", "{\"tokens\": [\"Ann\"]}").json();
     assert_eq!(answer["sentences"][0]["labels"], json!(["B-PER"]));
 }
