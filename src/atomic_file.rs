@@ -2,8 +2,8 @@
 //!
 //! Contents are written to a temporary file in the target's directory, synced, and renamed over the
 //! target, so that a crash leaves either the old file or the complete new one. Symbolic links are
-//! followed, and an existing file keeps its permissions and, if possible, its owner. Devices, pipes and names of open files,
-//! such as `/dev/stdout`, are written through.
+//! followed, and an existing file keeps its permissions and, if possible, its owner. Devices, pipes
+//! and names of open files, such as `/dev/stdout`, are written through.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};

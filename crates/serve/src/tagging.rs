@@ -8,9 +8,7 @@ use axum::http::StatusCode;
 use dropchain::Sentence;
 use dropchain::corpus::{OutputFormat, WriteOptions, Writer};
 use dropchain::label::Labeling;
-use dropchain::tag::{
-    Condition, Interrupt, Order, TagDocuments, TagInput, TagOptions, Tagger, Workspace,
-};
+use dropchain::tag::{Condition, Interrupt, Order, TagDocuments, TagInput, Tagger, Workspace};
 use dropchain_analysis::{ExplainedSentence, ExplainedTokens, Explanation, words_to_explain};
 use http_body_util::BodyExt;
 use serde_json::Value;
@@ -19,6 +17,10 @@ use tokio::task::spawn_blocking;
 
 use crate::ServeOptions;
 use crate::request::{ApiError, RequestOptions, TagRequest, Task};
+
+/// Maximum number of tokens of a sentence times that of its best label sequences, which are held
+/// in memory with the names of their labels.
+const MAX_NBEST_TOKENS: usize = 1_000_000;
 
 /// Maximum number of tokens of a sentence whose labels are explained.
 const MAX_EXPLAINED: usize = 1000;
@@ -32,8 +34,8 @@ const PARTS: usize = 8;
 /// The version of the answer, raised when something in it changes its place or meaning.
 const VERSION: u32 = 1;
 
-/// The least bytes of a marginal in a response, `"O":1,`, and of a label, `"O",`.
-const LEAST: [usize; 2] = [6, 4];
+/// The least bytes of a marginal in a response: `"O":1,`.
+const LEAST_MARGINAL: usize = 6;
 
 /// The answer to a request to tag or to explain.
 #[derive(Debug, Default)]
@@ -54,19 +56,20 @@ impl Answer {
         self.body.extend_from_slice(json.as_bytes());
     }
 
-    /// Rejects a sentence whose marginals and label sequences alone would make the response too
-    /// large.
-    fn check_size(
+    /// Rejects a sentence whose marginals alone would make the response too large.
+    fn check_marginals(
         &self,
         sentence: &Sentence,
-        tag: TagOptions,
+        options: &RequestOptions,
         labels: usize,
         limits: &ServeOptions,
     ) -> Result<(), ApiError> {
-        let [marginal, label] = LEAST;
-        let marginals = if tag.marginals { labels * marginal } else { 0 };
-        let bytes = sentence.len().saturating_mul(marginals + tag.nbest * label);
-        check_response(self.body.len().saturating_add(bytes), limits)
+        let marginals = sentence.len().saturating_mul(labels);
+        let bytes = marginals.saturating_mul(LEAST_MARGINAL);
+        match options.tag.marginals {
+            true => check_response(self.body.len().saturating_add(bytes), limits),
+            false => Ok(()),
+        }
     }
 
     /// Counts a sentence that was written as a line, unless the response is too large.
@@ -171,7 +174,7 @@ pub fn answer(
             match task {
                 Task::Explain => answer.explain(tagger, input, options, workspace)?,
                 Task::Tag => {
-                    answer.check_size(sentence, options.tag, header.labels.len(), limits)?;
+                    answer.check_marginals(sentence, options, header.labels.len(), limits)?;
                     answer.tag(tagger, input, options, (&scheme, &format), workspace)?;
                 }
             }
@@ -194,22 +197,30 @@ fn check_response(bytes: usize, limits: &ServeOptions) -> Result<(), ApiError> {
     Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message))
 }
 
-/// Rejects a sentence whose labels cannot be found within the time of a request.
+/// Rejects a sentence whose label sequences take too much memory, or whose labels cannot be found
+/// within the time of a request.
 fn check_work(
     task: Task,
     sentence: &Sentence,
     tagger: &Tagger,
     (options, limits): (&RequestOptions, &ServeOptions),
 ) -> Result<(), ApiError> {
+    let paths = if options.tag.nbest > 1 { options.tag.nbest } else { 0 };
+    if sentence.len().saturating_mul(paths) > MAX_NBEST_TOKENS {
+        return Err(ApiError::unprocessable(format!(
+            "a sentence of {} tokens with nbest={paths}; expected at most {MAX_NBEST_TOKENS} \
+             tokens in all of its best label sequences",
+            sentence.len()
+        )));
+    }
     let [tokens, labels] = [sentence.len(), tagger.transitions().labels()].map(|n| n as f64);
-    let paths = if options.tag.nbest > 1 { options.tag.nbest as f64 } else { 0.0 };
     // Of a sentence that is explained, all of its labels may differ in each alternative.
     let alternatives = if task == Task::Explain { tokens } else { 0.0 };
     let pairs = match tagger.transitions().order() {
         Order::Zero => labels,
         Order::One => tagger.transitions().pair_numbers() as f64,
     };
-    let steps = tokens * (pairs + (paths + alternatives) * labels);
+    let steps = tokens * (pairs + (paths as f64 + alternatives) * labels);
     let seconds = limits.timeout.as_secs_f64();
     match steps <= seconds * STEPS_PER_SECOND {
         true => Ok(()),
@@ -248,8 +259,8 @@ impl Workers {
         (admitted.saturating_sub(busy), busy)
     }
 
-    /// Runs `work` on another thread. Its argument ends it when nobody waits for the result anymore:
-    /// this future was dropped.
+    /// Runs `work` on another thread. Its argument ends it when nobody waits for the result
+    /// anymore: this future was dropped.
     ///
     /// # Errors
     ///
@@ -332,7 +343,7 @@ mod tests {
 
     use dropchain::Model;
     use dropchain::label::LabelSet;
-    use dropchain::tag::{EdgeWeights, Header};
+    use dropchain::tag::{EdgeWeights, Header, TagOptions};
 
     use super::*;
 
@@ -344,11 +355,12 @@ mod tests {
         let nodes = [("x", vec![(dropchain::kernel::ids::LabelId(0), 1.0)])];
         let none: [EdgeWeights<&str>; 0] = [];
         let tagger = Tagger::new(Model::from_weights(header, nodes, none).unwrap());
-        let limits = ServeOptions { timeout: Duration::from_secs(1), ..ServeOptions::default() };
+        let limits =
+            ServeOptions { timeout: Duration::from_millis(100), ..ServeOptions::default() };
         for (task, nbest, possible, refused) in [
-            (Task::Tag, 1, 40_000, 50_000),
-            (Task::Tag, 1000, 10_000, 11_000),
-            (Task::Explain, 1, 3000, 3600),
+            (Task::Tag, 1, 4000, 5000),
+            (Task::Tag, 100, 3000, 3600),
+            (Task::Explain, 1, 900, 1100),
         ] {
             let tag = TagOptions { nbest, ..TagOptions::default() };
             let options = RequestOptions { tag, ..RequestOptions::default() };
@@ -358,7 +370,8 @@ mod tests {
             };
             assert!(check(possible).is_ok(), "{task:?} {nbest}");
             let error = check(refused).unwrap_err();
-            let expected = format!("{refused} tokens with a model of 300 labels takes more than 1");
+            let expected =
+                format!("{refused} tokens with a model of 300 labels takes more than 0.1");
             assert!(error.message.contains(&expected), "{}", error.message);
         }
     }

@@ -3,10 +3,9 @@
 use dropchain::kernel::ids::LabelId;
 use dropchain::sentence::list_names;
 use dropchain::tag::Tagger;
-use dropchain::{Error, MemoryLimit, Result, Sentence};
+use dropchain::{Error, Result, Sentence};
 
 use super::{Alternative, Explanation, Part, PartKind};
-use crate::SMALL;
 
 /// The margin below which a token is shown although it is outside of all spans: the runner-up is
 /// then at least an eighth as likely.
@@ -198,20 +197,6 @@ impl<'a> ExplainedSentence<'a> {
             description.push(format!("… ({} tokens)", labels.len()));
         }
         description.join(" ")
-    }
-
-    /// Checks that there is memory for so many bytes of output, which may be quadratic in the
-    /// length of a sentence.
-    pub(super) fn check_memory(&self, bytes: usize) -> Result<()> {
-        let memory = self.explanation.tagger().memory_limit();
-        if bytes as u64 <= SMALL && memory == MemoryLimit::Available {
-            return Ok(());
-        }
-        // Vectors double when they grow.
-        memory.check(2 * bytes as u64, bytes as u64).map_err(|over| {
-            let tokens = self.words.len();
-            Error::parameter(format!("the explanation of {tokens} tokens: {over}; choose some"))
-        })
     }
 }
 

@@ -25,14 +25,15 @@ mod text;
 
 use std::ops::Range;
 
+use crate::SMALL;
 use attributes::Collector;
-use dropchain::Result;
 use dropchain::kernel::chain::{Detour, MaxMarginals};
 use dropchain::kernel::ids::LabelId;
 use dropchain::sentence::Attributes;
 use dropchain::tag::{
     Condition, Interrupt, SentenceScores, TagInput, TagOptions, Tagger, Workspace,
 };
+use dropchain::{Error, MemoryLimit, Result};
 pub use explained::{
     ExplainedSentence, ExplainedTokens, Reasons, labels_against, words_to_explain,
 };
@@ -132,6 +133,16 @@ impl<'t> Explanation<'t> {
         })
     }
 
+    /// Checks that there is memory for so many bytes of `what`.
+    fn check_memory(&self, bytes: usize, what: impl FnOnce() -> String) -> Result<()> {
+        let memory = self.tagger.memory_limit();
+        if bytes as u64 <= SMALL && memory == MemoryLimit::Available {
+            return Ok(());
+        }
+        let checked = memory.check(bytes as u64, 0);
+        checked.map_err(|over| Error::parameter(format!("{}: {over}", what())))
+    }
+
     /// Returns the labels, `[T]`: those of [`Tagger::tag`], in the scheme of the model.
     pub fn labels(&self) -> &[LabelId] {
         self.best.path()
@@ -162,8 +173,8 @@ impl<'t> Explanation<'t> {
         self.marginals[t]
     }
 
-    /// Returns the margin of token `t`, up to the rounding of the scores of whole sequences; ∞ if no
-    /// other label is possible there. It is found without the sequence.
+    /// Returns the margin of token `t`, up to the rounding of the scores of whole sequences; ∞ if
+    /// no other label is possible there. It is found without the sequence.
     ///
     /// # Panics
     ///

@@ -2,13 +2,12 @@
 
 use std::ops::RangeInclusive;
 
+use dropchain::Result;
 use dropchain::kernel::chain::Order;
 use dropchain::kernel::ids::LabelId;
 use dropchain::model::AttributeKind;
-use dropchain::{Error, MemoryLimit, Result};
 
 use super::Alternative;
-use crate::SMALL;
 
 /// Largest number of parts of a token that are of labels alone.
 const PARTS_OF_LABELS: usize = 5;
@@ -112,15 +111,8 @@ impl<'e> Alternative<'e> {
         let of_token = |t| all.token(t).count() + all.edge(t).count();
         let attributes: usize = tokens.clone().map(of_token).sum();
         let others = PARTS_OF_LABELS * (tokens.end() + 1 - tokens.start());
-        let needed = ((attributes + others) * size_of::<Part<'e>>()) as u64;
-        let memory = self.explanation.tagger.memory_limit();
-        if needed <= SMALL && memory == MemoryLimit::Available {
-            return Ok(());
-        }
-        memory.check(needed, 0).map_err(|over| {
-            let count = self.range().len();
-            let message = format!("an alternative that differs in {count} tokens: {over}");
-            Error::parameter(message)
+        self.explanation.check_memory((attributes + others) * size_of::<Part<'e>>(), || {
+            format!("an alternative that differs in {} tokens", self.range().len())
         })
     }
 
