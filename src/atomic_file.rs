@@ -2,8 +2,8 @@
 //!
 //! Contents are written to a temporary file in the target's directory, synced, and renamed over the
 //! target, so that a crash leaves either the old file or the complete new one. Symbolic links are
-//! followed, and an existing file keeps its permissions. Devices, pipes and names of open files,
-//! such as `/dev/stdout`, are written through.
+//! followed, and an existing file keeps its permissions and, if possible, its owner. Devices, pipes
+//! and names of open files, such as `/dev/stdout`, are written through.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -67,6 +67,13 @@ pub fn check_writable(path: impl AsRef<Path>) -> Result<()> {
         return Ok(()); // opening a pipe would wait for its reader, and disturb it
     }
     let target = target(path)?;
+    // A read-only file can be replaced, an immutable one cannot: EPERM.
+    if let Err(error) = OpenOptions::new().append(true).open(&target)
+        && cfg!(unix)
+        && error.raw_os_error() == Some(1)
+    {
+        return Err(Error::io(path, error));
+    }
     let _replacing = REPLACING.read().unwrap_or_else(PoisonError::into_inner);
     let created = temporary(&target).and_then(NamedTempFile::close);
     created.map_err(|error| Error::io(path, error))
@@ -150,6 +157,12 @@ fn temporary(target: &Path) -> io::Result<NamedTempFile> {
 /// Moves a file to its target.
 fn persist(temporary: NamedTempFile, target: &Path) -> io::Result<File> {
     if let Ok(old) = fs::metadata(target) {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::{MetadataExt, fchown};
+            // Only some users may; the file is theirs otherwise.
+            let _ = fchown(temporary.as_file(), Some(old.uid()), Some(old.gid()));
+        }
         temporary.as_file().set_permissions(old.permissions())?;
     }
     temporary.as_file().sync_all()?;
@@ -241,14 +254,16 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn links_and_permissions_stay() {
-        use std::os::unix::fs::PermissionsExt;
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 
         let directory = tempfile::tempdir().unwrap();
         let [file, link] = ["x", "link"].map(|name| directory.path().join(name));
         std::os::unix::fs::symlink("x", &link).unwrap();
         write(&link, b"first").unwrap(); // the target does not exist yet
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        let is_given = chown(&file, Some(4711), None).is_ok(); // as root
         write(&link, b"second").unwrap();
+        assert!(!is_given || fs::metadata(&file).unwrap().uid() == 4711);
         assert_eq!(fs::read(&file).unwrap(), b"second");
         let mode = fs::metadata(&file).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o640);

@@ -97,6 +97,9 @@ pub enum Error {
     /// The ranks of a distributed run disagree, or cannot reach one another.
     #[error("{0}")]
     Communication(String),
+    /// The caller has ended the work ([`Interrupt`](crate::tag::Interrupt)).
+    #[error("interrupted")]
+    Interrupted,
     /// An observer of training returned an error of its own.
     #[error(transparent)]
     Observer(Box<dyn std::error::Error + Send + Sync>),

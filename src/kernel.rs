@@ -22,6 +22,8 @@ pub mod fingerprint;
 pub mod ids;
 #[path = "input_file.rs"]
 pub mod input_file;
+#[path = "interrupt.rs"]
+pub mod interrupt;
 #[path = "math.rs"]
 pub mod math;
 #[path = "memory/mod.rs"]

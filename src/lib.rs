@@ -70,7 +70,7 @@ mod second_pass;
 
 #[cfg(feature = "train")]
 use kernel::{atomic_file, noise, objective, optim, ranks, score};
-use kernel::{chain, extract, fingerprint, ids, input_file, math, memory, random, simd};
+use kernel::{chain, extract, fingerprint, ids, input_file, interrupt, math, memory, random, simd};
 
 #[doc(inline)]
 pub use corpus::Corpus;

@@ -260,9 +260,12 @@ def test_other_data_are_errors_that_name_the_forms(data, message):
 
 
 def test_cyclic_and_changing_data_are_errors():
-    cyclic = []
+    cyclic, deep = [], []
     cyclic.append(cyclic)
-    for data in (cyclic, {"tokens": cyclic, "labels": cyclic}, [(cyclic, cyclic)]):
+    for _ in range(100_000):
+        deep = [deep]
+    for data in (cyclic, {"tokens": cyclic, "labels": cyclic}, [(cyclic, cyclic)], deep,
+                 {"word": deep, "label": deep}, [(deep, deep)]):
         with pytest.raises((ValueError, TypeError)):
             train(data, template="minimal")
 

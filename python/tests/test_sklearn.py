@@ -135,6 +135,9 @@ class TestFitting:
             CRF(n_jobs=0).fit(X, Y)
         with pytest.raises(ValueError, match="random_state=-1"):
             CRF(random_state=-1).fit(X, Y)
+        for wrong in ("x", 1.5, [1], np.random.default_rng(1)):
+            with pytest.raises(ValueError, match="random_state=.*; expected None, an integer or"):
+                CRF(random_state=wrong).fit(X, Y)
 
     def test_fitting_again_forgets_the_first_model(self):
         crf = CRF().fit([[["a"]]], [["X"]])

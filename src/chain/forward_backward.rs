@@ -124,7 +124,7 @@ impl Lattice {
         match transitions.order() {
             Order::Zero => independent(self),
             Order::One => {
-                if !scaled(self, transitions) {
+                if !scaled(self, transitions) && !self.interrupt.is_set() {
                     self.prepare(transitions, scores, mask);
                     forward_backward_in_log_space(self, transitions);
                 }
@@ -191,7 +191,12 @@ impl Kernel for ScaledPasses<'_> {
         lattice.mode = Mode::Scaled;
         exponentiate_rows(&mut lattice.psi, labels);
         let edges = lattice.edge.get_mut(labels * stride..).unwrap_or_default();
-        exponentiate_rows(edges, labels);
+        for edges in edges.chunks_mut(labels * stride) {
+            if lattice.interrupt.is_set() {
+                break;
+            }
+            exponentiate_rows(edges, labels);
+        }
         let floor = &transitions.floor;
         if let (Some(pairs), true) = (transitions.pairs(), lattice.edge.is_empty()) {
             return passes::<0, _>(lattice, floor, PairPotentials(pairs));
@@ -282,6 +287,9 @@ fn forward<const B: usize, P: SharedPotentials>(
     let size = lattice.shape.labels * stride;
     let mut lowest = f64::INFINITY;
     for t in 0..lattice.shape.tokens {
+        if lattice.interrupt.is_set() {
+            break;
+        }
         let psi = &lattice.psi[t * stride..][..stride];
         let (done, rest) = lattice.alpha.split_at_mut(t * stride);
         let alpha = &mut rest[..stride];
@@ -314,6 +322,9 @@ fn backward<P: SharedPotentials>(floor: &[f64], lattice: &mut Lattice, potential
     let (labels, size) = (lattice.shape.labels, lattice.shape.labels * stride);
     let mut highest = [0.0; LANES];
     for t in (0..lattice.shape.tokens).rev() {
+        if lattice.interrupt.is_set() {
+            break;
+        }
         let row = t * stride;
         let (before, beta) = lattice.beta.split_at_mut(row);
         let beta = &mut beta[..stride];
@@ -382,7 +393,8 @@ fn forward_in_log_space(lattice: &mut Lattice, transitions: &Transitions) {
             let before = &done[(t - 1) * stride..];
             let (matrix, shift) = lattice.edge_matrix(transitions, t);
             let scratch = &mut suffix[..labels];
-            for (b, x) in row[..labels].iter_mut().enumerate() {
+            let row = row[..labels].iter_mut().enumerate();
+            for (b, x) in row.take_while(|_| !lattice.interrupt.is_set()) {
                 let column = matrix.iter().skip(b).step_by(stride);
                 for ((out, alpha), weight) in scratch.iter_mut().zip(before).zip(column) {
                     *out = alpha + (weight - shift);
@@ -413,7 +425,8 @@ fn backward_in_log_space(lattice: &mut Lattice, transitions: &Transitions) {
         } else {
             let (matrix, shift) = lattice.edge_matrix(transitions, t + 1);
             let scratch = &mut suffix[..labels];
-            for (x, weights) in beta.iter_mut().zip(matrix.chunks_exact(stride)) {
+            let rows = beta.iter_mut().zip(matrix.chunks_exact(stride));
+            for (x, weights) in rows.take_while(|_| !lattice.interrupt.is_set()) {
                 for ((out, weight), suffix) in scratch.iter_mut().zip(weights).zip(&*rest) {
                     *out = (weight - shift) + suffix;
                 }

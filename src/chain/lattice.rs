@@ -5,6 +5,7 @@ use super::label_pairs::{GROUP, TokenGroup};
 use super::products::add_outer_products;
 use super::scores::{LabelMask, Scores};
 use super::transitions::Transitions;
+use crate::interrupt::Interrupt;
 use crate::math::{add, add_scaled};
 use crate::simd::{self, Kernel};
 
@@ -61,6 +62,8 @@ pub struct Lattice {
     pub(crate) scale: Vec<f64>,     // [T] c
     pub(super) shift: Vec<f64>,     // [T] n̄[t] + w̄[t]; n̄[0] at t = 0
     pub(crate) edge: Vec<f64>,      // [T][K][S] e; empty without edge scores
+    /// Ends inference early, with numbers that mean nothing.
+    pub interrupt: Interrupt,
 }
 
 impl Lattice {
@@ -117,9 +120,12 @@ impl Lattice {
         poison: &mut f64,
     ) {
         let size = self.shape.labels * self.shape.stride;
-        self.edge.resize(edge.len(), 0.0);
+        self.interrupt.resize(&mut self.edge, edge.len());
         let matrices = self.edge.chunks_exact_mut(size).zip(edge.chunks_exact(size));
         for ((matrix, edge), shift) in matrices.zip(&mut self.shift).skip(1) {
+            if self.interrupt.is_set() {
+                return;
+            }
             let mut highest = f64::NEG_INFINITY;
             let from = edge.chunks_exact(self.shape.stride);
             let from = from.zip(transitions.scores().chunks_exact(self.shape.stride));

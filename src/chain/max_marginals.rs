@@ -23,6 +23,7 @@ use super::scores::{Constraint, LabelMask, Scores};
 use super::transitions::Transitions;
 use super::viterbi::{Viterbi, argmax};
 use crate::ids::LabelId;
+use crate::interrupt::Interrupt;
 
 /// The best path of a sentence, and the score of the best path through each token and label.
 #[derive(Clone, Debug)]
@@ -45,7 +46,7 @@ pub struct Detour {
 
 impl MaxMarginals {
     /// Computes the max-marginals over the paths that `constraint` and `mask` allow. With a mask,
-    /// edge scores may be −∞.
+    /// edge scores may be −∞. An interrupt ends it early, with numbers that mean nothing.
     ///
     /// # Panics
     ///
@@ -55,8 +56,9 @@ impl MaxMarginals {
         scores: Scores,
         constraint: Option<&Constraint>,
         mask: Option<&LabelMask>,
+        interrupt: &Interrupt,
     ) -> Self {
-        let mut viterbi = Viterbi::default();
+        let mut viterbi = Viterbi { interrupt: interrupt.clone(), ..Viterbi::default() };
         viterbi.fill_nodes(transitions, scores, constraint, mask);
         let nodes = viterbi.delta.clone();
         viterbi.forward_from_nodes(transitions, scores, constraint);
@@ -69,7 +71,8 @@ impl MaxMarginals {
 
     /// Fills β, from the last token to the first.
     fn backward(&mut self, edge: Option<&[f64]>) {
-        for t in (1..self.viterbi.tokens).rev() {
+        let tokens = (1..self.viterbi.tokens).rev();
+        for t in tokens.take_while(|_| !self.viterbi.interrupt.is_set()) {
             for b in 0..self.viterbi.labels {
                 let best = argmax(self.successor_scores(edge, t, b)).1;
                 self.beta[(t - 1) * self.viterbi.stride + b] = best;
@@ -102,6 +105,27 @@ impl MaxMarginals {
         self.score
     }
 
+    /// Returns how much lower the score of the best path with another label at token `t` is, up to
+    /// the rounding of both scores; ∞ if there is none.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such token.
+    pub fn margin(&self, t: usize) -> f64 {
+        let own = self.path[t];
+        self.score - self.best_at(t, |label| label != own).1
+    }
+
+    /// Returns the label at token `t` of the best path whose label there is wanted, and its score.
+    fn best_at(&self, t: usize, is_wanted: impl Fn(LabelId) -> bool) -> (usize, f64) {
+        let (labels, stride) = (self.viterbi.labels, self.viterbi.stride);
+        let [delta, beta] = [&self.viterbi.delta, &self.beta].map(|rows| &rows[t * stride..]);
+        argmax((0..labels).map(|b| match is_wanted(LabelId(b as u16)) {
+            true => delta[b] + beta[b],
+            false => f64::NEG_INFINITY,
+        }))
+    }
+
     /// Returns the best path whose label at token `t` is one of those for which `is_wanted` holds;
     /// `None` if no path has one, or if the best path does. `edge` are the scores that the
     /// max-marginals were made of. Ties go to the lowest label.
@@ -115,15 +139,10 @@ impl MaxMarginals {
         t: usize,
         is_wanted: impl Fn(LabelId) -> bool,
     ) -> Option<Detour> {
-        let (labels, stride) = (self.viterbi.labels, self.viterbi.stride);
         if is_wanted(*self.path.get(t)?) {
             return None;
         }
-        let [delta, beta] = [&self.viterbi.delta, &self.beta].map(|rows| &rows[t * stride..]);
-        let (label, best) = argmax((0..labels).map(|b| match is_wanted(LabelId(b as u16)) {
-            true => delta[b] + beta[b],
-            false => f64::NEG_INFINITY,
-        }));
+        let (label, best) = self.best_at(t, is_wanted);
         if best == f64::NEG_INFINITY {
             return None;
         }

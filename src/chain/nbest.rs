@@ -76,16 +76,15 @@ impl NBestSearch {
                 continue; // illegal
             }
             self.sequence += 1;
-            self.queue.insert(PartialPath {
-                regret: regret.to_bits(),
-                token,
-                label: label as u16,
-                sequence: self.sequence,
-                next,
-            });
-            if self.queue.len() > self.capacity {
+            let (regret, sequence) = (regret.to_bits(), self.sequence);
+            let path = PartialPath { regret, token, label: label as u16, sequence, next };
+            if self.queue.len() == self.capacity {
+                if self.queue.last().is_none_or(|last| *last <= path) {
+                    continue;
+                }
                 self.queue.pop_last();
             }
+            self.queue.insert(path);
         }
     }
 
@@ -131,7 +130,9 @@ impl Viterbi {
         let mut search =
             NBestSearch { queue: BTreeSet::new(), capacity: n, expanded: Vec::new(), sequence: 0 };
         search.extend(self.tokens - 1, self.last().iter().copied(), 0.0, None);
-        while let Some(partial) = search.queue.pop_first() {
+        while !self.interrupt.is_set()
+            && let Some(partial) = search.queue.pop_first()
+        {
             let (token, label) = (partial.token, partial.label);
             let regret = f64::from_bits(partial.regret);
             let node = search.expanded.len();

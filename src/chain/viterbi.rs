@@ -27,6 +27,7 @@ use super::products::LANES;
 use super::scores::{Constraint, LabelMask, Scores};
 use super::transitions::{Order, Transitions};
 use crate::ids::LabelId;
+use crate::interrupt::Interrupt;
 use crate::math::add;
 use crate::simd::{self, Kernel};
 
@@ -38,6 +39,8 @@ pub struct Viterbi {
     pub(super) tokens: usize,
     pub(super) delta: Vec<f64>, // [T][S] δ: score of the best path to b at t
     pub(super) constrained: Vec<f64>, // [K][S] transition scores, −∞ if illegal
+    /// Ends decoding early, with labels and scores that mean nothing.
+    pub interrupt: Interrupt,
 }
 
 impl Viterbi {
@@ -180,6 +183,9 @@ impl Viterbi {
     fn forward(&mut self, stride: usize, edge: Option<&[f64]>) {
         let size = self.labels * stride;
         for t in 1..self.tokens {
+            if self.interrupt.is_set() {
+                return;
+            }
             let (done, rest) = self.delta.split_at_mut(t * stride);
             let before = &done[(t - 1) * stride..][..self.labels];
             let row = &mut rest[..stride];
@@ -312,7 +318,7 @@ impl Viterbi {
     ) -> f64 {
         self.set_nodes(transitions, scores, mask);
         let mut leaders = Vec::with_capacity(LEADERS + 1);
-        for t in 1..self.tokens {
+        for t in (1..self.tokens).take_while(|_| !self.interrupt.is_set()) {
             let (done, rest) = self.delta.split_at_mut(t * self.stride);
             let before = &done[(t - 1) * self.stride..][..self.labels];
             lead(before, &mut leaders);

@@ -83,7 +83,9 @@ impl Limits {
     /// not kept.
     fn add(&mut self, line: &[u8]) -> bool {
         if !are_blank(line) {
-            self.held += self.per_byte * line.len() as u64 + LINE;
+            // A comment is a string of its own.
+            let own = if line.starts_with(b"#") { LINE_AHEAD } else { LINE };
+            self.held += self.per_byte * line.len() as u64 + own;
         }
         self.held <= self.sentence
     }
@@ -506,6 +508,18 @@ mod tests {
             last = line.text.len();
         }
         assert_eq!((lines.number(), last), (1001, 1));
+    }
+
+    #[test]
+    fn comments_before_a_sentence_stay_within_the_memory_limit() {
+        // As strings, of which the shortest takes more memory than a token.
+        for (text, most) in [("#\n", 100), ("a\n", 400)] {
+            let text = text.repeat(1000);
+            let mut lines = lines(text.as_bytes());
+            lines.limit_memory(100 * LINE_AHEAD, Some(6));
+            while let Ok(Some(_)) = lines.next_line() {}
+            assert!((most * 9 / 10..most).contains(&lines.number()), "{}", lines.number());
+        }
     }
 
     #[test]

@@ -32,12 +32,13 @@ impl Decoder {
         options: TagOptions,
         workspace: &mut Workspace,
     ) -> Result<Tagging> {
-        let Workspace { scores: all, viterbi, lattice, .. } = workspace;
+        let Workspace { scores: all, viterbi, lattice, interrupt, .. } = workspace;
         let (scores, mask) = (all.scores(), all.mask.as_ref());
         let constraint = self.constraint.as_ref().filter(|_| options.constrain);
         let mut tagging = Tagging::default();
         let labels = &mut tagging.labels;
         let best = viterbi.decode(&self.transitions, scores, constraint, mask, labels);
+        interrupt.check()?;
         if best == f64::NEG_INFINITY && mask.is_some() {
             return Err(self.no_sequence(sentence, all, constraint));
         }
@@ -54,6 +55,7 @@ impl Decoder {
         if options.nbest > 1 {
             let n = options.nbest;
             let paths = viterbi.nbest(&self.transitions, scores, n, constraint, mask);
+            interrupt.check()?;
             let path = |ScoredPath { labels, score }| LabelPath {
                 labels,
                 score,
@@ -75,6 +77,7 @@ impl Decoder {
             None => lattice.forward_backward(&self.transitions, scores.scores()),
             Some(mask) => lattice.forward_backward_within(&self.transitions, scores.scores(), mask),
         };
+        lattice.interrupt.check()?;
         match log_partition.is_finite() {
             true => Ok(log_partition),
             false => Err(overflow(sentence, 0)),

@@ -5,6 +5,7 @@ use super::input::TagInput;
 use super::sentence_scores::SentenceScores;
 use super::tagger::Tagger;
 use super::tagging::TagOptions;
+use super::workspace::Workspace;
 use crate::chain::{Lattice, Marginals, Order, score};
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
@@ -22,13 +23,12 @@ impl Tagger {
         sentence: impl Into<TagInput<'s>>,
         condition: &Condition,
         options: TagOptions,
+        workspace: &mut Workspace,
     ) -> Result<SentenceScores> {
         let sentence = sentence.into();
         self.check_memory(sentence, condition, options)?;
-        self.with_workspace(|workspace| {
-            self.score(sentence, condition, workspace)?;
-            Ok(std::mem::take(&mut workspace.scores))
-        })
+        self.score(sentence, condition, workspace)?;
+        Ok(std::mem::take(&mut workspace.scores))
     }
 }
 
@@ -84,7 +84,9 @@ impl Tagger {
         condition: &Condition,
     ) -> Result<Distribution<'_>> {
         let sentence = sentence.into();
-        let scores = self.scores_given(sentence, condition, TagOptions::with_marginals())?;
+        let options = TagOptions::with_marginals();
+        let scores = |workspace: &mut _| self.scores_given(sentence, condition, options, workspace);
+        let scores = self.with_workspace(scores)?;
         let mut lattice = Lattice::default();
         let log_partition = self.decoder.forward_backward(sentence, &scores, &mut lattice)?;
         Ok(Distribution {

@@ -45,6 +45,7 @@ mod tests;
 mod text;
 mod workspace;
 
+pub use crate::kernel::interrupt::Interrupt;
 pub use condition::Condition;
 pub use distribution::Distribution;
 pub use input::{TagDocuments, TagInput};

@@ -15,6 +15,7 @@ use super::bundle_sums::BundleSums;
 use super::sentence_scores::SentenceScores;
 use crate::error::Result;
 use crate::extract::TokenSink;
+use crate::interrupt::{Interrupt, STEP};
 use crate::model::{AttributeKind, AttributeTable, Model, WeightRows};
 use crate::template::{Attribute, AttributeSink, BundleKey, BundleSink};
 
@@ -135,6 +136,7 @@ impl AttributeBatch {
         rows: &mut Vec<(usize, f64)>,
         [stride, width]: [usize; 2],
         scores: &mut [f64],
+        interrupt: &Interrupt,
     ) -> Result<()> {
         if self.attributes.is_empty() {
             return Ok(());
@@ -149,11 +151,18 @@ impl AttributeBatch {
         }
         let (mut start, mut prefetched) = (0, 0);
         for (&end, scores) in self.ends.iter().zip(scores.chunks_exact_mut(width)) {
-            prefetch_through(&mut prefetched, end, rows, |&(row, _)| weights.prefetch(row));
-            if start < end {
-                weights.add(&rows[start..end], stride, scores)?;
+            // In parts, if a token has very many; the sums are the same.
+            while start < end {
+                interrupt.check()?;
+                let part = start..end.min(start + (STEP / width).max(1));
+                start = part.end;
+                if width < STEP / PREFETCH_WINDOW {
+                    prefetch_through(&mut prefetched, start, rows, |&(row, _)| {
+                        weights.prefetch(row)
+                    });
+                }
+                weights.add(&rows[part], stride, scores)?;
             }
-            start = end;
         }
         Ok(())
     }
@@ -189,6 +198,7 @@ pub(super) struct Scorer<'a> {
     buffers: &'a mut ScoringBuffers,
     stride: usize,
     width: usize, // length of a token's edge scores, 0 without edge attributes
+    interrupt: &'a Interrupt,
 }
 
 impl<'a> Scorer<'a> {
@@ -197,11 +207,11 @@ impl<'a> Scorer<'a> {
     pub fn new(
         model: &'a Model,
         buffers: &'a mut ScoringBuffers,
-        stride: usize,
-        width: usize,
+        [stride, width]: [usize; 2],
+        interrupt: &'a Interrupt,
     ) -> Self {
         buffers.clear();
-        Self { model, buffers, stride, width }
+        Self { model, buffers, stride, width, interrupt }
     }
 
     /// Returns whether a sentence of `tokens` tokens is passed in bundles. The order of summation,
@@ -252,20 +262,21 @@ impl<'a> Scorer<'a> {
     /// their tokens.
     pub fn finish(self, scores: &mut SentenceScores) -> Result<()> {
         let SentenceScores { nodes, edges, .. } = scores;
+        let interrupt = self.interrupt;
         let ScoringBuffers { batches, rows, bundled, sums, .. } = self.buffers;
         let node = [self.stride; 2];
         let table = self.model.table(AttributeKind::Node);
         let weights = table.rows();
         bundled.resolve(table, &weights)?;
-        bundled.add_weights(&weights, rows, node, sums.new_scores())?;
+        bundled.add_weights(&weights, rows, node, sums.new_scores(), interrupt)?;
         sums.add_to(nodes);
         let [of_nodes, of_edges] = batches;
         of_nodes.resolve(table, &weights)?;
-        of_nodes.add_weights(&weights, rows, node, nodes)?;
+        of_nodes.add_weights(&weights, rows, node, nodes, interrupt)?;
         let table = self.model.table(AttributeKind::Edge);
         let weights = table.rows();
         of_edges.resolve(table, &weights)?;
-        of_edges.add_weights(&weights, rows, [self.stride, self.width], edges)
+        of_edges.add_weights(&weights, rows, [self.stride, self.width], edges, interrupt)
     }
 }
 
@@ -305,6 +316,7 @@ impl BundleSink for Scorer<'_> {
 
 impl TokenSink for Scorer<'_> {
     fn end_token(&mut self, _t: usize) -> Result<()> {
+        self.interrupt.check()?;
         for batch in &mut self.buffers.batches {
             batch.ends.push(batch.attributes.len());
         }

@@ -80,15 +80,20 @@ impl SentenceScorer {
         let k = self.model.header().labels.len();
         let stride = padded(k);
         let width = if self.has_edges() { k * stride } else { 0 };
-        workspace.scores.reset(sentence.len() * stride, sentence.len() * width);
+        let Workspace { scores, interrupt, .. } = workspace;
+        scores.reset(sentence.len() * stride, sentence.len() * width, interrupt);
+        interrupt.check()?;
         if !sentence.is_empty() {
             workspace.switch_to(&self.identity);
             self.add_weights(sentence, [stride, width], workspace)?;
         }
         let SentenceScores { nodes, edges, .. } = &workspace.scores;
-        for (scores, width) in [(nodes, stride), (edges, width)] {
-            if let Some(i) = scores.iter().position(|score| !score.is_finite()) {
-                return Err(overflow(sentence, i / width));
+        for (scores, width) in [(nodes, stride), (edges, width.max(1))] {
+            for (t, scores) in scores.chunks(width).enumerate() {
+                workspace.interrupt.check()?;
+                if !scores.iter().all(|score| score.is_finite()) {
+                    return Err(overflow(sentence, t));
+                }
             }
         }
         if let Some(restriction) = restriction {
@@ -106,14 +111,15 @@ impl SentenceScorer {
         workspace: &mut Workspace,
     ) -> Result<()> {
         self.read(sentence, workspace, |source, sentence, workspace| {
-            let mut scorer = Scorer::new(&self.model, &mut workspace.buffers, stride, width);
+            let Workspace { buffers, interrupt, template, scores, .. } = workspace;
+            let mut scorer = Scorer::new(&self.model, buffers, [stride, width], interrupt);
             match self.filter {
                 None if scorer.takes_bundles(sentence.sentence().len()) => {
-                    source.bundles(sentence, &mut workspace.template, &mut scorer)?;
+                    source.bundles(sentence, template, &mut scorer)?;
                 }
-                _ => self.filtered(source, sentence, &mut workspace.template, &mut scorer)?,
+                _ => self.filtered(source, sentence, template, &mut scorer)?,
             }
-            scorer.finish(&mut workspace.scores)
+            scorer.finish(scores)
         })
     }
 

@@ -2,6 +2,7 @@
 
 use crate::chain::{LabelMask, Scores};
 use crate::ids::LabelId;
+use crate::interrupt::Interrupt;
 
 /// The scores of a sentence: sums of the weights of its attributes, times their values. Those of
 /// label pairs, first and last labels are in [`Tagger::transitions`](super::Tagger::transitions).
@@ -22,11 +23,11 @@ impl SentenceScores {
         Scores { node: &self.nodes, edge: (!self.edges.is_empty()).then_some(&self.edges) }
     }
 
-    /// Sets all to 0, and their numbers.
-    pub(super) fn reset(&mut self, nodes: usize, edges: usize) {
+    /// Sets all to 0, and their numbers, unless it is interrupted.
+    pub(super) fn reset(&mut self, nodes: usize, edges: usize, interrupt: &Interrupt) {
         for (scores, length) in [(&mut self.nodes, nodes), (&mut self.edges, edges)] {
             scores.clear();
-            scores.resize(length, 0.0);
+            interrupt.resize(scores, length);
         }
         self.mask = None;
     }

@@ -15,6 +15,7 @@ use crate::chain::{Constraint, Marginals, Transitions};
 use crate::error::Result;
 use crate::extract::TokenSink;
 use crate::ids::LabelId;
+use crate::interrupt::Interrupt;
 use crate::label::Labeling;
 use crate::memory::MemoryLimit;
 use crate::model::Model;
@@ -132,10 +133,12 @@ impl Tagger {
         document: &Document<'_>,
         i: usize,
         types: &LabelTypes,
+        interrupt: &Interrupt,
     ) -> Result<Prediction> {
-        let options = TagOptions::with_marginals();
-        let tagging =
-            self.with_workspace(|workspace| self.tag_with((document, i), options, workspace))?;
+        let tagging = self.with_workspace(|workspace| {
+            workspace.set_interrupt(interrupt.clone());
+            self.tag_with((document, i), TagOptions::with_marginals(), workspace)
+        })?;
         let marginals = tagging.marginals.unwrap_or_default();
         Ok(Prediction::new(&tagging.labels, &marginals, types))
     }
@@ -270,7 +273,8 @@ impl Tagger {
     /// - a cell that should be a number is not;
     /// - scores overflow;
     /// - the sentence takes more memory than [`Tagger::with_memory_limit`] allows;
-    /// - the model file is damaged.
+    /// - the model file is damaged;
+    /// - the work is interrupted ([`Workspace::set_interrupt`]).
     pub fn tag_with<'s>(
         &self,
         sentence: impl Into<TagInput<'s>>,
@@ -384,13 +388,11 @@ impl Tagger {
     pub fn attributes<'s>(
         &self,
         sentence: impl Into<TagInput<'s>>,
+        workspace: &mut Workspace,
         sink: &mut impl TokenSink,
     ) -> Result<()> {
-        let sentence = sentence.into();
-        self.with_workspace(|workspace| {
-            self.with_predictions(sentence, |sentence| {
-                self.scorer.attributes(sentence, workspace, sink)
-            })
+        self.with_predictions(sentence.into(), workspace, |sentence, workspace| {
+            self.scorer.attributes(sentence, workspace, sink)
         })
     }
 
@@ -401,7 +403,7 @@ impl Tagger {
         condition: &Condition,
         workspace: &mut Workspace,
     ) -> Result<()> {
-        self.with_predictions(sentence, |sentence| {
+        self.with_predictions(sentence, workspace, |sentence, workspace| {
             self.scorer.score(sentence, condition, workspace)
         })
     }
@@ -411,16 +413,18 @@ impl Tagger {
     fn with_predictions(
         &self,
         sentence: TagInput<'_>,
-        f: impl FnOnce(TagInput<'_>) -> Result<()>,
+        workspace: &mut Workspace,
+        f: impl FnOnce(TagInput<'_>, &mut Workspace) -> Result<()>,
     ) -> Result<()> {
         let own = sentence.in_context().filter(|_| !sentence.is_empty());
         let (Some(first), Some(own)) = (&self.first_pass, own) else {
-            return f(sentence);
+            return f(sentence, workspace);
         };
         let alone = Document::alone(own.sentence());
         let (document, i) = own.document().unwrap_or((&alone, 0));
-        let predicted = document.derived(&self.scorer.identity, || first.extend(document))?;
-        f(TagInput::InDocument(&predicted, i))
+        let extend = || first.extend(document, &workspace.interrupt);
+        let predicted = document.derived(&self.scorer.identity, extend)?;
+        f(TagInput::InDocument(&predicted, i), workspace)
     }
 
     /// Returns the transitions and boundary weights.
@@ -455,10 +459,9 @@ impl FirstPass {
     }
 
     /// Returns the sentences of a document with columns of predictions.
-    fn extend(&self, document: &Document<'_>) -> Result<Vec<Sentence>> {
-        let predictions = (0..document.len())
-            .map(|i| self.tagger.predict(document, i, &self.types))
-            .collect::<Result<Vec<_>>>()?;
+    fn extend(&self, document: &Document<'_>, interrupt: &Interrupt) -> Result<Vec<Sentence>> {
+        let predict = |i| self.tagger.predict(document, i, &self.types, interrupt);
+        let predictions = (0..document.len()).map(predict).collect::<Result<Vec<_>>>()?;
         let sentences = document.sentences().zip(&predictions);
         PredictedDocument::new(sentences, &self.types, self.window as usize).extended()
     }

@@ -6,6 +6,7 @@ use super::scorer::ScoringBuffers;
 use super::sentence_scores::SentenceScores;
 use crate::chain::{Lattice, Viterbi};
 use crate::extract::AttributeSource;
+use crate::interrupt::Interrupt;
 use crate::sentence::Schema;
 use crate::template;
 
@@ -23,9 +24,23 @@ pub struct Workspace {
     pub(super) scores: SentenceScores,
     pub(super) viterbi: Viterbi,
     pub(super) lattice: Lattice,
+    pub(super) interrupt: Interrupt,
 }
 
 impl Workspace {
+    /// Sets what ends the work on a sentence. A tagger's own workspaces forget it
+    /// ([`Tagger::with_workspace`](super::Tagger::with_workspace)).
+    pub fn set_interrupt(&mut self, interrupt: Interrupt) {
+        self.viterbi.interrupt = interrupt.clone();
+        self.lattice.interrupt = interrupt.clone();
+        self.interrupt = interrupt;
+    }
+
+    /// Returns what ends the work on a sentence.
+    pub fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
+    }
+
     /// Forgets what belongs to another tagger than the one with this identity.
     pub(super) fn switch_to(&mut self, tagger: &Arc<()>) {
         let is_same = (self.tagger.as_ref()).is_some_and(|previous| Arc::ptr_eq(previous, tagger));
@@ -41,6 +56,7 @@ impl Workspace {
         self.scores = SentenceScores::default();
         self.viterbi = Viterbi::default();
         self.lattice = Lattice::default();
+        self.set_interrupt(self.interrupt.clone());
     }
 }
 
@@ -69,6 +85,7 @@ impl WorkspacePool {
         let idle = self.idle().pop();
         let mut workspace = idle.unwrap_or_default();
         let result = f(&mut workspace);
+        workspace.set_interrupt(Interrupt::default());
         self.idle().push(workspace);
         result
     }

@@ -29,7 +29,7 @@ use crate::model::Model;
 use crate::optim::StopReason;
 use crate::second_pass::{LabelTypes, PredictedDocument, Prediction};
 use crate::sentence::{Document, DocumentOptions, Sentence, Separation};
-use crate::tag::Tagger;
+use crate::tag::{Interrupt, Tagger};
 use crate::template::Template;
 
 /// Number of folds of the training data.
@@ -343,7 +343,8 @@ fn predict(
     let predicted = documents.par_iter().map(|sentences| {
         let document = Document::new(sentences.iter().map(|(_, sentence)| *sentence));
         let chosen = sentences.iter().enumerate().filter(|(_, (number, _))| is_chosen(*number));
-        let predictions = chosen.map(|(i, _)| tagger.predict(&document, i, types));
+        let predictions =
+            chosen.map(|(i, _)| tagger.predict(&document, i, types, &Interrupt::default()));
         predictions.collect::<Result<Vec<_>>>()
     });
     Ok(predicted.collect::<Result<Vec<_>>>()?.concat())

@@ -13,7 +13,7 @@ use crate::arguments::{
     FileName, LimitArguments, LineArguments, ParagraphArgument, TextArguments, ThreadArguments,
     input_format,
 };
-use crate::outputs::{CommandFiles, ResultFile};
+use crate::outputs::{CommandFiles, OutputKind, ResultFile};
 use crate::progress::Progress;
 use crate::{CommandResult, check_stdin_once, interrupt};
 
@@ -95,7 +95,9 @@ impl ClusterInputArguments {
 impl ClusterCommand {
     pub fn run(&self) -> CommandResult {
         check_stdin_once(&self.texts)?;
-        CommandFiles::default().read(&self.texts).write("--output", Some(&self.output)).check()?;
+        let clusters = OutputKind::Clusters;
+        let files = CommandFiles::default().read(&self.texts);
+        files.write("--output", clusters, Some(&self.output)).check()?;
         interrupt::watch();
         let file = ResultFile::new(&self.output)?;
         self.threads.start_pool()?;

@@ -41,7 +41,7 @@ pub struct ConvertCommand {
 
 impl ConvertCommand {
     pub fn run(&self) -> CommandResult {
-        CommandFiles::default().read([&self.old]).write("--model", Some(&self.model)).check()?;
+        CommandFiles::default().read([&self.old]).write_model(&self.model, None).check()?;
         interrupt::watch();
         let file = ResultFile::new(&self.model)?;
         let old = dropchain_crfsuite::open(&self.old)?;

@@ -14,7 +14,7 @@ use dropchain_report::{Evaluated, Report, count_words, training_sample};
 
 use crate::arguments::{FileName, InputArguments, Switch, ThreadArguments};
 use crate::gold_tagger::GoldTagger;
-use crate::outputs::{CommandFiles, ResultFile};
+use crate::outputs::{CommandFiles, OutputKind, ResultFile};
 use crate::predictions::{GoldCorpus, PredictedColumns, joined};
 use crate::progress::Progress;
 use crate::template_arguments::DocumentArguments;
@@ -158,7 +158,7 @@ impl ReportCommand {
             .read(&self.logs)
             .read(corpora())
             .read(&self.model)
-            .write("--output", self.file())
+            .write("--output", OutputKind::Page, self.file())
             .check()?;
         Ok(())
     }

@@ -18,7 +18,7 @@ use dropchain::{Error, Result};
 use dropchain_formats::{Inline, InputFormat, TextFormat};
 
 use crate::arguments::{FileName, by_name};
-use crate::outputs::CommandFiles;
+use crate::outputs::{CommandFiles, OutputKind};
 
 /// What to write.
 #[derive(Debug, Args)]
@@ -265,11 +265,10 @@ impl<'a> OutputFiles<'a> {
                 )));
             }
             let output = Self::new(directory, input, &name, format);
-            declared = declared.write_new(FLAG, Some(&output.main), refusal).write_new(
-                FLAG,
-                output.text.as_deref(),
-                refusal,
-            );
+            for path in [Some(&output.main), output.text.as_ref()] {
+                let path = path.map(PathBuf::as_path);
+                declared = declared.write_new(FLAG, OutputKind::Other, path, refusal);
+            }
             files.push(output);
         }
         declared.check()?;

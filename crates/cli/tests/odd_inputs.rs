@@ -72,7 +72,7 @@ fn files_of_a_folder_that_are_no_regular_ones_are_named_and_not_opened() {
 
 #[test]
 fn text_of_files_cannot_control_a_terminal() {
-    let corpus = "Ann\u{1b}[2J B-P\u{1b}[31mX\nleft\u{9b} O\n\n";
+    let corpus = "Ann\u{1b}[2J B-P\u{1b}[31mX\nleft\u{9b} O\nRo\u{202e}me\u{2066} B-\u{2067}L\n\n";
     let dir = TestDir::new(&[("odd.conll", corpus), ("other.conll", "Ann B-P\u{1b}\n")]);
     dir.run("train odd.conll --template minimal --model m --quiet").success();
     for command in [
@@ -89,7 +89,9 @@ fn text_of_files_cannot_control_a_terminal() {
     ] {
         let output = dir.run(command);
         for text in [output.stdout, output.stderr] {
-            let control = text.chars().find(|c| c.is_control() && !"\n\t\r".contains(*c));
+            let turns = |c: &char| "\u{202e}\u{2066}\u{2067}".contains(*c);
+            let is_control = |c: &char| (c.is_control() && !"\n\t\r".contains(*c)) || turns(c);
+            let control = text.chars().find(is_control);
             assert_eq!(control, None, "{command}: {text}");
         }
     }

@@ -294,6 +294,8 @@ fn file_names_need_not_be_utf8() {
             "LOG" => name(b"log\xff"),
             "TAGGED" => name(b"tagged\xff.conll"),
             "NEW" => name(b"new\xff"),
+            "CLUSTERS" => name(b"clusters\xff"),
+            "RESULTS" => name(b"results\xff"),
             word => OsStr::new(word),
         }));
         finish(command.spawn().unwrap(), line).success()
@@ -309,8 +311,8 @@ fn file_names_need_not_be_utf8() {
         "compare TRAIN TAGGED TAGGED",
         "inspect MODEL",
         "convert MODEL --model NEW",
-        "cluster TRAIN --clusters 2 --output NEW",
-        "bench gradients TRAIN --template TEMPLATE --repeat 1 --json NEW",
+        "cluster TRAIN --clusters 2 --output CLUSTERS",
+        "bench gradients TRAIN --template TEMPLATE --repeat 1 --json RESULTS",
     ] {
         run(line);
     }

@@ -89,7 +89,7 @@ impl ThreadArguments {
     pub fn start_pool(&self) -> Result<()> {
         self.check_stacks()?;
         rayon::ThreadPoolBuilder::new()
-            .num_threads(self.threads.map_or(0, usize::from))
+            .num_threads(self.count())
             .build_global()
             .map_err(Error::threads)
     }

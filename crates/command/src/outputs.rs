@@ -48,13 +48,87 @@ impl ModelArgument {
     ) -> CommandFiles {
         let refusal = "this file exists; name it with --model to replace it, or another one";
         let refusal = self.model.is_none().then_some(refusal);
-        files.write_new("--model", Some(&self.path(train)), refusal).write("--log", log)
+        files.write_new("--model", OutputKind::Model, Some(&self.path(train)), refusal).write(
+            "--log",
+            OutputKind::Log,
+            log,
+        )
+    }
+}
+
+/// What is written to a file, which replaces only a file of its own kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputKind {
+    /// A model of any kind and version.
+    Model,
+    /// A log of training.
+    Log,
+    /// The page of `report`.
+    Page,
+    /// A figure.
+    Figure,
+    /// Results of a benchmark.
+    Benchmark,
+    /// Clusters of words.
+    Clusters,
+    /// A checkpoint, or a tagged file: whoever declares it says whether it may exist, and its
+    /// format is none of dropchain's own, or is verified when it is read.
+    Other,
+}
+
+impl OutputKind {
+    const NAMED: [(Self, &str); 6] = [
+        (Self::Model, "a model of dropchain"),
+        (Self::Log, "a log of training"),
+        (Self::Page, "a page of `report`"),
+        (Self::Figure, "a figure of dropchain"),
+        (Self::Benchmark, "results of `bench`"),
+        (Self::Clusters, "clusters of words"),
+    ];
+
+    /// Returns whether a file that begins so is of this kind.
+    fn is(self, start: &[u8]) -> bool {
+        let beginning: &[u8] = match self {
+            Self::Model => {
+                let mark = &start[..start.len().min(MAGIC.len())];
+                let is_ours = mark.starts_with(&MAGIC[..4]) && mark.ends_with(b"\n");
+                return is_ours && mark != CHECKPOINT_MAGIC;
+            }
+            Self::Clusters => {
+                let mut cells = start.split(|byte| *byte == b'\t');
+                let path = cells.next().unwrap_or_default();
+                return path.iter().all(|bit| b"01".contains(bit)) && cells.nth(1).is_some();
+            }
+            Self::Log => b"{\"event\":\"",
+            Self::Page => b"<!DOCTYPE html>\n<!-- dropchain report -->",
+            Self::Figure => b"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot",
+            Self::Benchmark => b"{\n  \"version\": \"",
+            Self::Other => b"",
+        };
+        start.starts_with(beginning)
+    }
+
+    /// Says what a file is, if it exists and is of another kind.
+    fn conflict(self, path: &Path) -> Option<String> {
+        let mut start = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(200).read_to_end(&mut start));
+        if read.is_ok() && (start.is_empty() || self.is(&start)) {
+            return None;
+        }
+        let named = Self::NAMED.iter().find(|(kind, _)| kind.is(&start));
+        let first = String::from_utf8_lossy(&start);
+        let first: String = first.lines().next().unwrap_or_default().chars().take(40).collect();
+        let found =
+            named.map_or_else(|| format!("begins with {first:?}"), |n| format!("is {}", n.1));
+        let (_, own) = Self::NAMED.iter().find(|(kind, _)| *kind == self)?;
+        Some(format!("this file exists and {found}; expected {own} to replace, or a new name"))
     }
 }
 
 /// A file to be written.
 struct Output {
     flag: &'static str,
+    kind: OutputKind,
     path: PathBuf,
     /// Message if the file exists; `None` if it may be replaced.
     refusal: Option<&'static str>,
@@ -86,31 +160,33 @@ impl CommandFiles {
     }
 
     /// Declares an output file, the value of `flag`, if there is one.
-    pub fn write(self, flag: &'static str, file: Option<&Path>) -> Self {
-        self.write_new(flag, file, None)
+    pub fn write(self, flag: &'static str, kind: OutputKind, file: Option<&Path>) -> Self {
+        self.write_new(flag, kind, file, None)
     }
 
     /// Declares an output file that must not exist; if there is a refusal, which says so.
     pub fn write_new(
         mut self,
         flag: &'static str,
+        kind: OutputKind,
         file: Option<&Path>,
         refusal: Option<&'static str>,
     ) -> Self {
-        self.outputs.extend(file.map(|path| Output { flag, path: path.to_owned(), refusal }));
+        let output = |path: &Path| Output { flag, kind, path: path.to_owned(), refusal };
+        self.outputs.extend(file.map(output));
         self
     }
 
     /// Declares the output files of a command that trains, except its checkpoint.
     pub fn write_model(self, model: &Path, log: Option<&Path>) -> Self {
-        self.write("--model", Some(model)).write("--log", log)
+        self.write("--model", OutputKind::Model, Some(model)).write("--log", OutputKind::Log, log)
     }
 
     /// Declares the checkpoint of a command, if there is one, and whether it may exist.
     pub fn write_checkpoint(self, file: Option<&Path>, may_exist: bool) -> Self {
         let refusal = "this file exists: if it is the checkpoint of an earlier run, continue it \
                        with --resume, or remove it to start from the beginning";
-        self.write_new("--checkpoint", file, (!may_exist).then_some(refusal))
+        self.write_new("--checkpoint", OutputKind::Other, file, (!may_exist).then_some(refusal))
     }
 
     /// Checks the files.
@@ -118,7 +194,7 @@ impl CommandFiles {
     /// # Errors
     ///
     /// An output is an input, another output or `-`, or exists and must not; an input or an output
-    /// is the file that standard output goes to; a model would replace a file that is none.
+    /// is the file that standard output goes to, or would replace a file of another kind.
     pub fn check(&self) -> Result<()> {
         let inputs: Vec<_> = (self.inputs.iter().chain(&self.models))
             .map(|path| (path.display().to_string(), Identity::of_input(path)))
@@ -162,31 +238,29 @@ impl CommandFiles {
                     "{stream} is redirected to this file; expected a different file"
                 )));
             }
-            let exists = fs::metadata(&output.path).is_ok_and(|m| m.is_file() && m.len() > 0);
-            if let Some(refusal) = output.refusal.filter(|_| exists) {
-                return Err(output.error(refusal));
-            }
-            if output.flag == "--model" && exists && !is_own_model(&output.path) {
-                return Err(output.error(
-                    "this file exists and is no model of dropchain; expected one to replace, or a \
-                     new name",
-                ));
-            }
+            output.check_existing()?;
             outputs.push((output.flag.to_owned(), file));
         }
         Ok(())
     }
 }
 
-/// Returns whether a file is a model of this program, of any kind or version.
-fn is_own_model(path: &Path) -> bool {
-    let mut start = [0; MAGIC.len()];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
-    let is_ours = start[..4] == MAGIC[..4] && start.ends_with(b"\n");
-    read.is_ok() && is_ours && start != CHECKPOINT_MAGIC
-}
-
 impl Output {
+    /// Checks what is there.
+    fn check_existing(&self) -> Result<()> {
+        let is_there = fs::symlink_metadata(&self.path).is_ok();
+        if self.kind == OutputKind::Other && is_there && !self.path.is_file() {
+            return Err(self.error("this is not a regular file; expected one, or a new name"));
+        }
+        let has_contents = fs::metadata(&self.path).is_ok_and(|m| m.is_file() && m.len() > 0);
+        let refusal = || self.refusal.map(str::to_owned);
+        let conflict = || refusal().or_else(|| self.kind.conflict(&self.path));
+        match has_contents.then(conflict).flatten() {
+            Some(message) => Err(self.error(&message)),
+            None => Ok(()),
+        }
+    }
+
     fn error(&self, message: &str) -> Error {
         Error::parameter(format!("{} {}: {message}", self.flag, self.path.display()))
     }
@@ -248,5 +322,73 @@ impl ResultFile {
     pub fn save(self, contents: &[u8]) -> Result<()> {
         interrupt::set_has_result();
         atomic_file::write(&self.0, contents)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_replaces_a_file_of_its_own_kind_or_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let old_version = [&MAGIC[..4], b"OLD\n"].concat();
+        let documents = [&MAGIC[..4], b"DOC\n\x01\x02"].concat();
+        let checkpoint = [CHECKPOINT_MAGIC.as_slice(), b"train10\n"].concat();
+        let page = b"<!DOCTYPE html>\n<!-- dropchain report -->\n<p>";
+        let figure = b"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\">";
+        let files: [(&str, &[u8], &[OutputKind]); 14] = [
+            ("model", b"DROPCRF\n\x01", &[OutputKind::Model]),
+            ("old.model", &old_version, &[OutputKind::Model]),
+            ("documents.model", &documents, &[OutputKind::Model]),
+            ("log", b"{\"event\":\"start\",\"version\"", &[OutputKind::Log]),
+            ("resumed.log", b"{\"event\":\"pass\",\"number\":1}\n", &[OutputKind::Log]),
+            ("page", page, &[OutputKind::Page]),
+            ("figure", figure, &[OutputKind::Figure]),
+            ("benchmark", b"{\n  \"version\": \"0.1.0\"", &[OutputKind::Benchmark]),
+            ("clusters", b"0110\tRome\t12\n0111\tYork\t3\n", &[OutputKind::Clusters]),
+            ("checkpoint", &checkpoint, &[]),
+            ("dev.conll", b"Ann NNP B-PER\nleft VBD O\n", &[]),
+            ("spans.jsonl", b"{\"tokens\": [\"Ann\"]}\n", &[]),
+            ("photo", b"\x89PNG\r\n\x1a\n\0\0\0", &[]),
+            ("numbers.tsv", b"7\t0.25\t1\n", &[]),
+        ];
+        for (name, contents, own) in files {
+            let path = directory.path().join(name);
+            fs::write(&path, contents).unwrap();
+            for (kind, expected) in OutputKind::NAMED {
+                let checked = CommandFiles::default().write("--x", kind, Some(&path)).check();
+                let message = checked.err().map(|error| error.to_string());
+                assert_eq!(message.is_none(), own.contains(&kind), "{name}, {expected}");
+                if let Some(message) = message {
+                    let start = format!("--x {}: this file exists and ", path.display());
+                    assert!(message.starts_with(&start), "{message}");
+                    let end = format!("; expected {expected} to replace, or a new name");
+                    assert!(message.ends_with(&end), "{message}");
+                }
+            }
+        }
+        let conflict = |name| OutputKind::Log.conflict(&directory.path().join(name)).unwrap();
+        assert!(conflict("model").contains("exists and is a model of dropchain;"));
+        assert!(conflict("dev.conll").contains("exists and begins with \"Ann NNP B-PER\";"));
+        // Nothing is lost with an empty file.
+        let empty = directory.path().join("empty");
+        fs::write(&empty, b"").unwrap();
+        let declared = CommandFiles::default().write("--log", OutputKind::Log, Some(&empty));
+        declared.check().unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_tagged_file_replaces_only_a_regular_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let link = directory.path().join("link");
+        std::os::unix::fs::symlink("nowhere", &link).unwrap();
+        for path in [&link, Path::new("/dev/null"), directory.path()] {
+            let files = CommandFiles::default();
+            let checked = files.write("--output-dir", OutputKind::Other, Some(path)).check();
+            let message = checked.unwrap_err().to_string();
+            assert!(message.contains("this is not a regular file"), "{message}");
+        }
     }
 }

@@ -11,22 +11,29 @@ use std::borrow::Cow;
 use comfy_table::{CellAlignment, Table, presets};
 use textwrap::{Options, WordSplitter};
 
-/// Returns a text without characters that would move the cursor: with escapes instead of them.
+/// Returns a text without characters that would move the cursor or turn the text around it: with
+/// escapes instead of them.
 pub fn printable(text: &str) -> String {
-    escaped(text, char::is_control, |c| c.escape_default().to_string()).into_owned()
+    escaped(text, is_control, |c| c.escape_default().to_string()).into_owned()
+}
+
+/// Returns whether a character controls terminals: one of Unicode's control characters, or of its
+/// explicit bidirectional formatting.
+fn is_control(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Returns the lines of a text as they may go to a terminal, whatever files their words are from:
 /// with escapes instead of control characters other than line feeds and tabs.
 pub fn printable_lines(text: &str) -> Cow<'_, str> {
-    let is_escaped = |c: char| c.is_control() && c != '\n' && c != '\t';
+    let is_escaped = |c: char| is_control(c) && c != '\n' && c != '\t';
     escaped(text, is_escaped, |c| c.escape_default().to_string())
 }
 
 /// Returns JSON as it may go to a terminal: with escapes of JSON instead of the control characters
 /// that strings may have unescaped, DEL and those from U+0080.
 pub fn printable_json(json: &str) -> Cow<'_, str> {
-    let is_escaped = |c: char| c.is_control() && c != '\n';
+    let is_escaped = |c: char| is_control(c) && c != '\n';
     escaped(json, is_escaped, |c| format!("\\u{:04x}", u32::from(c)))
 }
 
@@ -179,14 +186,18 @@ mod tests {
 
     #[test]
     fn no_control_character_of_a_file_reaches_a_terminal() {
-        let controls: String = ('\0'..='\u{ff}').filter(|c| c.is_control()).collect();
+        let controls = ('\0'..='\u{ff}').filter(|c| c.is_control());
+        let turns = ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}');
+        let controls: String = controls.chain(turns.clone()).collect();
+        let reaches = |c: char| c.is_control() || turns.clone().any(|turn| turn == c);
         for text in [printable(&controls).into(), printable_lines(&controls)] {
-            assert!(text.chars().all(|c| !c.is_control() || "\n\t".contains(c)), "{text:?}");
+            assert!(text.chars().all(|c| !reaches(c) || "\n\t".contains(c)), "{text:?}");
         }
         assert_eq!(printable_lines("a\tb\nc\r\u{9b}d"), "a\tb\nc\\r\\u{9b}d");
         let json = serde_json::json!([controls]).to_string();
         let json = printable_json(&json);
-        assert!(!json.contains(char::is_control), "{json:?}");
+        assert!(!json.contains(reaches), "{json:?}");
+        assert_eq!(printable("\u{202e}evil\u{2069} שלום"), "\\u{202e}evil\\u{2069} שלום");
         assert_eq!(serde_json::from_str::<[String; 1]>(&json).unwrap(), [controls]);
     }
 

@@ -58,6 +58,7 @@ impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
         match error {
             Error::Input { .. } | Error::Parameter(_) => Self::unprocessable(error.to_string()),
+            Error::Interrupted => Self::unavailable("nobody waits for the answer"),
             error => Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
         }
     }
@@ -453,6 +454,10 @@ fn schema(names: Option<Vec<String>>, width: usize, header: &Header) -> Result<S
     let columns = &header.columns.names;
     let before_label = header.columns.before_label().unwrap_or(0);
     let names = match names {
+        Some(names) if names.is_empty() => {
+            let message = format!("key {COLUMNS:?}: expected the names of the columns, found none");
+            return Err(Error::parameter(message));
+        }
         Some(names) => names,
         None if (1..=before_label).contains(&width) || width == columns.len() && width > 0 => {
             columns[..width].to_vec()

@@ -154,9 +154,12 @@ async fn answer_with(task: Task, app: &App, request: Request) -> Result<Response
         ApiError::new(StatusCode::REQUEST_TIMEOUT, message)
     })??;
     let limits = app.options.clone();
-    let answer = app.workers.run(move |is_abandoned| {
-        let model = (name.as_str(), &model.tagger);
-        answer(task, &body, model, (&options, &limits), is_abandoned)
+    let answer = app.workers.run(move |interrupt| {
+        let tagger = &model.tagger;
+        tagger.with_workspace(|workspace| {
+            workspace.set_interrupt(interrupt);
+            answer(task, &body, (&name, tagger), (&options, &limits), workspace)
+        })
     });
     let answer = timeout_at(deadline, answer).await.map_err(|_| {
         let seconds = app.options.timeout.as_secs_f64();

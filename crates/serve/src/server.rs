@@ -26,6 +26,9 @@ use crate::unread::Lingering;
 /// Maximum size of the headers of a request, in bytes.
 const MAX_HEADER_SIZE: usize = 32 << 10;
 
+/// Maximum number of the headers of a request, of which the shortest has four bytes.
+const MAX_HEADERS: usize = MAX_HEADER_SIZE / 4;
+
 /// Pause after a failed `accept`, for example when file descriptors run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -185,6 +188,7 @@ fn talk(
         .timer(TokioTimer::new())
         .header_read_timeout(idle)
         .max_header_size(MAX_HEADER_SIZE)
+        .max_headers(MAX_HEADERS)
         .serve_connection(
             TokioIo::new(Lingering::new(stream)),
             TowerToHyperService::new(router.clone()),

@@ -7,8 +7,9 @@ use axum::body::{Body, Bytes, HttpBody};
 use axum::http::StatusCode;
 use dropchain::Sentence;
 use dropchain::corpus::{OutputFormat, WriteOptions, Writer};
+use dropchain::kernel::chain::Order;
 use dropchain::label::Labeling;
-use dropchain::tag::{Condition, TagDocuments, TagInput, Tagger};
+use dropchain::tag::{Condition, Interrupt, TagDocuments, TagInput, Tagger, Workspace};
 use dropchain_analysis::{ExplainedSentence, ExplainedTokens, Explanation, words_to_explain};
 use http_body_util::BodyExt;
 use serde_json::Value;
@@ -18,12 +19,15 @@ use tokio::task::spawn_blocking;
 use crate::ServeOptions;
 use crate::request::{ApiError, RequestOptions, TagRequest, Task};
 
-/// Maximum number of tokens of a sentence times that of its best label sequences: nothing ends the
-/// search for them but its end.
+/// Maximum number of tokens of a sentence times that of its best label sequences, which are held
+/// in memory with the names of their labels.
 const MAX_NBEST_TOKENS: usize = 1_000_000;
 
 /// Maximum number of tokens of a sentence whose labels are explained.
 const MAX_EXPLAINED: usize = 1000;
+
+/// Steps from one label to the next that a processor core does not do in a second.
+const STEPS_PER_SECOND: f64 = 4e9;
 
 /// Number of parts of each margin; the others are summed.
 const PARTS: usize = 8;
@@ -46,7 +50,7 @@ pub struct Answer {
 }
 
 /// A sentence, what the tagger knows of it, and the labels and spans that are known.
-type ToTag<'a> = (&'a Sentence, TagInput<'a>, Option<Condition>);
+type ToTag<'a> = (&'a Sentence, TagInput<'a>, Condition);
 
 impl Answer {
     fn push(&mut self, json: &str) {
@@ -86,12 +90,9 @@ impl Answer {
         (sentence, input, condition): ToTag<'_>,
         options: &RequestOptions,
         (scheme, format): (&Labeling, &WriteOptions),
+        workspace: &mut Workspace,
     ) -> Result<(), ApiError> {
-        let tag = options.tag;
-        let tagging = tagger.with_workspace(|workspace| match &condition {
-            None => tagger.tag_with(input, tag, workspace),
-            Some(condition) => tagger.tag_given(input, condition, tag, workspace),
-        })?;
+        let tagging = tagger.tag_given(input, &condition, options.tag, workspace)?;
         let mut writer = Writer::new(&mut self.body, "the response", format)?;
         Ok(writer.write(&tagger.tagged(sentence, &tagging, scheme))?)
     }
@@ -102,6 +103,7 @@ impl Answer {
         tagger: &Tagger,
         (sentence, input, condition): ToTag<'_>,
         options: &RequestOptions,
+        workspace: &mut Workspace,
     ) -> Result<(), ApiError> {
         if sentence.len() > MAX_EXPLAINED {
             return Err(ApiError::unprocessable(format!(
@@ -109,10 +111,10 @@ impl Answer {
                 sentence.len()
             )));
         }
-        let condition = condition.unwrap_or_else(Condition::new);
+        let explanation = &Explanation::given(tagger, input, &condition, options.tag, workspace)?;
         let explained = ExplainedSentence {
             words: words_to_explain(sentence),
-            explanation: &Explanation::given(tagger, input, &condition, options.tag)?,
+            explanation,
             against: None,
             tokens: &ExplainedTokens::All,
             top: PARTS,
@@ -129,14 +131,14 @@ impl Answer {
 }
 
 /// Tags the body of a request with the model `name`, and writes its sentences as `tag --output
-/// jsonl` or `explain --output json` does. `is_abandoned` tells whether nobody waits for the answer
-/// anymore.
+/// jsonl` or `explain --output json` does. The workspace is interrupted when nobody waits for the
+/// answer anymore.
 pub fn answer(
     task: Task,
     body: &[u8],
     (name, tagger): (&str, &Tagger),
     (options, limits): (&RequestOptions, &ServeOptions),
-    is_abandoned: &dyn Fn() -> bool,
+    workspace: &mut Workspace,
 ) -> Result<Answer, ApiError> {
     let request = TagRequest::parse(body)?;
     let header = tagger.model().header();
@@ -160,23 +162,21 @@ pub fn answer(
         answer.push(if is_list { "{" } else { "" });
         answer.push("\"sentences\":[");
         while let Some((i, (_, sentence))) = rest.next_if(|(_, (of, _))| *of == input) {
-            if is_abandoned() {
-                return Err(ApiError::unavailable("nobody waits for the answer"));
-            }
+            workspace.interrupt().check()?;
             if sentence.layout.document_start {
                 continue;
             }
             let condition = match options.forced.is_empty() {
-                true => None,
-                false => Some(Condition::from_record(sentence, &options.forced)?),
+                true => Condition::new(),
+                false => Condition::from_record(sentence, &options.forced)?,
             };
             let input = (sentence, documents.input(i), condition);
+            check_work(task, sentence, tagger, (options, limits))?;
             match task {
-                Task::Explain => answer.explain(tagger, input, options)?,
+                Task::Explain => answer.explain(tagger, input, options, workspace)?,
                 Task::Tag => {
-                    check_nbest(sentence, options)?;
                     answer.check_marginals(sentence, options, header.labels.len(), limits)?;
-                    answer.tag(tagger, input, options, (&scheme, &format))?;
+                    answer.tag(tagger, input, options, (&scheme, &format), workspace)?;
                 }
             }
             answer.count(sentence, limits)?;
@@ -198,16 +198,38 @@ fn check_response(bytes: usize, limits: &ServeOptions) -> Result<(), ApiError> {
     Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message))
 }
 
-/// Rejects a sentence that is too long for the number of its best label sequences.
-fn check_nbest(sentence: &Sentence, options: &RequestOptions) -> Result<(), ApiError> {
-    let (tokens, nbest) = (sentence.len(), options.tag.nbest);
-    if nbest < 2 || tokens.saturating_mul(nbest) <= MAX_NBEST_TOKENS {
-        return Ok(());
+/// Rejects a sentence whose label sequences take too much memory, or whose labels cannot be found
+/// within the time of a request.
+fn check_work(
+    task: Task,
+    sentence: &Sentence,
+    tagger: &Tagger,
+    (options, limits): (&RequestOptions, &ServeOptions),
+) -> Result<(), ApiError> {
+    let paths = if options.tag.nbest > 1 { options.tag.nbest } else { 0 };
+    if sentence.len().saturating_mul(paths) > MAX_NBEST_TOKENS {
+        return Err(ApiError::unprocessable(format!(
+            "a sentence of {} tokens with nbest={paths}; expected at most {MAX_NBEST_TOKENS} \
+             tokens in all of its best label sequences",
+            sentence.len()
+        )));
     }
-    Err(ApiError::unprocessable(format!(
-        "a sentence of {tokens} tokens with nbest={nbest}; expected at most {MAX_NBEST_TOKENS} \
-         tokens in all of its best label sequences"
-    )))
+    let [tokens, labels] = [sentence.len(), tagger.transitions().labels()].map(|n| n as f64);
+    // Of a sentence that is explained, all of its labels may differ in each alternative.
+    let alternatives = if task == Task::Explain { tokens } else { 0.0 };
+    let pairs = match tagger.transitions().order() {
+        Order::Zero => labels,
+        Order::One => tagger.transitions().pair_numbers() as f64,
+    };
+    let steps = tokens * (pairs + (paths as f64 + alternatives) * labels);
+    let seconds = limits.timeout.as_secs_f64();
+    match steps <= seconds * STEPS_PER_SECOND {
+        true => Ok(()),
+        false => Err(ApiError::unprocessable(format!(
+            "a sentence of {tokens} tokens with a model of {labels} labels takes more than \
+             {seconds} seconds; send a shorter one, or ask for fewer label sequences (--timeout)"
+        ))),
+    }
 }
 
 /// A bounded number of threads, and of requests that wait for them.
@@ -238,7 +260,7 @@ impl Workers {
         (admitted.saturating_sub(busy), busy)
     }
 
-    /// Runs `work` on another thread. Its argument tells whether nobody waits for the result
+    /// Runs `work` on another thread. Its argument ends it when nobody waits for the result
     /// anymore: this future was dropped.
     ///
     /// # Errors
@@ -246,7 +268,7 @@ impl Workers {
     /// Too many requests are waiting; `work` fails, or panics, which takes no thread from others.
     pub async fn run<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&dyn Fn() -> bool) -> Result<T, ApiError> + Send + 'static,
+        work: impl FnOnce(Interrupt) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
         let place = Arc::clone(&self.places)
             .try_acquire_owned()
@@ -254,10 +276,11 @@ impl Workers {
         let thread = Arc::clone(&self.threads).acquire_owned().await;
         let client = Arc::new(());
         let watched = Arc::downgrade(&client);
+        let interrupt = Interrupt::new(move || watched.strong_count() == 0);
         let done = spawn_blocking(move || {
             // An abandoned request keeps its thread until it has ended, too.
             let _permits = (place, thread);
-            work(&|| watched.strong_count() == 0)
+            work(interrupt)
         });
         let result = done.await;
         drop(client);
@@ -317,7 +340,43 @@ impl AsRef<[u8]> for AdmittedBytes {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use dropchain::Model;
+    use dropchain::label::LabelSet;
+    use dropchain::model::{EdgeWeights, Header};
+    use dropchain::tag::TagOptions;
+
     use super::*;
+
+    #[test]
+    fn what_takes_longer_than_a_request_may_is_refused_beforehand() {
+        let labels: Vec<String> = (0..300).map(|i| format!("L{i}")).collect();
+        let mut header = Header::new(LabelSet::try_from(labels).unwrap());
+        header.label_weights.transitions = vec![0.5; 300 * 300];
+        let nodes = [("x", vec![(dropchain::kernel::ids::LabelId(0), 1.0)])];
+        let none: [EdgeWeights<&str>; 0] = [];
+        let tagger = Tagger::new(Model::from_weights(header, nodes, none).unwrap());
+        let limits =
+            ServeOptions { timeout: Duration::from_millis(100), ..ServeOptions::default() };
+        for (task, nbest, possible, refused) in [
+            (Task::Tag, 1, 4000, 5000),
+            (Task::Tag, 100, 3000, 3600),
+            (Task::Explain, 1, 900, 1100),
+        ] {
+            let tag = TagOptions { nbest, ..TagOptions::default() };
+            let options = RequestOptions { tag, ..RequestOptions::default() };
+            let check = |tokens: usize| {
+                let sentence = Sentence::from_words(vec!["a"; tokens]);
+                check_work(task, &sentence, &tagger, (&options, &limits))
+            };
+            assert!(check(possible).is_ok(), "{task:?} {nbest}");
+            let error = check(refused).unwrap_err();
+            let expected =
+                format!("{refused} tokens with a model of 300 labels takes more than 0.1");
+            assert!(error.message.contains(&expected), "{}", error.message);
+        }
+    }
 
     #[test]
     fn unread_responses_take_a_bounded_amount_of_memory() {

@@ -1,10 +1,10 @@
 //! The journal of a search: the file from which it continues after a crash.
 //!
-//! The first line marks the file as a checkpoint. All others are JSON: an object of all that
-//! determines the results of the search, then one line for each finished run. A run is a function
-//! of that object and its own configuration, and numbers are written with as many digits as give
-//! them back, so that nothing else is needed for the same bits. A last line without its end is
-//! what a crash left.
+//! The first line marks the file as a checkpoint. All others are JSON after a checksum: an object
+//! of all that determines the results of the search, then one line for each finished run. A run is
+//! a function of that object and its own configuration, and numbers are written with as many digits
+//! as give them back, so that nothing else is needed for the same bits. A last line without its end
+//! is what a crash left.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -13,7 +13,10 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::pool::lock;
 use super::run::{Course, RunKey};
@@ -102,28 +105,40 @@ impl Checkpoint {
         let mark = bytes.len().min(CHECKPOINT_MAGIC.len());
         let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
         let mut lines = bytes[..end].split_inclusive(|byte| *byte == b'\n').zip(1..).skip(1);
-        let first = lines.next().map(|(line, _)| serde_json::from_slice(line));
-        let (true, Ok(first)) = (bytes[..mark] == CHECKPOINT_MAGIC[..mark], first.transpose())
-        else {
+        if bytes[..mark] != CHECKPOINT_MAGIC[..mark] {
             let message = "is not a checkpoint of `tune`; expected one to resume";
             return Err(Error::checkpoint(&self.path, message));
-        };
-        let Some(first) = first else {
+        }
+        let Some((first, number)) = lines.next() else {
             return Ok(None);
         };
-        self.check(&first, identity)?;
-        let done = lines.map(|(line, number)| self.parse(line, number)).collect::<Result<_>>()?;
+        self.check(&self.parse(first, number)?, identity)?;
+        let runs = lines.map(|(line, number)| {
+            let (key, course): (RunKey, Course) = self.parse(line, number)?;
+            match course.is_possible() {
+                true => Ok((key, course)),
+                false => Err(self.damaged(number, "a score is not from 0 to 1")),
+            }
+        });
+        let done = runs.collect::<Result<_>>()?;
         let cut = file.set_len(end as u64).and_then(|()| file.seek(SeekFrom::End(0)));
         cut.map_err(|e| self.failed(e))?;
         Ok(Some(done))
     }
 
-    fn parse(&self, line: &[u8], number: usize) -> Result<(RunKey, Course)> {
-        serde_json::from_slice(line).map_err(|e| {
-            let place = format!("{}:{number}", self.path.display());
-            let message = format!("is damaged: {e}; remove it to start from the beginning");
-            Error::checkpoint(place, message)
-        })
+    /// Parses a line, whose checksum is verified first.
+    fn parse<T: DeserializeOwned>(&self, line: &[u8], number: usize) -> Result<T> {
+        let parts = line.split_at_checked(SUM).filter(|(sum, json)| checksum(json) == *sum);
+        let Some((_, json)) = parts else {
+            return Err(self.damaged(number, "the line does not match its checksum"));
+        };
+        serde_json::from_slice(json).map_err(|e| self.damaged(number, &e.to_string()))
+    }
+
+    fn damaged(&self, number: usize, what: &str) -> Error {
+        let place = format!("{}:{number}", self.path.display());
+        let message = format!("is damaged: {what}; remove it to start from the beginning");
+        Error::checkpoint(place, message)
     }
 
     /// Checks that the file is of the search that is about to continue.
@@ -153,8 +168,9 @@ impl Checkpoint {
     pub(super) fn append(&self, line: &impl Serialize) -> Result<()> {
         let mut file = lock(&self.file);
         let mut append = || {
-            let mut line = serde_json::to_vec(line)?;
-            line.push(b'\n');
+            let mut json = serde_json::to_vec(line)?;
+            json.push(b'\n');
+            let line = [checksum(&json), json].concat();
             let start = file.stream_position()?;
             file.write_all(&line).inspect_err(|_| {
                 let _ = file.set_len(start);
@@ -167,6 +183,14 @@ impl Checkpoint {
     fn failed(&self, error: io::Error) -> Error {
         Error::io(&self.path, error)
     }
+}
+
+/// Length of a checksum.
+const SUM: usize = 16;
+
+/// Returns the checksum of a line as it is written before it.
+fn checksum(line: &[u8]) -> Vec<u8> {
+    format!("{:0SUM$x}", xxh3_64(line)).into_bytes()
 }
 
 impl Drop for Checkpoint {

@@ -111,7 +111,10 @@ def is_row(token: Any) -> bool:
 
 
 def described(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:  # a list in a list in a list …
+        text = "?"
     if len(text) > 60:
         text = text[:60] + "…"
     return f"{text} ({type(value).__name__})"

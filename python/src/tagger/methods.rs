@@ -530,7 +530,10 @@ impl PyTagger {
         let against = against.transpose().map_err(exception)?;
         let explained = py.detach(|| {
             let options = tag_options(constrain);
-            let given = Explanation::given(&self.inner, &*sentence, &condition, options)?;
+            let given = |workspace: &mut _| {
+                Explanation::given(&self.inner, &*sentence, &condition, options, workspace)
+            };
+            let given = with_workspace(given)?;
             let mut explained = ExplainedSentence {
                 words: words_to_explain(&sentence),
                 explanation: &given,

@@ -1,6 +1,7 @@
 //! Max-marginals and detours against the enumeration of all paths.
 
 use super::*;
+use crate::interrupt::Interrupt;
 
 /// Asserts that every detour of a chain is a best path through its label, and that it differs from
 /// the best path everywhere.
@@ -12,7 +13,8 @@ fn assert_detours(chain: &Chain, mask: Option<&LabelMask>, tolerance: f64) -> us
     });
     chain.scores(f64::NAN, |scores| {
         let constraint = chain.constraint.as_ref();
-        let marginals = MaxMarginals::new(&transitions, scores, constraint, mask);
+        let interrupt = &Interrupt::default();
+        let marginals = MaxMarginals::new(&transitions, scores, constraint, mask, interrupt);
         let mut path = Vec::new();
         let viterbi = &mut Viterbi::default();
         let best = viterbi.decode(&transitions, scores, constraint, mask, &mut path);
@@ -89,7 +91,9 @@ fn without_a_path_there_are_no_detours() {
     assert_eq!(assert_detours(&chain, None, 0.0), 0);
     chain.scores(0.0, |scores| {
         let constraint = chain.constraint.as_ref();
-        let marginals = MaxMarginals::new(&chain.transitions(), scores, constraint, None);
+        let interrupt = &Interrupt::default();
+        let transitions = chain.transitions();
+        let marginals = MaxMarginals::new(&transitions, scores, constraint, None, interrupt);
         assert_eq!(marginals.score(), f64::NEG_INFINITY);
         assert_eq!(marginals.detour(None, 0, |_| true), None);
     });

@@ -168,7 +168,37 @@ impl<'m> AttributeTable<'m> {
     ///
     /// [`Error::Model`] if the file is damaged there.
     pub fn weights_of(self, key: u64) -> Result<Option<Vec<(usize, f64)>>> {
-        self.find(key)?.map(|location| self.rows().read(location)).transpose()
+        let Some(location) = self.find(key)? else {
+            return Ok(None);
+        };
+        let mut weights = Vec::new();
+        self.rows().read(location, |position, weight| weights.push((position, weight)))?;
+        Ok(Some(weights))
+    }
+
+    /// Returns the weights of the attribute with a key at these positions, 0 where it has none;
+    /// `None` if there is no such attribute.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] if the file is damaged there.
+    pub fn weights_at<const N: usize>(
+        self,
+        key: u64,
+        positions: [usize; N],
+    ) -> Result<Option<[f64; N]>> {
+        let Some(location) = self.find(key)? else {
+            return Ok(None);
+        };
+        let mut weights = [0.0; N];
+        self.rows().read(location, |position, weight| {
+            for (wanted, found) in positions.iter().zip(&mut weights) {
+                if *wanted == position {
+                    *found = weight;
+                }
+            }
+        })?;
+        Ok(Some(weights))
     }
 
     /// Returns the error for a name that the table does not find.

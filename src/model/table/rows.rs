@@ -121,11 +121,14 @@ impl<'a> WeightRows<'a> {
         Ok(start)
     }
 
-    /// Returns the weights of the row at a location, with their positions.
-    pub(super) fn read(&self, location: WeightLocation) -> Result<Vec<(usize, f64)>> {
+    /// Calls `visit` with the weights of the row at a location, each after its position.
+    pub(super) fn read(
+        &self,
+        location: WeightLocation,
+        mut visit: impl FnMut(usize, f64),
+    ) -> Result<()> {
         let encoding = self.layout.encoding;
         let entries = self.data[self.locate(location)?..].chunks_exact(encoding.entry_size());
-        let mut weights = Vec::new();
         // A row has at most K or K² entries; bytes after that have not been verified.
         for (i, entry) in entries.take(self.layout.scores).enumerate() {
             let (position, is_last) = match encoding.is_dense() {
@@ -135,9 +138,9 @@ impl<'a> WeightRows<'a> {
             if position >= self.layout.scores {
                 return Err(self.file.weight_without_label());
             }
-            weights.push((position, encoding.read_weight(entry)));
+            visit(position, encoding.read_weight(entry));
             if is_last {
-                return Ok(weights);
+                return Ok(());
             }
         }
         Err(self.file.missing_weights())

@@ -100,7 +100,9 @@ fn scores(cells: &[[&str; 2]], t: usize) -> [f64; 3] {
 /// Compares the node scores of a sentence with those from the definition.
 fn check_scores(tagger: &Tagger, cells: &[[&str; 2]]) {
     let sentence = sentence(cells);
-    let computed = tagger.scores_given(&sentence, &Condition::new(), TagOptions::default());
+    let workspace = &mut Workspace::default();
+    let options = TagOptions::default();
+    let computed = tagger.scores_given(&sentence, &Condition::new(), options, workspace);
     let nodes = computed.unwrap().nodes;
     for (t, found) in nodes.chunks_exact(crate::chain::padded(3)).enumerate() {
         for (found, expected) in found.iter().zip(scores(cells, t)) {

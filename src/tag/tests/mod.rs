@@ -3,6 +3,7 @@
 mod bundles;
 mod distribution;
 mod given;
+mod interrupts;
 mod text;
 mod workspace;
 

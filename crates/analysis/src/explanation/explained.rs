@@ -11,6 +11,9 @@ use super::{Alternative, Explanation, Part, PartKind};
 /// then at least an eighth as likely.
 const UNCLEAR: f64 = 2.0;
 
+/// The number of tokens of an alternative that are described.
+const DESCRIBED: usize = 20;
+
 /// A sentence, its labels and their reasons.
 #[derive(Debug)]
 pub struct ExplainedSentence<'a> {
@@ -124,19 +127,19 @@ impl<'a> ExplainedSentence<'a> {
             }
         }
         // Those of spans and those that are not clear, or the least clear one.
-        let margin = |t: usize| {
-            let runner_up = self.explanation.runner_up(t);
-            runner_up.map_or(f64::INFINITY, |runner_up| runner_up.margin())
-        };
-        let margins: Vec<f64> = all.clone().map(margin).collect();
         let in_span = |t: usize| self.encodes_spans() && !self.is_outside(t);
-        let chosen = all.clone().filter(|&t| in_span(t) || margins[t] < UNCLEAR);
-        let chosen: Vec<usize> = chosen.collect();
-        if !chosen.is_empty() {
-            return chosen;
+        let is_chosen = |t: &usize| in_span(*t) || self.explanation.margin(*t) < UNCLEAR;
+        let chosen: Vec<usize> = all.clone().filter(is_chosen).collect();
+        match chosen.is_empty() {
+            true => self.least_clear(all).into_iter().collect(),
+            false => chosen,
         }
-        let least = all.min_by(|&x, &y| margins[x].total_cmp(&margins[y]));
-        least.into_iter().collect()
+    }
+
+    /// Returns the token with the least margin, if there are tokens.
+    pub(super) fn least_clear(&self, tokens: impl Iterator<Item = usize>) -> Option<usize> {
+        let margins = tokens.map(|t| (t, self.explanation.margin(t)));
+        Some(margins.min_by(|x, y| x.1.total_cmp(&y.1))?.0)
     }
 
     /// Returns the parts of the margin to an alternative.
@@ -179,14 +182,21 @@ impl<'a> ExplainedSentence<'a> {
         }
     }
 
-    /// Describes the labels of an alternative: of its token, or of all tokens that differ.
+    /// Describes the labels of an alternative: of its token, or of the tokens that differ; of many,
+    /// those around its token.
     pub fn describe_alternative(&self, alternative: &Alternative<'_>) -> String {
-        if let [label] = alternative.labels() {
+        let (labels, range) = (alternative.labels(), alternative.range());
+        if let [label] = labels {
             return self.name(*label).to_owned();
         }
-        let tokens = alternative.range().zip(alternative.labels());
+        let first = (alternative.token() - range.start).saturating_sub(DESCRIBED / 2);
+        let tokens = range.zip(labels).skip(first).take(DESCRIBED);
         let tokens = tokens.map(|(t, &label)| format!("{}/{}", self.words[t], self.name(label)));
-        tokens.collect::<Vec<_>>().join(" ")
+        let mut description = tokens.collect::<Vec<_>>();
+        if labels.len() > description.len() {
+            description.push(format!("… ({} tokens)", labels.len()));
+        }
+        description.join(" ")
     }
 }
 

@@ -26,6 +26,10 @@ impl ExplainedSentence<'_> {
             }
             let written = write!(out, "{}", token_json(self, t)?);
             written.map_err(|e| Error::io("an explanation", e))?;
+            // Vectors double when they grow.
+            let tokens = self.words.len();
+            self.explanation
+                .check_memory(2 * out.len(), || format!("explaining {tokens} tokens"))?;
         }
         out.extend_from_slice(b"]}\n");
         Ok(())

@@ -25,13 +25,14 @@ mod text;
 
 use std::ops::Range;
 
+use crate::SMALL;
 use attributes::Collector;
-use dropchain::Result;
 use dropchain::kernel::chain::{Detour, MaxMarginals};
 use dropchain::kernel::ids::LabelId;
 use dropchain::kernel::tag::SentenceScores;
 use dropchain::sentence::Attributes;
-use dropchain::tag::{Condition, TagInput, TagOptions, Tagger};
+use dropchain::tag::{Condition, Interrupt, TagInput, TagOptions, Tagger, Workspace};
+use dropchain::{Error, MemoryLimit, Result};
 pub use explained::{
     ExplainedSentence, ExplainedTokens, Reasons, labels_against, words_to_explain,
 };
@@ -64,6 +65,7 @@ pub struct Explanation<'t> {
     best: MaxMarginals,
     attributes: Attributes,
     recall_bias: f64,
+    interrupt: Interrupt,
 }
 
 /// The best label sequence that has another label at a token.
@@ -81,12 +83,15 @@ impl<'t> Explanation<'t> {
     ///
     /// Same as [`Tagger::tag_with`].
     pub fn new<'s>(tagger: &'t Tagger, sentence: impl Into<TagInput<'s>>) -> Result<Self> {
-        Self::given(tagger, sentence, &Condition::new(), TagOptions::default())
+        tagger.with_workspace(|workspace| {
+            Self::given(tagger, sentence, &Condition::new(), TagOptions::default(), workspace)
+        })
     }
 
     /// Tags a sentence of which some labels or spans are known and explains its labels: the
     /// sequences they are compared with keep what is known. Of the options, only
-    /// [`TagOptions::constrain`] has an effect.
+    /// [`TagOptions::constrain`] has an effect. What interrupts the workspace interrupts the
+    /// explanation, and the reasons that are asked of it.
     ///
     /// # Errors
     ///
@@ -96,23 +101,26 @@ impl<'t> Explanation<'t> {
         sentence: impl Into<TagInput<'s>>,
         condition: &Condition,
         options: TagOptions,
+        workspace: &mut Workspace,
     ) -> Result<Self> {
         let sentence = sentence.into();
         // Max-marginals take no more memory than the search for the n best sequences.
         let arrays = TagOptions { marginals: true, nbest: 2, ..options };
-        let scores = tagger.scores_given(sentence, condition, arrays)?;
+        let scores = tagger.scores_given(sentence, condition, arrays, workspace)?;
         let options = TagOptions { nbest: 1, ..arrays };
-        let tag = |workspace: &mut _| tagger.tag_given(sentence, condition, options, workspace);
-        let marginals = tagger.with_workspace(tag)?.marginals.unwrap_or_default();
+        let tagging = tagger.tag_given(sentence, condition, options, workspace)?;
+        let marginals = tagging.marginals.unwrap_or_default();
         let constraint = tagger.constraint().filter(|_| options.constrain);
-        let mask = scores.mask.as_ref();
-        let best = MaxMarginals::new(tagger.transitions(), scores.scores(), constraint, mask);
+        let (mask, interrupt) = (scores.mask.as_ref(), workspace.interrupt().clone());
+        let (transitions, numbers) = (tagger.transitions(), scores.scores());
+        let best = MaxMarginals::new(transitions, numbers, constraint, mask, &interrupt);
+        interrupt.check()?;
         let labels = best.path().iter().enumerate();
         let marginals = labels.map(|(t, label)| marginals[[t, label.index()]]);
         let marginals = marginals.collect();
         let (model, limit) = (tagger.model(), tagger.memory_limit());
         let mut collector = Collector::new(model, limit, sentence.place(0));
-        tagger.attributes(sentence, &mut collector)?;
+        tagger.attributes(sentence, workspace, &mut collector)?;
         Ok(Self {
             tagger,
             scores,
@@ -120,7 +128,18 @@ impl<'t> Explanation<'t> {
             best,
             attributes: collector.finish(),
             recall_bias: model.header().recall_bias().unwrap_or(0.0),
+            interrupt,
         })
+    }
+
+    /// Checks that there is memory for so many bytes of `what`.
+    fn check_memory(&self, bytes: usize, what: impl FnOnce() -> String) -> Result<()> {
+        let memory = self.tagger.memory_limit();
+        if bytes as u64 <= SMALL && memory == MemoryLimit::Available {
+            return Ok(());
+        }
+        let checked = memory.check(bytes as u64, 0);
+        checked.map_err(|over| Error::parameter(format!("{}: {over}", what())))
     }
 
     /// Returns the labels, `[T]`: those of [`Tagger::tag`], in the scheme of the model.
@@ -151,6 +170,16 @@ impl<'t> Explanation<'t> {
     /// If there is no such token.
     pub fn probability(&self, t: usize) -> f64 {
         self.marginals[t]
+    }
+
+    /// Returns the margin of token `t`, up to the rounding of the scores of whole sequences; ∞ if
+    /// no other label is possible there. It is found without the sequence.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such token.
+    pub fn margin(&self, t: usize) -> f64 {
+        self.best.margin(t)
     }
 
     /// Returns the best label sequence that has another label at token `t`; `None` if no other

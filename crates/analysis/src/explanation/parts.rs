@@ -1,15 +1,13 @@
 //! The parts of a margin.
 
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use dropchain::Result;
 use dropchain::kernel::chain::Order;
 use dropchain::kernel::ids::LabelId;
 use dropchain::model::AttributeKind;
-use dropchain::{Error, MemoryLimit, Result};
 
 use super::Alternative;
-use crate::SMALL;
 
 /// Largest number of parts of a token that are of labels alone.
 const PARTS_OF_LABELS: usize = 5;
@@ -113,28 +111,22 @@ impl<'e> Alternative<'e> {
         let of_token = |t| all.token(t).count() + all.edge(t).count();
         let attributes: usize = tokens.clone().map(of_token).sum();
         let others = PARTS_OF_LABELS * (tokens.end() + 1 - tokens.start());
-        let needed = ((attributes + others) * size_of::<Part<'e>>()) as u64;
-        let memory = self.explanation.tagger.memory_limit();
-        if needed <= SMALL && memory == MemoryLimit::Available {
-            return Ok(());
-        }
-        memory.check(needed, 0).map_err(|over| {
-            let count = self.range().len();
-            let message = format!("an alternative that differs in {count} tokens: {over}");
-            Error::parameter(message)
+        self.explanation.check_memory((attributes + others) * size_of::<Part<'e>>(), || {
+            format!("an alternative that differs in {} tokens", self.range().len())
         })
     }
 
     fn node_parts(&self, t: usize, parts: &mut Vec<Part<'e>>) -> Result<()> {
         let labels = self.labels_at(t);
-        self.attribute_parts(t, AttributeKind::Node, parts, |name, value, weights| Part {
+        let row = (AttributeKind::Node, labels.map(LabelId::index));
+        self.attribute_parts(t, row, parts, |name, value, weights| Part {
             token: t,
             kind: PartKind::Attribute,
             name,
             labels,
             previous: None,
             value,
-            weights: labels.map(|label| weights(label.index())),
+            weights,
         })
     }
 
@@ -145,14 +137,15 @@ impl<'e> Alternative<'e> {
         let k = transitions.labels();
         let (labels, previous) = (self.labels_at(t), self.labels_at(t - 1));
         let pairs = [0, 1].map(|i| (previous[i].index(), labels[i].index()));
-        self.attribute_parts(t, AttributeKind::Edge, parts, |name, value, weights| Part {
+        let row = (AttributeKind::Edge, pairs.map(|(a, b)| a * k + b));
+        self.attribute_parts(t, row, parts, |name, value, weights| Part {
             token: t,
             kind: PartKind::EdgeAttribute,
             name,
             labels,
             previous: Some(previous),
             value,
-            weights: pairs.map(|(a, b)| weights(a * k + b)),
+            weights,
         })?;
         let bias = self.bias(labels);
         let weights = pairs.map(|(a, b)| transitions.score(a, b));
@@ -207,23 +200,22 @@ impl<'e> Alternative<'e> {
         })
     }
 
-    /// Adds the parts of the attributes of a token: `part` makes one of its name, its value and the
-    /// function from positions to its weights.
+    /// Adds the parts of the attributes of a token: `part` makes one of its name, its value and its
+    /// weights at two positions.
     fn attribute_parts(
         &self,
         t: usize,
-        kind: AttributeKind,
+        (kind, positions): (AttributeKind, [usize; 2]),
         parts: &mut Vec<Part<'e>>,
-        part: impl Fn(&'e str, f64, &dyn Fn(usize) -> f64) -> Part<'e>,
+        part: impl Fn(&'e str, f64, [f64; 2]) -> Part<'e>,
     ) -> Result<()> {
         let explanation = self.explanation;
         let model = explanation.tagger.model();
         let table = model.table(kind);
         let mut add = |(name, value): (&'e str, f64)| -> Result<()> {
-            if let Some(weights) = table.weights_of(model.key(name.as_bytes()))? {
-                let weights: BTreeMap<usize, f64> = weights.into_iter().collect();
-                let weight = |position| weights.get(&position).copied().unwrap_or(0.0);
-                parts.push(part(name, value, &weight));
+            explanation.interrupt.check()?;
+            if let Some(weights) = table.weights_at(model.key(name.as_bytes()), positions)? {
+                parts.push(part(name, value, weights));
             }
             Ok(())
         };

@@ -138,14 +138,12 @@ fn not_shown(sentence: &ExplainedSentence<'_>, chosen: &[usize]) -> String {
     let is_hidden = |t: &usize| chosen.binary_search(t).is_err();
     let hidden = (0..sentence.words.len()).filter(is_hidden);
     let count = sentence.words.len() - chosen.len();
-    let margins = hidden.filter_map(|t| {
-        let runner_up = sentence.explanation.runner_up(t)?;
-        Some((runner_up.margin(), &sentence.words[t]))
-    });
-    let least = margins.min_by(|x, y| x.0.total_cmp(&y.0));
+    let least = sentence.least_clear(hidden);
     let s = if count == 1 { "" } else { "s" };
-    let margin = least.map_or(String::new(), |(margin, word)| {
-        format!(", with margins of {margin:.3} ({}) or more", printable(word))
+    let least = least.and_then(|t| Some((sentence.explanation.runner_up(t)?, t)));
+    let margin = least.map_or(String::new(), |(runner_up, t)| {
+        let (margin, word) = (runner_up.margin(), printable(&sentence.words[t]));
+        format!(", with margins of {margin:.3} ({word}) or more")
     });
     format!("{count} other token{s}{margin}; --all explains them")
 }

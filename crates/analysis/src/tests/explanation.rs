@@ -1,10 +1,15 @@
 //! Explanations against the enumeration of all label sequences.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use dropchain::kernel::model::add_recall_bias;
 use dropchain::kernel::random::uniform;
 use dropchain::label::Span;
 use dropchain::model::TrainingRecord;
 use dropchain::sentence::{Attributes, TokenLabel};
+use dropchain::tag::Interrupt;
+use dropchain::{Error, Result};
 
 use super::*;
 
@@ -69,6 +74,17 @@ fn assert_explains(explanation: &Explanation<'_>, oracle: &Paths) -> usize {
     differing
 }
 
+/// Explains a sentence of which some labels are known.
+fn given<'t>(
+    tagger: &'t Tagger,
+    sentence: &Sentence,
+    condition: &Condition,
+    options: TagOptions,
+) -> Explanation<'t> {
+    let workspace = &mut Workspace::default();
+    Explanation::given(tagger, sentence, condition, options, workspace).unwrap()
+}
+
 #[test]
 fn margins_are_those_of_the_enumeration_and_parts_sum_to_them() {
     let mut differing = 0;
@@ -78,9 +94,7 @@ fn margins_are_those_of_the_enumeration_and_parts_sum_to_them() {
             for words in SENTENCES {
                 let sentence = Sentence::from_words(words);
                 let options = TagOptions { constrain, ..TagOptions::default() };
-                let explanation =
-                    Explanation::given(&tagger, &sentence, &Condition::new(), options);
-                let explanation = explanation.unwrap();
+                let explanation = given(&tagger, &sentence, &Condition::new(), options);
                 let tagging = tag(&tagger, words, options);
                 assert_eq!(explanation.labels(), tagging.labels);
                 differing +=
@@ -101,8 +115,7 @@ fn alternatives_keep_what_is_known() {
         .label(3, TokenLabel::OneOf(vec!["O".into(), "I-X".into()]));
     let sentence = Sentence::from_words(words);
     let options = TagOptions::default();
-    let explanation = Explanation::given(&tagger, &sentence, &condition, options);
-    let explanation = explanation.unwrap();
+    let explanation = given(&tagger, &sentence, &condition, options);
     let known = Paths::of(&tagger, &sentence, true)
         .given(|path| path[1] == LabelId(1) && path[3] != LabelId(1));
     assert_explains(&explanation, &known);
@@ -110,10 +123,10 @@ fn alternatives_keep_what_is_known() {
 
     let span = Span { start: 1, end: 3, kind: "X" };
     let condition = Condition::new().span(&span);
-    let explanation = Explanation::given(&tagger, &sentence, &condition, options);
+    let explanation = given(&tagger, &sentence, &condition, options);
     let known = Paths::of(&tagger, &sentence, true)
         .given(|path| path[1] == LabelId(1) && path[2] == LabelId(2) && path[3] != LabelId(2));
-    assert_explains(&explanation.unwrap(), &known);
+    assert_explains(&explanation, &known);
 }
 
 #[test]
@@ -187,6 +200,59 @@ fn the_recall_bias_is_a_part_of_its_own() {
     let runner_up = explanations[1].runner_up(0).unwrap();
     let parts = runner_up.parts().unwrap();
     assert!(parts.iter().all(|part| part.kind != PartKind::RecallBias));
+}
+
+#[test]
+fn explanations_and_their_reasons_end_with_an_interrupt() {
+    let tagger = tagger();
+    let sentence = Sentence::from_words(["c", "a", "b"].repeat(10));
+    // The reasons of the margin of each token, until the question numbered `last`.
+    let explain = |last: usize| {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&asked);
+        let mut workspace = Workspace::default();
+        let is_set = move || count.fetch_add(1, Ordering::Relaxed) >= last;
+        workspace.set_interrupt(Interrupt::new(is_set));
+        let (condition, options) = (Condition::new(), TagOptions::default());
+        let reasons = Explanation::given(&tagger, &sentence, &condition, options, &mut workspace)
+            .and_then(|explanation| {
+                let runner_ups = (0..sentence.len()).filter_map(|t| explanation.runner_up(t));
+                runner_ups.map(|runner_up| Ok(runner_up.parts()?.len())).collect()
+            });
+        (reasons, asked.load(Ordering::Relaxed))
+    };
+    let (reasons, all): (Result<Vec<usize>>, _) = explain(usize::MAX);
+    // Scores, labels, probabilities, max-marginals, and the attributes of all reasons.
+    assert!(all > 7 * sentence.len() + reasons.unwrap().len(), "{all}");
+    for last in 0..all {
+        let (reasons, asked) = explain(last);
+        assert!(matches!(reasons, Err(Error::Interrupted)), "{last}");
+        assert!(asked < last + 20, "{asked} questions after the one numbered {last}");
+    }
+}
+
+#[test]
+fn a_long_alternative_is_described_around_its_token() {
+    // Two label sequences, each far better than all others.
+    let mut header = header();
+    header.label_weights.transitions = vec![0.0, -50.0, -50.0, -50.0, -50.0, 0.0, -50.0, 0.0, 0.0];
+    let (nodes, none) =
+        ([("word[0]=a", vec![(LabelId(0), 0.001)])], Vec::<EdgeWeights<&str>>::new());
+    let tagger = Tagger::new(Model::from_weights(header, nodes, none).unwrap());
+    let sentence = Sentence::from_words(["a"].repeat(100));
+    let explained = ExplainedSentence {
+        words: words_to_explain(&sentence),
+        explanation: &Explanation::new(&tagger, &sentence).unwrap(),
+        against: None,
+        tokens: &ExplainedTokens::Named(vec!["51".to_owned()]),
+        top: 3,
+    };
+    let alternative = explained.alternative(50).unwrap();
+    assert_eq!(alternative.range(), 0..100);
+    let margins = explained.explanation.margin(50) - alternative.margin();
+    assert!(margins.abs() < 1e-9, "{margins}");
+    let description = explained.describe_alternative(&alternative);
+    assert_eq!(description, ["a/B-X a/I-X"; 10].join(" ") + " … (100 tokens)");
 }
 
 #[test]

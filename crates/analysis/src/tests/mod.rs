@@ -90,7 +90,9 @@ struct Paths(Vec<(Vec<LabelId>, f64)>);
 impl Paths {
     /// Enumerates the sequences of a sentence, if `constrain` only the legal ones.
     fn of(tagger: &Tagger, sentence: &Sentence, constrain: bool) -> Self {
-        let scores = tagger.scores_given(sentence, &Condition::new(), TagOptions::default());
+        let workspace = &mut Workspace::default();
+        let options = TagOptions::default();
+        let scores = tagger.scores_given(sentence, &Condition::new(), options, workspace);
         let scores = scores.unwrap();
         let mut paths = vec![Vec::new()];
         for _ in 0..sentence.len() {

@@ -18,7 +18,7 @@ use super::sweep::sweep;
 use super::tables::tables;
 use super::variant::Variant;
 use crate::arguments::{FileName, InputArguments, ThreadArguments};
-use crate::outputs::{CommandFiles, ResultFile};
+use crate::outputs::{CommandFiles, OutputKind, ResultFile};
 use crate::progress::Progress;
 use crate::template_arguments::{
     TemplateLimits, load_template, template_by_labels, template_files,
@@ -143,8 +143,9 @@ impl GradientsCommand {
         let mut files = CommandFiles::default()
             .read(&self.files)
             .read(template_files(self.template.as_ref(), template.as_ref()));
-        for (flag, path) in self.results.files() {
-            files = files.write(flag, path);
+        let kinds = [OutputKind::Benchmark, OutputKind::Figure];
+        for ((flag, path), kind) in self.results.files().into_iter().zip(kinds) {
+            files = files.write(flag, kind, path);
         }
         files.check()?;
         Ok(BenchmarkSettings { variants, training, template })

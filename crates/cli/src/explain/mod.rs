@@ -115,16 +115,18 @@ impl ExplainCommand {
         if self.output == OutputName::Html {
             print_exact(&output::page_beginning(&self.model.display().to_string()))?;
         }
-        let explain = |batch: &Batch, _: &mut Workspace, text: &mut Vec<u8>| {
+        let explain = |batch: &Batch, workspace: &mut Workspace, text: &mut Vec<u8>| {
             let documents = batch.documents();
             let sentences = batch.sentences.iter().enumerate();
             for (i, sentence) in sentences.filter(|(_, s)| !s.layout.document_start) {
                 let condition = self.forced.condition(sentence, format)?;
                 let condition = condition.unwrap_or_else(Condition::new);
                 let input = documents.input(i);
+                let explanation =
+                    &Explanation::given(&tagger, input, &condition, options, workspace)?;
                 let explained = ExplainedSentence {
                     words: words_to_explain(sentence),
-                    explanation: &Explanation::given(&tagger, input, &condition, options)?,
+                    explanation,
                     against: against.as_deref(),
                     tokens: &tokens,
                     top: self.top as usize,

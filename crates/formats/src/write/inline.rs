@@ -119,6 +119,7 @@ fn escape(buffer: &mut String, text: &str) {
 fn displayed(c: char) -> char {
     match c {
         '\n' | '\r' => ' ',
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => char::REPLACEMENT_CHARACTER,
         c if c.is_control() && c != '\t' => char::REPLACEMENT_CHARACTER,
         c => c,
     }

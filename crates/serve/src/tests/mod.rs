@@ -141,6 +141,8 @@ fn bodies_that_cannot_be_answered_say_why() {
         (422, "{\"text\": \"a\", \"nbest\": 3}", "as in /tag?nbest=3"),
         (422, deep.as_str(), "key \"text\": expected a string"),
         (422, "{\"rows\": [[\"a\"], [\"b\", \"c\"]]}", "row 2: expected 1 columns (word), found 2"),
+        (422, "{\"rows\": [[]], \"columns\": []}", "key \"columns\": expected the names of"),
+        (422, "{\"rows\": [[]]}", "expected rows of the columns of the training data"),
         (
             422,
             "{\"rows\": [[\"a\", \"b\", \"c\"]]}",

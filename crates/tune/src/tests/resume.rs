@@ -140,12 +140,27 @@ fn damage_is_an_error_with_its_line_and_a_torn_line_is_ignored() {
         outcome(search, &data, (&path, true))
     };
     let name = path.display();
-    let mut damaged = complete.clone();
-    damaged[ends[2] + 20..ends[2] + 40].fill(0);
-    let error = resume(&damaged).err().unwrap();
-    assert!(error.starts_with(&format!("{name}:5: is damaged: ")), "{error}");
-    assert!(error.ends_with("; remove it to start from the beginning"), "{error}");
-    assert!(fs::read(&path).unwrap() == damaged);
+    let expect_damage = |damaged: &[u8], line: usize, what: &str| {
+        let error = resume(damaged).err().unwrap();
+        assert!(error.starts_with(&format!("{name}:{line}: is damaged: {what}")), "{error}");
+        assert!(error.ends_with("; remove it to start from the beginning"), "{error}");
+        assert!(fs::read(&path).unwrap() == damaged);
+    };
+    // Digits of the options and of the scores, by one.
+    let digits = (ends[1]..ends[2]).chain(ends[0] - 40..ends[0]);
+    for i in digits.filter(|&i| complete[i].is_ascii_digit()).step_by(5) {
+        let mut damaged = complete.clone();
+        damaged[i] ^= 1;
+        let line = if i < ends[0] { 2 } else { 4 };
+        expect_damage(&damaged, line, "the line does not match its checksum");
+    }
+    // A score that no run has, with the right checksum.
+    let line = String::from_utf8(complete[ends[1] + 16..ends[2]].to_vec()).unwrap();
+    let (before, rest) = line.split_once("\"value\":").unwrap();
+    let forged = format!("{before}\"value\":1.7{}", &rest[rest.find(',').unwrap()..]);
+    let sum = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(forged.as_bytes()));
+    let forged = [&complete[..ends[1]], (sum + &forged).as_bytes(), &complete[ends[2]..]].concat();
+    expect_damage(&forged, 4, "a score is not from 0 to 1");
     let error = resume(b"Ann NNP\n").err().unwrap();
     assert!(error.starts_with(&format!("{name}: is not a checkpoint of `tune`")), "{error}");
     // After a power failure, a file may end in zeros.

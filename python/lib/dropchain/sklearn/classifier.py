@@ -131,7 +131,8 @@ class DropoutClassifier(ClassifierMixin, BaseEstimator):
         y : array of shape (N,)
             Their classes.
         sample_weight : array of shape (N,), optional
-            Their weights; a weight of 2 counts like the document and a copy of it.
+            Their weights; a weight of 2 counts like the document and a copy of it. With noise
+            'monte-carlo' it does so on average: the copy would have masks of its own.
         X_dev, y_dev : as X and y, optional
             Documents whose accuracy ends training early; see `patience`. The weights are then those
             of the best iteration.

@@ -9,6 +9,7 @@ import numpy as np
 
 from dropchain import _dropchain, pycrfsuite
 from dropchain._dropchain import Interrupted
+from dropchain._tuples import described
 from dropchain.pycrfsuite._parameters import EXTENSIONS, PARAMETERS
 from dropchain.sklearn.trainer import LinePerIterationTrainer
 
@@ -411,6 +412,9 @@ def _seed(random_state: Any) -> int:
         if random_state < 0:
             raise ValueError(f"random_state={random_state}; expected 0 or more")
         return int(random_state)
+    if not hasattr(random_state, "randint"):
+        expected = "None, an integer or a RandomState of NumPy"
+        raise ValueError(f"random_state={described(random_state)}; expected {expected}")
     return int(random_state.randint(2**31 - 1))
 
 
