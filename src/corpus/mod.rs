@@ -29,6 +29,7 @@ mod reader;
 mod sample;
 mod sentence_weight;
 mod source;
+mod tag_names;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -58,5 +59,6 @@ pub use reader::{check_regular, check_sources, files_of, open_stream};
 #[doc(hidden)]
 pub use sample::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};
 pub use source::InputStream;
+pub use tag_names::{label_column, label_names};
 pub use text::TextSplitter;
 pub use text_encoding::TextEncoding;
