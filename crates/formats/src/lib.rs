@@ -36,7 +36,7 @@ mod write;
 
 pub use escaped::Escaped;
 pub use input_format::InputFormat;
-pub use marks::{MARKS_STYLE, hue, marks_script};
+pub use marks::{MARKS_STYLE, hue, mark, marks_script};
 pub use read::{
     Brat, Misaligned, Overlaps, SpanOffsets, SpanOptions, Spans, WebAnno, annotation_files,
 };
