@@ -2,8 +2,9 @@
 
 use std::str::FromStr;
 
-use dropchain::Error;
-use dropchain::corpus::{self, LineRules, ReadLimits, ReadOptions, Supervision, TextOptions};
+use dropchain::corpus::{ReadLimits, ReadOptions, Supervision, TextOptions};
+use dropchain::sentence::LineRules;
+use dropchain::{Error, corpus};
 use dropchain_formats::{InputFormat, SpanOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use dropchain::corpus::{ReadOptions, Repair, is_blank};
+use dropchain::corpus::{ReadOptions, Repair};
+use dropchain::kernel::corpus::is_blank;
 use dropchain::label::{Scheme, Span, encode};
 use dropchain::sentence::{Offsets, Schema, Sentence, TextPosition};
 use dropchain::{Error, Place, Result, tokenize};

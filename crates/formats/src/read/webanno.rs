@@ -17,7 +17,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use dropchain::corpus::{InputLine, LineReader, ReadFormat, ReadOptions, SentenceParser, is_blank};
+use dropchain::corpus::{InputLine, LineReader, ReadFormat, ReadOptions, SentenceParser};
+use dropchain::kernel::corpus::is_blank;
 use dropchain::label::Scheme;
 use dropchain::{Error, Place, Result, Sentence};
 

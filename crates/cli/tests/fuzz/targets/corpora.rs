@@ -4,9 +4,10 @@ use std::io::{BufRead, BufReader, Cursor, Read, Write};
 use std::sync::Arc;
 
 use dropchain::corpus::{
-    Format, LineRules, OutputFormat, ReadOptions, ReadReport, Reader, Supervision, Tagged,
-    TextOptions, WriteFormat, WriteOptions, Writer,
+    Format, OutputFormat, ReadOptions, ReadReport, Reader, Supervision, Tagged, TextOptions,
+    WriteFormat, WriteOptions, Writer,
 };
+use dropchain::sentence::LineRules;
 use dropchain::{Error, MemoryLimit, Result, Sentence};
 use dropchain_formats::{
     Inline, InputFormat, Misaligned, Overlaps, SpanOffsets, SpanOptions, TextFormat,
