@@ -39,7 +39,7 @@ mod _dropchain {
     #[pymodule_export]
     use super::clusters::{cluster, write_file};
     #[pymodule_export]
-    use super::corpus::{PyCorpus, PyReadOptions, sample_text};
+    use super::corpus::{PyCorpus, PyReadOptions, label_column, label_names, sample_text};
     #[pymodule_export]
     use super::crfsuite::PyCrfTrainer;
     #[pymodule_export]

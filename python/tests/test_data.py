@@ -405,6 +405,8 @@ def test_options_of_other_forms_are_refused():
         train("train.conll", word="a", template="minimal")
     with pytest.raises(ValueError, match="misaligned is for spans"):
         Corpus(X, Y, misaligned="drop")
+    with pytest.raises(ValueError, match="overlaps is for spans"):
+        Corpus(X, Y, overlaps="first")
 
 
 def test_spans_that_cut_tokens_may_be_left_out():
@@ -412,6 +414,37 @@ def test_spans_that_cut_tokens_may_be_left_out():
     with pytest.warns(UserWarning, match="left out"):
         assert Corpus(data, misaligned="drop").labels == [["O", "O"]]
     assert Corpus(OFFSETS, unlabeled=True).labels == [None, None]
+
+
+def test_of_spans_that_overlap_one_may_be_read():
+    data = [("New York left", {"entities": [(4, 8, "PER"), (0, 8, "LOC"), (0, 8, "LOC")]})]
+    with pytest.raises(ValueError, match=r"data\[0\]: the span 'New York' .* overlap"):
+        Corpus(data)
+    with pytest.warns(UserWarning, match="1 span overlaps another: left out"):
+        assert Corpus(data, overlaps="longest").labels == [["B-LOC", "I-LOC", "O"]]
+    with pytest.warns(UserWarning, match="left out"):
+        assert Corpus(data, overlaps="first").labels == [["O", "B-PER", "O"]]
+
+
+def test_numbers_of_tags_are_whole_and_keep_the_order_of_the_names_of_the_data_set(tmp_path):
+    class DataSet(dict):
+        column_names = ["tokens", "ner_tags"]
+
+        class Feature:
+            names = ["O", "B-PER"]
+
+        features = {"ner_tags": Feature()}
+
+    data = DataSet(tokens=[["Ada", "left"]], ner_tags=[[1, 0]])
+    with pytest.warns(UserWarning, match="names are those of 'ner_tags' in another order"):
+        assert Corpus(data, names=["B-PER", "O"]).labels == [["B-PER", "O"]]
+    assert Corpus(data, names=["OUT", "B-X"]).labels == [["B-X", "OUT"]]
+    fraction = {"tokens": [["Ada", "left"]], "ner_tags": [[0.7, 0]]}
+    with pytest.raises(ValueError, match="ner_tags: row 0, token 0: found 0.7"):
+        Corpus(fraction, names=["O", "B-PER"])
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"tokens": ["Ada", "left"], "ner_tags": [1, 0]}\n')
+    assert Corpus.read(file, label_names=["O", "B-PER"]).labels == [["B-PER", "O"]]
 
 
 def test_data_of_nltk_are_read_as_they_come():

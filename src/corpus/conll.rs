@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::columns::{DOCUMENT_START, OUTSIDE, split_blanks, split_cells};
-use super::conllu::{self, MultiwordEnd, is_new_document};
+use super::conllu::{self, MiscLabels, MultiwordEnd, is_new_document};
 use super::guess::{ColumnLayout, Doubts, FirstLines};
 use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
@@ -41,6 +41,7 @@ pub(super) struct ConllParser {
     first: FirstLines,
     layout: Option<(ColumnLayout, Doubts)>,
     current: Option<(Sentence, MultiwordEnd)>,
+    misc_labels: MiscLabels,
     early_boundaries: Vec<(u64, String)>, // -DOCSTART- lines before the first token
     before: BeforeSentence,
     blank: bool, // the last line was blank
@@ -68,6 +69,7 @@ impl ConllParser {
             first: FirstLines::default(),
             layout: None,
             current: None,
+            misc_labels: MiscLabels::default(),
             early_boundaries: Vec::new(),
             before: BeforeSentence::default(),
             blank: false,
@@ -134,7 +136,7 @@ impl ConllParser {
                 keep_extra_line(current, line);
                 return Ok(());
             }
-            conllu::push(current, cells, line, &self.options)?;
+            conllu::push(current, cells, line, &self.options, &mut self.misc_labels)?;
         } else {
             let pushed = match layout.tabs {
                 true => current.push_input(line.text.split('\t'), line.number),
@@ -224,7 +226,8 @@ impl SentenceParser for ConllParser {
         if let Some((_, doubts)) = &mut self.layout {
             doubts.end(lines.file(), &self.options.report);
         }
-        self.end_sentence(lines.number(), ready)
+        self.end_sentence(lines.number(), ready)?;
+        self.misc_labels.finish()
     }
 
     fn recover(&mut self, lines: &mut LineReader) -> Result<()> {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::columns::{
-    CONLLU_COLUMNS, JOINED_PARTIAL, MISC, find_labels, labeled_schema, no_label_column,
+    CONLLU_COLUMNS, JOINED_PARTIAL, MISC, OUTSIDE, find_labels, labeled_schema, no_label_column,
 };
 use super::lines::InputLine;
 use super::misc;
@@ -20,6 +20,13 @@ const WHOLE_MISC: Repair = Repair {
     one: "label is a whole cell of misc",
     many: "labels are whole cells of misc",
     fate: "kept (`label` KEY takes the values of a key, such as name)",
+};
+
+/// Words outside of all spans, which need no key.
+const WITHOUT_KEY: Repair = Repair {
+    one: "word has no key with the label in misc",
+    many: "words have no key with the label in misc",
+    fate: "read as outside (O), since others have it",
 };
 
 /// The default label column.
@@ -38,6 +45,43 @@ enum TokenId {
 pub(super) struct MultiwordEnd {
     word: usize,
     line: u64,
+}
+
+/// Which words of a file have the key of the labels in misc.
+#[derive(Default)]
+pub(super) struct MiscLabels {
+    any: bool,
+    /// The error of the first word without it.
+    without: Option<Error>,
+}
+
+impl MiscLabels {
+    /// Returns the label of a word.
+    fn label(&mut self, key: &str, cell: &str, line: &InputLine) -> Result<Option<String>> {
+        let Some(label) = misc::value(cell, key) else {
+            self.without.get_or_insert_with(|| {
+                line.error(format!(
+                    "no column '{key}' to take labels from, and no key '{key}' in misc ('{cell}'); \
+                     the columns are {}",
+                    CONLLU_COLUMNS.join(" ")
+                ))
+            });
+            return Ok(None);
+        };
+        self.any = true;
+        if label.len() > 1 && (label.starts_with('(') || label.ends_with(')')) {
+            return Err(line.error(format!(
+                "the value '{label}' of the key '{key}' in misc begins or ends a span with a \
+                 bracket, as in CorefUD; expected a label for each word, such as B-PER"
+            )));
+        }
+        Ok(Some(label))
+    }
+
+    /// Ends the file: if no word has the key, the labels are elsewhere.
+    pub fn finish(&mut self) -> Result<()> {
+        self.without.take().filter(|_| !self.any).map_or(Ok(()), Err)
+    }
 }
 
 /// Returns the schema of a file; errors in the options are located at `line`.
@@ -65,18 +109,16 @@ pub(super) fn push(
     cells: [&str; 10],
     line: &InputLine,
     options: &ReadOptions,
+    labels: &mut MiscLabels,
 ) -> Result<()> {
     let schema = Arc::clone(sentence.schema());
     if let Some(key) = schema.label_key() {
-        let label = misc::value(cells[MISC], key).ok_or_else(|| {
-            line.error(format!(
-                "no column '{key}' to take labels from, and no key '{key}' in misc ('{}'); the \
-                 columns are {}",
-                cells[MISC],
-                CONLLU_COLUMNS.join(" ")
-            ))
-        })?;
-        return sentence.push(cells.into_iter().chain([&*label]), line.number);
+        let label = labels.label(key, cells[MISC], line)?;
+        if label.is_none() {
+            (options.report).add_at(&WITHOUT_KEY, line.file, line.number);
+        }
+        let label = label.as_deref().unwrap_or(OUTSIDE);
+        return sentence.push(cells.into_iter().chain([label]), line.number);
     }
     if schema.label() == Some(MISC) && cells[MISC].contains('=') {
         (options.report).warn_at(&WHOLE_MISC, line.file, line.number);
@@ -266,12 +308,20 @@ mod tests {
         let schema = read[0].schema();
         assert_eq!(schema.input_names().len(), 10);
         assert_eq!(schema.label_key(), Some("name"));
-        assert_eq!(
-            error(&text.replace("|name=I-PER", ""), &label("name")),
-            "x:2: no column 'name' to take labels from, and no key 'name' in misc \
-             ('SpaceAfter=No|x'); the columns are id form lemma upos xpos feats head deprel deps \
-             misc"
-        );
+        for (from, expected) in [("name=I-PER|", "B-PER O a|b"), ("name=B-PER", "O I-PER a|b")] {
+            let gaps = label("name");
+            let read = sentences(&text.replace(from, "_"), &gaps).unwrap();
+            assert_eq!(read[0].labels().unwrap().join(" "), expected);
+            let notice = "1 word has no key with the label in misc: read as outside (O)";
+            assert!(gaps.report.notices()[0].contains(notice));
+        }
+        for (from, bracket) in [("B-PER", "(PER"), ("I-PER", "PER)"), ("I-PER", "(e1-PER-1-)")] {
+            let error = error(&text.replace(from, bracket), &label("name"));
+            assert!(error.contains(&format!("the value '{bracket}' of the key 'name'")), "{error}");
+        }
+        // The tags of brackets are none.
+        let tags = text.replace("B-PER", "(").replace("I-PER", ")");
+        assert_eq!(sentences(&tags, &label("name")).unwrap()[0].labels().unwrap()[..2], ["(", ")"]);
         let supervision = Supervision { partial_labels: true, ..Supervision::default() };
         let partial = ReadOptions { supervision, ..label("name") };
         let read = sentences(&text.replace("B-PER", "_"), &partial).unwrap();

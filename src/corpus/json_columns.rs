@@ -9,7 +9,8 @@ use super::columns::{JOINED_PARTIAL, find_labels, labeled_schema};
 use super::json_object::{JsonObject, type_name};
 use super::lines::InputLine;
 use super::parse::ReadOptions;
-use crate::error::Result;
+use super::tag_names::label_column;
+use crate::error::{Place, Result};
 use crate::sentence::{JOINT, Schema, TokenLabel};
 
 /// The default key of the labels.
@@ -35,6 +36,8 @@ const RESERVED_KEYS: [&str; 11] = [
 pub(super) struct JsonColumns {
     pub schema: Arc<Schema>,
     pub keys: Vec<String>, // [C] the key of each column
+    /// The names of labels that are numbers.
+    pub names: Vec<String>,
 }
 
 impl JsonColumns {
@@ -53,7 +56,12 @@ impl JsonColumns {
         if joined.is_some() && options.supervision.partial_labels {
             return Err(line.error(JOINED_PARTIAL));
         }
-        let (key, label) = present.map_or((LABELS, "label"), |key| (key, key));
+        let is_missing = present.or(several).is_none() && object.get(LABELS).is_none();
+        let found = match is_missing && !options.unlabeled {
+            true => Some(found_labels(line, object, tokens, options)?),
+            false => None,
+        };
+        let (key, label) = present.or(found).map_or((LABELS, "label"), |key| (key, key));
         let parts: Vec<&str> = match several {
             Some(label) => label.split(JOINT).collect(),
             None => vec![key],
@@ -77,8 +85,37 @@ impl JsonColumns {
             _ => Schema::new(names, None),
         };
         let schema = schema.map_err(|error| line.error(error.to_string()))?;
-        Ok(Self { schema: Arc::new(schema), keys })
+        Ok(Self { schema: Arc::new(schema), keys, names: Vec::new() })
     }
+}
+
+/// The key of the labels where that of the options, or the usual one, is missing.
+fn found_labels<'a>(
+    line: &InputLine,
+    object: &'a JsonObject,
+    tokens: usize,
+    options: &ReadOptions,
+) -> Result<&'a str> {
+    let is_label = |item: &Value| item.is_string() || item.is_i64();
+    let are_labels = |(key, value): &&(String, &RawValue)| {
+        let items: Result<Vec<Value>, _> = serde_json::from_str(value.get());
+        !["tokens", "word"].contains(&&**key)
+            && items.is_ok_and(|items| items.len() == tokens && items.iter().all(is_label))
+    };
+    let keys: Vec<&str> = object.members.iter().filter(are_labels).map(|(key, _)| &**key).collect();
+    if let Some(key) = label_column(&keys).filter(|_| options.label.is_none()) {
+        let said = format!("read the labels under \"{key}\" (`label` chooses another key)");
+        options.report.say(Place::file(&**line.file), said);
+        return Ok(key);
+    }
+    let found = match &keys[..] {
+        [] => String::new(),
+        _ => format!(" (found a value for each under \"{}\": `label` KEY)", keys.join("\", \"")),
+    };
+    Err(line.error(format!(
+        "the key \"{}\" is missing; expected a string for each token there{found}",
+        options.label.as_deref().unwrap_or(LABELS)
+    )))
 }
 
 /// The keys of the columns `word` and others than the labels, in the order of the first object.
@@ -102,11 +139,11 @@ fn column_keys(
 /// The cells of the column `key`, one per token.
 pub(super) fn column(
     line: &InputLine,
-    object: &JsonObject,
+    value: Option<&RawValue>,
     key: &str,
     tokens: usize,
 ) -> Result<Vec<String>> {
-    let Some(value) = object.get(key) else {
+    let Some(value) = value else {
         return Err(line.error(format!(
             "the key \"{key}\" is missing; expected a string for each token there"
         )));
@@ -124,12 +161,12 @@ pub(super) fn column(
 /// The labels of an object, which may be partial.
 pub(super) fn partial_labels(
     line: &InputLine,
-    object: &JsonObject,
+    value: Option<&RawValue>,
     key: &str,
     tokens: usize,
 ) -> Result<Vec<TokenLabel>> {
-    let Some(value) = object.get(key) else {
-        return column(line, object, key, tokens).map(|_| Vec::new());
+    let Some(value) = value else {
+        return column(line, value, key, tokens).map(|_| Vec::new());
     };
     let items: Vec<Value> = serde_json::from_str(value.get()).map_err(|_| {
         let found = type_name(value);

@@ -1,6 +1,6 @@
 //! Parsing JSON lines: one object per line, with tokens or with text to tokenize.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -12,7 +12,8 @@ use super::json_columns::{JsonColumns, column, partial_labels, strings};
 use super::json_object::{JsonObject, parse_object, type_name};
 use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
-use crate::error::Result;
+use super::tag_names::{label_names, named, names_of_features};
+use crate::error::{Place, Result};
 use crate::sentence::{Sentence, Separation, TokenLabel};
 use crate::tokenize::Tokenizer;
 
@@ -25,6 +26,9 @@ const NO_WORD: &str = "_";
 /// The key of the document that an object belongs to, or of the array of its sentences.
 const DOCUMENT: &str = "doc";
 
+/// The key of a header, which has the names of labels that are numbers.
+const FEATURES: &str = "features";
+
 /// Maximum number of keys that messages list.
 const LISTED_KEYS: usize = 20;
 
@@ -32,6 +36,7 @@ const LISTED_KEYS: usize = 20;
 pub(super) struct JsonlParser {
     options: ReadOptions,
     columns: Option<JsonColumns>,
+    features: BTreeMap<String, Vec<String>>, // the names of the labels of each key
     tokenizer: Tokenizer,
     document: Option<Box<str>>, // the value of the key `doc` of the last object, as written
     separation: Separation,     // what stands before the next sentence
@@ -44,6 +49,7 @@ impl JsonlParser {
             tokenizer: Tokenizer::new(options.limits.max_sentence),
             options,
             columns: None,
+            features: BTreeMap::new(),
             document: None,
             separation: Separation::default(),
             blank: false,
@@ -53,6 +59,11 @@ impl JsonlParser {
     /// Parses the object on `line`: a sentence, a text, or a document of such objects.
     fn record(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
         let object = parse_object(line)?;
+        let is_header = ["tokens", TEXT, ATTRIBUTES].iter().all(|key| object.get(key).is_none());
+        if let Some(features) = object.get(FEATURES).filter(|_| is_header) {
+            self.features = names_of_features(line, features)?;
+            return Ok(());
+        }
         let document = object.get(DOCUMENT);
         if let (Some(document), None, None) = (document, object.get("tokens"), object.get(TEXT))
             && let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(document.get())
@@ -172,6 +183,21 @@ impl JsonlParser {
         Err(line.error(format!("expected the key \"tokens\" or \"text\", found {found}")))
     }
 
+    /// Determines the columns from the first object, and the names of labels that are numbers.
+    fn detect(&self, line: &InputLine, object: &JsonObject, tokens: usize) -> Result<JsonColumns> {
+        let mut columns = JsonColumns::detect(line, object, tokens, &self.options)?;
+        let key = columns.schema.label().and_then(|label| columns.keys.get(label));
+        let own = key.and_then(|key| self.features.get(key)).map_or(&[][..], Vec::as_slice);
+        let given = &self.options.supervision.label_names;
+        columns.names = label_names(own, given).to_vec();
+        if !given.is_empty() && columns.names != *given {
+            let said = "the names of labels that are given are those of the data set in another \
+                        order: its own order is read";
+            self.options.report.warn(Place::file(&**line.file), said);
+        }
+        Ok(columns)
+    }
+
     /// The sentence of an object with tokens.
     fn tokens(
         &mut self,
@@ -181,17 +207,25 @@ impl JsonlParser {
     ) -> Result<Sentence> {
         let columns = match self.columns.take() {
             Some(columns) => columns,
-            None => JsonColumns::detect(line, object, tokens.len(), &self.options)?,
+            None => self.detect(line, object, tokens.len())?,
         };
         let count = tokens.len();
         let mut cells = vec![tokens]; // [C][T]
         let mut labels = Vec::new(); // [T] if labels may be partial
         for (i, key) in columns.keys.iter().enumerate().skip(1) {
-            if self.options.supervision.partial_labels && columns.schema.label() == Some(i) {
-                labels = partial_labels(line, object, key, count)?;
+            let is_label = columns.schema.label() == Some(i);
+            let is_partial = self.options.supervision.partial_labels;
+            let mut value = object.get(key);
+            let named = match value.filter(|_| is_label) {
+                Some(value) => named(line, key, value, (&columns.names, is_partial))?,
+                None => None,
+            };
+            value = named.as_deref().or(value);
+            if is_partial && is_label {
+                labels = partial_labels(line, value, key, count)?;
                 cells.push(labels.iter().map(TokenLabel::text).collect());
             } else {
-                cells.push(column(line, object, key, count)?);
+                cells.push(column(line, value, key, count)?);
             }
         }
         let mut labels = labels.into_iter();

@@ -29,6 +29,7 @@ pub(crate) mod reader;
 pub(crate) mod sample;
 mod sentence_weight;
 pub(crate) mod source;
+mod tag_names;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -47,5 +48,6 @@ pub use parse::{
 pub use read_report::{ReadReport, Repair};
 pub use reader::Reader;
 pub(crate) use source::InputStream;
+pub use tag_names::{label_column, label_names};
 pub use text::TextSplitter;
 pub use text_encoding::TextEncoding;

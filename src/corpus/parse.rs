@@ -68,7 +68,7 @@ impl Format {
 pub struct ReadOptions {
     /// Format of all inputs; `None`: by the name of each file ([`Format::guess`]).
     pub format: Option<Format>,
-    /// The format of all inputs if it is none of [`Format`]; then that is not looked at.
+    /// The format of all inputs that it [reads](ReadFormat::reads), if it is none of [`Format`].
     pub reader: Option<Arc<dyn ReadFormat>>,
     /// CoNLL: the column names, in file order; by default `word`, indices and `label`.
     /// JSON lines: the only keys, besides tokens and labels, to use as columns; by default every
@@ -77,7 +77,8 @@ pub struct ReadOptions {
     pub columns: Option<Vec<String>>,
     /// The label column: its name or its index, from 0 or, if negative, from the end.
     /// By default the last column of CoNLL (none if `unlabeled`), `upos` of CoNLL-U and the key
-    /// `labels` of JSON lines. A name that is no column of CoNLL-U is a key in its column `misc`.
+    /// `labels` of JSON lines, or what [`label_column`](super::label_column) finds there. A name
+    /// that is no column of CoNLL-U is a key in its column `misc`.
     ///
     /// Several, such as `upos+feats`, are joined, unless a column has this name: a label is the
     /// values of all with `+` in between, and only the last column may have values with `+`.
@@ -98,7 +99,7 @@ pub struct ReadOptions {
 }
 
 /// What is known of labels and sentences beyond one label for each token.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Supervision {
     /// Labels may be partial: `_` is any label, `A|B` one of two; in JSON lines also `null` and an
     /// array of labels. Otherwise these are labels like any other (and errors in JSON lines).
@@ -106,12 +107,15 @@ pub struct Supervision {
     /// Weights of sentences are read: comments such as `# weight = 0.5` before a sentence,
     /// `@weight` lines of CRFsuite's format, and the key `weight` of JSON lines.
     pub weights: bool,
+    /// JSON lines: the names of labels that are numbers, from 0. A `features` header of the file
+    /// may have them, too ([`label_names`](super::label_names)).
+    pub label_names: Vec<String>,
 }
 
 impl Default for Supervision {
     /// Whole labels, and weights.
     fn default() -> Self {
-        Self { partial_labels: false, weights: true }
+        Self { partial_labels: false, weights: true, label_names: Vec::new() }
     }
 }
 
@@ -232,6 +236,16 @@ pub trait ReadFormat: fmt::Debug + Send + Sync {
     /// The source cannot be read.
     fn files(&self, source: &OsStr) -> Result<Vec<OsString>> {
         Ok(vec![source.to_owned()])
+    }
+
+    /// Whether a file, of which nothing has been read, is of this format. Others are what their
+    /// names say.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    fn reads(&self, _lines: &mut LineReader) -> Result<bool> {
+        Ok(true)
     }
 
     /// A parser for one file.

@@ -62,6 +62,11 @@ impl ReadReport {
         self.count_from(What::Counted(kept), 1, true, || Some(Place::line(file, line)));
     }
 
+    /// Adds what was decided about a place, once.
+    pub fn say(&self, place: Place, text: impl Into<String>) {
+        self.count_from(What::Said(text.into(), place.clone()), 1, false, || Some(place));
+    }
+
     /// Adds a warning, once: what is there is read, but most likely means something else.
     pub fn warn(&self, place: Place, text: impl Into<String>) {
         self.count_from(What::Said(text.into(), place.clone()), 1, true, || Some(place));

@@ -348,10 +348,10 @@ pub fn open_stream(name: &OsStr) -> Result<InputStream> {
 fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
     let mut lines = input.open(options.limits.memory)?;
     options.decode(&mut lines);
-    let guessed = || Format::guess(lines.file());
+    let guessed = Format::guess(lines.file());
     let parser = match &options.reader {
-        Some(reader) => reader.parser(options)?,
-        None => options.format.unwrap_or_else(guessed).parser(options)?,
+        Some(reader) if reader.reads(&mut lines)? => reader.parser(options)?,
+        _ => options.format.unwrap_or(guessed).parser(options)?,
     };
     let per_byte = parser.memory_per_byte();
     lines.limit_memory(options.limits.memory.bytes(0), Some(per_byte));

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use dropchain::corpus::{Corpus, Format, ReadOptions, Supervision, TextOptions};
-use dropchain::sentence::{LineRules, OffsetUnit};
+use dropchain::sentence::LineRules;
 use dropchain::{Error, Model, Result};
 #[cfg(feature = "serve")]
 pub use dropchain_command::arguments::ByteSize;
@@ -15,7 +15,9 @@ pub use dropchain_command::arguments::{
     Choice, FileName, LimitArguments, MemoryArgument, Switch, TextArguments, ThreadArguments,
     by_name, one_of,
 };
-use dropchain_formats::{InputFormat, Misaligned, SpanOptions, annotation_files};
+use dropchain_formats::{
+    InputFormat, Misaligned, Overlaps, SpanOffsets, SpanOptions, annotation_files,
+};
 
 use crate::progress::notice;
 
@@ -29,7 +31,7 @@ pub struct InputArguments {
     /// blank lines between sentences. conllu: CoNLL-U. crfsuite: attributes in CRFsuite's format.
     /// jsonl: JSON lines {"tokens": […], "labels": […]}. spans: JSON with texts and spans of
     /// characters, of Prodigy, doccano and Label Studio. brat: files NAME.txt with NAME.ann, or
-    /// folders of them.
+    /// folders of them. webanno: TSV 3 of WebAnno and INCEpTION, which its first line names, too.
     #[arg(long, value_parser = input_format(), hide_short_help = true)]
     pub format: Option<InputFormat>,
     /// Column names of CoNLL files, left to right, for example `word,pos,chunk,ner`
@@ -45,6 +47,9 @@ pub struct InputArguments {
     /// of the columns. Only the last column may have values with `+`.
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub label: Option<String>,
+    /// Names of labels that are numbers in JSON lines, from 0: O,B-PER,I-PER
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", hide_short_help = true)]
+    label_names: Vec<String>,
     #[command(flatten)]
     pub lines: LineArguments,
     #[command(flatten)]
@@ -62,12 +67,16 @@ impl InputArguments {
             columns: self.columns.clone(),
             label: self.label.clone(),
             lines: self.lines.rules(),
-            supervision: Supervision { weights: false, ..Supervision::default() },
+            supervision: Supervision {
+                weights: false,
+                label_names: self.label_names.clone(),
+                ..Supervision::default()
+            },
             limits: self.limits.read(),
             ..ReadOptions::default()
         });
         match self.format {
-            None => options,
+            None => InputFormat::guess(self.spans.options(), options),
             Some(format) => format.apply(self.spans.options(), options),
         }
     }
@@ -179,21 +188,28 @@ impl ParagraphArgument {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Input")]
 pub struct SpanArguments {
-    /// What offsets of spans count: chars (code points), bytes or utf16 [default: chars]
+    /// What offsets of spans count: chars (code points), utf16, lines (CRLF is one), utf16-lines or
+    /// bytes [default: chars, or what the texts of the spans show]
     #[arg(long, value_name = "UNIT", hide_long_help = true)]
-    offsets: Option<OffsetUnit>,
+    offsets: Option<SpanOffsets>,
     /// Spans that cut a token: error, expand (to whole tokens) or drop [default: error]
     ///
     /// The error lists all of them. Discontinuous spans of BRAT are treated alike.
     #[arg(long, value_name = "ACTION", hide_long_help = true)]
     misaligned: Option<Misaligned>,
+    /// Spans that overlap: error, longest (is kept) or first (listed) [default: error]
+    ///
+    /// The error lists all of them. Exact duplicates are read once.
+    #[arg(long, value_name = "ACTION", hide_long_help = true)]
+    overlaps: Option<Overlaps>,
 }
 
 impl SpanArguments {
     pub fn options(&self) -> SpanOptions {
         SpanOptions {
-            offsets: self.offsets.unwrap_or_default(),
+            offsets: self.offsets,
             misaligned: self.misaligned.unwrap_or_default(),
+            overlaps: self.overlaps.unwrap_or_default(),
         }
     }
 }
@@ -211,9 +227,11 @@ pub struct PartialLabelArguments {
 }
 
 impl PartialLabelArguments {
-    /// Returns what is known of labels in training data, weights included.
-    pub fn supervision(&self) -> Supervision {
-        Supervision { partial_labels: self.partial_labels, weights: true }
+    /// Returns options that read training data, weights included.
+    pub fn apply(&self, options: ReadOptions) -> ReadOptions {
+        let partial_labels = self.partial_labels;
+        let supervision = Supervision { partial_labels, weights: true, ..options.supervision };
+        ReadOptions { supervision, ..options }
     }
 
     /// Returns a hint if labels of `corpus` look partial, but are read as ordinary labels.

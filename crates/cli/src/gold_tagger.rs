@@ -141,6 +141,8 @@ fn read_gold(
     let reader = Reader::open_by_content(&[gold], |lines| {
         let mut options = input.read_options();
         options.decode(lines);
+        let first_line = InputFormat::of_first_line(lines)?.filter(|_| input.format.is_none());
+        let format = first_line.unwrap_or(format);
         let has_defaults = input.columns.is_none() && input.label.is_none();
         match format {
             InputFormat::Core(Format::Conll) if has_defaults => {

@@ -130,7 +130,8 @@ impl TagInputArguments {
         let reader = Reader::open_by_content(files, |lines| {
             let mut options = options;
             options.decode(lines);
-            format = match named {
+            let first_line = InputFormat::of_first_line(lines)?.filter(|_| self.format.is_none());
+            format = match first_line.or(named) {
                 Some(format) => format,
                 None => model.detect_format(lines, &mut options, &say)?.into(),
             };
@@ -177,10 +178,12 @@ impl ForcedArguments {
             (_, InputFormat::Core(Format::Text)) => Err(Error::parameter(
                 "--forced: raw text has no labels; expected columns or JSON lines (--format)",
             )),
-            (_, InputFormat::Spans | InputFormat::Brat) => Err(Error::parameter(
-                "--forced: annotated spans do not say which other tokens are known; expected \
+            (_, InputFormat::Spans | InputFormat::Brat | InputFormat::WebAnno) => {
+                Err(Error::parameter(
+                    "--forced: annotated spans do not say which other tokens are known; expected \
                  columns or JSON lines (--format)",
-            )),
+                ))
+            }
             ([column], _) => Ok(ReadOptions {
                 label: Some(column.clone()),
                 unlabeled: false,

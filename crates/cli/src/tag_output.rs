@@ -195,7 +195,8 @@ impl TagOutputArguments {
     /// Returns the output format for input of this format.
     pub fn format(&self, input: InputFormat) -> OutputName {
         self.output.unwrap_or(match input {
-            InputFormat::Core(Format::Text | Format::Conll | Format::Crfsuite) => OutputName::Conll,
+            InputFormat::Core(Format::Text | Format::Conll | Format::Crfsuite)
+            | InputFormat::WebAnno => OutputName::Conll,
             InputFormat::Core(Format::Conllu) => OutputName::Conllu,
             InputFormat::Core(Format::Jsonl) | InputFormat::Spans | InputFormat::Brat => {
                 OutputName::Jsonl

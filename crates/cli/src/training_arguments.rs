@@ -158,8 +158,7 @@ impl TrainingArguments {
         progress: &Progress,
     ) -> Result<TrainingCorpora> {
         progress.update(&format!("reading {}", train.join(", ")));
-        let options =
-            ReadOptions { supervision: self.partial.supervision(), ..input.read_options() };
+        let options = self.partial.apply(input.read_options());
         let limits = options.limits;
         let labeled = Corpus::read(train, &options)?;
         if let Some(hint) = self.partial.hint(&labeled) {

@@ -114,7 +114,7 @@ fn options_of_single_algorithms_are_in_the_help_of_all_options_alone() {
     assert!(all.contains("\nOnly with --algorithm sgd:\n"), "{all}");
     assert!(listed(&short) <= 16, "{short}");
     assert!(listed(&long) <= 50, "{}", listed(&long));
-    assert!((55..=62).contains(&listed(&all)), "{}", listed(&all));
+    assert!((55..=66).contains(&listed(&all)), "{}", listed(&all));
 }
 
 #[test]

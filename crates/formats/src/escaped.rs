@@ -3,7 +3,8 @@
 use std::fmt;
 
 /// A text as it stands in an element or in a quoted attribute of a page, wherever it comes from. CR
-/// alone would become LF there, and control characters are not allowed: U+FFFD stands for them.
+/// alone would become LF there, control characters are not allowed, and those of the direction of
+/// text would change what is around them: U+FFFD stands for them.
 #[derive(Clone, Copy, Debug)]
 pub struct Escaped<'a>(pub &'a str);
 
@@ -18,6 +19,7 @@ impl fmt::Display for Escaped<'_> {
                 '"' => "&quot;",
                 '\'' => "&#39;",
                 '\r' => "&#13;",
+                '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => "\u{fffd}",
                 c if c.is_control() && !c.is_whitespace() => "\u{fffd}",
                 _ => continue,
             };
@@ -39,6 +41,7 @@ mod tests {
         let markup = escaped("<b a=\"'\">&</b>");
         assert_eq!(markup, "&lt;b a=&quot;&#39;&quot;&gt;&amp;&lt;/b&gt;");
         assert_eq!(escaped("a\0b\tc\r\né\u{9b}"), "a\u{fffd}b\tc&#13;\né\u{fffd}");
+        assert_eq!(escaped("a\u{202e}b\u{2069}\u{200f}"), "a\u{fffd}b\u{fffd}\u{200f}");
         assert_eq!(escaped(""), "");
     }
 }

@@ -4,10 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use dropchain::corpus::{Format, ReadOptions};
+use dropchain::corpus::{Format, LineReader, ReadOptions};
 use dropchain::{Error, Result};
 
-use super::read::{Brat, SpanOptions, Spans};
+use super::read::{Brat, SpanOptions, Spans, WebAnno, is_webanno};
 
 /// An input format: of the library, or of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,11 +18,13 @@ pub enum InputFormat {
     Spans,
     /// BRAT's standoff format ([`Brat`]).
     Brat,
+    /// TSV 3 of WebAnno and INCEpTION ([`WebAnno`]).
+    WebAnno,
 }
 
 impl InputFormat {
     /// Every format.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Core(Format::Text),
         Self::Core(Format::Conll),
         Self::Core(Format::Conllu),
@@ -30,6 +32,7 @@ impl InputFormat {
         Self::Core(Format::Jsonl),
         Self::Spans,
         Self::Brat,
+        Self::WebAnno,
     ];
 
     /// The name that [`InputFormat::from_str`] parses.
@@ -38,6 +41,7 @@ impl InputFormat {
             Self::Core(format) => format.name(),
             Self::Spans => "spans",
             Self::Brat => "brat",
+            Self::WebAnno => "webanno",
         }
     }
 
@@ -48,8 +52,26 @@ impl InputFormat {
             Self::Core(format) => options.format = Some(format),
             Self::Spans => options.reader = Some(Arc::new(Spans(spans))),
             Self::Brat => options.reader = Some(Arc::new(Brat(spans))),
+            Self::WebAnno => {
+                options.reader = Some(Arc::new(WebAnno { spans, by_first_line: false }));
+            }
         }
         options
+    }
+
+    /// Returns options for files whose format is not given: what their first line says
+    /// ([`InputFormat::of_first_line`]), or else their names.
+    pub fn guess(spans: SpanOptions, options: ReadOptions) -> ReadOptions {
+        ReadOptions { reader: Some(Arc::new(WebAnno { spans, by_first_line: true })), ..options }
+    }
+
+    /// Returns the format of a file, of which nothing has been read, if its first line names one.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub fn of_first_line(lines: &mut LineReader) -> Result<Option<Self>> {
+        Ok(is_webanno(lines)?.then_some(Self::WebAnno))
     }
 }
 
@@ -73,7 +95,7 @@ impl FromStr for InputFormat {
         found.ok_or_else(|| {
             Error::parameter(format!(
                 "unknown input format '{name}': expected text, conll, conllu, crfsuite, jsonl, \
-                 spans or brat"
+                 spans, brat or webanno"
             ))
         })
     }
@@ -90,8 +112,8 @@ mod tests {
         }
         assert_eq!(
             "xml".parse::<InputFormat>().unwrap_err().to_string(),
-            "unknown input format 'xml': expected text, conll, conllu, crfsuite, jsonl, spans or \
-             brat"
+            "unknown input format 'xml': expected text, conll, conllu, crfsuite, jsonl, spans, \
+             brat or webanno"
         );
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | JSON with spans: Prodigy, doccano, Label Studio, displaCy | [`Spans`] | [`TextFormat`] |
 //! | BRAT's standoff annotations | [`Brat`] | [`TextFormat`] |
+//! | TSV 3 of WebAnno and INCEpTION | [`WebAnno`] | |
 //! | pages of HTML | | [`TextFormat`] |
 //! | brackets with or without colors | | [`Inline`] |
 //!
@@ -35,6 +36,8 @@ mod write;
 
 pub use escaped::Escaped;
 pub use input_format::InputFormat;
-pub use marks::{MARKS_STYLE, hue, marks_script};
-pub use read::{Brat, Misaligned, SpanOptions, Spans, annotation_files};
+pub use marks::{MARKS_STYLE, hue, mark, marks_script};
+pub use read::{
+    Brat, Misaligned, Overlaps, SpanOffsets, SpanOptions, Spans, WebAnno, annotation_files,
+};
 pub use write::{Inline, TextFormat, TextWriter};

@@ -76,7 +76,7 @@ pub fn read_cluster_text<P: AsRef<Path>>(
         let options = ReadOptions {
             format: Some(format),
             unlabeled: true,
-            supervision: Supervision { partial_labels: false, weights: false },
+            supervision: Supervision { weights: false, ..Supervision::default() },
             ..options.clone()
         };
         for sentence in Reader::open(&[file.as_ref().as_os_str()], &options)? {

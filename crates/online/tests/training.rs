@@ -105,7 +105,7 @@ fn train_on(
     let read = ReadOptions {
         format: Some(Format::Conll),
         lines: LineRules { comments: true, header: false },
-        supervision: Supervision { partial_labels: true, weights: true },
+        supervision: Supervision { partial_labels: true, ..Supervision::default() },
         ..ReadOptions::default()
     };
     let corpus = Corpus::parse(text, "x.conll", &read)?;

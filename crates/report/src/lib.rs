@@ -165,6 +165,10 @@ impl Report {
         let mut syntax = SyntaxConfig::builder();
         syntax.trim_blocks(true).lstrip_blocks(true);
         environment.set_syntax(syntax.build().map_err(failed)?);
+        environment.set_formatter(|out, state, value| match value.as_str() {
+            Some(text) if !value.is_safe() => write!(out, "{}", Escaped(text)).map_err(Into::into),
+            _ => minijinja::escape_formatter(out, state, value),
+        });
         environment.add_filter("breakable", breakable);
         let source = include_str!("page.html");
         environment.add_template(TEMPLATE, source).map_err(failed)?;

@@ -384,6 +384,22 @@ mod tests {
     }
 
     #[test]
+    fn rows_have_the_direction_of_their_text_and_marks_are_isolated() {
+        let words = ["דנה", "גרה", "a\u{202e}b", "."];
+        let gold = ["B-PER", "O", "O", "O"];
+        let mut list = SentenceList::new(9, vec!["a"], true);
+        let errors = [span_errors(&gold, &["O"; 4])];
+        list.add(&Sentence::from_words(words), (&spans(&gold), &[Vec::new()]), &errors);
+        let mut section = Section::new("errors", "Errors");
+        list.add_to(&mut section);
+        let report = crate::Report { evaluated: vec![section], ..crate::Report::default() };
+        let page = report.html(None).unwrap();
+        assert_eq!(page.matches("<p dir=\"auto\">").count(), 2, "gold and one system");
+        assert!(page.contains("<bdi class=\"span wrong\">דנה"), "{page}");
+        assert!(page.contains("a\u{fffd}b") && !page.contains('\u{202e}'), "{page}");
+    }
+
+    #[test]
     fn the_number_of_errors_is_bounded() {
         let (gold, predicted) = (["B-X", "O", "B-X", "O", "B-X"], ["O"; 5]);
         let two = list(&gold, &predicted, 2);

@@ -89,6 +89,7 @@ def corpus(
     unlabeled: bool = False,
     weights: Iterable[float] | None = None,
     misaligned: str | None = None,
+    overlaps: str | None = None,
 ) -> Corpus:
     """Convert what is in memory: see :class:`Corpus`."""
     columns = column_names(columns)
@@ -108,8 +109,10 @@ def corpus(
     form = kind(sentences)
     if form != "table":
         _check_not_given(given, sentences)
-    if misaligned is not None and form != "offsets":
-        raise ValueError("misaligned is for spans of characters")
+    spans = {"misaligned": misaligned, "overlaps": overlaps}
+    for name, value in spans.items():
+        if value is not None and form != "offsets":
+            raise ValueError(f"{name} is for spans of characters")
     options: Any = {"columns": columns, "weights": weights, "unlabeled": unlabeled}
     options["label"] = None if label is None else str(label)
     if form == "table":
@@ -117,7 +120,7 @@ def corpus(
     if labels is None and form == "docs":
         return _docs.corpus(sentences, **options)
     if labels is None and form == "offsets":
-        return _tuples.of_offsets(sentences, unlabeled, weights, misaligned)
+        return _tuples.of_offsets(sentences, unlabeled, weights, spans)
     if labels is None and form == "pairs":
         labels = None if unlabeled else [pair[1] for pair in sentences]
         sentences = [pair[0] for pair in sentences]
@@ -152,7 +155,7 @@ def labeled(
         data, y = data
     if form is None and y is None:
         raise TypeError(_unknown(data, name))
-    of_memory = ("sentence", "word", "label", "misaligned")
+    of_memory = ("sentence", "word", "label", "misaligned", "overlaps")
     known: dict[str, Any] = {key: options.get(key) for key in of_memory}
     if form == "tagged" and columns is not None and known["label"] is None:
         known["label"] = -1

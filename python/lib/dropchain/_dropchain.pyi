@@ -89,6 +89,8 @@ class ReadOptions:
         paragraphs: bool = False,
         offsets: str | None = None,
         misaligned: str | None = None,
+        overlaps: str | None = None,
+        label_names: Iterable[str] | None = None,
     ) -> Self: ...
 
 @final
@@ -106,6 +108,7 @@ class Corpus:
         unlabeled: bool = False,
         weights: Iterable[float] | None = None,
         misaligned: str | None = None,
+        overlaps: str | None = None,
     ) -> Self: ...
     @classmethod
     def _of(
@@ -136,6 +139,8 @@ class Corpus:
         paragraphs: bool = False,
         offsets: str | None = None,
         misaligned: str | None = None,
+        overlaps: str | None = None,
+        label_names: Iterable[str] | None = None,
     ) -> Self: ...
     @classmethod
     def parse(
@@ -150,6 +155,7 @@ class Corpus:
         header: bool = False,
         partial_labels: bool = False,
         misaligned: str | None = None,
+        overlaps: str | None = None,
         name: str = "text",
     ) -> Self: ...
     def write(
@@ -315,6 +321,8 @@ def cluster(arguments: dict[str, Any]) -> Clusters: ...
 def draw(description: str) -> str | None: ...
 def plot_style() -> str: ...
 def hue(label: str) -> int: ...
+def label_column(names: list[str]) -> str | None: ...
+def label_names(own: list[str], given: list[str]) -> list[str]: ...
 def write_file(path: _Path, contents: bytes) -> None: ...
 def evaluate(
     gold: Any, predicted: Any, plain_labels: str = ..., outside: str | None = ...

@@ -65,6 +65,9 @@ _STYLE = """
 }
 """
 
+#: Control characters of the direction of text.
+_DIRECTIONS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
+
 
 class Html(str):
     """Text that is HTML already."""
@@ -95,8 +98,9 @@ def _style() -> str:
 
 
 def escaped(value: Any) -> str:
-    """Return a value as HTML."""
-    return value if isinstance(value, Html) else html.escape(str(value))
+    """Return a value as HTML, without control characters of the direction of text, which would
+    change what is around them."""
+    return value if isinstance(value, Html) else html.escape(str(value)).translate(_DIRECTIONS)
 
 
 def page(*parts: str) -> str:
@@ -106,7 +110,7 @@ def page(*parts: str) -> str:
 
 def paragraph(text: str, kind: str = "note") -> Html:
     """Return a paragraph."""
-    return Html(f'<p class="{kind}">{escaped(text)}</p>')
+    return Html(f'<p class="{kind}" dir="auto">{escaped(text)}</p>')
 
 
 def plural(number: int, thing: str) -> str:
@@ -200,8 +204,10 @@ def _mark(text: str, mark: Mark) -> str:
         unsure = ' class="unsure"'
     # Without the style sheet, the colors of light pages.
     style = f"--hue:{hue};background:hsl({hue},75%,90%);color:#1c2024"
-    return f'<mark{unsure} style="{style}" title="{title}">{text}&nbsp;<b>{name}</b></mark>'
+    mark = f'<mark{unsure} dir="auto" style="{style}" title="{title}">'
+    return f"{mark}{text}&nbsp;<b>{name}</b></mark>"
 
 
 def _doubt(text: str, mark: Mark) -> str:
-    return f'<u title="{escaped(mark.name)}: probability {mark.probability:.3f}">{text}</u>'
+    title = f"{escaped(mark.name)}: probability {mark.probability:.3f}"
+    return f'<u dir="auto" title="{title}">{text}</u>'

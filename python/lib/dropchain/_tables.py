@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from dropchain import _dropchain
 from dropchain._dropchain import Corpus
 from dropchain._tuples import described
 
@@ -16,7 +17,6 @@ IGNORED = -100
 #: Names of columns in lower case, without anything but letters and digits.
 _SENTENCES = ("sentence", "sentenceid", "sentid", "sentenceidx", "sentenceno", "sent", "sentidx")
 _WORDS = ("word", "words", "token", "tokens", "form", "forms", "text")
-_LABELS = ("label", "labels", "tag", "tags", "ner", "entity", "entities", "iob", "bio")
 
 
 class Table:
@@ -81,13 +81,9 @@ class Table:
         """Return the only column that can have the labels."""
         others = [name for name in self.names if name != word and name not in sentences]
         named = [name for name in others if self.tag_names(name)]
-        exact = [name for name in others if name.lower() in _LABELS[:4]]
-        likely = [name for name in others if name.lower() in _LABELS or "tags" in name.lower()]
-        for candidates in (named, exact, likely):
-            if len(candidates) == 1:
-                return str(candidates[0])
-            if candidates:
-                break
+        found = named[0] if len(named) == 1 else _dropchain.label_column(named or others)
+        if found is not None:
+            return found
         raise ValueError(
             "the column of the tags is not clear; expected label=… as one of "
             + ", ".join(self.names)
@@ -245,8 +241,11 @@ def corpus(
         sentences = [list(zip(*cells)) for cells in zip(words, *others.values())]
     tags = None if unlabeled else labels if label is None else table.column(label)
     if tags is not None:
-        known = listed(names or []) or ([] if label is None else table.tag_names(label))
+        own, given = [] if label is None else table.tag_names(label), listed(names or [])
+        known = _dropchain.label_names(own, given)
         name = label or "y"
+        if given and known != given:
+            _warn(f"names are those of '{name}' in another order: its own order is kept")
         tags = _one_for_each(rows.divided(table.rows(tags, name), name), words, name)
         tags = _labels(tags, known, rows, name)
     try:
@@ -352,7 +351,9 @@ def _tag(tag: Any, names: list[str], place: str) -> Any:
         return None
     try:
         number = int(tag)
-    except (TypeError, ValueError):
+        if number != tag:  # a fraction
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"{place}: found {described(tag)} as a tag; expected its number or name"
         ) from None

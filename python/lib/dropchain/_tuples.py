@@ -13,7 +13,7 @@ from dropchain._dropchain import Corpus
 
 
 def of_offsets(
-    examples: Any, unlabeled: bool, weights: Iterable[float] | None, misaligned: str | None
+    examples: Any, unlabeled: bool, weights: Iterable[float] | None, spans: dict[str, str | None]
 ) -> Corpus:
     """Convert texts with spans of characters, as spaCy trains on them."""
     lines = []
@@ -24,23 +24,22 @@ def of_offsets(
                 f"as [('Ada left', {{'entities': [(0, 3, 'PER')]}})]"
             )
         text, annotation = example
-        spans = []
+        found = []
         for n, span in enumerate(annotation.get("entities") or ()):
             try:
                 start, end, label = span[:3]
-                spans.append({"start": int(start), "end": int(end), "label": str(label)})
+                found.append({"start": int(start), "end": int(end), "label": str(label)})
             except (TypeError, ValueError):
                 raise ValueError(
                     f"data[{i}]: found {described(span)} as entity {n}; expected (start, end, "
                     "label)"
                 ) from None
-        lines.append(json.dumps({"text": text, "spans": spans}))
+        lines.append(json.dumps({"text": text, "spans": found}))
     if weights is not None:
         raise ValueError("weights are those of sentences, which texts are split into")
     try:
         return Corpus.parse(
-            "\n".join(lines), format="spans", name="data", unlabeled=unlabeled,
-            misaligned=misaligned,
+            "\n".join(lines), format="spans", name="data", unlabeled=unlabeled, **spans
         )
     except ValueError as error:
         message = re.sub(

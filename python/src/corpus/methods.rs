@@ -59,9 +59,14 @@ fn is_same_file(a: &str, b: &Path) -> bool {
 }
 
 /// Sets how to read to what it was for the corpus that a model was trained on, as far as it is not
-/// given and the format has not its own.
-fn read_like(tagger: &Tagger, file: &str, options: ReadOptions) -> ReadOptions {
-    if options.reader.is_some() {
+/// given; formats of annotation tools have their own.
+fn read_like(
+    tagger: &Tagger,
+    file: &str,
+    format: Option<&str>,
+    options: ReadOptions,
+) -> ReadOptions {
+    if format.is_some() && options.format.is_none() {
         return options;
     }
     let format = options.format.unwrap_or_else(|| Format::guess(file));
@@ -144,10 +149,15 @@ impl PyCorpus {
     ///     The encoding of the text, such as latin1; by default UTF-8.
     /// paragraphs : bool
     ///     Raw text has hard line breaks: a blank line ends a paragraph.
-    /// offsets : {'chars', 'bytes', 'utf16'}, optional
-    ///     What offsets of spans count.
+    /// offsets : {'chars', 'utf16', 'lines', 'utf16-lines', 'bytes'}, optional
+    ///     What offsets of spans count (lines: code points, CRLF is one); by default code points,
+    ///     or what the texts of the spans show.
     /// misaligned : {'error', 'expand', 'drop'}, optional
     ///     What becomes of spans that cut a token.
+    /// overlaps : {'error', 'longest', 'first'}, optional
+    ///     Which of spans that overlap is read.
+    /// label_names : iterable of str, optional
+    ///     JSON lines: the names of labels that are numbers, from 0.
     ///
     /// What is decided about a file that does not say it, or most likely is a mistake in it, is a
     /// UserWarning with file and line. Raises OSError if a file cannot be read, ValueError with
@@ -158,7 +168,7 @@ impl PyCorpus {
         text_signature = "($cls, paths, *, format=None, columns=None, label=None, unlabeled=False, \
             comments=False, header=False, partial_labels=False, weights=True, max_sentence=None, \
             memory=None, like=None, encoding=None, paragraphs=False, offsets=None, \
-            misaligned=None)"
+            misaligned=None, overlaps=None, label_names=None)"
     )]
     fn read(
         class: &Bound<'_, PyType>,
@@ -178,7 +188,7 @@ impl PyCorpus {
         }
         let mut options = options.clone();
         if let (Some(tagger), Some(first)) = (like, paths.first()) {
-            options = read_like(&tagger.get().inner, &first.to_string_lossy(), options);
+            options = read_like(&tagger.get().inner, &first.to_string_lossy(), format, options);
         }
         let work = |_: &Job<'_, ()>| Corpus::read(&paths, &options);
         let no_events = |()| Ok(ControlFlow::Continue(()));
@@ -302,7 +312,8 @@ impl PyCorpus {
     #[pyo3(
         signature = (text, *, name="text", **options),
         text_signature = "($cls, text, *, format, columns=None, label=None, unlabeled=False, \
-            comments=False, header=False, partial_labels=False, misaligned=None, name='text')"
+            comments=False, header=False, partial_labels=False, misaligned=None, overlaps=None, \
+            name='text')"
     )]
     fn parse(
         class: &Bound<'_, PyType>,

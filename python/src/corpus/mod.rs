@@ -8,5 +8,5 @@ mod write;
 
 pub use methods::sample_text;
 pub use pickled::{dump, load};
-pub use reading::PyReadOptions;
+pub use reading::{PyReadOptions, label_column, label_names};
 pub use sentences::PyCorpus;

@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
-use dropchain::Error;
 use dropchain::corpus::{ReadLimits, ReadOptions, Supervision, TextOptions};
 use dropchain::sentence::LineRules;
+use dropchain::{Error, corpus};
 use dropchain_formats::{InputFormat, SpanOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -31,7 +31,7 @@ impl PyReadOptions {
     #[pyo3(signature = (
         *, format=None, columns=None, label=None, unlabeled=false, comments=false, header=false,
         partial_labels=false, weights=true, max_sentence=None, memory=None, encoding=None,
-        paragraphs=false, offsets=None, misaligned=None
+        paragraphs=false, offsets=None, misaligned=None, overlaps=None, label_names=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn new(
@@ -49,6 +49,8 @@ impl PyReadOptions {
         paragraphs: bool,
         offsets: Option<&str>,
         misaligned: Option<&str>,
+        overlaps: Option<&str>,
+        label_names: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let encoding = encoding.map(TextOptions::of_encoding).transpose().map_err(exception)?;
         let max_sentence = inputs::count("max_sentence", max_sentence, 1)?;
@@ -57,7 +59,11 @@ impl PyReadOptions {
             label: label.map(column).transpose()?,
             unlabeled,
             lines: LineRules { comments, header },
-            supervision: Supervision { partial_labels, weights },
+            supervision: Supervision {
+                partial_labels,
+                weights,
+                label_names: label_names.unwrap_or_default(),
+            },
             text: TextOptions { paragraphs, ..encoding.unwrap_or_default() },
             limits: ReadLimits {
                 max_sentence: max_sentence.unwrap_or(ReadLimits::MAX_SENTENCE),
@@ -65,11 +71,15 @@ impl PyReadOptions {
             },
             ..ReadOptions::default()
         };
-        let spans = SpanOptions { offsets: named(offsets)?, misaligned: named(misaligned)? };
+        let spans = SpanOptions {
+            offsets: named(offsets)?,
+            misaligned: named(misaligned)?.unwrap_or_default(),
+            overlaps: named(overlaps)?.unwrap_or_default(),
+        };
         let known = format.as_deref().filter(|&format| format != SPACY);
         let known: Option<InputFormat> = known.map(str::parse).transpose().map_err(exception)?;
         let options = match known {
-            None => options,
+            None => InputFormat::guess(spans, options),
             Some(format) => format.apply(spans, options),
         };
         Ok(Self { options, format })
@@ -113,6 +123,19 @@ fn column(label: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 /// Reads one of several names.
-fn named<T: FromStr<Err = Error> + Default>(name: Option<&str>) -> PyResult<T> {
-    name.map(str::parse).transpose().map_err(exception).map(Option::unwrap_or_default)
+fn named<T: FromStr<Err = Error>>(name: Option<&str>) -> PyResult<Option<T>> {
+    name.map(str::parse).transpose().map_err(exception)
+}
+
+/// Returns the only column that can have the labels, if there is one.
+#[pyfunction]
+pub fn label_column(names: Vec<String>) -> Option<String> {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    corpus::label_column(&names).map(str::to_owned)
+}
+
+/// Returns the names of labels that are numbers: those of the data set, or others that are given.
+#[pyfunction]
+pub fn label_names(own: Vec<String>, given: Vec<String>) -> Vec<String> {
+    corpus::label_names(&own, &given).to_vec()
 }

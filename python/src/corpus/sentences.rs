@@ -35,13 +35,16 @@ use crate::sentence::{PySentence, with_labels};
 ///     The names of the columns of tokens; of tables, which others to take, by default those of
 ///     strings.
 /// names : iterable of str, optional
-///     Tables: the names of tags that are numbers; by default those of the data set.
+///     Tables: the names of tags that are numbers; by default those of the data set, whose order
+///     is kept if they are given in another one.
 /// unlabeled : bool
 ///     Labels, if there are any, are ignored.
 /// weights : iterable of float, optional
 ///     The weight of each sentence in training.
 /// misaligned : {"error", "expand", "drop"}, optional
 ///     What becomes of spans that cut a token.
+/// overlaps : {"error", "longest", "first"}, optional
+///     Which of spans that overlap is read.
 ///
 /// Examples
 /// --------

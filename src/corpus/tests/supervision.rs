@@ -13,7 +13,7 @@ fn supervised(format: Format) -> ReadOptions {
     ReadOptions {
         label: (format == Format::Conllu).then(|| "xpos".to_owned()),
         lines: LineRules { comments: format == Format::Conll, header: false },
-        supervision: Supervision { partial_labels: true, weights: true },
+        supervision: Supervision { partial_labels: true, ..Supervision::default() },
         ..options(format)
     }
 }

@@ -98,7 +98,7 @@ fn labels_that_look_like_mistakes_are_found() {
 #[test]
 fn partial_labels_are_read_as_such_on_request() {
     let options = ReadOptions {
-        supervision: Supervision { partial_labels: true, weights: true },
+        supervision: Supervision { partial_labels: true, ..Supervision::default() },
         ..ReadOptions::default()
     };
     let text = LEGAL.repeat(100) + "a _\nb I-PER\n\na O\nb I-PER\nc _\n";

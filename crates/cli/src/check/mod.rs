@@ -5,7 +5,6 @@ mod fold_reporter;
 use std::ffi::OsString;
 
 use clap::Args;
-use dropchain::corpus::ReadOptions;
 use dropchain::train::{BaseModels, Trainer};
 use dropchain::{Corpus, Error};
 use dropchain_check::{
@@ -104,10 +103,7 @@ impl CheckCommand {
         let progress = Progress::new(self.quiet);
         progress.update("reading");
         let options = CheckOptions {
-            read: ReadOptions {
-                supervision: self.partial.supervision(),
-                ..self.input.read_options()
-            },
+            read: self.partial.apply(self.input.read_options()),
             labels: self.labels.detector(),
             examples: self.examples as usize,
         };

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use dropchain::Result;
 use dropchain_analysis::{ExplainedSentence, Part, Reasons};
-use dropchain_formats::{Escaped, MARKS_STYLE, hue};
+use dropchain_formats::{Escaped, MARKS_STYLE, mark};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -28,17 +28,13 @@ pub fn page_beginning(model: &str) -> String {
 
 /// Writes a sentence: its words, and the reasons of the chosen tokens below them.
 pub fn write_html(sentence: &ExplainedSentence<'_>, out: &mut Vec<u8>) -> Result<()> {
-    out.extend_from_slice(b"<section>\n<p class=\"sentence\">");
+    out.extend_from_slice(b"<section>\n<p class=\"sentence\" dir=\"auto\">");
     for (t, word) in sentence.words.iter().enumerate() {
-        let (word, label) = (Escaped(word), Escaped(sentence.label(t)));
-        let probability = sentence.explanation.probability(t);
-        let title = format!("{label}, p {probability:.3}");
+        let label = sentence.label(t);
+        let title = format!("{label}, p {:.3}", sentence.explanation.probability(t));
         let token = match sentence.is_outside(t) {
-            true => format!("<span title=\"{title}\">{word}</span>\n"),
-            false => format!(
-                "<mark style=\"--hue:{}\" title=\"{title}\">{word} <b>{label}</b></mark>\n",
-                hue(sentence.type_of(t))
-            ),
+            true => format!("<span title=\"{}\">{}</span>\n", Escaped(&title), Escaped(word)),
+            false => mark(word, (sentence.type_of(t), label), &title, false) + "\n",
         };
         out.extend_from_slice(token.as_bytes());
     }

@@ -13,18 +13,24 @@ function hue(type) {
   return (hash >>> 0) % 360;
 }
 
+/** A text without control characters of direction, which would change what is around them. */
+function plain(text) {
+  return text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+}
+
 /** A marked piece of text with its type and, if it is known and low, its probability. */
 function marked(text, type, probability) {
   const mark = document.createElement("mark");
+  mark.dir = "auto"; // an isolate
   mark.style.setProperty("--hue", hue(type));
   const name = document.createElement("b");
-  name.textContent = type;
+  name.textContent = plain(type);
   if (probability !== undefined) mark.title = `${type}: probability ${probability.toFixed(3)}`;
   if (probability < SURE) {
     mark.className = "unsure";
     name.textContent += ` ${Math.floor(100 * probability)} %`;
   }
-  mark.append(text, name);
+  mark.append(plain(text), name);
   return mark;
 }
 
@@ -51,10 +57,10 @@ function markedText(sentences, text) {
       const { start, end, type } = span;
       const mark = marked(text.slice(start, end), type, probabilityOf(sentence, span));
       Object.assign(mark.dataset, { sentence: number, from: span.token_start, to: span.token_end });
-      nodes.push(text.slice(at, start), mark);
+      nodes.push(plain(text.slice(at, start)), mark);
       at = end;
     }
   }
-  nodes.push(text.slice(at));
+  nodes.push(plain(text.slice(at)));
   return nodes;
 }

@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::escaped::Escaped;
+
 /// Hues of common types in degrees, as JSON. Those of one corpus differ clearly.
 const HUES: &str = include_str!("hues.json");
 
@@ -18,6 +20,17 @@ pub(crate) const SURE: f64 = 0.9;
 /// [`hue`].
 pub fn marks_script() -> String {
     include_str!("marks.js").replace("/* hues */ {}", HUES.trim_end())
+}
+
+/// Returns a marked part of a text with its label as HTML, in the color of its type: an isolate,
+/// which has the direction of its text and does not change that of others.
+pub fn mark(text: &str, (kind, label): (&str, &str), title: &str, is_unsure: bool) -> String {
+    let class = if is_unsure { " class=\"unsure\"" } else { "" };
+    let (hue, title, text, label) = (hue(kind), Escaped(title), Escaped(text), Escaped(label));
+    format!(
+        "<mark dir=\"auto\" style=\"--hue:{hue}\" title=\"{title}\"{class}>{text}<b>{label}</b>\
+         </mark>"
+    )
 }
 
 /// Returns the hue of a type in degrees, always the same.

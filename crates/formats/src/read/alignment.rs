@@ -1,9 +1,11 @@
 //! From spans of characters to sentences with labels.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use dropchain::corpus::ReadOptions;
+use dropchain::corpus::{ReadOptions, Repair};
 use dropchain::kernel::corpus::is_blank;
 use dropchain::label::{Scheme, Span, encode};
 use dropchain::sentence::{Offsets, Schema, Sentence, TextPosition};
@@ -11,33 +13,72 @@ use dropchain::{Error, Place, Result, tokenize};
 
 use super::faults::Faults;
 use super::marked_text::{MarkedSpan, MarkedText, MarkedToken};
-use super::misaligned::{DROPPED, EXPANDED, Misaligned, SpanOptions};
-use super::offset_map::{OffsetMap, unit_name};
+use super::offset_map::OffsetMap;
+use super::span_options::{
+    DROPPED, EXPANDED, Misaligned, OVERLAPPING, Overlaps, SpanOffsets, SpanOptions,
+};
 use crate::line_break::is_line_break;
 
-/// Splits texts into sentences and tokens, with the labels that their spans give them, in scheme
-/// IOB2. A sentence never ends inside a span.
+/// What repairs spans that cut tokens.
+const WHOLE: &str = "expected spans of whole tokens (`misaligned` expand extends those that cut \
+                     tokens, `misaligned` drop leaves them out)";
+
+/// What repairs spans that overlap.
+const DISJOINT: &str = "expected spans that do not overlap (`overlaps` longest keeps the longest \
+                        of them, `overlaps` first the one that is listed first)";
+
+/// What may repair spans after a line end.
+const CRLF: &str = "the text has line ends CRLF: if the tool counts them as one character, \
+                    `offsets` lines finds the spans";
+
+/// Spans that cut tokens after a line end.
+const AFTER_CRLF: Repair = Repair {
+    one: "span cuts a token after a line end CRLF",
+    many: "spans cut tokens after line ends CRLF",
+    fate: "as they are (if the tool counts CRLF as one character: `offsets` lines)",
+};
+
+/// Spans that are annotated twice.
+const DUPLICATES: Repair = Repair {
+    one: "span is there twice with one label",
+    many: "spans are there twice with one label",
+    fate: "read once",
+};
+
+/// Splits texts into sentences and tokens, with the labels that their spans give them. A sentence
+/// never ends inside a span.
 pub(super) struct Aligner {
     options: ReadOptions,
     spans: SpanOptions,
+    /// The scheme of the labels: IOB2 unless they are tags.
+    pub scheme: Scheme,
     schema: Arc<Schema>,
+    found: Option<SpanOffsets>, // what offsets count, if it was found
     faults: Faults,
 }
 
-/// A span in bytes, without blanks at its ends.
-struct ByteSpan<'a> {
+/// A span in bytes, without blanks at its ends, and the tokens that it touches.
+struct PlacedSpan<'a> {
     bytes: Range<usize>,
-    has_gaps: bool,
+    tokens: Range<usize>,
     span: &'a MarkedSpan,
 }
 
 impl Aligner {
-    pub fn new(options: ReadOptions, spans: SpanOptions) -> Result<Self> {
+    /// Aligns spans whose labels become the column with this name.
+    pub fn new(options: ReadOptions, spans: SpanOptions, label: &str) -> Result<Self> {
         let schema = match options.unlabeled {
             true => Schema::words(),
-            false => Schema::new(vec!["word".to_owned(), "label".to_owned()], Some(1))?,
+            false => Schema::new(vec!["word".to_owned(), label.to_owned()], Some(1))?,
         };
-        Ok(Self { options, spans, schema: Arc::new(schema), faults: Faults::default() })
+        Ok(Self {
+            options,
+            spans,
+            scheme: Scheme::Iob2,
+            schema: Arc::new(schema),
+            found: None,
+            faults: Faults::default(),
+        })
     }
 
     /// Reports the faults of all texts.
@@ -48,7 +89,7 @@ impl Aligner {
     /// Returns the sentences of a text from `file`.
     pub fn sentences(&mut self, marked: &MarkedText, file: &Arc<str>) -> Result<Vec<Sentence>> {
         let text = &*marked.text;
-        let map = OffsetMap::new(text, self.spans.offsets);
+        let map = OffsetMap::new(text, self.offsets(marked, file));
         let (tokens, mut ends) = match &marked.tokens {
             Some(given) => {
                 let place = Place::line(&**file, marked.line);
@@ -59,17 +100,25 @@ impl Aligner {
             }
             None => self.tokenize(text),
         };
-        let mut spans: Vec<ByteSpan> = Vec::with_capacity(marked.spans.len());
+        let mut placed: Vec<PlacedSpan> = Vec::with_capacity(marked.spans.len());
         for span in &marked.spans {
-            spans.push(self.byte_span(span, text, &map)?);
+            let bytes = located(span, text, &map).map_err(|message| {
+                let MarkedSpan { start, end, label, place, .. } = span;
+                Error::input(place.clone(), format!("the span {start}–{end} ({label}) {message}"))
+            })?;
+            let first = tokens.partition_point(|token| token.bytes.end <= bytes.start);
+            let end = tokens.partition_point(|token| token.bytes.start < bytes.end);
+            let span = PlacedSpan { bytes, tokens: first..end.max(first), span };
+            if self.keeps(&span, text, &tokens, &map) {
+                placed.push(span);
+            }
         }
-        spans.sort_by_key(|span| (span.bytes.start, span.bytes.end));
-        let spans = self.token_spans(&spans, text, &tokens);
+        let spans = self.disjoint(placed, text);
         ends.retain(|&end| {
             let before = spans.partition_point(|span| span.start < end);
             before == 0 || spans[before - 1].end <= end
         });
-        let labels = encode(&spans, tokens.len(), &Scheme::Iob2.into());
+        let labels = encode(&spans, tokens.len(), &self.scheme.into());
         self.build(marked, file, &tokens, &labels, &ends)
     }
 
@@ -103,119 +152,128 @@ impl Aligner {
         ends
     }
 
-    /// Converts a span to bytes and removes blanks at its ends.
-    fn byte_span<'a>(
-        &self,
-        span: &'a MarkedSpan,
-        text: &str,
-        map: &OffsetMap<'_>,
-    ) -> Result<ByteSpan<'a>> {
-        let error = |message: String| {
-            let MarkedSpan { start, end, label, .. } = span;
-            let message = format!("the span {start}–{end} ({label}) {message}");
-            Err(Error::input(span.place.clone(), message))
+    /// Returns what the offsets of a text count: if that is not given, characters or, where the
+    /// texts of its spans are not there, the first unit with which all of them are.
+    fn offsets(&mut self, marked: &MarkedText, file: &str) -> SpanOffsets {
+        if let Some(given) = self.spans.offsets {
+            return given;
+        }
+        if marked.spans.iter().all(|span| span.text.is_none()) {
+            return self.found.unwrap_or(SpanOffsets::Chars);
+        }
+        let fit = |unit: &SpanOffsets| {
+            let map = OffsetMap::new(&marked.text, *unit);
+            marked.spans.iter().all(|span| located(span, &marked.text, &map).is_ok())
         };
-        if span.label.is_empty() {
-            return error("has no label".to_owned());
+        match SpanOffsets::ALL.into_iter().find(fit) {
+            None | Some(SpanOffsets::Chars) => SpanOffsets::Chars,
+            Some(unit) => {
+                self.options.report.warn_at(unit.found(), file, marked.line);
+                *self.found.insert(unit)
+            }
         }
-        if span.start >= span.end {
-            return error("is empty or reversed; expected an end after the start".to_owned());
-        }
-        let (start, end) = match (map.byte(span.start), map.byte(span.end)) {
-            (Ok(start), Ok(end)) => (start, end),
-            (Err(message), _) | (_, Err(message)) => return error(message),
-        };
-        let found = &text[start..end];
-        if let Some(expected) = &span.text
-            && !found.split_whitespace().eq(expected.split_whitespace())
-        {
-            return error(format!(
-                "has the text '{}', but there is '{}' (offsets count {}; `offsets` changes that)",
-                shortened(expected),
-                shortened(found),
-                unit_name(self.spans.offsets)
-            ));
-        }
-        let start = end - found.trim_start().len();
-        let end = start + found.trim().len();
-        Ok(ByteSpan {
-            bytes: start..end,
-            has_gaps: span.gaps.iter().any(|gap| !is_blank_gap(*gap, text, map)),
-            span,
-        })
     }
 
-    /// Returns the tokens of spans, which are sorted. Spans without are left out.
-    fn token_spans<'a>(
+    /// Decides on a span that does not have whole tokens. Returns whether it is kept, with all
+    /// tokens that it touches.
+    fn keeps(
         &mut self,
-        spans: &[ByteSpan<'a>],
+        placed: &PlacedSpan<'_>,
         text: &str,
         tokens: &[Offsets],
-    ) -> Vec<Span<'a>> {
-        let mut found: Vec<Span<'a>> = Vec::with_capacity(spans.len());
-        let mut before: Option<&ByteSpan<'a>> = None;
-        for span in spans {
-            if let Some(before) = before
-                && span.bytes.start < before.bytes.end
-            {
-                let [a, b] = [before, span].map(|span| described(span, text));
-                let place = span.span.place.clone();
-                let message = format!("{a} and {b} overlap; expected spans that do not");
-                self.faults.add(place, message, false);
-                continue;
-            }
-            before = Some(span);
-            let first = tokens.partition_point(|token| token.bytes.end <= span.bytes.start);
-            let last = tokens.partition_point(|token| token.bytes.start < span.bytes.end);
-            let is_whole = first < last
-                && tokens[first].bytes.start == span.bytes.start
-                && tokens[last - 1].bytes.end == span.bytes.end
-                && !span.has_gaps;
-            if !is_whole && !self.keeps(span, text, tokens.get(first..last).unwrap_or_default()) {
-                continue;
-            }
-            if let Some(other) = found.last().filter(|other| other.end > first) {
-                let message = format!(
-                    "{}, extended to whole tokens, overlaps the span before it ({})",
-                    described(span, text),
-                    other.kind
-                );
-                self.faults.add(span.span.place.clone(), message, false);
-                continue;
-            }
-            found.push(Span { start: first, end: last, kind: &span.span.label });
+        map: &OffsetMap<'_>,
+    ) -> bool {
+        let PlacedSpan { bytes, span, .. } = placed;
+        let touched = &tokens[placed.tokens.clone()];
+        let is_whole = touched.first().is_some_and(|token| token.bytes.start == bytes.start)
+            && touched.last().is_some_and(|token| token.bytes.end == bytes.end);
+        let has_gaps = span.gaps.iter().any(|gap| !is_blank_gap(*gap, text, map));
+        if is_whole && !has_gaps {
+            return true;
         }
-        found
-    }
-
-    /// Decides on a span that does not have whole tokens, but touches some. Returns whether it is
-    /// kept, with all of them.
-    fn keeps(&mut self, span: &ByteSpan<'_>, text: &str, touched: &[Offsets]) -> bool {
+        let may_differ = self.spans.offsets.is_none() && map.unit == SpanOffsets::Chars;
+        let is_after_crlf = may_differ && !has_gaps && text[..bytes.end].contains("\r\n");
+        let report = &self.options.report;
+        if is_after_crlf && self.spans.misaligned != Misaligned::Error {
+            report.warn_at(&AFTER_CRLF, &span.place.file, span.place.line);
+        }
         match self.spans.misaligned {
-            Misaligned::Expand if !touched.is_empty() => {
-                self.options.report.add(&EXPANDED, 1);
-                true
-            }
+            Misaligned::Expand if !touched.is_empty() => report.add(&EXPANDED, 1),
             Misaligned::Expand | Misaligned::Drop => {
-                self.options.report.add(&DROPPED, 1);
-                false
+                report.add(&DROPPED, 1);
+                return false;
             }
             Misaligned::Error => {
                 let cut = touched.iter().find(|token| {
                     let is_inside = |byte| token.bytes.start < byte && byte < token.bytes.end;
-                    is_inside(span.bytes.start) || is_inside(span.bytes.end)
+                    is_inside(bytes.start) || is_inside(bytes.end)
                 });
                 let fault = match cut {
-                    _ if span.has_gaps => "is discontinuous".to_owned(),
+                    _ if has_gaps => "is discontinuous".to_owned(),
                     Some(token) => {
                         format!("cuts the token '{}'", shortened(&text[token.bytes.clone()]))
                     }
                     None if touched.is_empty() => "has no token".to_owned(),
                     None => "goes beyond its tokens".to_owned(),
                 };
-                let message = format!("{} {fault}", described(span, text));
-                self.faults.add(span.span.place.clone(), message, true);
-                false
+                let message = format!("{} {fault}", described(placed, text));
+                self.faults.add(span.place.clone(), message, WHOLE);
+                if is_after_crlf {
+                    self.faults.hint(CRLF);
+                }
+            }
+        }
+        !touched.is_empty()
+    }
+
+    /// Returns spans that do not overlap, in their order in the text: each once, and of those that
+    /// do the ones that the options say.
+    fn disjoint<'a>(&mut self, mut placed: Vec<PlacedSpan<'a>>, text: &str) -> Vec<Span<'a>> {
+        let mut seen = HashSet::new();
+        placed.retain(|PlacedSpan { bytes, span, .. }| {
+            let is_new = seen.insert((bytes.clone(), &*span.label));
+            if !is_new {
+                self.options.report.add_at(&DUPLICATES, &span.place.file, span.place.line);
+            }
+            is_new
+        });
+        match self.spans.overlaps {
+            Overlaps::Error => self.list_overlaps(&mut placed, text),
+            Overlaps::Longest => placed.sort_by_key(|span| Reverse(span.bytes.len())),
+            Overlaps::First => {}
+        }
+        let mut kept: BTreeMap<usize, Span<'a>> = BTreeMap::new(); // by their starts
+        let mut left_out = 0;
+        for PlacedSpan { tokens: Range { start, end }, span, .. } in placed {
+            match kept.range(..end).next_back() {
+                Some((_, other)) if start < other.end => left_out += 1,
+                _ => {
+                    kept.insert(start, Span { start, end, kind: &span.label });
+                }
+            }
+        }
+        if self.spans.overlaps != Overlaps::Error {
+            self.options.report.add(&OVERLAPPING, left_out);
+        }
+        kept.into_values().collect()
+    }
+
+    /// Lists each span that overlaps one before it.
+    fn list_overlaps(&mut self, placed: &mut [PlacedSpan<'_>], text: &str) {
+        placed.sort_by_key(|span| (span.tokens.start, span.bytes.start, span.bytes.end));
+        let mut furthest: Option<&PlacedSpan<'_>> = None;
+        for span in placed.iter() {
+            if let Some(before) = furthest.filter(|before| span.tokens.start < before.tokens.end) {
+                let [a, b] = [before, span].map(|span| described(span, text));
+                let extended = match span.bytes.start < before.bytes.end {
+                    true => "",
+                    false => ", extended to whole tokens,",
+                };
+                let message = format!("{a} and {b}{extended} overlap");
+                self.faults.add(span.span.place.clone(), message, DISJOINT);
+            }
+            if furthest.is_none_or(|before| before.tokens.end < span.tokens.end) {
+                furthest = Some(span);
             }
         }
     }
@@ -235,8 +293,11 @@ impl Aligner {
         let mut first = 0;
         for &end in ends {
             let mut sentence = Sentence::new(self.schema.clone(), file.clone());
-            for (token, label) in tokens[first..end].iter().zip(&labels[first..end]) {
-                if marked.is_file {
+            for t in first..end {
+                let (token, label) = (&tokens[t], &labels[t]);
+                if let Some(given) = &marked.tokens {
+                    line = given[t].line;
+                } else if marked.is_file {
                     let passed = text[byte..token.bytes.start].bytes();
                     line += passed.filter(|&b| b == b'\n').count() as u64;
                     byte = token.bytes.start;
@@ -262,6 +323,37 @@ impl Aligner {
             last.layout.ends_source = true;
         }
         Ok(sentences)
+    }
+}
+
+/// Returns the bytes of a span without blanks at its ends, or what is wrong with it.
+fn located(
+    span: &MarkedSpan,
+    text: &str,
+    map: &OffsetMap<'_>,
+) -> std::result::Result<Range<usize>, String> {
+    if span.label.is_empty() {
+        return Err("has no label".to_owned());
+    }
+    if span.start >= span.end {
+        return Err("is empty or reversed; expected an end after the start".to_owned());
+    }
+    let (start, end) = (map.byte(span.start)?, map.byte(span.end)?);
+    let found = &text[start..end];
+    match &span.text {
+        Some(expected) if !found.split_whitespace().eq(expected.split_whitespace()) => {
+            Err(format!(
+                "has the text '{}', but there is '{}' (offsets count {}; is it the text that was \
+                 annotated?)",
+                shortened(expected),
+                shortened(found),
+                map.unit.words()
+            ))
+        }
+        _ => {
+            let start = end - found.trim_start().len();
+            Ok(start..start + found.trim().len())
+        }
     }
 }
 
@@ -323,7 +415,7 @@ fn given_tokens(
 }
 
 /// Describes a span in a message.
-fn described(span: &ByteSpan<'_>, text: &str) -> String {
+fn described(span: &PlacedSpan<'_>, text: &str) -> String {
     let MarkedSpan { start, end, label, .. } = span.span;
     let covered = shortened(&text[span.bytes.clone()]);
     format!("the span '{covered}' ({label}, {start}–{end})")

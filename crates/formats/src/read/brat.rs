@@ -15,7 +15,7 @@ use dropchain::{Error, Place, Result, Sentence};
 
 use super::alignment::Aligner;
 use super::marked_text::{MarkedSpan, MarkedText};
-use super::misaligned::SpanOptions;
+use super::span_options::SpanOptions;
 
 /// BRAT's standoff format: a text `NAME.txt`, its annotations in `NAME.ann`; or a folder of them.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ impl BratParser {
             tokens: None,
             record: None,
         };
-        let mut aligner = Aligner::new(self.options.clone(), self.spans.clone())?;
+        let mut aligner = Aligner::new(self.options.clone(), self.spans.clone(), "label")?;
         let sentences = aligner.sentences(&marked, &file)?;
         aligner.finish()?;
         Ok(sentences)
@@ -228,15 +228,18 @@ mod tests {
             let source = folder.path().join(source);
             assert_eq!(read(&source, &options(SpanOptions::default())).unwrap(), expected);
         }
+        // Of a tool that counts CRLF as one character.
+        let folder = self::folder(TEXT, &annotations.replace("14 18", "13 17"));
+        assert_eq!(read(folder.path(), &options(SpanOptions::default())).unwrap(), expected);
     }
 
     #[test]
     fn faults_are_errors_with_their_place_in_the_annotations() {
         for (annotations, expected) in [
-            ("T1\tPER 0 2\tZo\n", "a.ann:1: the span 'Zo' (PER, 0–2) cuts the token 'Zoë'\n"),
+            ("T1\tPER 0 2\tZo\n", "a.ann:1: the span 'Zo' (PER, 0–2) cuts the token 'Zoë'; "),
             (
                 "\nT1\tPER 0 3;14 18\tZoë Rome\n",
-                "a.ann:2: the span 'Zoë Lee\r\nleft Rome' (PER, 0–18) is discontinuous\n",
+                "a.ann:2: the span 'Zoë Lee\r\nleft Rome' (PER, 0–18) is discontinuous; ",
             ),
             (
                 "T1\tA 0 7\tZoë Lee\nT2\tB 4 7\tLee\n",

@@ -10,39 +10,43 @@ const LISTED: usize = 20;
 pub(super) struct Faults {
     listed: Vec<(Place, String)>,
     count: u64,
-    is_repairable: bool, // by other options, at least one of them
+    hints: Vec<&'static str>, // what repairs them, each once
 }
 
 impl Faults {
-    /// Adds a fault; `is_repairable`: ``misaligned`` could repair it.
-    pub fn add(&mut self, place: Place, message: String, is_repairable: bool) {
+    /// Adds a fault, and what repairs it.
+    pub fn add(&mut self, place: Place, message: String, hint: &'static str) {
         self.count += 1;
-        self.is_repairable |= is_repairable;
         if self.listed.len() < LISTED {
             self.listed.push((place, message));
+        }
+        self.hint(hint);
+    }
+
+    /// Adds what repairs some of the faults.
+    pub fn hint(&mut self, hint: &'static str) {
+        if !self.hints.contains(&hint) {
+            self.hints.push(hint);
         }
     }
 
     /// Returns the faults as an error, if there are any.
     pub fn finish(&mut self) -> Result<()> {
-        let listed = std::mem::take(&mut self.listed);
+        let Self { listed, count, hints } = std::mem::take(self);
         let mut listed = listed.into_iter();
-        let Some((place, first)) = listed.next() else {
+        let Some((place, mut message)) = listed.next() else {
             return Ok(());
         };
-        let mut message = first;
         for (place, fault) in listed {
             message.push_str(&format!("\n{place}: {fault}"));
         }
-        if self.count > LISTED as u64 {
-            let more = self.count - LISTED as u64;
-            message.push_str(&format!("\n… and {more} more"));
+        if count > LISTED as u64 {
+            message.push_str(&format!("\n… and {} more", count - LISTED as u64));
         }
-        if self.is_repairable {
-            message.push_str(
-                "\nexpected spans of whole tokens (`misaligned` expand extends those that cut \
-                 tokens, `misaligned` drop leaves them out)",
-            );
+        let separator = if count == 1 { "; " } else { "\n" };
+        for hint in hints {
+            message.push_str(separator);
+            message.push_str(hint);
         }
         Err(Error::input(place, message))
     }

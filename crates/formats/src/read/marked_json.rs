@@ -24,6 +24,13 @@ pub(super) const REJECTED: Repair = Repair {
     fate: "left out",
 };
 
+/// Texts without the key of the spans.
+const NO_SPANS: Repair = Repair {
+    one: "text has no key of spans",
+    many: "texts have no key of spans",
+    fate: "read as texts without spans, as others have it",
+};
+
 /// Spans with several labels.
 pub(super) const SEVERAL_LABELS: Repair =
     Repair { one: "span has several labels", many: "spans have several labels", fate: "left out" };
@@ -43,7 +50,7 @@ struct SpanObject<'a> {
     start: Option<&'a RawValue>,
     #[serde(borrow, alias = "end_offset")]
     end: Option<&'a RawValue>,
-    label: Option<String>,
+    label: Option<Value>,
     labels: Option<Vec<String>>,
     text: Option<Value>,
     /// Label Studio: the span itself, or another result such as a choice.
@@ -72,19 +79,39 @@ struct TokenObject {
     sent_start: Option<bool>,
 }
 
+/// Which texts of a file have spans.
+#[derive(Default)]
+pub(super) struct SpansSeen {
+    any: bool,
+    /// The error of the first text without their key.
+    without: Option<Error>,
+}
+
+impl SpansSeen {
+    /// Ends the file: if no text has the key of the spans, they are elsewhere.
+    pub fn finish(&mut self) -> Result<()> {
+        self.without.take().filter(|_| !self.any).map_or(Ok(()), Err)
+    }
+}
+
 /// The text of an object, or `None` if it is to be left out: it was rejected or skipped, or has not
 /// been annotated yet.
-pub(super) fn marked_text(line: &InputLine, options: &ReadOptions) -> Result<Option<MarkedText>> {
+pub(super) fn marked_text(
+    line: &InputLine,
+    options: &ReadOptions,
+    seen: &mut SpansSeen,
+) -> Result<Option<MarkedText>> {
     let object = parse_object(line)?;
     let source = Source { line, options };
-    if !options.unlabeled && source.is_rejected(&object)? {
+    let answer = if options.unlabeled { None } else { source.answer(&object)? };
+    if answer == Some(false) {
         options.report.add(&REJECTED, 1);
         return Ok(None);
     }
     let text = source.text(&object)?;
     let spans = match options.unlabeled {
         true => Some(Vec::new()),
-        false => source.spans(&object)?,
+        false => source.spans(&object, answer.is_some(), seen)?,
     };
     let Some(spans) = spans else {
         options.report.add(&REJECTED, 1);
@@ -109,14 +136,14 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Whether the annotator rejected or skipped the text (Prodigy).
-    fn is_rejected(&self, object: &JsonObject) -> Result<bool> {
+    /// Whether the annotator accepted the text, or rejected or skipped it (Prodigy).
+    fn answer(&self, object: &JsonObject) -> Result<Option<bool>> {
         let Some(answer) = object.get("answer") else {
-            return Ok(false);
+            return Ok(None);
         };
         match serde_json::from_str::<String>(answer.get()).as_deref() {
-            Ok("accept") => Ok(false),
-            Ok("reject" | "ignore") => Ok(true),
+            Ok("accept") => Ok(Some(true)),
+            Ok("reject" | "ignore") => Ok(Some(false)),
             _ => Err(self.line.error(format!(
                 "key \"answer\": expected \"accept\", \"reject\" or \"ignore\", found {answer}"
             ))),
@@ -166,32 +193,64 @@ impl Source<'_> {
         ))
     }
 
-    /// The spans; `None` if the text has not been annotated.
-    fn spans(&self, object: &JsonObject) -> Result<Option<Vec<MarkedSpan>>> {
+    /// The spans; `None` if the text has not been annotated. None are in a text that was accepted
+    /// without them, or whose value is null.
+    fn spans(
+        &self,
+        object: &JsonObject,
+        is_accepted: bool,
+        seen: &mut SpansSeen,
+    ) -> Result<Option<Vec<MarkedSpan>>> {
         let chosen = self.options.label.as_deref();
         let keys = chosen.map_or_else(|| SPAN_KEYS.to_vec(), |key| vec![key]);
-        let value = |key| object.get(key).filter(|value| value.get() != "null").map(|v| (key, v));
-        if let Some((key, value)) = keys.into_iter().find_map(value) {
+        let is_null = |value: &&RawValue| value.get() == "null";
+        let value = |key| object.get(key).filter(|value| !is_null(value)).map(|v| (key, v));
+        seen.any |= keys.iter().any(|key| object.get(key).is_some());
+        if let Some((key, value)) = keys.iter().copied().find_map(value) {
             let items: Vec<&RawValue> = self.parse(value, &format!("key \"{key}\""))?;
             return self.spans_of(&items, key).map(Some);
         }
-        for key in ["annotations", "completions"] {
-            if let Some(value) = object.get(key) {
-                return self.annotated(self.parse(value, &format!("key \"{key}\""))?);
-            }
+        if let Some((key, value)) = ["annotations", "completions"].into_iter().find_map(value) {
+            seen.any = true;
+            let items: Vec<&RawValue> = self.parse(value, &format!("key \"{key}\""))?;
+            return self.annotated(&items, key, object);
         }
-        Err(self.line.error(format!(
-            "found no spans; expected an array of them under {}",
-            match chosen {
-                Some(key) => format!("\"{key}\""),
-                None =>
-                    "\"spans\", \"label\", \"labels\", \"entities\" or \"annotations\"".to_owned(),
-            }
-        )))
+        if !is_accepted && !keys.iter().any(|key| object.get(key).is_some()) {
+            self.options.report.add_at(&NO_SPANS, self.line.file, self.line.number);
+            seen.without.get_or_insert_with(|| {
+                self.line.error(format!(
+                    "found no spans; expected an array of them under {}",
+                    match chosen {
+                        Some(key) => format!("\"{key}\""),
+                        None => "\"spans\", \"label\", \"labels\", \"entities\" or \
+                                 \"annotations\""
+                            .to_owned(),
+                    }
+                ))
+            });
+        }
+        Ok(Some(Vec::new()))
     }
 
-    /// The spans of the first annotation that was not canceled (Label Studio).
-    fn annotated(&self, mut annotations: Vec<Annotation<'_>>) -> Result<Option<Vec<MarkedSpan>>> {
+    /// The spans of the first annotation that was not canceled (Label Studio), or of the text
+    /// itself (doccano).
+    fn annotated(
+        &self,
+        items: &[&RawValue],
+        key: &str,
+        object: &JsonObject,
+    ) -> Result<Option<Vec<MarkedSpan>>> {
+        let has_result = |item: &&RawValue| {
+            serde_json::from_str::<JsonObject<'_>>(item.get())
+                .map_or(true, |item| item.get("result").is_some() || item.members.is_empty())
+        };
+        if object.get("data").is_none() && !items.iter().any(has_result) {
+            return self.spans_of(items, key).map(Some);
+        }
+        let mut annotations: Vec<Annotation<'_>> = Vec::with_capacity(items.len());
+        for (i, item) in items.iter().enumerate() {
+            annotations.push(self.parse(item, &format!("key \"{key}\", item {}", i + 1))?);
+        }
         annotations.retain(|annotation| annotation.was_cancelled != Some(true));
         if annotations.len() > 1 {
             self.options.report.add(&ALTERNATIVES, 1);
@@ -238,7 +297,19 @@ impl Source<'_> {
             (None, None) if is_other => return Ok(None),
             _ => return fault("expected \"start\", \"end\" and \"label\""),
         };
-        let mut labels = span.label.map(|label| vec![label]).or(span.labels).unwrap_or_default();
+        let label = span.label.map(|label| match label {
+            Value::String(label) => Ok(label),
+            Value::Number(number) => Err(self.fault(
+                name,
+                &format!(
+                    "the label is the number {number}, whose name is elsewhere; expected the name \
+                     (of doccano: export JSONL with text labels)"
+                ),
+            )),
+            _ => Err(self.fault(name, "expected \"label\" with a string")),
+        });
+        let label = label.transpose()?;
+        let mut labels = label.map(|label| vec![label]).or(span.labels).unwrap_or_default();
         if labels.len() > 1 {
             self.options.report.add(&SEVERAL_LABELS, 1);
             return Ok(None);
@@ -271,7 +342,8 @@ impl Source<'_> {
             let token: TokenObject =
                 self.parse(item, &format!("key \"tokens\", item {}", i + 1))?;
             let TokenObject { start, end, sent_start } = token;
-            Ok(MarkedToken { start, end, starts_sentence: sent_start })
+            let line = self.line.number;
+            Ok(MarkedToken { start, end, line, starts_sentence: sent_start })
         };
         items.iter().enumerate().map(token).collect::<Result<_>>().map(Some)
     }

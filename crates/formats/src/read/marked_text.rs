@@ -25,6 +25,7 @@ pub(super) struct MarkedText {
 pub(super) struct MarkedToken {
     pub start: u64,
     pub end: u64, // exclusive
+    pub line: u64,
     /// Whether a sentence begins here, if that is known.
     pub starts_sentence: Option<bool>,
 }

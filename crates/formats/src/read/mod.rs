@@ -5,6 +5,7 @@
 //! | objects of JSON lines, or of an array on any number of lines | `json_objects` |
 //! | an object as Prodigy, doccano or Label Studio write it → [`MarkedText`] | `marked_json` |
 //! | a pair of `.txt` and `.ann` → [`MarkedText`] | `brat` |
+//! | a sentence of WebAnno's TSV 3 → [`MarkedText`] | `webanno` |
 //! | offsets → bytes | `offset_map` |
 //! | spans → tokens, sentences and labels; which spans cut tokens | `alignment` |
 //!
@@ -17,16 +18,19 @@ mod faults;
 mod json_objects;
 mod marked_json;
 mod marked_text;
-mod misaligned;
 mod offset_map;
+mod span_options;
 mod spans;
 #[cfg(test)]
 mod tests;
+mod webanno;
 
 /// The memory that a byte of input takes at most once parsed, in bytes: short tokens need more than
 /// their text, and growing vectors twice of that.
 const MEMORY_PER_BYTE: u64 = 120;
 
 pub use brat::{Brat, annotation_files};
-pub use misaligned::{Misaligned, SpanOptions};
+pub use span_options::{Misaligned, Overlaps, SpanOffsets, SpanOptions};
 pub use spans::Spans;
+pub use webanno::WebAnno;
+pub(crate) use webanno::is_webanno;

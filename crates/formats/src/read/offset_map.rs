@@ -1,6 +1,6 @@
 //! From offsets in any unit to bytes.
 
-use dropchain::sentence::OffsetUnit;
+use super::span_options::SpanOffsets;
 
 /// Marks an offset inside a character.
 const INSIDE: u32 = u32::MAX;
@@ -8,28 +8,31 @@ const INSIDE: u32 = u32::MAX;
 /// Converts offsets in a text to bytes. Takes 4 bytes per unit of a text beyond ASCII.
 pub(super) struct OffsetMap<'a> {
     text: &'a str,
-    unit: OffsetUnit,
+    pub unit: SpanOffsets,
     bytes: Option<Vec<u32>>, // [units + 1]; `None` if units are bytes
 }
 
 impl<'a> OffsetMap<'a> {
-    pub fn new(text: &'a str, unit: OffsetUnit) -> Self {
-        let bytes = match unit {
-            OffsetUnit::Bytes => None,
-            _ if text.is_ascii() => None,
-            unit => {
-                let mut bytes = Vec::new();
-                for (byte, c) in text.char_indices() {
-                    // A line has at most 64 MiB, and a text as much memory as fits.
-                    bytes.push(u32::try_from(byte).unwrap_or(INSIDE));
-                    if unit == OffsetUnit::Utf16 && c.len_utf16() == 2 {
-                        bytes.push(INSIDE);
-                    }
+    pub fn new(text: &'a str, unit: SpanOffsets) -> Self {
+        let is_utf16 = matches!(unit, SpanOffsets::Utf16 | SpanOffsets::Utf16Lines);
+        let joins_crlf = matches!(unit, SpanOffsets::Lines | SpanOffsets::Utf16Lines);
+        let joins_crlf = joins_crlf && text.contains("\r\n");
+        let are_bytes = unit == SpanOffsets::Bytes || text.is_ascii() && !joins_crlf;
+        let bytes = (!are_bytes).then(|| {
+            let mut bytes = Vec::new();
+            for (byte, c) in text.char_indices() {
+                if joins_crlf && c == '\n' && text[..byte].ends_with('\r') {
+                    continue;
                 }
-                bytes.push(u32::try_from(text.len()).unwrap_or(INSIDE));
-                Some(bytes)
+                // A line has at most 64 MiB, and a text as much memory as fits.
+                bytes.push(u32::try_from(byte).unwrap_or(INSIDE));
+                if is_utf16 && c.len_utf16() == 2 {
+                    bytes.push(INSIDE);
+                }
             }
-        };
+            bytes.push(u32::try_from(text.len()).unwrap_or(INSIDE));
+            bytes
+        });
         Self { text, unit, bytes }
     }
 
@@ -38,10 +41,7 @@ impl<'a> OffsetMap<'a> {
         let units = self.bytes.as_ref().map_or(self.text.len(), |bytes| bytes.len() - 1);
         let offset = usize::try_from(offset).ok().filter(|&offset| offset <= units);
         let Some(offset) = offset else {
-            return Err(format!(
-                "ends beyond the text, which has {units} {}",
-                unit_name(self.unit)
-            ));
+            return Err(format!("ends beyond the text, which has {units} {}", self.unit.words()));
         };
         let byte = match &self.bytes {
             None => offset,
@@ -52,18 +52,9 @@ impl<'a> OffsetMap<'a> {
             true => Ok(byte),
             false => Err(format!(
                 "begins or ends inside a character (offsets count {}; `offsets` changes that)",
-                unit_name(self.unit)
+                self.unit.words()
             )),
         }
-    }
-}
-
-/// What a unit counts, in words.
-pub(super) fn unit_name(unit: OffsetUnit) -> &'static str {
-    match unit {
-        OffsetUnit::Chars => "characters",
-        OffsetUnit::Bytes => "bytes",
-        OffsetUnit::Utf16 => "UTF-16 units",
     }
 }
 
@@ -78,19 +69,27 @@ mod tests {
             let map = OffsetMap::new(text, unit);
             offsets.map(|offset| map.byte(offset).unwrap())
         };
-        assert_eq!(bytes(OffsetUnit::Chars, [0, 1, 2, 3]), [0, 2, 6, 7]);
-        assert_eq!(bytes(OffsetUnit::Bytes, [0, 2, 6, 7]), [0, 2, 6, 7]);
-        assert_eq!(bytes(OffsetUnit::Utf16, [0, 1, 3, 4]), [0, 2, 6, 7]);
+        assert_eq!(bytes(SpanOffsets::Chars, [0, 1, 2, 3]), [0, 2, 6, 7]);
+        assert_eq!(bytes(SpanOffsets::Bytes, [0, 2, 6, 7]), [0, 2, 6, 7]);
+        assert_eq!(bytes(SpanOffsets::Utf16, [0, 1, 3, 4]), [0, 2, 6, 7]);
+        let text = "é\r\n😀\n\rx";
+        for (unit, offsets) in
+            [(SpanOffsets::Lines, [1, 2, 3, 5]), (SpanOffsets::Utf16Lines, [1, 2, 4, 6])]
+        {
+            let map = OffsetMap::new(text, unit);
+            assert_eq!(offsets.map(|offset| map.byte(offset).unwrap()), [2, 4, 8, 10], "{unit}");
+        }
+        assert_eq!(OffsetMap::new("a\r\nb", SpanOffsets::Lines).byte(2), Ok(3));
     }
 
     #[test]
     fn offsets_beyond_the_text_or_inside_a_character_are_rejected() {
-        for (unit, beyond, inside) in [(OffsetUnit::Utf16, 5, 2), (OffsetUnit::Bytes, 8, 3)] {
+        for (unit, beyond, inside) in [(SpanOffsets::Utf16, 5, 2), (SpanOffsets::Bytes, 8, 3)] {
             let map = OffsetMap::new("é😀x", unit);
             assert!(map.byte(beyond).unwrap_err().starts_with("ends beyond the text"));
             assert!(map.byte(u64::MAX).is_err());
             assert!(map.byte(inside).unwrap_err().contains("inside a character"));
         }
-        assert!(OffsetMap::new("ab", OffsetUnit::Chars).byte(3).is_err());
+        assert!(OffsetMap::new("ab", SpanOffsets::Chars).byte(3).is_err());
     }
 }

@@ -7,8 +7,8 @@ use dropchain::{Result, Sentence};
 
 use super::alignment::Aligner;
 use super::json_objects::JsonObjects;
-use super::marked_json::marked_text;
-use super::misaligned::SpanOptions;
+use super::marked_json::{SpansSeen, marked_text};
+use super::span_options::SpanOptions;
 
 /// JSON with texts and spans of characters, as Prodigy, doccano and Label Studio write it. The
 /// label of the options is the key of the spans.
@@ -20,7 +20,8 @@ impl ReadFormat for Spans {
         Ok(Box::new(SpansParser {
             options: options.clone(),
             objects: JsonObjects::new(options.limits.memory.bytes(0)),
-            aligner: Aligner::new(options.clone(), self.0.clone())?,
+            aligner: Aligner::new(options.clone(), self.0.clone(), "label")?,
+            seen: SpansSeen::default(),
         }))
     }
 }
@@ -30,6 +31,7 @@ struct SpansParser {
     options: ReadOptions,
     objects: JsonObjects,
     aligner: Aligner,
+    seen: SpansSeen,
 }
 
 impl SentenceParser for SpansParser {
@@ -39,12 +41,13 @@ impl SentenceParser for SpansParser {
 
     fn advance(&mut self, lines: &mut LineReader, ready: &mut VecDeque<Sentence>) -> Result<bool> {
         let Some((text, number)) = self.objects.next(lines)? else {
-            return self.aligner.finish().map(|()| false);
+            self.aligner.finish()?;
+            return self.seen.finish().map(|()| false);
         };
         lines.begin_sentence();
         let file = lines.file().clone();
         let line = InputLine::new(&text, &file, number);
-        if let Some(marked) = marked_text(&line, &self.options)? {
+        if let Some(marked) = marked_text(&line, &self.options, &mut self.seen)? {
             ready.extend(self.aligner.sentences(&marked, &file)?);
         }
         Ok(true)
@@ -52,357 +55,5 @@ impl SentenceParser for SpansParser {
 
     fn recover(&mut self, lines: &mut LineReader) -> Result<()> {
         lines.skip_line()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use dropchain::corpus::{Reader, TextOptions};
-    use dropchain::sentence::OffsetUnit;
-
-    use super::*;
-    use crate::read::marked_json::REJECTED;
-    use crate::read::marked_json::SEVERAL_LABELS;
-    use crate::read::misaligned::{DROPPED, EXPANDED};
-    use crate::{InputFormat, Misaligned};
-
-    fn spans() -> ReadOptions {
-        spans_with(SpanOptions::default())
-    }
-
-    fn spans_with(options: SpanOptions) -> ReadOptions {
-        InputFormat::Spans.apply(options, ReadOptions::default())
-    }
-
-    fn sentences(text: &str, options: &ReadOptions) -> Result<Vec<Sentence>> {
-        let input = std::io::Cursor::new(text.to_owned());
-        Reader::from_read(Box::new(input), "x", options).collect()
-    }
-
-    fn error(text: &str, options: &ReadOptions) -> String {
-        sentences(text, options).unwrap_err().to_string()
-    }
-
-    /// The words with their labels.
-    fn read(text: &str, options: &ReadOptions) -> Vec<String> {
-        let read = sentences(text, options).unwrap();
-        let pairs = |s: &Sentence| {
-            let cells: Vec<String> =
-                (0..s.len()).map(|t| s.cells(t).collect::<Vec<_>>().join("/")).collect();
-            cells.join(" ")
-        };
-        read.iter().map(pairs).collect()
-    }
-
-    #[test]
-    fn the_objects_of_all_tools_are_read() {
-        let expected = ["Ann/B-PER Lee/I-PER left/O ./O"];
-        for text in [
-            r#"{"text":"Ann Lee left.","spans":[{"start":0,"end":7,"label":"PER"}]}"#,
-            r#"{"text":"Ann Lee left.","label":[[0,7,"PER"]],"id":1}"#,
-            r#"{"text":"Ann Lee left.","labels":[[0,7,"PER"]]}"#,
-            concat!(
-                r#"{"text":"Ann Lee left.","entities":[{"id":3,"start_offset":0,"end_offs"#,
-                r#"et":7,"label":"PER"}],"relations":[]}"#
-            ),
-            concat!(
-                r#"[{"id":1,"data":{"text":"Ann Lee left."},"annotations":[{"was_cancelle"#,
-                r#"d":true,"result":[]},{"result":[{"value":{"start":0,"end":7,"text":"An"#,
-                r#"n Lee","labels":["PER"]},"from_name":"label","to_name":"text","type":""#,
-                r#"labels"},{"type":"relation","from_id":"a","to_id":"b"},{"value":{"choi"#,
-                r#"ces":["x"]},"type":"choices"}]}]}]"#
-            ),
-            "[\n {\n \"text\": \"Ann Lee left.\",\n \"label\": \
-                 [{\"start\": 0, \"end\": 7, \"labels\": [\"PER\"]}]\n }\n]\n",
-        ] {
-            assert_eq!(read(text, &spans()), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_sentence_ends_with_its_line_or_paragraph_but_not_inside_a_span() {
-        let text = concat!(
-            r#"{"text":"Ann left. Bob\nstayed at St. Paul Inc. Then","spans":[{"start"#,
-            r#"":24,"end":37,"label":"ORG"}]}"#
-        );
-        let found = read(text, &spans());
-        assert_eq!(found[1], "Bob/O");
-        assert!(found[2].starts_with("stayed/O at/O St./B-ORG Paul/I-ORG Inc."), "{found:?}");
-        let paragraphs = ReadOptions {
-            text: TextOptions { paragraphs: true, ..TextOptions::default() },
-            ..spans()
-        };
-        assert!(read(text, &paragraphs)[1].starts_with("Bob/O stayed/O"));
-        let across = r#"{"text":"New\nYork","spans":[{"start":0,"end":8,"label":"LOC"}]}"#;
-        assert_eq!(read(across, &spans()), ["New/B-LOC York/I-LOC"]);
-    }
-
-    #[test]
-    fn offsets_count_the_chosen_unit() {
-        for (unit, start, end) in
-            [(OffsetUnit::Chars, 2, 5), (OffsetUnit::Bytes, 5, 9), (OffsetUnit::Utf16, 3, 6)]
-        {
-            let span = format!(r#"{{"start":{start},"end":{end},"label":"PER","text":"Zoë"}}"#);
-            let text = format!(r#"{{"text":"😀 Zoë","spans":[{span}]}}"#);
-            let options = spans_with(SpanOptions { offsets: unit, ..SpanOptions::default() });
-            assert_eq!(read(&text, &options), ["😀/O Zoë/B-PER"], "{unit}");
-        }
-        let wrong =
-            r#"{"text":"😀 Zoë X","spans":[{"start":3,"end":6,"label":"PER","text":"Zoë"}]}"#;
-        assert_eq!(
-            error(wrong, &spans()),
-            "x:1: the span 3–6 (PER) has the text 'Zoë', but there is 'oë ' (offsets count \
-             characters; `offsets` changes that)"
-        );
-    }
-
-    const CUT: &str = concat!(
-        r#"{"text":"in London today","spans":[{"start":3,"end":7,"label":"LOC"}]}"#,
-        "\n",
-        r#"{"text":"Ann","spans":[{"start":0,"end":3,"label":"PER"}]}"#,
-        "\n",
-        r#"{"text":"Ann Lee","spans":[{"start":4,"end":6,"label":"PER"}]}"#,
-        "\n",
-    );
-
-    #[test]
-    fn all_spans_that_cut_tokens_are_listed() {
-        assert_eq!(
-            error(CUT, &spans()),
-            "x:1: the span 'Lond' (LOC, 3–7) cuts the token 'London'\n\
-             x:3: the span 'Le' (PER, 4–6) cuts the token 'Lee'\n\
-             expected spans of whole tokens (`misaligned` expand extends those that cut tokens, \
-             `misaligned` drop leaves them out)"
-        );
-    }
-
-    #[test]
-    fn spans_that_cut_tokens_can_be_extended_or_left_out() {
-        let expand =
-            spans_with(SpanOptions { misaligned: Misaligned::Expand, ..SpanOptions::default() });
-        assert_eq!(
-            read(CUT, &expand),
-            ["in/O London/B-LOC today/O", "Ann/B-PER", "Ann/O Lee/B-PER"]
-        );
-        assert_eq!(expand.report.count(&EXPANDED), 2);
-        let drop =
-            spans_with(SpanOptions { misaligned: Misaligned::Drop, ..SpanOptions::default() });
-        assert_eq!(read(CUT, &drop), ["in/O London/O today/O", "Ann/B-PER", "Ann/O Lee/O"]);
-        assert_eq!(drop.report.count(&DROPPED), 2);
-        // Both in one token.
-        let both = concat!(
-            r#"{"text":"London","spans":[{"start":0,"end":2,"label":"A"},{"start":3,""#,
-            r#"end":6,"label":"B"}]}"#
-        );
-        assert!(error(both, &expand).contains("extended to whole tokens, overlaps"));
-    }
-
-    #[test]
-    fn blanks_at_the_ends_of_a_span_are_no_part_of_it() {
-        let text = r#"{"text":"in London today","spans":[{"start":2,"end":10,"label":"LOC"}]}"#;
-        assert_eq!(read(text, &spans()), ["in/O London/B-LOC today/O"]);
-    }
-
-    #[test]
-    fn overlapping_spans_are_an_error_that_names_both() {
-        let text = concat!(
-            r#"{"text":"New York City","spans":[{"start":4,"end":13,"label":"B"},{"st"#,
-            r#"art":0,"end":8,"label":"A"}]}"#
-        );
-        assert_eq!(
-            error(text, &spans()),
-            "x:1: the span 'New York' (A, 0–8) and the span 'York City' (B, 4–13) overlap; \
-             expected spans that do not"
-        );
-    }
-
-    #[test]
-    fn known_tokens_are_kept() {
-        let text = concat!(
-            r#"{"text":"don't go","tokens":[{"text":"don't","start":0,"end":5,"id":0,"#,
-            r#""ws":true},{"start":6,"end":8}],"spans":[{"start":0,"end":5,"label":"X"#,
-            r#"","token_start":0}]}"#
-        );
-        assert_eq!(read(text, &spans()), ["don't/B-X go/O"]);
-        let unordered =
-            r#"{"text":"ab","tokens":[{"start":1,"end":2},{"start":0,"end":1}],"spans":[]}"#;
-        assert_eq!(
-            error(unordered, &spans()),
-            "x:1: the token 0–1 begins before the end of the token before it"
-        );
-    }
-
-    #[test]
-    fn known_tokens_have_the_sentences_of_raw_text_unless_they_say_where_these_begin() {
-        let text = "Ann left. Rome-based Bob.\nYes";
-        let tokens = |starts: &[usize]| {
-            let words = ["Ann", "left.", "Rome-based", "Bob", ".", "Yes"];
-            let tokens = words.iter().enumerate().map(|(i, word)| {
-                let start = text.find(word).filter(|_| *word != ".").unwrap_or(24);
-                let end = start + word.len();
-                let is_start = if starts.contains(&i) { ",\"sent_start\":true" } else { "" };
-                format!("{{\"start\":{start},\"end\":{end}{is_start}}}")
-            });
-            tokens.collect::<Vec<_>>().join(",")
-        };
-        let object = |starts: &[usize], spans: &str| {
-            let text = text.replace('\n', "\\n");
-            let tokens = tokens(starts);
-            format!("{{\"text\":\"{text}\",\"tokens\":[{tokens}],\"spans\":[{spans}]}}")
-        };
-        assert_eq!(
-            read(&object(&[], ""), &spans()),
-            ["Ann/O left./O", "Rome-based/O Bob/O ./O", "Yes/O"]
-        );
-        assert_eq!(
-            read(&object(&[0, 3], ""), &spans()),
-            ["Ann/O left./O Rome-based/O", "Bob/O ./O Yes/O"]
-        );
-        // No sentence ends inside a span.
-        assert_eq!(
-            read(&object(&[0, 3], r#"{"start":10,"end":24,"label":"X"}"#), &spans()),
-            ["Ann/O left./O Rome-based/B-X Bob/I-X ./O Yes/O"]
-        );
-        let odd = r#"{"text":"a","tokens":[{"start":0,"end":1,"sent_start":1}],"spans":[]}"#;
-        assert_eq!(
-            error(odd, &spans()),
-            "x:1: key \"tokens\", item 1: invalid type: integer `1`, expected a boolean"
-        );
-    }
-
-    #[test]
-    fn rejected_and_unannotated_texts_are_left_out_and_counted() {
-        let options = spans();
-        let text = concat!(
-            r#"{"text":"a","spans":[],"answer":"reject"}"#,
-            "\n",
-            r#"{"text":"b","spans":[],"answer":"accept"}"#,
-            "\n",
-            r#"{"data":{"text":"c"},"annotations":[]}"#,
-            "\n",
-        );
-        assert_eq!(read(text, &options), ["b/O"]);
-        assert_eq!(options.report.count(&REJECTED), 2);
-        let unlabeled = ReadOptions { unlabeled: true, ..spans() };
-        assert_eq!(read(text, &unlabeled), ["a", "b", "c"]);
-    }
-
-    #[test]
-    fn the_text_may_have_another_key() {
-        let options = ReadOptions { columns: Some(vec!["body".to_owned()]), ..spans() };
-        let annotation =
-            r#""annotations":[{"result":[{"value":{"start":0,"end":3,"labels":["PER"]}}]}]"#;
-        for text in [
-            r#"{"body":"Ann left","text":"x","label":[{"start":0,"end":3,"labels":["PER"]}]}"#,
-            &format!(r#"{{"data":{{"body":"Ann left","file":"a.txt"}},{annotation}}}"#),
-        ] {
-            assert_eq!(read(text, &options), ["Ann/B-PER left/O"]);
-        }
-        let other = format!(r#"{{"data":{{"r":"Ann left","file":"a.txt"}},{annotation}}}"#);
-        assert_eq!(
-            error(&other, &options),
-            "x:1: expected the key \"body\" with the text (of Label Studio: in \"data\"), found \
-             strings under \"r\", \"file\" (`columns` KEY)"
-        );
-    }
-
-    #[test]
-    fn spans_with_several_labels_are_left_out() {
-        let text = concat!(
-            r#"{"text":"Ann in Rome","spans":[{"start":0,"end":3,"labels":["PER","ACTOR"]},"#,
-            r#"{"start":7,"end":11,"labels":["LOC"]}]}"#
-        );
-        let options = spans();
-        assert_eq!(read(text, &options), ["Ann/O in/O Rome/B-LOC"]);
-        assert_eq!(options.report.count(&SEVERAL_LABELS), 1);
-    }
-
-    #[test]
-    fn hostile_objects_are_errors_with_their_line() {
-        let deep = format!(r#"{{"text":"a","spans":{}1{}}}"#, "[".repeat(9000), "]".repeat(9000));
-        let span = |span: &str| format!(r#"{{"text":"é b","spans":[{span}]}}"#);
-        let offset = "expected an offset, a whole number from 0, found";
-        for (text, expected) in [
-            (
-                span(r#"{"start":-1,"end":1,"label":"X"}"#),
-                format!("key \"spans\", item 1: {offset} -1"),
-            ),
-            (
-                span(r#"{"start":0,"end":1e99,"label":"X"}"#),
-                format!("key \"spans\", item 1: {offset} 1e99"),
-            ),
-            (span(r#"[0.5,1,"X"]"#), format!("key \"spans\", item 1: {offset} 0.5")),
-            (
-                span(r#"[2,1,"X"]"#),
-                "the span 2–1 (X) is empty or reversed; expected an end after the \
-                 start"
-                    .to_owned(),
-            ),
-            (
-                span(r#"[0,9,"X"]"#),
-                "the span 0–9 (X) ends beyond the text, which has 3 characters".to_owned(),
-            ),
-            (span(r#"[0,1,""]"#), "the span 0–1 () has no label".to_owned()),
-            (
-                span(r#"{"start":0,"end":1}"#),
-                "key \"spans\", item 1: found no label; expected \"label\" with a \
-                 string"
-                    .to_owned(),
-            ),
-            (
-                span(r#"{"start":0,"start":1,"end":2,"label":"X"}"#),
-                "key \"spans\", item 1: duplicate field `start`".to_owned(),
-            ),
-            (
-                span("3"),
-                "key \"spans\", item 1: invalid type: integer `3`, expected an object with \
-                 \"start\", \"end\" and \"label\""
-                    .to_owned(),
-            ),
-            (
-                r#"{"text":3,"spans":[]}"#.to_owned(),
-                "key \"text\": expected a string, found a number".to_owned(),
-            ),
-            (
-                r#"{"spans":[],"body":"a","id":"7"}"#.to_owned(),
-                "expected the key \"text\" with the text (of Label Studio: in \"data\"), found \
-                 strings under \"body\", \"id\" (`columns` KEY)"
-                    .to_owned(),
-            ),
-            (
-                span(r#"{"value":{"start":"/p[1]","end":"/p[1]","hypertextlabels":["A"]}}"#),
-                "key \"spans\", item 1: found a region of HTML (hypertextlabels); expected \
-                 spans of text, which alone are read"
-                    .to_owned(),
-            ),
-            (
-                r#"{"text":"a"}"#.to_owned(),
-                "found no spans; expected an array of them under \"spans\", \
-                 \"label\", \"labels\", \"entities\" or \"annotations\""
-                    .to_owned(),
-            ),
-            (
-                r#"{"text":"a","spans":{}}"#.to_owned(),
-                "key \"spans\": invalid type: map, expected a sequence".to_owned(),
-            ),
-            (
-                r#"{"text":"a","#.to_owned(),
-                "the JSON object that begins here does not end".to_owned(),
-            ),
-            ("[".to_owned(), "the array that begins here does not end".to_owned()),
-        ] {
-            assert_eq!(error(&text, &spans()), format!("x:1: {expected}"), "{text}");
-        }
-        assert!(error(&deep, &spans()).starts_with("x:1"), "{}", error(&deep, &spans()));
-        assert!(error("3\n", &spans()).starts_with("x:1:1: expected a JSON object"));
-        assert!(error("{\n\"text\": \"a\",\n!}\n", &spans()).starts_with("x:3:1: not valid JSON"));
-    }
-
-    #[test]
-    fn a_span_inside_a_surrogate_pair_is_an_error() {
-        let text = r#"{"text":"😀","spans":[[0,1,"X"]]}"#;
-        let options =
-            spans_with(SpanOptions { offsets: OffsetUnit::Utf16, ..SpanOptions::default() });
-        assert!(error(text, &options).contains("inside a character"));
     }
 }

@@ -4,9 +4,9 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use super::annotated_text::AnnotatedText;
+use super::annotated_text::{AnnotatedText, Mark};
 use crate::escaped::Escaped;
-use crate::marks::{MARKS_STYLE, SURE, hue};
+use crate::marks::{self, MARKS_STYLE, SURE};
 
 /// The page up to its title.
 const BEFORE_TITLE: &str = "\
@@ -50,24 +50,15 @@ impl HtmlPage {
         }
         buffer.push_str("<p dir=\"auto\">");
         for (part, mark) in text.parts() {
-            let part = Escaped(part);
-            let Some(mark) = mark else {
-                let _ = write!(buffer, "{part}");
+            let Some(Mark { label, probability, .. }) = mark else {
+                let _ = write!(buffer, "{}", Escaped(part));
                 continue;
             };
-            let (hue, label) = (hue(&mark.label), Escaped(&mark.label));
-            let _ = write!(buffer, "<mark style=\"--hue:{hue}\" title=\"{label}");
-            if let Some(probability) = mark.probability {
-                let _ = write!(buffer, ": probability {probability:.3}");
-            }
-            let _ = match mark.probability.filter(|&probability| probability < SURE) {
-                None => write!(buffer, "\">{part}<b>{label}</b></mark>"),
-                Some(probability) => write!(
-                    buffer,
-                    "\" class=\"unsure\">{part}<b>{label} {} %</b></mark>",
-                    (100.0 * probability).floor()
-                ),
-            };
+            let (mut title, mut shown) = (label.clone(), label.clone());
+            let _ = probability.map(|p| write!(title, ": probability {p:.3}"));
+            let unsure = probability.filter(|&probability| probability < SURE);
+            let _ = unsure.map(|p| write!(shown, " {} %", (100.0 * p).floor()));
+            buffer.push_str(&marks::mark(part, (label, &shown), &title, unsure.is_some()));
         }
         buffer.push_str("</p>\n");
     }

@@ -7,9 +7,11 @@ use dropchain::corpus::{
     Format, OutputFormat, ReadOptions, ReadReport, Reader, Supervision, Tagged, TextOptions,
     WriteFormat, WriteOptions, Writer,
 };
-use dropchain::sentence::{LineRules, OffsetUnit};
+use dropchain::sentence::LineRules;
 use dropchain::{Error, MemoryLimit, Result, Sentence};
-use dropchain_formats::{Inline, InputFormat, Misaligned, SpanOptions, TextFormat};
+use dropchain_formats::{
+    Inline, InputFormat, Misaligned, Overlaps, SpanOffsets, SpanOptions, TextFormat,
+};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::de::IgnoredAny;
@@ -161,7 +163,7 @@ fn variants(format: InputFormat) -> Vec<ReadOptions> {
     if format == Format::Conll.into() {
         variants.push(ReadOptions {
             lines: LineRules { comments: true, header: true },
-            supervision: Supervision { partial_labels: true, weights: true },
+            supervision: Supervision { partial_labels: true, ..Supervision::default() },
             ..plain.clone()
         });
     }
@@ -173,9 +175,10 @@ fn variants(format: InputFormat) -> Vec<ReadOptions> {
         let spans = SpanOptions { misaligned: Misaligned::Drop, ..SpanOptions::default() };
         let body = Some(vec!["body".to_owned()]);
         variants.push(format.apply(spans, ReadOptions { columns: body, ..plain.clone() }));
-        variants.extend(OffsetUnit::ALL.map(|offsets| {
+        variants.extend(SpanOffsets::ALL.map(|offsets| {
             let misaligned = Misaligned::Expand;
-            let spans = SpanOptions { offsets, misaligned };
+            let spans =
+                SpanOptions { offsets: Some(offsets), misaligned, overlaps: Overlaps::Longest };
             format.apply(spans, plain.clone())
         }));
     }

@@ -1,5 +1,7 @@
 //! Tests that all readers have in common.
 
+mod spans;
+
 use std::fs;
 use std::io::Cursor;
 
@@ -11,7 +13,7 @@ use proptest::prelude::*;
 use crate::{InputFormat, SpanOptions};
 
 /// What the formats are made of, and what is wrong in all of them.
-const PIECES: [&str; 34] = [
+const PIECES: [&str; 37] = [
     "\n",
     "\n\n",
     "\r\n",
@@ -46,6 +48,9 @@ const PIECES: [&str; 34] = [
     "\u{1f600}",
     "T1\tA 0 3\tAnn\n",
     "T2\tB 1 4;9 2\n",
+    "#FORMAT=WebAnno TSV 3.3\n#T_SP=a.Name|value\n",
+    "1-1\t0-3\tAnn\tA[1]|B\n",
+    "1-1.1\t0-2\tAn\tA[1]\n",
 ];
 
 /// Damaged bytes, which may be not UTF-8.

@@ -40,7 +40,7 @@ fn labels(tokens: usize, choices: &mut impl Iterator<Item = u8>) -> Vec<&'static
 }
 
 fn options(format: InputFormat, unit: OffsetUnit, options: ReadOptions) -> ReadOptions {
-    let spans = SpanOptions { offsets: unit, ..SpanOptions::default() };
+    let spans = SpanOptions { offsets: unit.name().parse().ok(), ..SpanOptions::default() };
     let options = ReadOptions { limits: MemoryLimit::Bytes(1 << 30).into(), ..options };
     format.apply(spans, options)
 }
