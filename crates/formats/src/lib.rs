@@ -36,5 +36,5 @@ mod write;
 pub use escaped::Escaped;
 pub use input_format::InputFormat;
 pub use marks::{MARKS_STYLE, hue, marks_script};
-pub use read::{Brat, Misaligned, SpanOptions, Spans, annotation_files};
+pub use read::{Brat, JsonObjects, Misaligned, SpanOptions, Spans, annotation_files};
 pub use write::{Inline, TextFormat, TextWriter};

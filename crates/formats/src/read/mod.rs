@@ -28,5 +28,6 @@ mod tests;
 const MEMORY_PER_BYTE: u64 = 120;
 
 pub use brat::{Brat, annotation_files};
+pub use json_objects::JsonObjects;
 pub use misaligned::{Misaligned, SpanOptions};
 pub use spans::Spans;
