@@ -124,7 +124,7 @@ pub mod tests;
 mod training_record;
 mod weights;
 
-pub use columns::{CorpusColumns, LabelSource};
+pub use columns::{ColumnFit, CorpusColumns, LabelSource};
 pub use constraint::decoding_constraint;
 pub use file::Model;
 #[cfg(feature = "train")]

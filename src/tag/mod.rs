@@ -43,12 +43,13 @@ mod tagging;
 #[cfg(test)]
 mod tests;
 mod text;
+mod word_fit;
 mod workspace;
 
 pub use crate::chain::{LabelWeights, Order};
 pub use crate::model::{
-    AttributeKind, EdgeWeights, Header, ModelSizes, NodeWeights, Precision, Provenance, TableSizes,
-    TrainingRecord,
+    AttributeKind, ColumnFit, EdgeWeights, Header, ModelSizes, NodeWeights, Precision, Provenance,
+    TableSizes, TrainingRecord,
 };
 pub use crate::sentence::Offsets;
 pub use attribute_filter::AttributeFilter;
@@ -60,4 +61,5 @@ pub use stream::{Batch, BatchOutput, stream};
 pub use tagger::Tagger;
 pub use tagging::{LabelPath, TagOptions, Tagging};
 pub use text::{TaggedSentence, TaggedSpan, TaggedToken};
+pub use word_fit::WordFit;
 pub use workspace::Workspace;

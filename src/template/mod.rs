@@ -39,7 +39,7 @@
 //! | text → tokens | `lines`, `tokens`, `syntax` |
 //! | tokens → [`Template`] | `parser`, `pattern_parser`, `calls`, `expressions` |
 //! | parsed templates | `ast`, `function` |
-//! | files that templates refer to | `resources`, `lexicon`, `clusters`, `vectors` |
+//! | files that templates refer to | `resources`, `resource_kind`, `lexicon`, `clusters`, `vectors` |
 //! | what is learned from the training data | `shape`, `caseless` |
 //! | [`Template`] + columns → [`Extractor`] | `bind`, `evaluation_plan` |
 //! | sentence → values | `extractor`, `evaluate`, `text_function`, `document` |
@@ -47,6 +47,7 @@
 //! | what is memoized | `workspace`, `values` |
 //! | lines that a tagger sums together | `bundle` |
 //! | attribute → template line | `attribute_lines` |
+//! | what has no effect on the training data | `unmatched` |
 //! | labels → built-in template | `by_labels` |
 
 mod ast;
@@ -68,6 +69,7 @@ mod lexicon;
 mod lines;
 mod parser;
 mod pattern_parser;
+mod resource_kind;
 mod resources;
 mod shape;
 mod syntax;
@@ -75,6 +77,7 @@ mod template_file;
 mod text;
 mod text_function;
 mod tokens;
+mod unmatched;
 mod values;
 mod vectors;
 mod workspace;
@@ -86,6 +89,7 @@ pub use attribute::{Attribute, AttributeSink};
 pub use attribute_lines::AttributeLines;
 pub use extractor::{BundleSink, Extractor};
 pub use function::ColumnRef;
+pub use resource_kind::ResourceKind;
 pub use template_file::Template;
 pub use text::edit_distance;
 pub use workspace::{BundleKey, Workspace};

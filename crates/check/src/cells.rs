@@ -24,6 +24,7 @@ pub(super) fn check(sentences: &Sentences, findings: &mut Findings) {
     }
     for all in sentences.values() {
         check_columns(all, findings);
+        check_digits(all, findings);
     }
     check_normalization(sentences, findings);
 }
@@ -78,6 +79,30 @@ fn check_columns(sentences: &[Sentence], findings: &mut Findings) {
             let text = || format!("{}: '{}'", schema.names()[column], shown(cell));
             findings.add(FindingKind::ConstantColumn, first.place(0), text);
         }
+    }
+}
+
+/// Looks for a digit at the end of all words, as `米0 拉1` has it: the place of a character in its
+/// word, which other text does not have.
+fn check_digits(sentences: &[Sentence], findings: &mut Findings) {
+    let words = || content(sentences).filter_map(|sentence| Some((sentence, sentence.words()?)));
+    let mut words = words().flat_map(|(sentence, words)| words.map(move |word| (sentence, word)));
+    let is_numbered = |word: &str| {
+        let rest = word.strip_suffix(|c: char| c.is_ascii_digit());
+        rest.is_some_and(|rest| rest.ends_with(|c: char| !c.is_numeric()))
+    };
+    let Some((first, word)) = words.next().filter(|(_, word)| is_numbered(word)) else {
+        return;
+    };
+    if words.next().is_some_and(|(_, word)| is_numbered(word)) && words.all(|(_, w)| is_numbered(w))
+    {
+        let text = || {
+            format!(
+                "all words end in a digit, such as '{}': a number in place of text?",
+                shown(word)
+            )
+        };
+        findings.add(FindingKind::DoubtfulReading, first.place(0), text);
     }
 }
 

@@ -5,8 +5,10 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dropchain::corpus::{Format, LineRules, ReadOptions, Reader, Supervision};
-use dropchain::tag::{Condition, Header};
+use dropchain::corpus::{
+    Format, LineReader, LineRules, ReadOptions, Reader, Supervision, TextSplitter,
+};
+use dropchain::tag::{Condition, WordFit};
 use dropchain::{Error, Result, Sentence, Tagger};
 use dropchain_documents::command::user_of;
 use dropchain_formats::{InputFormat, SpanOptions};
@@ -18,6 +20,10 @@ use crate::arguments::{
 use crate::model_columns::{ModelColumns, file_name};
 use crate::progress::notice;
 use crate::roles::is_model;
+
+/// Number of lines and of words of raw text by which it is compared with the training data.
+const SAMPLED_LINES: usize = 100;
+const SAMPLED_WORDS: usize = 1000;
 
 /// What to tag, and how to read it.
 #[derive(Clone, Debug, Args)]
@@ -86,10 +92,11 @@ impl TagInputArguments {
     pub fn open(
         &self,
         files: &[FileName],
-        header: &Header,
+        tagger: &Tagger,
         forced: &ForcedArguments,
         limits: &LimitArguments,
     ) -> Result<(Reader, InputFormat)> {
+        let header = tagger.model().header();
         let named = match self.format {
             Some(format) => Some(format),
             None => named_format(files)?.map(Into::into),
@@ -133,7 +140,12 @@ impl TagInputArguments {
                 None => model.detect_format(lines, &mut options, &say)?.into(),
             };
             if format == Format::Conll.into() && options.columns.is_none() {
-                options.columns = model.fewer(lines, &options, false)?;
+                options.columns = model.names(lines, &options, false)?;
+            }
+            if format == Format::Text.into()
+                && let Some(warning) = unknown_words(tagger, lines)?
+            {
+                say(&format!("warning: {}: {warning}", file_name(lines.file())));
             }
             let label = model.label_of_file(format, lines, &options)?;
             if let Some(label) = label.filter(|_| forced.forced.is_empty()) {
@@ -146,6 +158,17 @@ impl TagInputArguments {
         })?;
         Ok((reader, format))
     }
+}
+
+/// Warns of raw text whose first words the model hardly knows.
+fn unknown_words(tagger: &Tagger, lines: &mut LineReader) -> Result<Option<String>> {
+    let first = match &**lines.file() {
+        "-" => lines.available()?, // it may wait for an answer
+        _ => (0..SAMPLED_LINES).map_while(|i| lines.peek(i).transpose()).collect::<Result<_>>()?,
+    };
+    let sentences = TextSplitter::default().sentences(&first.join("\n"))?;
+    let words = sentences.iter().filter_map(Sentence::words).flatten();
+    Ok(tagger.word_fit(words.take(SAMPLED_WORDS)).and_then(WordFit::warning))
 }
 
 /// What to keep of the input.

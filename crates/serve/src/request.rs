@@ -12,7 +12,7 @@ use dropchain::corpus::{Format, JsonObject, OffsetUnit, ReadLimits, ReadOptions,
 use dropchain::label::{Labeling, Scheme};
 use dropchain::memory::input_over_limit;
 use dropchain::sentence::{Schema, Separation};
-use dropchain::tag::{Header, TagOptions};
+use dropchain::tag::{ColumnFit, Header, TagOptions};
 use dropchain::{Error, MemoryLimit, Place, Result, Sentence};
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -449,13 +449,10 @@ fn value<T: DeserializeOwned>(
 /// training data, where the label may be missing, or of the first ones before it.
 fn schema(names: Option<Vec<String>>, width: usize, header: &Header) -> Result<Schema> {
     let columns = &header.columns.names;
-    let before_label = header.columns.before_label().unwrap_or(0);
-    let names = match names {
-        Some(names) => names,
-        None if (1..=before_label).contains(&width) || width == columns.len() && width > 0 => {
-            columns[..width].to_vec()
-        }
-        None => {
+    let names = match (names, header.columns.fit(None, width, false)) {
+        (Some(names), _) | (None, ColumnFit::Fewer(names)) => names,
+        (None, ColumnFit::All | ColumnFit::Unlabeled) if width > 0 => columns[..width].to_vec(),
+        (None, _) => {
             let columns = columns.join(" ");
             return Err(Error::parameter(format!(
                 "expected rows of the columns of the training data ({columns}), or the key \

@@ -2,38 +2,11 @@
 
 use super::instance::InstanceReadOptions;
 
-/// Names that data sets have for the column of texts.
-const TEXTS: [&str; 12] = [
-    "text",
-    "sentence",
-    "review",
-    "content",
-    "body",
-    "tweet",
-    "message",
-    "document",
-    "comment",
-    "question",
-    "utterance",
-    "title",
-];
-
-/// Names that data sets have for the column of labels.
-const LABELS: [&str; 10] = [
-    "label",
-    "labels",
-    "class",
-    "category",
-    "target",
-    "sentiment",
-    "topic",
-    "intent",
-    "rating",
-    "score",
-];
-
-/// Names of columns that number the documents.
-const NUMBERS: [&str; 5] = ["id", "idx", "index", "guid", "uid"];
+/// Names that data sets have for the columns of texts, of labels, and of numbers of documents.
+const TEXTS: &str = "text sentence review content body tweet message document comment question \
+                     utterance title";
+const LABELS: &str = "label labels class category target sentiment topic intent rating score";
+const NUMBERS: &str = "id idx index guid uid";
 
 /// How the lines of a file with tabs are documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,10 +29,7 @@ impl TabbedLines {
         };
         let has_text = text_column(first, options).is_some();
         let has_label = label_column(first, options).is_some();
-        let is_name = |cell: &&str| {
-            let known = [&TEXTS[..], &LABELS, &NUMBERS].concat();
-            is_one_of(cell, &known)
-        };
+        let is_name = |cell: &&str| [TEXTS, LABELS, NUMBERS].iter().any(|n| is_one_of(cell, n));
         if has_text && (has_label || !options.needs_labels)
             || first.len() > 1 && first.iter().all(is_name)
         {
@@ -77,16 +47,16 @@ impl TabbedLines {
 /// Returns the column of texts: that of the name in the options or, unless one was chosen, the only
 /// one with a common name.
 pub(super) fn text_column(names: &[&str], options: &InstanceReadOptions) -> Option<usize> {
-    let has_choice = options.text != TEXTS[0];
-    column(names, &options.text, if has_choice { &[] } else { &TEXTS })
+    let has_choice = options.text != InstanceReadOptions::TEXT;
+    column(names, &options.text, if has_choice { "" } else { TEXTS })
 }
 
 /// Returns the column of labels, in the same way.
 pub(super) fn label_column(names: &[&str], options: &InstanceReadOptions) -> Option<usize> {
-    column(names, options.label(), if options.label.is_some() { &[] } else { &LABELS })
+    column(names, options.label(), if options.label.is_some() { "" } else { LABELS })
 }
 
-fn column(names: &[&str], wanted: &str, known: &[&str]) -> Option<usize> {
+fn column(names: &[&str], wanted: &str, known: &str) -> Option<usize> {
     let only = || {
         let mut found = (0..names.len()).filter(|&i| is_one_of(names[i], known));
         found.next().filter(|_| found.next().is_none())
@@ -94,8 +64,8 @@ fn column(names: &[&str], wanted: &str, known: &[&str]) -> Option<usize> {
     names.iter().position(|name| *name == wanted).or_else(only)
 }
 
-fn is_one_of(name: &str, known: &[&str]) -> bool {
-    known.iter().any(|known| known.eq_ignore_ascii_case(name))
+fn is_one_of(name: &str, known: &str) -> bool {
+    known.split(' ').any(|known| !known.is_empty() && known.eq_ignore_ascii_case(name))
 }
 
 fn cells(line: &str) -> Vec<&str> {

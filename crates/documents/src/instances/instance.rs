@@ -86,7 +86,7 @@ impl Default for InstanceReadOptions {
         Self {
             format: None,
             default_format: InstanceFormat::Labeled,
-            text: "text".to_owned(),
+            text: Self::TEXT.to_owned(),
             table: None,
             label: None,
             needs_labels: true,
@@ -96,6 +96,9 @@ impl Default for InstanceReadOptions {
 }
 
 impl InstanceReadOptions {
+    /// The default of [`text`](field@Self::text).
+    pub(super) const TEXT: &str = "text";
+
     /// Returns the column or key of labels.
     pub(super) fn label(&self) -> &str {
         self.label.as_deref().unwrap_or("label")
