@@ -55,12 +55,12 @@ impl Tagger {
     /// Counts how many words of a text the model knows: the first are enough. `None` if no
     /// line of the template is the word alone.
     pub fn word_fit<'w>(&self, words: impl IntoIterator<Item = &'w str>) -> Option<WordFit> {
-        let template = self.model().header().template.as_ref()?;
-        let start = template.word_attribute("")?;
+        let lines = self.model().header().template.as_ref()?.attribute_lines();
+        let start = lines.word_attribute("")?;
         let table = self.model().table(AttributeKind::Node);
         let (mut fit, mut characters) = (WordFit::default(), 0);
         for word in words.into_iter().filter(|word| !word.contains(char::is_numeric)) {
-            let name = template.word_attribute(word)?;
+            let name = lines.word_attribute(word)?;
             fit.words += 1;
             characters += word.chars().count();
             fit.known +=

@@ -3,7 +3,6 @@
 use super::ast::TemplateLine;
 use super::caseless::PREFIX;
 use super::function::{ColumnRef, Operation, Position, TemplateFunction};
-use super::template_file::Template;
 use super::text::push_lower;
 
 /// Finds the template line that an attribute comes from.
@@ -49,13 +48,11 @@ impl<'t> AttributeLines<'t> {
         let found = lines.filter(|(_, line)| fits(line));
         found.max_by_key(|(_, line)| line.head.len()).map(|(i, _)| i)
     }
-}
 
-impl Template {
     /// Returns the name of the attribute that a word has by itself; `None` if no line of the
     /// template is the word, or the word in lower case.
     pub(crate) fn word_attribute(&self, word: &str) -> Option<String> {
-        let mut lines = self.parsed.lines.iter();
+        let mut lines = self.templates.iter();
         let (line, lower) = lines.find_map(|line| {
             let [part] = &line.parts[..] else { return None };
             let TemplateFunction { operation, input: Some(input), .. } = &part.term.function else {

@@ -85,24 +85,22 @@ fn check_columns(sentences: &[Sentence], findings: &mut Findings) {
 /// Looks for a digit at the end of all words, as `米0 拉1` has it: the place of a character in its
 /// word, which other text does not have.
 fn check_digits(sentences: &[Sentence], findings: &mut Findings) {
-    let words = || content(sentences).filter_map(|sentence| Some((sentence, sentence.words()?)));
-    let mut words = words().flat_map(|(sentence, words)| words.map(move |word| (sentence, word)));
-    let is_numbered = |word: &str| {
+    let all = content(sentences).filter(|sentence| sentence.attributes.is_none());
+    let mut words = all.flat_map(|sentence| {
+        let words = sentence.words().into_iter().flatten();
+        words.map(move |word| (sentence, word))
+    });
+    let is_numbered = |(_, word): (&Sentence, &str)| {
         let rest = word.strip_suffix(|c: char| c.is_ascii_digit());
         rest.is_some_and(|rest| rest.ends_with(|c: char| !c.is_numeric()))
     };
-    let Some((first, word)) = words.next().filter(|(_, word)| is_numbered(word)) else {
-        return;
-    };
-    if words.next().is_some_and(|(_, word)| is_numbered(word)) && words.all(|(_, w)| is_numbered(w))
+    let (first, second) = (words.next(), words.next());
+    if let Some((sentence, word)) = first.filter(|first| is_numbered(*first))
+        && second.is_some_and(is_numbered)
+        && words.all(is_numbered)
     {
-        let text = || {
-            format!(
-                "all words end in a digit, such as '{}': a number in place of text?",
-                shown(word)
-            )
-        };
-        findings.add(FindingKind::DoubtfulReading, first.place(0), text);
+        let text = || format!("all words end in a digit, such as '{}'", shown(word));
+        findings.add(FindingKind::DoubtfulReading, sentence.place(0), text);
     }
 }
 

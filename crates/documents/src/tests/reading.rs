@@ -92,6 +92,27 @@ fn documents_are_found_in_the_files_of_other_programs() {
 }
 
 #[test]
+fn faults_are_told_with_their_line() {
+    for (name, contents, expected) in [
+        ("a.txt", "pos\tx\nneg y\n", "2: found no tab; expected a class, a tab"),
+        ("a.txt", "pos\tx\n\ty\n", "2: the label is empty; expected a class"),
+        ("a.csv", "text,kind\nx,pos\n", "1: there is no column 'label'; found text, kind"),
+        ("a.csv", "text,label\nx,pos\ny\n", "3: found 1 cells; expected 2"),
+        ("a.jsonl", "{\"text\": \"x\"}\n", "1: key \"label\": found no label"),
+        ("a.jsonl", "{\"text\": 1, \"label\": \"a\"}", "1: the key \"text\" holds no string"),
+        ("a.jsonl", "[1]", "1:2: expected a JSON object with a text, such as"),
+        ("a.svm", "1 1:0.5 3:1 2:1\n", "1: the index 2 follows 3; expected ascending"),
+        ("a.svm", "# c\n1 1:nan\n", "2: the feature 1 has the value 'nan'; expected a finite"),
+        ("a.svm", "1 0:1\n", "1: found the index '0'; expected 1 or more"),
+        ("a.svm", "1:1\n", "1: found '1:1' first; expected the class"),
+        ("a.svm", "1 x\n", "1: found 'x'; expected index:value"),
+    ] {
+        let found = read(name, contents, InstanceReadOptions::default()).0;
+        assert!(found.starts_with(&format!("{name}:{expected}")), "{found}");
+    }
+}
+
+#[test]
 fn what_is_decided_and_left_out_is_said() {
     for (name, contents, expected) in [
         (
