@@ -68,9 +68,9 @@ impl<'t> AttributeLines<'t> {
         })?;
         let mut name = line.head.clone();
         if lower {
-            push_lower(word, &mut name)
+            push_lower(word, &mut name);
         } else {
-            name.push_str(word)
+            name.push_str(word);
         }
         Some(name)
     }

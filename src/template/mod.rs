@@ -39,7 +39,8 @@
 //! | text → tokens | `lines`, `tokens`, `syntax` |
 //! | tokens → [`Template`] | `parser`, `pattern_parser`, `calls`, `expressions` |
 //! | parsed templates | `ast`, `function` |
-//! | files that templates refer to | `resources`, `resource_kind`, `lexicon`, `clusters`, `vectors` |
+//! | files that templates refer to | `resources`, `lexicon`, `clusters`, `vectors` |
+//! | lines of a file → its kind | `resource_kind` |
 //! | what is learned from the training data | `shape`, `caseless` |
 //! | [`Template`] + columns → [`Extractor`] | `bind`, `evaluation_plan` |
 //! | sentence → values | `extractor`, `evaluate`, `text_function`, `document` |

@@ -154,8 +154,8 @@ mod tests {
                 "word\nlexicon(\"f\")\n",
                 "Oslo, Norway\nRome, Italy\n",
                 "word[0]=ran",
-                "warning: f: nothing in the training data matches its 2 lines; expected a phrase on \
-                 each, the first is 'Oslo, Norway'",
+                "warning: f: nothing in the training data matches its 2 lines; expected a phrase \
+                 on each, the first is 'Oslo, Norway'",
             ),
         ] {
             let found = template(source, file).unmatched_files([name.as_bytes()]);

@@ -21,8 +21,9 @@ use crate::model_columns::{ModelColumns, file_name};
 use crate::progress::notice;
 use crate::roles::is_model;
 
-/// Number of lines and of words of raw text by which it is compared with the training data.
+/// Number of lines, bytes and words of raw text by which it is compared with the training data.
 const SAMPLED_LINES: usize = 100;
+const SAMPLED_BYTES: usize = 1 << 16;
 const SAMPLED_WORDS: usize = 1000;
 
 /// What to tag, and how to read it.
@@ -142,10 +143,8 @@ impl TagInputArguments {
             if format == Format::Conll.into() && options.columns.is_none() {
                 options.columns = model.names(lines, &options, false)?;
             }
-            if format == Format::Text.into()
-                && let Some(warning) = unknown_words(tagger, lines)?
-            {
-                say(&format!("warning: {}: {warning}", file_name(lines.file())));
+            if format == Format::Text.into() {
+                unknown_words(tagger, lines)?.iter().for_each(|warning| say(warning));
             }
             let label = model.label_of_file(format, lines, &options)?;
             if let Some(label) = label.filter(|_| forced.forced.is_empty()) {
@@ -162,13 +161,22 @@ impl TagInputArguments {
 
 /// Warns of raw text whose first words the model hardly knows.
 fn unknown_words(tagger: &Tagger, lines: &mut LineReader) -> Result<Option<String>> {
-    let first = match &**lines.file() {
-        "-" => lines.available()?, // it may wait for an answer
-        _ => (0..SAMPLED_LINES).map_while(|i| lines.peek(i).transpose()).collect::<Result<_>>()?,
+    let mut rest = SAMPLED_BYTES;
+    let mut fits = |line: &String| {
+        let fits = line.len() <= rest;
+        rest = rest.saturating_sub(line.len());
+        fits
+    };
+    let first: Vec<String> = if Path::new(&**lines.file()).is_file() {
+        let first = (0..SAMPLED_LINES).map_while(|i| lines.peek(i).transpose());
+        first.take_while(|line| line.as_ref().is_ok_and(&mut fits)).collect::<Result<_>>()?
+    } else {
+        lines.available()?.into_iter().take_while(fits).collect() // a pipe may wait for an answer
     };
     let sentences = TextSplitter::default().sentences(&first.join("\n"))?;
     let words = sentences.iter().filter_map(Sentence::words).flatten();
-    Ok(tagger.word_fit(words.take(SAMPLED_WORDS)).and_then(WordFit::warning))
+    let warning = tagger.word_fit(words.take(SAMPLED_WORDS)).and_then(WordFit::warning);
+    Ok(warning.map(|warning| format!("warning: {}: {warning}", file_name(lines.file()))))
 }
 
 /// What to keep of the input.

@@ -106,7 +106,7 @@ impl PyTagger {
                 tokens.iter().next().filter(|first| first.is_instance_of::<PyList>())
         {
             let expected = format!(
-                "a tuple with a value for each of the columns {}; tag_batch takes several sentences",
+                "a tuple of the columns {}; tag_batch takes several sentences",
                 schema.list()
             );
             return Err(at(

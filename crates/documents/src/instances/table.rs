@@ -61,12 +61,7 @@ impl Table {
             places.entry(name).or_insert([place, 0])[1] += 1;
         }
         let position = |column: &str| places.get(column).map(|[place, _]| *place);
-        let missing = |columns: &[&str]| {
-            let what = if columns.len() == 1 { "is no column" } else { "are no columns" };
-            let (columns, found) = (columns.join("', '"), names.join(", "));
-            let message = format!("there {what} '{columns}'; found {}", found.escape_debug());
-            Error::input(Place::line(&*file, 1), message)
-        };
+        let missing = |columns: &[&str]| missing(&file, columns, &names);
         let content = match &options.table {
             None => {
                 let text = header::text_column(&names, options);
@@ -199,6 +194,14 @@ impl Read for Bounded {
         self.unread.store(unread - read, Ordering::Relaxed);
         Ok(read)
     }
+}
+
+/// The error of a table that lacks columns.
+fn missing(file: &Arc<str>, columns: &[&str], names: &[&str]) -> Error {
+    let what = if columns.len() == 1 { "is no column" } else { "are no columns" };
+    let (columns, found) = (columns.join("', '"), names.join(", "));
+    let message = format!("there {what} '{columns}'; found {}", found.escape_debug());
+    Error::input(Place::line(&**file, 1), message)
 }
 
 /// Converts an error, with its line.

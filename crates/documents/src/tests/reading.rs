@@ -3,12 +3,12 @@
 use super::*;
 
 /// The classes and texts of a file, or the error; and what is said of it.
-fn read(name: &str, contents: &str, options: InstanceReadOptions) -> (String, Vec<String>) {
+fn read(name: &str, contents: &str, options: &InstanceReadOptions) -> (String, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, contents).unwrap();
     let report = options.read.report.clone();
-    let reader = InstanceReader::open(&[path.as_os_str()], &options).unwrap();
+    let reader = InstanceReader::open(&[path.as_os_str()], options).unwrap();
     let documents: Result<Vec<Instance>> = reader.collect();
     let directory = format!("{}/", folder.path().display());
     let notices = report.notices().into_iter().map(|notice| notice.replace(&directory, ""));
@@ -87,7 +87,7 @@ fn documents_are_found_in_the_files_of_other_programs() {
              0=[(\"5\", 1.0)]; up=[(\"6\", 1.0)]",
         ),
     ] {
-        assert_eq!(read(name, contents, InstanceReadOptions::default()).0, expected, "{contents}");
+        assert_eq!(read(name, contents, &InstanceReadOptions::default()).0, expected, "{contents}");
     }
 }
 
@@ -107,7 +107,7 @@ fn faults_are_told_with_their_line() {
         ("a.svm", "1:1\n", "1: found '1:1' first; expected the class"),
         ("a.svm", "1 x\n", "1: found 'x'; expected index:value"),
     ] {
-        let found = read(name, contents, InstanceReadOptions::default()).0;
+        let found = read(name, contents, &InstanceReadOptions::default()).0;
         assert!(found.starts_with(&format!("{name}:{expected}")), "{found}");
     }
 }
@@ -126,7 +126,7 @@ fn what_is_decided_and_left_out_is_said() {
             "1 document was rejected or ignored by its annotator: left out",
         ),
     ] {
-        assert_eq!(read(name, contents, InstanceReadOptions::default()).1, [expected]);
+        assert_eq!(read(name, contents, &InstanceReadOptions::default()).1, [expected]);
     }
     // Without labels, an answer says nothing of the text, and each line of text is a document.
     let options = InstanceReadOptions {
@@ -135,9 +135,9 @@ fn what_is_decided_and_left_out_is_said() {
         ..InstanceReadOptions::default()
     };
     let record = "{\"text\":\"b\",\"label\":\"X\",\"answer\":\"reject\"}\n";
-    assert_eq!(read("a.jsonl", record, options.clone()).0, "X=b");
-    assert_eq!(read("a.txt", "text\tlabel\n", options.clone()).0, "?=text\tlabel");
-    assert_eq!(read("a.tsv", "id\tsentence\n7\tfine\n", options).0, "?=fine");
+    assert_eq!(read("a.jsonl", record, &options).0, "X=b");
+    assert_eq!(read("a.txt", "text\tlabel\n", &options).0, "?=text\tlabel");
+    assert_eq!(read("a.tsv", "id\tsentence\n7\tfine\n", &options).0, "?=fine");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_model_needs_the_columns_that_it_has_weights_of() {
         ("size,city\n1,b\n", "a.csv:1: there are no columns 'rooms', 'town'; found size, city"),
     ] {
         let options = InstanceReadOptions { needs_labels: false, ..Default::default() };
-        assert_eq!(read("a.csv", contents, model.read_options(options)).0, expected);
+        assert_eq!(read("a.csv", contents, &model.read_options(options)).0, expected);
     }
 }
 
