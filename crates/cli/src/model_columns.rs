@@ -1,12 +1,13 @@
 //! Which files fit the data that a model was trained on, by their first lines.
 
 use dropchain::Result;
-use dropchain::corpus::{
-    CONLLU_COLUMNS, DOCUMENT_START, Format, JsonObject, LineReader, ReadOptions, recognize,
-    split_cells,
+use dropchain::corpus::{Format, LineReader, ReadOptions};
+use dropchain::kernel::corpus::{
+    CONLLU_COLUMNS, DOCUMENT_START, JsonObject, recognize, split_cells,
 };
 use dropchain::label::Notation;
-use dropchain::tag::{ColumnFit, Header};
+use dropchain::model::Header;
+use dropchain::tag::ColumnFit;
 use dropchain_formats::{InputFormat, SpanOptions};
 
 use crate::line_kinds::{are_broken, are_words};
@@ -237,7 +238,7 @@ impl ModelColumns<'_> {
     }
 
     /// Returns the names of the columns of a file that has others than the training data: those of
-    /// its header row, or fewer ([`CorpusColumns::fit`](dropchain::model::CorpusColumns::fit)).
+    /// its header row, or fewer ([`CorpusColumns::fit`](dropchain::kernel::model::CorpusColumns::fit)).
     pub fn names(
         &self,
         lines: &mut LineReader,
@@ -306,8 +307,8 @@ mod tests {
     use std::cell::RefCell;
     use std::io::Cursor;
 
+    use dropchain::kernel::model::CorpusColumns;
     use dropchain::label::{LabelSet, Scheme};
-    use dropchain::model::CorpusColumns;
     use dropchain::sentence::Schema;
 
     use super::*;

@@ -5,9 +5,8 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dropchain::corpus::{
-    Format, LineReader, LineRules, ReadOptions, Reader, Supervision, TextSplitter,
-};
+use dropchain::corpus::{Format, LineReader, ReadOptions, Reader, Supervision, TextSplitter};
+use dropchain::sentence::LineRules;
 use dropchain::tag::{Condition, WordFit};
 use dropchain::{Error, Result, Sentence, Tagger};
 use dropchain_documents::command::user_of;

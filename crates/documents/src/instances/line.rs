@@ -8,8 +8,9 @@ use serde_json::Value;
 use super::instance::{
     Instance, InstanceContent, InstanceFormat, InstanceReadOptions, checked_label,
 };
-use dropchain::corpus::{InputLine, JsonObject, LineReader, Repair, is_blank};
-use dropchain::error::Result;
+use dropchain::Result;
+use dropchain::corpus::{InputLine, LineReader, Repair};
+use dropchain::kernel::corpus::{JsonObject, is_blank};
 use dropchain_formats::JsonObjects;
 
 /// An object with what is needed.

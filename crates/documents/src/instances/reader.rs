@@ -10,9 +10,10 @@ use super::header::{self, TabbedLines};
 use super::instance::{Instance, InstanceContent, InstanceFormat, InstanceReadOptions};
 use super::line;
 use super::table::Table;
-use dropchain::corpus::{LineReader, Repair, check_regular, check_sources, open_stream};
-use dropchain::error::{Error, Place, Result};
-use dropchain::memory::{MemoryLimit, input_over_limit};
+use dropchain::corpus::{LineReader, Repair};
+use dropchain::kernel::corpus::{check_regular, check_sources, open_stream};
+use dropchain::kernel::memory::input_over_limit;
+use dropchain::{Error, MemoryLimit, Place, Result};
 use dropchain_formats::JsonObjects;
 
 /// Number of lines by which the columns of a file are recognized.
