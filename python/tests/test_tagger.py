@@ -61,6 +61,8 @@ def test_columns_are_those_of_the_training_data():
         tagger.tag([("x",)])
     with pytest.raises(ValueError, match="pos"):
         tagger.tag(["x"])
+    with pytest.raises(ValueError, match=r"sentence\[0\]: .*expected a tuple .*; tag_batch takes"):
+        tagger.tag([["x", "N"]])
 
 
 @pytest.mark.parametrize(
@@ -201,6 +203,11 @@ def test_text_has_sentences_tokens_and_spans_with_offsets(tagger):
     with pytest.raises(ValueError, match="expected chars, bytes or utf16"):
         tagger.tag_text(text, offsets="utf8")
     assert tagger.tag_text("") == [] and len(tagger.tag_text("a b")[0]) == 2
+
+
+def test_text_of_unknown_words_is_a_warning(tagger):
+    with pytest.warns(UserWarning, match="0 of 6 words are known to the model; the training data"):
+        tagger.tag_text("zq qz zzq qqz zqz qzq")
 
 
 def test_displacy_gets_its_form(tagger):

@@ -35,6 +35,11 @@ impl Alphabet {
         self.names.get(id.index())
     }
 
+    /// Returns the names of all attributes, by number.
+    pub fn names(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).map(|id| self.names.get(id))
+    }
+
     /// Returns the id of a name, if it is interned.
     pub fn get(&self, name: &[u8]) -> Option<AttributeId> {
         self.find(&Attribute::named(name, Fingerprinter::default()))

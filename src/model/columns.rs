@@ -21,6 +21,21 @@ pub enum LabelSource {
     Key(String),
 }
 
+/// Which columns of the training corpus those of a file are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ColumnFit {
+    /// Columns with these names, which its header row has, in any order.
+    ByName(Vec<String>),
+    /// All columns, in their order.
+    All,
+    /// All but the labels, which were the last ones.
+    Unlabeled,
+    /// The first columns, or these and the labels: those with these names.
+    Fewer(Vec<String>),
+    /// Columns of another number.
+    Other,
+}
+
 /// The columns of the training corpus, and how its lines were read that are not tokens.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CorpusColumns {
@@ -81,6 +96,28 @@ impl CorpusColumns {
         (first + positions.len() == self.names.len()).then_some(first)
     }
 
+    /// Finds out which columns a file has whose tokens have `width` cells, or its header row names:
+    /// by these names if the corpus had all of them, else by place. If the file is `labeled`, its
+    /// labels are the last columns.
+    pub fn fit(&self, header: Option<&[&str]>, width: usize, labeled: bool) -> ColumnFit {
+        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        let is_own = |name: &&str| self.names.iter().any(|own| own == name);
+        if let Some(names) = header.filter(|names| names.iter().all(is_own)) {
+            return ColumnFit::ByName(owned(names));
+        }
+        let Some(label) = self.before_label().filter(|_| width != self.names.len()) else {
+            return if width == self.names.len() { ColumnFit::All } else { ColumnFit::Other };
+        };
+        let labels = if labeled { &self.names[label..] } else { &[] };
+        match width.checked_sub(labels.len()) {
+            Some(known) if known == label && !labeled => ColumnFit::Unlabeled,
+            Some(known) if (1..label).contains(&known) => {
+                ColumnFit::Fewer([&self.names[..known], labels].concat())
+            }
+            _ => ColumnFit::Other,
+        }
+    }
+
     /// Returns the label of a token with these cells of the corpus, if there are enough.
     pub fn label_of<'a>(&self, cells: &[&'a str]) -> Option<Cow<'a, str>> {
         let parts = self.label_positions().into_iter();
@@ -120,6 +157,46 @@ impl CorpusColumns {
                 joined.names().len(),
                 joined.name()
             )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_fit_by_name_then_by_place() {
+        use ColumnFit::{All, ByName, Fewer, Other, Unlabeled};
+        let list = |names: &str| names.split(' ').map(str::to_owned).collect::<Vec<String>>();
+        let columns = |label| {
+            CorpusColumns::of(&Schema::new(list("word pos chunk ner"), Some(label)).unwrap())
+        };
+        for (label, header, width, labeled, expected) in [
+            (3, "", 4, false, All),
+            (3, "", 4, true, All),
+            (3, "", 3, false, Unlabeled),
+            (3, "", 2, false, Fewer(list("word pos"))),
+            (3, "", 1, false, Fewer(list("word"))),
+            // The last column has the labels.
+            (3, "", 3, true, Fewer(list("word pos ner"))),
+            (3, "", 2, true, Fewer(list("word ner"))),
+            (3, "", 1, true, Other),
+            (3, "", 5, false, Other),
+            (3, "", 0, false, Other),
+            // Labels between the columns.
+            (1, "", 3, false, Other),
+            (1, "", 4, false, All),
+            // A header row whose names are those of the corpus, and one with others.
+            (3, "pos word", 2, false, ByName(list("pos word"))),
+            (3, "ner pos chunk word", 4, true, ByName(list("ner pos chunk word"))),
+            (3, "form upos chunk ner", 4, true, All),
+            (3, "form upos", 2, false, Fewer(list("word pos"))),
+        ] {
+            let names: Vec<&str> = header.split(' ').collect();
+            let names = Some(&*names).filter(|_| !header.is_empty());
+            let found = columns(label).fit(names, width, labeled);
+            assert_eq!(found, expected, "{label} {header} {width} {labeled}");
         }
     }
 }

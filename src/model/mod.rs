@@ -125,6 +125,7 @@ mod training_record;
 mod weights;
 
 pub use crate::chain::{LabelWeights, Order};
+pub use columns::ColumnFit;
 #[cfg(any(feature = "train", test))]
 pub(crate) use columns::CorpusColumns;
 pub(crate) use constraint::decoding_constraint;

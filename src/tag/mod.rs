@@ -43,6 +43,7 @@ mod tagging;
 #[cfg(test)]
 mod tests;
 mod text;
+mod word_fit;
 mod workspace;
 
 pub use crate::kernel::interrupt::Interrupt;
@@ -53,4 +54,5 @@ pub use stream::{Batch, BatchOutput, stream};
 pub use tagger::Tagger;
 pub use tagging::{LabelPath, TagOptions, Tagging};
 pub use text::{TaggedSentence, TaggedSpan, TaggedToken};
+pub use word_fit::WordFit;
 pub use workspace::Workspace;

@@ -2,6 +2,8 @@
 
 use super::ast::TemplateLine;
 use super::caseless::PREFIX;
+use super::function::{ColumnRef, Operation, Position, TemplateFunction};
+use super::text::push_lower;
 
 /// Finds the template line that an attribute comes from.
 ///
@@ -45,6 +47,32 @@ impl<'t> AttributeLines<'t> {
         let lines = self.templates.iter().enumerate().rev();
         let found = lines.filter(|(_, line)| fits(line));
         found.max_by_key(|(_, line)| line.head.len()).map(|(i, _)| i)
+    }
+
+    /// Returns the name of the attribute that a word has by itself; `None` if no line of the
+    /// template is the word, or the word in lower case.
+    pub(crate) fn word_attribute(&self, word: &str) -> Option<String> {
+        let mut lines = self.templates.iter();
+        let (line, lower) = lines.find_map(|line| {
+            let [part] = &line.parts[..] else { return None };
+            let TemplateFunction { operation, input: Some(input), .. } = &part.term.function else {
+                return None;
+            };
+            let is_word = line.node
+                && line.conditions.is_empty()
+                && part.literal.is_empty()
+                && matches!(operation, Operation::Text)
+                && matches!(part.term.position, Position::Relative(0))
+                && matches!(input.column, ColumnRef::Word | ColumnRef::Number(0));
+            is_word.then_some((line, input.lower))
+        })?;
+        let mut name = line.head.clone();
+        if lower {
+            push_lower(word, &mut name);
+        } else {
+            name.push_str(word);
+        }
+        Some(name)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
+use super::resource_kind::{ResourceKind, phrase_of_class};
 use super::resources::{Resource, Selection};
 use super::text::nonblank_lines;
 use crate::error::{Error, Place, Result};
@@ -71,11 +72,14 @@ impl Lexicon {
 }
 
 impl Resource for Lexicon {
-    /// One phrase per line, tokens separated by white space, of at most 64 tokens.
+    /// One phrase per line, tokens separated by white space, of at most 64 tokens. Classes before
+    /// the phrases, as Stanford's gazettes have them, are left out.
     fn parse(contents: &str, file: &str, selection: Selection) -> Result<Self> {
         let mut lexicon = Self::default();
-        let folded = selection.fold(contents);
-        for (i, line) in nonblank_lines(&folded) {
+        let is_gazette = ResourceKind::of(contents) == ResourceKind::Gazette;
+        for (i, line) in nonblank_lines(contents) {
+            let phrase = phrase_of_class(line).filter(|_| is_gazette).unwrap_or(line);
+            let line = selection.fold(phrase);
             let length = line.split_whitespace().count();
             if length > MAX_PHRASE {
                 return Err(Error::input(
@@ -127,6 +131,18 @@ mod tests {
     fn lower_case_lexica_fold_their_phrases() {
         let lexicon = Lexicon::parse("New York\n", "l.txt", LOWER).unwrap();
         assert_eq!(tags(&lexicon, "new york New"), "BE-");
+    }
+
+    #[test]
+    fn classes_of_gazettes_are_left_out() {
+        for (text, sentence, expected) in [
+            ("LOC New York\nPER Ann\n", "New York LOC", "BE-"),
+            ("FC York\nFC Ann\n", "FC York Ann", "BE-"),
+        ] {
+            assert_eq!(tags(&Lexicon::parse(text, "l.txt", ALL).unwrap(), sentence), expected);
+        }
+        let lexicon = Lexicon::parse("LOC New York\n", "l.txt", LOWER).unwrap();
+        assert_eq!(tags(&lexicon, "new york"), "BE");
     }
 
     #[test]

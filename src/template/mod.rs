@@ -40,6 +40,7 @@
 //! | tokens → [`Template`] | `parser`, `pattern_parser`, `calls`, `expressions` |
 //! | parsed templates | `ast`, `function` |
 //! | files that templates refer to | `resources`, `lexicon`, `clusters`, `vectors` |
+//! | lines of a file → its kind | `resource_kind` |
 //! | what is learned from the training data | `shape`, `caseless` |
 //! | [`Template`] + columns → [`Extractor`] | `bind`, `evaluation_plan` |
 //! | sentence → values | `extractor`, `evaluate`, `text_function`, `document` |
@@ -47,6 +48,7 @@
 //! | what is memoized | `workspace`, `values` |
 //! | lines that a tagger sums together | `bundle` |
 //! | attribute → template line | `attribute_lines` |
+//! | what has no effect on the training data | `unmatched` |
 //! | labels → built-in template | `by_labels` |
 
 mod ast;
@@ -68,6 +70,7 @@ mod lexicon;
 mod lines;
 mod parser;
 mod pattern_parser;
+mod resource_kind;
 mod resources;
 mod shape;
 mod syntax;
@@ -75,6 +78,7 @@ mod template_file;
 pub(crate) mod text;
 mod text_function;
 mod tokens;
+mod unmatched;
 mod values;
 mod vectors;
 pub(crate) mod workspace;
@@ -85,6 +89,7 @@ mod tests;
 pub use attribute::{Attribute, AttributeSink};
 pub(crate) use extractor::{BundleSink, Extractor};
 pub use function::ColumnRef;
+pub use resource_kind::ResourceKind;
 pub use template_file::Template;
 pub(crate) use workspace::BundleKey;
 pub use workspace::Workspace;

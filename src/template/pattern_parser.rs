@@ -140,13 +140,15 @@ impl Parser<'_, '_> {
                 let compiled = translate(source);
                 let compiled = compiled.and_then(|text| self.expressions.compile(&text, source));
                 let expression = compiled.map_err(|message| at.error(message))?;
-                let function = TextFunction::derived(move |text, out| match test_is_flag {
+                let pattern = Some(expression.clone());
+                let mut function = TextFunction::derived(move |text, out| match test_is_flag {
                     true => out.push_str(if expression.is_match(text) { "true" } else { "false" }),
                     false => {
                         let found = expression.find(text).map_or("", |found| found.as_str());
                         if is_lower { push_lower(found, out) } else { out.push_str(found) }
                     }
                 });
+                function.pattern = pattern;
                 let (operation, text) =
                     (Operation::OfText(function), format!("{}[{column},{source}]", name.text));
                 TemplateFunction { operation, input: Some(input), text }

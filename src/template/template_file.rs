@@ -45,9 +45,9 @@ const SHIPPED: [(&str, &str); 9] = [
 #[serde(try_from = "StoredTemplate", into = "StoredTemplate")]
 pub struct Template {
     source: Arc<str>,
-    file: Arc<str>,
-    files: Vec<(String, Arc<str>)>,
-    parsed: Arc<TemplateLines>,
+    pub(super) file: Arc<str>,
+    pub(super) files: Vec<(String, Arc<str>)>,
+    pub(super) parsed: Arc<TemplateLines>,
     known_words: Arc<KnownWords>, // learned from the training data
     caseless: bool,               // whether sentences without case have attributes of their own
 }

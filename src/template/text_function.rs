@@ -65,6 +65,8 @@ pub(super) struct TextFunction {
     pub is_total: bool,
     /// Whether it depends on the words known from training.
     pub uses_known_words: bool,
+    /// The pattern of Wapiti that it applies, if it applies one.
+    pub pattern: Option<Regex>,
     evaluate: Arc<dyn Fn(&mut TextInputCell<'_>) + Send + Sync>,
 }
 
@@ -86,6 +88,7 @@ impl TextFunction {
             is_number: false,
             is_total: false,
             uses_known_words: false,
+            pattern: None,
             evaluate: Arc::new(evaluate),
         }
     }

@@ -68,6 +68,8 @@ pub(super) struct Extracted {
     /// Node attributes that have the value 0 at a token with this label, and so may have a weight
     /// for it; ascending.
     pub zeros: Vec<(u32, LabelId)>,
+    /// Warnings of what has no effect in the template.
+    pub doubts: Vec<String>,
 }
 
 impl Extracted {
@@ -157,6 +159,7 @@ impl Extracted {
             line.push_str(&format!(", words in column {}", word + 1));
         }
         reading.extend(self.source.held_out.map(|held_out| held_out.to_string()));
+        reading.extend_from_slice(&self.doubts);
         reading
     }
 

@@ -83,6 +83,8 @@ impl Extracted {
         let has_edges = options.structure.order == Order::One;
         let source = DataSource::new(&sentences, template, held_out);
         let template = source.template.as_ref();
+        let patterns = template.map(|template| template.unmatched_patterns(&sentences));
+        let mut doubts = patterns.unwrap_or_default();
         let mut extraction = Extraction {
             builder: DatasetBuilder::extending(attributes, alphabets, has_edges),
             labels: &labels,
@@ -92,6 +94,9 @@ impl Extracted {
         extraction.add_labeled(sentences, options.attributes.caseless)?;
         extraction.add_unlabeled(&unlabeled, template)?;
         let (data, alphabets) = extraction.builder.finish();
+        doubts.extend(template.iter().flat_map(|template| {
+            template.unmatched_files(alphabets.nodes.names().chain(alphabets.edges.names()))
+        }));
         let mut extracted = Self {
             labels,
             alphabets: Arc::new(alphabets),
@@ -100,6 +105,7 @@ impl Extracted {
             source,
             base,
             zeros: Vec::new(),
+            doubts,
         };
         extracted.check_weights()?;
         if options.attributes.min_count > 1 {

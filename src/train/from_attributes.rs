@@ -55,6 +55,7 @@ impl Extracted {
         });
         let mut extracted = Self {
             zeros: zeros.collect(),
+            doubts: Vec::new(),
             labels,
             alphabets: Arc::clone(corpus.alphabets()),
             data,

@@ -24,6 +24,7 @@ pub(super) fn check(sentences: &Sentences, findings: &mut Findings) {
     }
     for all in sentences.values() {
         check_columns(all, findings);
+        check_digits(all, findings);
     }
     check_normalization(sentences, findings);
 }
@@ -78,6 +79,28 @@ fn check_columns(sentences: &[Sentence], findings: &mut Findings) {
             let text = || format!("{}: '{}'", schema.names()[column], shown(cell));
             findings.add(FindingKind::ConstantColumn, first.place(0), text);
         }
+    }
+}
+
+/// Looks for a digit at the end of all words, as `米0 拉1` has it: the place of a character in its
+/// word, which other text does not have.
+fn check_digits(sentences: &[Sentence], findings: &mut Findings) {
+    let all = content(sentences).filter(|sentence| sentence.attributes.is_none());
+    let mut words = all.flat_map(|sentence| {
+        let words = sentence.words().into_iter().flatten();
+        words.map(move |word| (sentence, word))
+    });
+    let is_numbered = |(_, word): (&Sentence, &str)| {
+        let rest = word.strip_suffix(|c: char| c.is_ascii_digit());
+        rest.is_some_and(|rest| rest.ends_with(|c: char| !c.is_numeric()))
+    };
+    let (first, second) = (words.next(), words.next());
+    if let Some((sentence, word)) = first.filter(|first| is_numbered(*first))
+        && second.is_some_and(is_numbered)
+        && words.all(is_numbered)
+    {
+        let text = || format!("all words end in a digit, such as '{}'", shown(word));
+        findings.add(FindingKind::DoubtfulReading, sentence.place(0), text);
     }
 }
 

@@ -146,7 +146,7 @@ fn read_gold(
         let has_defaults = input.columns.is_none() && input.label.is_none();
         match format {
             InputFormat::Core(Format::Conll) if has_defaults => {
-                options.columns = model.fewer(lines, &options, true)?;
+                options.columns = model.names(lines, &options, true)?;
             }
             InputFormat::Core(Format::Conllu) if has_defaults => {
                 options.label = model.key(lines)?;

@@ -6,6 +6,7 @@ use dropchain::kernel::corpus::{
     CONLLU_COLUMNS, DOCUMENT_START, JsonObject, recognize, split_cells,
 };
 use dropchain::label::Notation;
+use dropchain::model::ColumnFit;
 use dropchain::model::Header;
 use dropchain_formats::{InputFormat, SpanOptions};
 
@@ -105,9 +106,7 @@ impl ModelColumns<'_> {
             return Ok(true);
         }
         if options.lines.header {
-            let width = cells(line).len();
-            let without_labels = self.0.columns.before_label().filter(|&width| width > 1);
-            return Ok(width == self.0.columns.names.len() || Some(width) == without_labels);
+            return Ok(self.has_columns(&cells(line)));
         }
         if !self.fits(line) {
             return Ok(false);
@@ -125,8 +124,16 @@ impl ModelColumns<'_> {
             let label = self.0.columns.label_of(&cells);
             return label.is_some_and(|label| self.is_label(&label));
         }
-        let without_labels = self.0.columns.before_label().filter(|&width| width > 1);
-        line.contains('\t') && without_labels == Some(cells.len())
+        line.contains('\t') && self.has_columns(&cells)
+    }
+
+    /// Returns whether cells are those of all columns, or of several columns without the labels.
+    fn has_columns(&self, cells: &[&str]) -> bool {
+        match self.0.columns.fit(None, cells.len(), false) {
+            ColumnFit::All => true,
+            ColumnFit::Unlabeled => cells.len() > 1,
+            _ => false,
+        }
     }
 
     /// Returns whether a cell is a label of the model: written as in the training data, or of a
@@ -152,12 +159,14 @@ impl ModelColumns<'_> {
         if !self.0.has_own_columns() {
             return Ok(false);
         }
-        let (width, without_labels) = (self.0.columns.names.len(), self.0.columns.before_label());
-        let widths = first_lines(lines)?;
-        let widths = widths.iter().skip(number).map(|line| cells(line).len());
+        let lines = first_lines(lines)?;
+        let widths = lines.iter().skip(number).map(|line| cells(line).len());
         let widths: Vec<usize> = widths.filter(|&width| width > 0).collect();
-        let are = |width| widths.iter().all(|&found| Some(found) == width);
-        Ok(widths.len() >= 3 && (are(Some(width)) || are(without_labels)))
+        let fits = |&width: &usize| self.0.columns.fit(None, width, false);
+        let first = widths.first().map(fits);
+        Ok(widths.len() >= 3
+            && matches!(first, Some(ColumnFit::All | ColumnFit::Unlabeled))
+            && widths.windows(2).all(|pair| pair[0] == pair[1]))
     }
 
     /// Returns the name of the column, or of the key, of labels in the first line of a file, if it
@@ -228,37 +237,33 @@ impl ModelColumns<'_> {
         Ok(found.then(|| label.to_owned()))
     }
 
-    /// Returns the names of the columns of a file that has fewer than the training data: the first
-    /// of these, and if they are `labeled` the labels, which must be the last column.
-    pub fn fewer(
+    /// Returns the names of the columns of a file that has others than the training data: those of
+    /// its header row, or fewer ([`CorpusColumns::fit`](dropchain::kernel::model::CorpusColumns::fit)).
+    pub fn names(
         &self,
         lines: &mut LineReader,
         options: &ReadOptions,
         labeled: bool,
     ) -> Result<Option<Vec<String>>> {
-        let has_comments = self.0.columns.lines.comments || options.lines.comments;
-        let Some(label) = self.0.columns.before_label() else {
-            return Ok(None);
-        };
+        let columns = &self.0.columns;
+        let has_comments = columns.lines.comments || options.lines.comments;
         let mut number = 0;
-        let found = loop {
-            match lines.peek(number)? {
-                None => return Ok(None),
-                Some(line) if has_comments && line.starts_with('#') => number += 1,
-                Some(line) => match cells(&line)[..] {
-                    [] | [DOCUMENT_START, ..] => number += 1,
-                    ref cells => break cells.len(),
-                },
+        while let Some(line) = lines.peek(number)? {
+            number += 1;
+            let is_comment = has_comments && line.starts_with('#');
+            let cells = if is_comment { Vec::new() } else { cells(&line) };
+            if matches!(cells[..], [] | [DOCUMENT_START, ..]) {
+                continue;
             }
-        };
-        let columns = &self.0.columns.names;
-        let labels = if labeled { columns.len() - label } else { 0 };
-        let known = found.saturating_sub(labels);
-        if !self.0.has_own_columns() || known == 0 || known >= label {
-            return Ok(None);
+            let header = Some(&*cells).filter(|_| columns.lines.header || options.lines.header);
+            return Ok(match columns.fit(header, cells.len(), labeled) {
+                ColumnFit::ByName(names) | ColumnFit::Fewer(names) if self.0.has_own_columns() => {
+                    Some(names)
+                }
+                _ => None,
+            });
         }
-        let labels = if labeled { &columns[label..] } else { &[] };
-        Ok(Some([&columns[..known], labels].concat()))
+        Ok(None)
     }
 }
 

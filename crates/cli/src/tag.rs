@@ -129,8 +129,7 @@ impl TagCommand {
     }
 
     fn open(&self, tagger: &Tagger, inputs: &[FileName]) -> Result<(Reader, InputFormat)> {
-        let header = tagger.model().header();
-        self.input.open(inputs, header, &self.forced, &self.limits)
+        self.input.open(inputs, tagger, &self.forced, &self.limits)
     }
 
     /// Tags what a reader has of input in this format.

@@ -5,10 +5,9 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dropchain::corpus::{Format, ReadOptions, Reader, Supervision};
-use dropchain::model::Header;
+use dropchain::corpus::{Format, LineReader, ReadOptions, Reader, Supervision, TextSplitter};
 use dropchain::sentence::LineRules;
-use dropchain::tag::Condition;
+use dropchain::tag::{Condition, WordFit};
 use dropchain::{Error, Result, Sentence, Tagger};
 use dropchain_documents::command::user_of;
 use dropchain_formats::{InputFormat, SpanOptions};
@@ -20,6 +19,11 @@ use crate::arguments::{
 use crate::model_columns::{ModelColumns, file_name};
 use crate::progress::notice;
 use crate::roles::is_model;
+
+/// Number of lines, bytes and words of raw text by which it is compared with the training data.
+const SAMPLED_LINES: usize = 100;
+const SAMPLED_BYTES: usize = 1 << 16;
+const SAMPLED_WORDS: usize = 1000;
 
 /// What to tag, and how to read it.
 #[derive(Clone, Debug, Args)]
@@ -88,10 +92,11 @@ impl TagInputArguments {
     pub fn open(
         &self,
         files: &[FileName],
-        header: &Header,
+        tagger: &Tagger,
         forced: &ForcedArguments,
         limits: &LimitArguments,
     ) -> Result<(Reader, InputFormat)> {
+        let header = tagger.model().header();
         let named = match self.format {
             Some(format) => Some(format),
             None => named_format(files)?.map(Into::into),
@@ -136,7 +141,10 @@ impl TagInputArguments {
                 None => model.detect_format(lines, &mut options, &say)?.into(),
             };
             if format == Format::Conll.into() && options.columns.is_none() {
-                options.columns = model.fewer(lines, &options, false)?;
+                options.columns = model.names(lines, &options, false)?;
+            }
+            if format == Format::Text.into() {
+                unknown_words(tagger, lines)?.iter().for_each(|warning| say(warning));
             }
             let label = model.label_of_file(format, lines, &options)?;
             if let Some(label) = label.filter(|_| forced.forced.is_empty()) {
@@ -149,6 +157,26 @@ impl TagInputArguments {
         })?;
         Ok((reader, format))
     }
+}
+
+/// Warns of raw text whose first words the model hardly knows.
+fn unknown_words(tagger: &Tagger, lines: &mut LineReader) -> Result<Option<String>> {
+    let mut rest = SAMPLED_BYTES;
+    let mut fits = |line: &String| {
+        let fits = line.len() <= rest;
+        rest = rest.saturating_sub(line.len());
+        fits
+    };
+    let first: Vec<String> = if Path::new(&**lines.file()).is_file() {
+        let first = (0..SAMPLED_LINES).map_while(|i| lines.peek(i).transpose());
+        first.take_while(|line| line.as_ref().is_ok_and(&mut fits)).collect::<Result<_>>()?
+    } else {
+        lines.available()?.into_iter().take_while(fits).collect() // a pipe may wait for an answer
+    };
+    let sentences = TextSplitter::default().sentences(&first.join("\n"))?;
+    let words = sentences.iter().filter_map(Sentence::words).flatten();
+    let warning = tagger.word_fit(words.take(SAMPLED_WORDS)).and_then(WordFit::warning);
+    Ok(warning.map(|warning| format!("warning: {}: {warning}", file_name(lines.file()))))
 }
 
 /// What to keep of the input.

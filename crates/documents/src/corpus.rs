@@ -16,6 +16,9 @@ use crate::{FeatureOptions, Instance, InstanceContent, Loss};
 /// Number of places that a notice lists.
 const LISTED: usize = 3;
 
+/// Number of characters of a class that a message shows.
+const LONGEST_NAME: usize = 40;
+
 /// The largest value of a feature, and the largest number to be predicted.
 const LARGEST: f64 = 1e30;
 
@@ -224,12 +227,12 @@ impl DocumentCorpus {
         self.rows.memory() + 24 * self.targets.capacity() + self.names.memory()
     }
 
-    /// Checks that there are two classes.
+    /// Checks that there are two classes, and that they are no texts: one of them occurs twice.
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] with the place of the first document if all are of one class;
-    /// [`Error::Parameter`] if there are no documents.
+    /// [`Error::Input`] with the place of the first document if all are of one class, or three or
+    /// more each of its own; [`Error::Parameter`] if there are no documents.
     pub fn check_classes(&self) -> Result<()> {
         match &self.classes[..] {
             [] => Err(Error::parameter("there are no documents to train on")),
@@ -237,6 +240,15 @@ impl DocumentCorpus {
                 class.first.clone(),
                 format!("all documents are of the class '{}'; expected two classes", class.name),
             )),
+            [class, _, _, ..] if self.classes.iter().all(|class| class.documents == 1) => {
+                let (place, count) = (class.first.clone(), self.classes.len());
+                let message = format!(
+                    "all {count} documents are of different classes, such as '{}'; expected \
+                     classes of several documents (is the class where the text should be?)",
+                    class.name.chars().take(LONGEST_NAME).collect::<String>().escape_debug()
+                );
+                Err(Error::input(place, message))
+            }
             _ => Ok(()),
         }
     }

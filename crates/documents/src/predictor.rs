@@ -10,7 +10,8 @@ use crate::corpus::features;
 use crate::model::{ModelFile, ModelHeader};
 use crate::options::{Multiclass, Task};
 use crate::{
-    ClassEvaluation, Instance, InstanceFormat, InstanceReadOptions, NumberEvaluation, Tokens,
+    ClassEvaluation, Instance, InstanceFormat, InstanceReadOptions, NumberEvaluation,
+    TableFeatures, Tokens,
 };
 use dropchain::kernel::atomic_file;
 use dropchain::kernel::math::{log_sum_exp, sigmoid};
@@ -265,7 +266,7 @@ impl DocumentModel {
     }
 
     /// Returns how to read documents in the way that a model was trained on, but for the columns
-    /// that `options` name.
+    /// that `options` name. Of all columns of a table, those with a weight are read.
     pub fn read_options(&self, options: InstanceReadOptions) -> InstanceReadOptions {
         let input = &self.header().input;
         InstanceReadOptions {
@@ -275,10 +276,22 @@ impl DocumentModel {
                 (Some(_), _, true) => InstanceFormat::Labeled,
                 (Some(_), _, false) => InstanceFormat::Text,
             },
-            table: options.table.or_else(|| input.table.clone()),
+            table: options.table.or_else(|| input.table.clone().map(|own| self.columns(own))),
             label: options.label.or_else(|| input.label.clone()),
             ..options
         }
+    }
+
+    /// Names the columns of numbers that the model has weights for, if all were features.
+    fn columns(&self, table: TableFeatures) -> TableFeatures {
+        let is_category = |name: &str| {
+            let mut categories = table.categories.iter();
+            categories.any(|own| name.strip_prefix(own).is_some_and(|rest| rest.starts_with('=')))
+        };
+        let numbers = self.0.rows.iter().map(|(name, _)| name.as_str());
+        let numbers = numbers.filter(|name| !is_category(name)).map(str::to_owned);
+        let numbers = table.numbers.clone().unwrap_or_else(|| numbers.collect());
+        TableFeatures { numbers: Some(numbers), ..table }
     }
 }
 

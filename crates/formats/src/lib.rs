@@ -38,6 +38,7 @@ pub use escaped::Escaped;
 pub use input_format::InputFormat;
 pub use marks::{MARKS_STYLE, hue, mark, marks_script};
 pub use read::{
-    Brat, Misaligned, Overlaps, SpanOffsets, SpanOptions, Spans, WebAnno, annotation_files,
+    Brat, JsonObjects, Misaligned, Overlaps, SpanOffsets, SpanOptions, Spans, WebAnno,
+    annotation_files,
 };
 pub use write::{Inline, TextFormat, TextWriter};

@@ -33,16 +33,13 @@ use cluster_text::learn_clusters;
 #[doc(hidden)]
 pub use cluster_text::{in_tenths, read_cluster_text};
 use dropchain::kernel::input_file::read_text_prefix;
-use dropchain::template::Template;
+use dropchain::template::{ResourceKind, Template};
 use dropchain::{Error, Result};
 pub use options::{KnowledgeFiles, KnowledgeOptions};
 pub use part::{KnowledgeKind, KnowledgePart};
 
 /// Number of bytes of a file to read; a template holds fewer.
 const READ_LIMIT: usize = (192 << 20) + (1 << 20);
-
-/// Lines from which a cluster file is recognized.
-const INSPECTED_LINES: usize = 20;
 
 /// Files that have been read, and the lines of a template that use them.
 #[derive(Clone, Debug, Default)]
@@ -145,29 +142,14 @@ impl Knowledge {
     }
 }
 
-/// Returns whether a file holds clusters: its first lines have a path of bits, a tab, a word, and
-/// perhaps another tab and a count.
+/// Returns whether a file holds clusters, by its beginning.
 fn is_cluster_file(file: &Path) -> Result<bool> {
     if file == Path::new("-") {
         return Err(Error::parameter(
             "clusters cannot be learned from standard input here; expected a file",
         ));
     }
-    let Ok(beginning) = read_text_prefix(file, 1 << 16, "text or a cluster file") else {
-        // Compressed, or not readable at all, which reading it as text will tell.
-        return Ok(false);
-    };
-    let complete = beginning.rsplit_once('\n').map_or(&*beginning, |(l, _)| l);
-    let mut lines =
-        complete.lines().filter(|line| !line.trim().is_empty()).take(INSPECTED_LINES).peekable();
-    Ok(lines.peek().is_some() && lines.all(is_cluster_line))
-}
-
-fn is_cluster_line(line: &str) -> bool {
-    let mut fields = line.split('\t');
-    let path = fields.next().unwrap_or_default();
-    let is_path = !path.is_empty() && path.bytes().all(|bit| matches!(bit, b'0' | b'1'));
-    let has_word = fields.next().is_some_and(|word| !word.is_empty());
-    let is_count = |field: &str| field.trim().parse::<u64>().is_ok();
-    is_path && has_word && fields.next().is_none_or(is_count) && fields.next().is_none()
+    // Compressed, or not readable at all, which reading it as text will tell.
+    let beginning = read_text_prefix(file, 1 << 16, "text or a cluster file").unwrap_or_default();
+    Ok(ResourceKind::of(&beginning).has_clusters())
 }

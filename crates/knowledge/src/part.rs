@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use dropchain::template::ResourceKind;
 use serde::Serialize;
 
 /// Lengths of the prefixes of cluster paths, and the positions around the token; see
@@ -107,7 +108,11 @@ impl KnowledgePart {
             (Some(clusters), Some(words), Some(tokens)) => format!(
                 "{clusters} clusters of {words} words, learned from {tokens} tokens of {files}"
             ),
-            _ => format!("{} of {files} ({} bytes)", self.kind.description(), self.bytes),
+            _ => {
+                let has_classes = ResourceKind::of(&self.text) == ResourceKind::Gazette;
+                let classes = if has_classes { ", whose classes are left out" } else { "" };
+                format!("{} of {files} ({} bytes){classes}", self.kind.description(), self.bytes)
+            }
         }
     }
 

@@ -12,6 +12,7 @@ use dropchain::corpus::{Format, ReadLimits, ReadOptions, Reader};
 use dropchain::kernel::corpus::JsonObject;
 use dropchain::kernel::memory::input_over_limit;
 use dropchain::label::{Labeling, Scheme};
+use dropchain::model::ColumnFit;
 use dropchain::model::Header;
 use dropchain::sentence::{OffsetUnit, Schema, Separation};
 use dropchain::tag::TagOptions;
@@ -452,17 +453,14 @@ fn value<T: DeserializeOwned>(
 /// training data, where the label may be missing, or of the first ones before it.
 fn schema(names: Option<Vec<String>>, width: usize, header: &Header) -> Result<Schema> {
     let columns = &header.columns.names;
-    let before_label = header.columns.before_label().unwrap_or(0);
-    let names = match names {
-        Some(names) if names.is_empty() => {
+    let names = match (names, header.columns.fit(None, width, false)) {
+        (Some(names), _) if names.is_empty() => {
             let message = format!("key {COLUMNS:?}: expected the names of the columns, found none");
             return Err(Error::parameter(message));
         }
-        Some(names) => names,
-        None if (1..=before_label).contains(&width) || width == columns.len() && width > 0 => {
-            columns[..width].to_vec()
-        }
-        None => {
+        (Some(names), _) | (None, ColumnFit::Fewer(names)) => names,
+        (None, ColumnFit::All | ColumnFit::Unlabeled) if width > 0 => columns[..width].to_vec(),
+        (None, _) => {
             let columns = columns.join(" ");
             return Err(Error::parameter(format!(
                 "expected rows of the columns of the training data ({columns}), or the key \

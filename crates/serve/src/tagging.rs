@@ -9,7 +9,7 @@ use dropchain::Sentence;
 use dropchain::corpus::{OutputFormat, WriteOptions, Writer};
 use dropchain::kernel::chain::Order;
 use dropchain::label::Labeling;
-use dropchain::tag::{Condition, Interrupt, TagDocuments, TagInput, Tagger, Workspace};
+use dropchain::tag::{Condition, Interrupt, TagDocuments, TagInput, Tagger, WordFit, Workspace};
 use dropchain_analysis::{ExplainedSentence, ExplainedTokens, Explanation, words_to_explain};
 use http_body_util::BodyExt;
 use serde_json::Value;
@@ -31,6 +31,9 @@ const STEPS_PER_SECOND: f64 = 4e9;
 
 /// Number of parts of each margin; the others are summed.
 const PARTS: usize = 8;
+
+/// Number of words of raw text that are compared with those of the training data.
+const SAMPLED_WORDS: usize = 200;
 
 /// The version of the answer, raised when something in it changes its place or meaning.
 const VERSION: u32 = 1;
@@ -155,6 +158,9 @@ pub fn answer(
     let is_list = request.list_length().is_some();
     let mut answer = Answer::default();
     answer.push(&format!("{{\"version\":{VERSION},\"model\":{},", Value::from(name)));
+    if let Some(warning) = unknown_words(tagger, &sentences) {
+        answer.push(&format!("\"warning\":{},", Value::from(warning)));
+    }
     answer.push(if is_list { "\"results\":[" } else { "" });
     let mut rest = inputs.into_iter().zip(&sentences).enumerate().peekable();
     for input in 0..request.list_length().unwrap_or(1) {
@@ -186,6 +192,13 @@ pub fn answer(
     }
     answer.push(if is_list { "]}\n" } else { "}\n" });
     Ok(answer)
+}
+
+/// Warns of raw text whose first words the model hardly knows.
+fn unknown_words(tagger: &Tagger, sentences: &[Sentence]) -> Option<String> {
+    let raw = sentences.iter().filter(|sentence| sentence.layout.source.is_some());
+    let words = raw.filter_map(Sentence::words).flatten().take(SAMPLED_WORDS);
+    tagger.word_fit(words).and_then(WordFit::warning)
 }
 
 /// Rejects a response of so many bytes if it is too large.

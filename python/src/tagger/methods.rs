@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dropchain::Sentence;
 use dropchain::model::AttributeKind;
 use dropchain::sentence::Document;
-use dropchain::tag::{Condition, TagDocuments, TagOptions, Tagging};
+use dropchain::tag::{Condition, TagDocuments, TagOptions, Tagging, WordFit};
 use dropchain_analysis::{
     ExplainedSentence, ExplainedTokens, Explanation, labels_against, words_to_explain,
 };
@@ -20,7 +20,7 @@ use super::facts;
 use super::model::{PyTagger, in_batches, in_parallel, iterate, with_workspace};
 use super::rows::ROWS;
 use crate::corpus::PyCorpus;
-use crate::error::{at, exception};
+use crate::error::{at, exception, warn};
 use crate::inputs;
 use crate::items::{found, strings};
 use crate::plot::shown;
@@ -30,6 +30,9 @@ use crate::template::PyTemplate;
 
 /// Sentences of documents that are tagged at a time, so that Ctrl-C works.
 const BATCH: usize = 4096;
+
+/// Number of words of raw text that are compared with those of the training data.
+const SAMPLED_WORDS: usize = 200;
 
 /// The columns of texts.
 const COLUMNS: usize = 80;
@@ -570,6 +573,9 @@ impl PyTagger {
 
     /// Split raw text into sentences and tokens, and tag them. Every line is on its own.
     ///
+    /// Text whose words the model hardly knows is tagged with a warning: it may be cut in another
+    /// way than the training data.
+    ///
     /// Parameters
     /// ----------
     /// text : str
@@ -602,7 +608,13 @@ impl PyTagger {
             true => self.inner.tag_text_with_probabilities(text),
             false => self.inner.tag_text(text),
         });
-        sentences(py, text, &tagged.map_err(exception)?, unit)
+        let tagged = tagged.map_err(exception)?;
+        let tokens = tagged.iter().flat_map(|sentence| &sentence.tokens).take(SAMPLED_WORDS);
+        let words = tokens.map(|token| &text[token.offsets.bytes.clone()]);
+        if let Some(warning) = self.inner.word_fit(words).and_then(WordFit::warning) {
+            warn(py, &warning, 1)?;
+        }
+        sentences(py, text, &tagged, unit)
     }
 
     /// Tag raw text and return its spans as `displacy.render(…, style="ent", manual=True)` of

@@ -31,9 +31,10 @@ const BATCH: usize = 4096;
 /// A tagger never changes, is shared by any number of threads, and is pickled with its model. The
 /// GIL is released while it works.
 ///
-/// A sentence is an iterable of words, or a :class:`Sentence` with more columns; for a model that
-/// was trained without a template, an iterable of the features of each token (dicts, or iterables
-/// of strings), a two-dimensional array, a sparse matrix, or :class:`Features`.
+/// A sentence is an iterable of words, or a :class:`Sentence` with more columns, or a list of
+/// tuples, each with a value for each of :attr:`columns`; for a model that was trained without a
+/// template, an iterable of the features of each token (dicts, or iterables of strings), a
+/// two-dimensional array, a sparse matrix, or :class:`Features`.
 ///
 /// Parameters
 /// ----------
@@ -98,8 +99,23 @@ impl PyTagger {
         Ok(read)
     }
 
-    /// Reads the only sentence of a call.
+    /// Reads the only sentence of a call. A list in its place of a token is most likely a sentence
+    /// among several.
     pub fn read_one(&self, sentence: &Bound<'_, PyAny>) -> PyResult<Arc<Sentence>> {
+        if let (Some(schema), Ok(tokens)) = (&self.schema, sentence.cast::<PyList>())
+            && let Some(first) =
+                tokens.iter().next().filter(|first| first.is_instance_of::<PyList>())
+        {
+            let expected = format!(
+                "a tuple of the columns {}; tag_batch takes several sentences",
+                schema.list()
+            );
+            return Err(at(
+                sentence.py(),
+                &|| "sentence[0]".to_owned(),
+                found(&first, "a token", &expected),
+            ));
+        }
         self.read(&mut self.reader(), sentence, 0, &|| "sentence".to_owned())
     }
 

@@ -144,3 +144,25 @@ fn cells_and_words_are_looked_at() {
     );
     assert_eq!(examples(&report, FindingKind::ConstantColumn), ["train.conll:1 label: 'O'"]);
 }
+
+#[test]
+fn words_that_all_end_in_a_digit_are_doubted() {
+    for (text, expected) in [
+        (
+            "米0\tB-PER\n拉1\tI-PER\n\n去0\tO\n",
+            vec!["train.conll:1 all words end in a digit, such as '米0'"],
+        ),
+        ("oslo1\tO\nran2\tO\n", vec!["train.conll:1 all words end in a digit, such as 'oslo1'"]),
+        // One word is not numbered; numbers; and a single word.
+        ("米0\tB-PER\n拉1\tI-PER\n\n去\tO\n", vec![]),
+        ("1990\tO\n1991\tO\n", vec![]),
+        ("米0\tO\n", vec![]),
+    ] {
+        let found = examples(&report(&[("train.conll", text)]), FindingKind::DoubtfulReading);
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        assert!(
+            found.iter().zip(expected).all(|(f, expected)| f.starts_with(expected)),
+            "{found:?}"
+        );
+    }
+}

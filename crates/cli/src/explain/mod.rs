@@ -99,7 +99,6 @@ impl ExplainCommand {
         self.threads.check_stacks()?;
         let tagger = open_tagger(&self.model)?.with_memory_limit(self.limits.memory());
         let tagger = self.document.apply_to_tagger(tagger)?;
-        let header = tagger.model().header();
         let against = self.against.as_deref();
         let against = against.map(|wanted| labels_against(&tagger, wanted));
         let against = against.transpose()?;
@@ -109,7 +108,7 @@ impl ExplainCommand {
             _ => ExplainedTokens::Named(self.token.clone()),
         };
         let inputs = self.input.files();
-        let (reader, format) = (self.input).open(&inputs, header, &self.forced, &self.limits)?;
+        let (reader, format) = (self.input).open(&inputs, &tagger, &self.forced, &self.limits)?;
         let columns = columns();
         let options = TagOptions { constrain: self.constrain.is_on(), ..TagOptions::default() };
         if self.output == OutputName::Html {

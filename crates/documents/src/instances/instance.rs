@@ -43,7 +43,7 @@ pub enum InstanceFormat {
     Csv,
     /// Tab-separated values with a row of column names
     Tsv,
-    /// JSON lines: {"text": …, "label": …}
+    /// JSON: {"text": …, "label": …}, one on a line or in an array
     Jsonl,
     /// Ready-made features as in SVMlight and LIBSVM: a class, then index:value, ascending indices
     /// from 1, then perhaps a comment after #
@@ -55,15 +55,15 @@ pub enum InstanceFormat {
 /// What to read documents from, and how.
 #[derive(Clone, Debug)]
 pub struct InstanceReadOptions {
-    /// The format; `None`: by name, and of `.tsv` by whether the first line names the columns.
+    /// The format; `None`: by name, and of lines with tabs by whether the first names the columns.
     pub format: Option<InstanceFormat>,
     /// The format of files whose name does not tell.
     pub default_format: InstanceFormat,
-    /// The column or key of texts.
+    /// The column or key of texts. Of tables, `text` also stands for other common names.
     pub text: String,
     /// The columns of CSV and TSV that are features; `None` if documents are texts.
     pub table: Option<TableFeatures>,
-    /// The column or key of labels; `None`: `label`.
+    /// The column or key of labels; `None`: `label`, of tables also other common names.
     pub label: Option<String>,
     /// Whether a document without a label is an error.
     pub needs_labels: bool,
@@ -86,7 +86,7 @@ impl Default for InstanceReadOptions {
         Self {
             format: None,
             default_format: InstanceFormat::Labeled,
-            text: "text".to_owned(),
+            text: Self::TEXT.to_owned(),
             table: None,
             label: None,
             needs_labels: true,
@@ -96,6 +96,9 @@ impl Default for InstanceReadOptions {
 }
 
 impl InstanceReadOptions {
+    /// The default of [`text`](field@Self::text).
+    pub(super) const TEXT: &str = "text";
+
     /// Returns the column or key of labels.
     pub(super) fn label(&self) -> &str {
         self.label.as_deref().unwrap_or("label")

@@ -4,14 +4,24 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::instance::{
     Instance, InstanceContent, InstanceFormat, InstanceReadOptions, checked_label,
 };
 use dropchain::Result;
-use dropchain::corpus::{InputLine, LineReader};
+use dropchain::corpus::{InputLine, LineReader, Repair};
 use dropchain::kernel::corpus::{JsonObject, is_blank};
+use dropchain_formats::JsonObjects;
+
+/// An object with what is needed.
+pub(super) const JSON_EXAMPLE: &str = r#"{"text": "a great film", "label": "pos"}"#;
+
+/// Documents whose class the annotator did not accept (Prodigy).
+const REJECTED: Repair = Repair {
+    one: "document was rejected or ignored by its annotator",
+    many: "documents were rejected or ignored by their annotator",
+    fate: "left out",
+};
 
 /// Reads the next document. Blank lines are skipped, but not among lines of text alone, where each
 /// is a document.
@@ -29,7 +39,6 @@ pub(super) fn read(
             continue;
         }
         let (label, content) = match format {
-            InstanceFormat::Jsonl => json(&line, options)?,
             InstanceFormat::Svmlight => match svmlight(&line, options)? {
                 Some(document) => document,
                 None => continue, // a comment
@@ -61,17 +70,37 @@ fn labeled(
     Ok((label, InstanceContent::Text(text.to_owned())))
 }
 
-/// Parses an object with a text and a label, which may be a string, a number or a Boolean.
+/// Reads the next document of JSON objects, one on a line or in an array.
+pub(super) fn read_json(
+    lines: &mut LineReader,
+    objects: &mut JsonObjects,
+    options: &InstanceReadOptions,
+) -> Result<Option<Instance>> {
+    let file = Arc::clone(lines.file());
+    while let Some((text, number)) = objects.next(lines)? {
+        let line = InputLine::new(&text, &file, number);
+        if let Some((label, text)) = json(&line, options)? {
+            let content = InstanceContent::Text(text);
+            return Ok(Some(Instance { label, content, file, line: number }));
+        }
+    }
+    Ok(None)
+}
+
+/// Parses an object with a text and a label: a string, a number or a Boolean, perhaps in an array.
+/// `None` if its label was not accepted.
 fn json(
     line: &InputLine<'_>,
     options: &InstanceReadOptions,
-) -> Result<(Option<String>, InstanceContent)> {
+) -> Result<Option<(Option<String>, String)>> {
     let object: JsonObject<'_> = serde_json::from_str(line.text)
         .map_err(|error| line.error(format!("{error}; expected a JSON object")))?;
-    let value = |key: &str| -> Option<Value> {
-        let raw: &RawValue = object.get(key)?;
-        serde_json::from_str(raw.get()).ok()
-    };
+    let value = |key: &str| -> Option<Value> { serde_json::from_str(object.get(key)?.get()).ok() };
+    let answer = value("answer").filter(|_| options.needs_labels);
+    if answer.is_some_and(|answer| answer == "reject" || answer == "ignore") {
+        options.read.report.add(&REJECTED, 1);
+        return Ok(None);
+    }
     let key = &options.text;
     let text = match value(key) {
         Some(Value::String(text)) => text,
@@ -79,12 +108,23 @@ fn json(
         None => return Err(line.error(format!("found no key \"{key}\"; expected the text"))),
     };
     let key = options.label();
-    let label = match value(key) {
+    // Prodigy has the options that were chosen under this key.
+    let chosen = || value("accept").filter(|_| options.label.is_none());
+    let label = match value(key).or_else(chosen) {
+        Some(Value::Array(mut labels)) if labels.len() < 2 => labels.pop(),
+        label => label,
+    };
+    let label = match label {
         None | Some(Value::Null) => None,
         Some(Value::String(label)) => Some(label),
         Some(Value::Bool(label)) => Some(label.to_string()),
         Some(Value::Number(label)) => Some(label.to_string()),
-        Some(_) => {
+        Some(Value::Array(labels)) => {
+            let message =
+                format!("the key \"{key}\" holds {} labels; expected only one", labels.len());
+            return Err(line.error(message));
+        }
+        Some(Value::Object(_)) => {
             let message =
                 format!("the key \"{key}\" holds no label; expected a string or a number");
             return Err(line.error(message));
@@ -93,10 +133,11 @@ fn json(
     let label = checked_label(label.as_deref(), options, |message| {
         line.error(format!("key \"{key}\": {message}"))
     })?;
-    Ok((label, InstanceContent::Text(text)))
+    Ok(Some((label, text)))
 }
 
 /// Parses a line; `None` if it is a comment. A feature is named by its index. `qid:N` is ignored.
+/// Classes that are numbers are compared as such: `+1` and `1.0` are `1`.
 fn svmlight(
     line: &InputLine<'_>,
     options: &InstanceReadOptions,
@@ -109,7 +150,9 @@ fn svmlight(
     if label.contains(':') {
         return Err(line.error(format!("found '{label}' first; expected the class")));
     }
-    let label = checked_label(Some(label), options, |message| line.error(message))?;
+    let number = label.parse().ok().filter(|number: &f64| number.is_finite());
+    let label = number.map_or_else(|| label.to_owned(), |number| (number + 0.0).to_string());
+    let label = checked_label(Some(&label), options, |message| line.error(message))?;
     let mut features = Vec::new();
     let mut last = 0;
     for field in fields {

@@ -6,13 +6,25 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::header::{self, TabbedLines};
 use super::instance::{Instance, InstanceContent, InstanceFormat, InstanceReadOptions};
 use super::line;
 use super::table::Table;
-use dropchain::corpus::LineReader;
+use dropchain::corpus::{LineReader, Repair};
 use dropchain::kernel::corpus::{check_regular, check_sources, open_stream};
 use dropchain::kernel::memory::input_over_limit;
 use dropchain::{Error, MemoryLimit, Place, Result};
+use dropchain_formats::JsonObjects;
+
+/// Number of lines by which the columns of a file are recognized.
+const INSPECTED: usize = 20;
+
+/// Files whose first line has names that columns commonly have.
+const HEADER: Repair = Repair {
+    one: "first line names columns",
+    many: "first lines name columns",
+    fate: "read as a table",
+};
 
 /// An iterator over the documents of some inputs. It ends after an error.
 pub struct InstanceReader {
@@ -24,6 +36,7 @@ pub struct InstanceReader {
 /// The input that is being read.
 enum Open {
     Lines(LineReader, InstanceFormat),
+    Json(LineReader, JsonObjects),
     Table(Table),
 }
 
@@ -65,6 +78,7 @@ impl InstanceReader {
                 None => None,
                 Some(Open::Table(table)) => table.read(&self.options)?,
                 Some(Open::Lines(lines, format)) => line::read(lines, *format, &self.options)?,
+                Some(Open::Json(lines, objects)) => line::read_json(lines, objects, &self.options)?,
             };
             if document.is_some() {
                 return Ok(document);
@@ -94,28 +108,52 @@ impl InstanceReader {
         let given = self.options.format;
         let format = match given.or_else(|| InstanceFormat::of_name(&name)) {
             Some(format) => format,
-            None if self.has_column_names(&name, &mut lines)? => InstanceFormat::Tsv,
-            None => self.options.default_format,
+            None => self.format_of_lines(&name, &mut lines)?,
+        };
+        let separator = match (format, given) {
+            (InstanceFormat::Csv, None) => header::separator(&lines.peek(0)?.unwrap_or_default()),
+            (InstanceFormat::Csv, Some(_)) => b',',
+            _ => b'\t',
         };
         Ok(match format {
-            InstanceFormat::Csv => Open::Table(Table::new(lines, b',', &self.options)?),
-            InstanceFormat::Tsv => Open::Table(Table::new(lines, b'\t', &self.options)?),
+            InstanceFormat::Csv | InstanceFormat::Tsv => {
+                Open::Table(Table::new(lines, separator, &self.options)?)
+            }
+            InstanceFormat::Jsonl => {
+                let memory = self.options.read.limits.memory.bytes(0);
+                Open::Json(lines, JsonObjects::new(memory, line::JSON_EXAMPLE))
+            }
             _ => Open::Lines(lines, format),
         })
     }
 
-    /// Returns whether a file whose name ends in `.tsv` begins with the names of its columns.
-    fn has_column_names(&self, name: &OsStr, lines: &mut LineReader) -> Result<bool> {
+    /// Returns the format of a file whose name does not tell it, by its first lines if they should
+    /// have tabs.
+    fn format_of_lines(&self, name: &OsStr, lines: &mut LineReader) -> Result<InstanceFormat> {
         let name = name.to_string_lossy();
-        if !name.ends_with(".tsv") && !name.ends_with(".tsv.gz") {
-            return Ok(false);
+        let (is_tsv, default) =
+            (name.ends_with(".tsv") || name.ends_with(".tsv.gz"), self.options.default_format);
+        if is_tsv && self.options.table.is_some() {
+            return Ok(InstanceFormat::Tsv);
         }
-        if self.options.table.is_some() {
-            return Ok(true);
+        if !is_tsv && default != InstanceFormat::Labeled {
+            return Ok(default);
         }
-        let first = lines.peek(0)?.unwrap_or_default();
-        let has = |column: &str| first.split('\t').any(|cell| cell == column);
-        Ok(has(&self.options.text) && (has(self.options.label()) || !self.options.needs_labels))
+        let first = (0..INSPECTED).map_while(|i| lines.peek(i).transpose());
+        match TabbedLines::of(&first.collect::<Result<Vec<_>>>()?, &self.options) {
+            TabbedLines::Table => {
+                self.options.read.report.add_at(&HEADER, lines.file(), 1);
+                Ok(InstanceFormat::Tsv)
+            }
+            TabbedLines::Unnamed(width) if default == InstanceFormat::Labeled => Err(Error::input(
+                Place::line(&**lines.file(), 1),
+                format!(
+                    "each line has {width} cells; expected a class, a tab and the text, or names \
+                     of columns on the first line, such as text and label"
+                ),
+            )),
+            _ => Ok(default),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use csv::{ByteRecord, ReaderBuilder};
 use hashbrown::{HashMap, HashSet};
 
+use super::header;
 use super::instance::{
     Instance, InstanceContent, InstanceReadOptions, TableFeatures, checked_label,
 };
@@ -40,7 +41,7 @@ struct FeatureColumn {
 }
 
 impl Table {
-    /// Reads the names of the columns. Quotes have a meaning only where commas separate.
+    /// Reads the names of the columns. Quotes have no meaning where tabs separate.
     pub fn new(lines: LineReader, separator: u8, options: &InstanceReadOptions) -> Result<Self> {
         let file = Arc::clone(lines.file());
         let longest = lines.longest();
@@ -49,7 +50,7 @@ impl Table {
         let unread = Arc::new(AtomicUsize::new(longest));
         let mut reader = ReaderBuilder::new()
             .delimiter(separator)
-            .quoting(separator == b',')
+            .quoting(separator != b'\t')
             .from_reader(Bounded { stream, longest, unread: Arc::clone(&unread) });
         let header = reader.byte_headers().map_err(|error| fault(&file, error))?;
         let names: Vec<Cow<'_, str>> = header.iter().map(String::from_utf8_lossy).collect();
@@ -61,20 +62,22 @@ impl Table {
             places.entry(name).or_insert([place, 0])[1] += 1;
         }
         let position = |column: &str| places.get(column).map(|[place, _]| *place);
-        let missing = |column: &str| {
-            Error::input(
-                Place::line(&*file, 1),
-                format!("there is no column '{column}'; found {}", names.join(", ").escape_debug()),
-            )
-        };
-        let column = |name: &str| position(name).ok_or_else(|| missing(name));
+        let missing = |columns: &[&str]| missing(&file, columns, &names);
         let content = match &options.table {
-            None => Content::Text(column(&options.text)?),
+            None => {
+                let text = header::text_column(&names, options);
+                Content::Text(text.ok_or_else(|| missing(&[&options.text]))?)
+            }
             Some(features) => {
-                let columns = features.columns(&names, options.label()).into_iter();
-                let columns = columns.map(|(name, is_category)| {
-                    let number = column(name)?;
-                    let fault = if places.get(name).is_some_and(|[_, count]| *count > 1) {
+                let columns = features.columns(&names, options.label());
+                let others = columns.iter().map(|(name, _)| *name);
+                let others: Vec<&str> = others.filter(|name| position(name).is_none()).collect();
+                if !others.is_empty() {
+                    return Err(missing(&others));
+                }
+                let columns = columns.into_iter().map(|(name, is_category)| {
+                    let [number, count] = places[name];
+                    let fault = if count > 1 {
                         "occurs twice"
                     } else if name == options.label() {
                         "is the label, and cannot be a feature"
@@ -87,9 +90,12 @@ impl Table {
                 Content::Features(columns.collect::<Result<_>>()?)
             }
         };
-        let label = position(options.label());
+        let label = match &options.table {
+            None => header::label_column(&names, options),
+            Some(_) => position(options.label()),
+        };
         if label.is_none() && options.needs_labels {
-            return Err(missing(options.label()));
+            return Err(missing(&[options.label()]));
         }
         drop(places); // which borrows the names from the reader
         Ok(Self { reader, longest, unread, file, record: ByteRecord::new(), content, label })
@@ -189,6 +195,14 @@ impl Read for Bounded {
         self.unread.store(unread - read, Ordering::Relaxed);
         Ok(read)
     }
+}
+
+/// The error of a table that lacks columns.
+fn missing(file: &Arc<str>, columns: &[&str], names: &[&str]) -> Error {
+    let what = if columns.len() == 1 { "is no column" } else { "are no columns" };
+    let (columns, found) = (columns.join("', '"), names.join(", "));
+    let message = format!("there {what} '{columns}'; found {}", found.escape_debug());
+    Error::input(Place::line(&**file, 1), message)
 }
 
 /// Converts an error, with its line.

@@ -2,6 +2,7 @@
 
 mod classes;
 mod numbers;
+mod reading;
 mod texts;
 
 use std::ops::ControlFlow;

@@ -9,8 +9,9 @@ use super::MEMORY_PER_BYTE;
 /// Finds the objects of a stream, without parsing them. What is wrong is skipped: an error is not
 /// met again.
 #[derive(Debug, Default)]
-pub(super) struct JsonObjects {
-    memory: u64,  // of an object, in bytes
+pub struct JsonObjects {
+    memory: u64, // of an object, in bytes
+    example: &'static str,
     text: String, // the current line
     at: usize,    // what of it has been read, in bytes
     line: u64,
@@ -49,12 +50,17 @@ impl Scan {
 }
 
 impl JsonObjects {
-    /// Finds objects that take at most `memory` bytes once parsed.
-    pub fn new(memory: u64) -> Self {
-        Self { memory, ..Self::default() }
+    /// Finds objects that take at most `memory` bytes once parsed. Messages show an example.
+    pub fn new(memory: u64, example: &'static str) -> Self {
+        Self { memory, example, ..Self::default() }
     }
 
     /// Returns the next object and the line that it begins on.
+    ///
+    /// # Errors
+    ///
+    /// The errors of reading; something else than an object, an object or an array that does not
+    /// end, or an object that is too large.
     pub fn next(&mut self, lines: &mut LineReader) -> Result<Option<(String, u64)>> {
         while !self.is_ended {
             let rest = &self.text[self.at..];
@@ -81,8 +87,7 @@ impl JsonObjects {
                     self.at = self.text.len();
                     return Err(Error::input(
                         Place::column(&**lines.file(), self.line, column),
-                        "expected a JSON object with a text, such as {\"text\": \"Ann left\", \
-                         \"spans\": [{\"start\": 0, \"end\": 3, \"label\": \"PER\"}]}",
+                        format!("expected a JSON object with a text, such as {}", self.example),
                     ));
                 }
             }

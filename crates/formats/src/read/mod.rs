@@ -30,6 +30,7 @@ mod webanno;
 const MEMORY_PER_BYTE: u64 = 120;
 
 pub use brat::{Brat, annotation_files};
+pub use json_objects::JsonObjects;
 pub use span_options::{Misaligned, Overlaps, SpanOffsets, SpanOptions};
 pub use spans::Spans;
 pub use webanno::WebAnno;

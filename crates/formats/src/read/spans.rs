@@ -10,6 +10,9 @@ use super::json_objects::JsonObjects;
 use super::marked_json::{SpansSeen, marked_text};
 use super::span_options::SpanOptions;
 
+/// An object with what is needed.
+const EXAMPLE: &str = r#"{"text": "Ann left", "spans": [{"start": 0, "end": 3, "label": "PER"}]}"#;
+
 /// JSON with texts and spans of characters, as Prodigy, doccano and Label Studio write it. The
 /// label of the options is the key of the spans.
 #[derive(Clone, Debug)]
@@ -19,7 +22,7 @@ impl ReadFormat for Spans {
     fn parser(&self, options: &ReadOptions) -> Result<Box<dyn SentenceParser>> {
         Ok(Box::new(SpansParser {
             options: options.clone(),
-            objects: JsonObjects::new(options.limits.memory.bytes(0)),
+            objects: JsonObjects::new(options.limits.memory.bytes(0), EXAMPLE),
             aligner: Aligner::new(options.clone(), self.0.clone(), "label")?,
             seen: SpansSeen::default(),
         }))

@@ -88,24 +88,6 @@ fn clusters_of_text_are_those_that_the_command_learns() {
 }
 
 #[test]
-fn a_cluster_file_is_recognized_by_its_contents() {
-    for (text, is_clusters) in [
-        ("0110\tthe\t12\n01\tA\t3\n", true),
-        ("0110\tthe\n01\tA\n", true),
-        ("\n1\ta\t1\n", true),
-        ("1\tThe\tthe\tDET\n2\tcat\tcat\tNOUN\n", false),
-        ("1\tThe\tthe\n", false),
-        ("0110 the 12\n", false),
-        ("the\tDET\n", false),
-        ("101\t\t3\n", false),
-        ("", false),
-    ] {
-        let files = Files::new(&[("x", text)]);
-        assert_eq!(is_cluster_file(&files.paths(&["x"])[0]).unwrap(), is_clusters, "{text:?}");
-    }
-}
-
-#[test]
 fn files_of_all_kinds_add_lines_that_say_where_they_come_from() {
     let files = Files::new(&[
         ("paths", "011010110101\tRome\t3\n1\tin\t9\n"),
