@@ -20,6 +20,7 @@ mod json_attributes;
 mod json_columns;
 mod json_object;
 mod jsonl;
+mod labels;
 mod lines;
 mod misc;
 mod output;

@@ -10,9 +10,11 @@
 mod chunk_label;
 mod detected;
 mod encode;
+mod label_counts;
 mod label_set;
 mod labeling;
 mod notation;
+mod notation_search;
 #[cfg(feature = "train")]
 mod partial;
 mod plain_labels;
@@ -25,7 +27,6 @@ mod tests;
 
 pub use crate::ids::LabelId;
 pub use chunk_label::ChunkLabel;
-pub(crate) use chunk_label::SpanEvidence;
 pub use detected::{Detected, Misfit};
 pub use encode::{convert, encode};
 pub use label_set::LabelSet;
@@ -37,5 +38,5 @@ pub use plain_labels::PlainLabels;
 pub use scheme::Scheme;
 pub use scheme_constraint::SchemeConstraint;
 pub use scheme_constraint::may_follow;
-pub use scheme_detector::{SchemeDetector, detect};
+pub use scheme_detector::SchemeDetector;
 pub use span::{Span, SpanPosition};
