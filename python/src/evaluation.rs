@@ -1,8 +1,8 @@
 //! Scores of predictions, and the comparison of two taggers.
 
-use dropchain::corpus::JoinedColumns;
 use dropchain::eval::{Counts, Evaluation};
 use dropchain::label::{Labeling, PlainLabels, SchemeDetector};
+use dropchain::sentence::JoinedColumns;
 use dropchain_analysis::{Difference, PairedBootstrap, gold_labels};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

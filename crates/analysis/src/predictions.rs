@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use dropchain::corpus::{
-    CONLLU_COLUMNS, Corpus, Format, JoinedColumns, LineRules, ReadLimits, ReadOptions, Tagged,
-};
+use dropchain::corpus::{Corpus, Format, ReadLimits, ReadOptions, Tagged};
+use dropchain::kernel::corpus::CONLLU_COLUMNS;
 use dropchain::label::{LabelSet, Labeling, SchemeDetector};
-use dropchain::sentence::{Schema, Sentence};
-use dropchain::tag::{Header, TagDocuments, TagOptions, Tagger, Tagging};
+use dropchain::model::Header;
+use dropchain::sentence::{JoinedColumns, LineRules, Schema, Sentence};
+use dropchain::tag::{TagDocuments, TagOptions, Tagger, Tagging};
 use dropchain::{Error, Place, Result};
 use rayon::prelude::*;
 use serde_json::{Map, Value};

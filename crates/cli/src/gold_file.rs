@@ -1,9 +1,11 @@
 //! A gold file: scored with a model, or with predictions.
 
 use dropchain::Result;
-use dropchain::corpus::{Corpus, Format, JoinedColumns, Reader};
+use dropchain::corpus::{Corpus, Format, Reader};
 use dropchain::label::{Detected, Labeling, PlainLabels, SchemeDetector};
-use dropchain::tag::{Header, Tagger};
+use dropchain::model::Header;
+use dropchain::sentence::JoinedColumns;
+use dropchain::tag::Tagger;
 use dropchain_analysis::{Predictions, joined_columns, knows_none};
 use dropchain_formats::InputFormat;
 use dropchain_options::LabelOptions;

@@ -1,12 +1,12 @@
 //! Which files fit the data that a model was trained on, by their first lines.
 
 use dropchain::Result;
-use dropchain::corpus::{
-    CONLLU_COLUMNS, DOCUMENT_START, Format, JsonObject, LineReader, ReadOptions, recognize,
-    split_cells,
+use dropchain::corpus::{Format, LineReader, ReadOptions};
+use dropchain::kernel::corpus::{
+    CONLLU_COLUMNS, DOCUMENT_START, JsonObject, recognize, split_cells,
 };
 use dropchain::label::Notation;
-use dropchain::tag::Header;
+use dropchain::model::Header;
 use dropchain_formats::{InputFormat, SpanOptions};
 
 use crate::line_kinds::{are_broken, are_words};
@@ -302,8 +302,8 @@ mod tests {
     use std::cell::RefCell;
     use std::io::Cursor;
 
+    use dropchain::kernel::model::CorpusColumns;
     use dropchain::label::{LabelSet, Scheme};
-    use dropchain::model::CorpusColumns;
     use dropchain::sentence::Schema;
 
     use super::*;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use dropchain::model::MAGIC;
+use dropchain::kernel::model::MAGIC;
 use dropchain::{Error, Result};
 use dropchain_documents::command::user_of;
 

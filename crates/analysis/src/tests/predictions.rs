@@ -3,7 +3,7 @@
 use dropchain::Sentence;
 use dropchain::corpus::Corpus;
 use dropchain::label::{LabelSet, Scheme, SchemeDetector};
-use dropchain::tag::Header;
+use dropchain::model::Header;
 
 use crate::knows_none;
 
