@@ -30,7 +30,8 @@ fn main() -> Result<()> {
     println!("best iteration: {}", trained.end.best_iteration);
 
     let tagger = Tagger::new(trained.model);
-    let mut evaluation = Evaluation::new();
+    let labeling = &tagger.model().header().labeling;
+    let mut evaluation = Evaluation::new().with_labelings(labeling, labeling);
     for sentence in &test {
         let tagging = tagger.tag(sentence)?;
         let gold = sentence.labels().expect("a label column");

@@ -1,11 +1,9 @@
 //! Scores of predictions, and the comparison of two taggers.
 
-use std::fmt::Display;
-
 use dropchain::eval::{Counts, Evaluation};
 use dropchain::label::{Labeling, PlainLabels, SchemeDetector};
 use dropchain::sentence::JoinedColumns;
-use dropchain_analysis::{Difference, PairedBootstrap};
+use dropchain_analysis::{Difference, PairedBootstrap, gold_labels};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::IntoPyDict;
@@ -30,18 +28,16 @@ pub fn evaluate<'py>(
     outside: Option<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = gold.py();
-    let detector = detector(plain_labels, outside)?;
+    let detector = column_detector(gold, plain_labels, outside)?;
     let joined = joined(gold);
     let gold = labels_of(gold, "gold")?;
     let predicted = predicted_labels(predicted, &gold, "predicted")?;
-    let mut evaluation = match joined {
-        Some(joined) => Evaluation::with_confusions().with_joined_columns(joined.names()),
-        None => {
-            let gold = gold_labeling(py, &gold, &detector)?;
-            let predicted = detector.after(predicted.iter().flatten()).detected_for(&gold).labeling;
-            Evaluation::with_confusions().with_labelings(&gold, &predicted)
-        }
-    };
+    let own = gold_labeling(py, &gold, &detector)?;
+    let read = detector.after(predicted.iter().flatten()).detected_for(&own).labeling;
+    let mut evaluation = Evaluation::with_confusions().with_labelings(&own, &read);
+    if let Some(joined) = joined {
+        evaluation = evaluation.with_joined_columns(joined.names());
+    }
     for (gold, predicted) in gold.iter().zip(&predicted) {
         match (gold, predicted) {
             (Some(gold), Some(predicted)) => evaluation.add(gold, predicted).map_err(exception)?,
@@ -60,7 +56,7 @@ pub fn evaluate<'py>(
         let scores = counts.into_iter().map(scores).collect::<PyResult<Vec<_>>>();
         scores?.into_py_dict(py)
     };
-    let columns = evaluation.report().columns.into_iter().flatten();
+    let columns = evaluation.columns().into_iter().flatten();
     let columns: Vec<_> = columns.map(|column| (column.column, column.accuracy)).collect();
     let confusions = evaluation.confusions(usize::MAX).into_iter();
     let confusions: Vec<_> = confusions.map(|c| (c.gold, c.predicted, c.count)).collect();
@@ -90,6 +86,19 @@ pub fn detector(plain_labels: &str, outside: Option<String>) -> PyResult<SchemeD
     Ok(SchemeDetector::new().with_plain_labels(plain).with_outside(outside))
 }
 
+/// Returns a detector that knows the column of gold labels.
+fn column_detector(
+    gold: &Bound<'_, PyAny>,
+    plain_labels: &str,
+    outside: Option<String>,
+) -> PyResult<SchemeDetector> {
+    let mut detector = detector(plain_labels, outside)?;
+    if let Some(first) = gold.cast::<PyCorpus>().ok().and_then(|corpus| corpus.get().0.first()) {
+        detector.observe_column(first.schema());
+    }
+    Ok(detector)
+}
+
 /// Detects how gold labels encode spans, and warns of what does not fit.
 fn gold_labeling(py: Python<'_>, gold: &[Labels], detector: &SchemeDetector) -> PyResult<Labeling> {
     let detected = detector.after(gold.iter().flatten()).detected();
@@ -114,26 +123,20 @@ pub fn compare<'py>(
     plain_labels: &str,
     outside: Option<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let detector = detector(plain_labels, outside)?;
+    let detector = column_detector(gold, plain_labels, outside)?;
     let samples = inputs::count("samples", Some(samples), 1)?.unwrap_or(1);
     let samples = u32::try_from(samples).ok().filter(|&n| n <= 10_000_000);
     let samples =
         samples.ok_or_else(|| PyValueError::new_err("samples; expected at most 10 million"))?;
-    let are_joined = joined(gold).is_some();
     let gold = labels_of(gold, "gold")?;
     let a = predicted_labels(a, &gold, "a")?;
     let b = predicted_labels(b, &gold, "b")?;
-    let mut bootstrap = match are_joined {
-        true => PairedBootstrap::new().without_spans(),
-        false => {
-            let own = gold_labeling(py, &gold, &detector)?;
-            let [a, b] = [&a, &b].map(|labels| {
-                let labels = detector.after(labels.iter().flatten());
-                labels.detected_for(&own).labeling
-            });
-            PairedBootstrap::new().with_labelings(&own, [&a, &b])
-        }
-    };
+    let own = gold_labeling(py, &gold, &detector)?;
+    let read = [&a, &b].map(|labels| {
+        let labels = detector.after(labels.iter().flatten());
+        labels.detected_for(&own).labeling
+    });
+    let mut bootstrap = PairedBootstrap::new().with_labelings(&own, read.each_ref());
     for ((gold, a), b) in gold.iter().zip(&a).zip(&b) {
         match (gold, a, b) {
             (Some(gold), Some(a), Some(b)) => {
@@ -199,21 +202,11 @@ fn labels_of(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<Labels>> {
 
 fn labels_of_corpus(corpus: &PyCorpus) -> PyResult<Vec<Labels>> {
     let labels = |sentence: &std::sync::Arc<dropchain::Sentence>| {
-        let error = |t, message: &dyn Display| {
-            let place = sentence.place(t);
-            exception(dropchain::Error::input(place, message.to_string()))
-        };
         if sentence.layout.document_start {
             return Ok(None);
         }
-        if let Some(t) = sentence.first_partial_label() {
-            let message = "found a partial label; expected one label for every token";
-            return Err(error(t, &message));
-        }
-        match sentence.labels() {
-            Some(labels) => Ok(Some(labels.into_iter().map(str::to_owned).collect())),
-            None => Err(error(0, &"found no labels; evaluation needs them")),
-        }
+        let labels = gold_labels(sentence).map_err(exception)?;
+        Ok(Some(labels.into_iter().map(str::to_owned).collect()))
     };
     corpus.0.iter().map(labels).collect()
 }

@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use dropchain::label::SchemeDetector;
-use dropchain::tag::{TagDocuments, TagOptions, Tagging};
-use dropchain::{Corpus, Error, Result, Sentence};
+use dropchain::tag::TagOptions;
+use dropchain::{Corpus, Result};
+use dropchain_analysis::{gold_labels, tag_gold};
 use dropchain_report::{Evaluated, Report, count_words, training_sample};
 use pyo3::prelude::*;
-use rayon::prelude::*;
 
 use crate::corpus::PyCorpus;
 use crate::evaluation::detector;
@@ -103,37 +103,13 @@ fn evaluated(
             let record = header.provenance.training();
             let warning = record.and_then(|record| record.warning_of_noise());
             evaluated = evaluated.with_warning_of_noise(warning);
-            let (sentences, options) =
-                (gold.sentences(), TagOptions { marginals: true, ..TagOptions::default() });
-            let documents = TagDocuments::new(tagger, sentences);
-            let tag = |i: usize| {
-                let tag =
-                    |workspace: &mut _| tagger.tag_with(documents.input(i), options, workspace);
-                tagger.with_workspace(tag)
-            };
-            let taggings: Vec<Tagging> =
-                (0..sentences.len()).into_par_iter().map(tag).collect::<Result<_>>()?;
-            for (sentence, tagging) in sentences.iter().zip(taggings) {
-                if sentence.layout.document_start {
-                    continue;
-                }
-                let tagged = tagger.tagged(sentence, &tagging, &header.corpus_labeling);
-                let probability = |t, label: &str| tagged.marginal(t, label);
-                evaluated.add(&gold_labels(sentence)?, &tagged.labels, probability);
-            }
+            let options = TagOptions { marginals: true, ..TagOptions::default() };
+            tag_gold(tagger, gold, options, &mut |labels, tagged| {
+                evaluated.add(labels, &tagged.labels, |t, label| tagged.marginal(t, label));
+                Ok(())
+            })?;
         }
     }
-    let are_joined = gold.iter().any(|sentence| sentence.schema().joined().is_some());
-    let labelings = (!are_joined).then(|| evaluated.detect(detector));
+    let labelings = evaluated.detect(gold, detector);
     Ok(evaluated.with_corpus(gold.clone(), labelings))
-}
-
-/// Returns the labels of a sentence, one for each token.
-fn gold_labels(sentence: &Sentence) -> Result<Vec<&str>> {
-    let labels = sentence.labels();
-    let labels = labels.filter(|_| sentence.first_partial_label().is_none());
-    labels.ok_or_else(|| {
-        let message = "found a token without a label; a report needs one for every token";
-        Error::input(sentence.place(0), message)
-    })
 }

@@ -20,6 +20,7 @@ mod json_attributes;
 mod json_columns;
 pub(crate) mod json_object;
 mod jsonl;
+mod labels;
 pub(crate) mod lines;
 mod misc;
 pub(crate) mod output;

@@ -1,10 +1,11 @@
 //! Counting tokens and spans.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::counts::{ColumnCounts, Confusion, ConfusionMatrix, Counts, ratio};
+use super::counts::{ColumnCounts, ColumnReport, Confusion, ConfusionMatrix, Counts, ratio};
 use crate::error::{Error, Result};
-use crate::label::{ChunkLabel, Labeling, SpanEvidence};
+use crate::label::{ChunkLabel, Labeling};
 
 /// Counts of correct, gold and predicted tokens and spans.
 ///
@@ -15,8 +16,9 @@ use crate::label::{ChunkLabel, Labeling, SpanEvidence};
 /// where a span may start without the previous one having ended, the two differ, and published
 /// results come from the automaton.
 ///
-/// A token is correct if its two labels are the same string. (conlleval would also equate `B-` with
-/// `B` and the type `0` with the empty type; as labels of other tasks those are different.)
+/// A token is correct if its two labels are the same string, once predicted labels are converted to
+/// the labeling of the gold labels. (conlleval would also equate `B-` with `B` and the type `0`
+/// with the empty type; as labels of other tasks those are different.)
 #[derive(Clone, Debug, Default)]
 pub struct Evaluation {
     sentences: u64,
@@ -24,10 +26,8 @@ pub struct Evaluation {
     correct_tokens: u64,
     types: BTreeMap<String, Counts>,
     in_correct: bool, // inside gold and predicted spans with the same start and type
-    gold_labels: SpanEvidence,
-    labelings: Option<[Labeling; 2]>, // of gold and predicted labels
+    labelings: [Labeling; 2], // of gold and predicted labels
     confusions: Option<ConfusionMatrix>,
-    without_spans: bool,   // whatever the labels look like
     columns: ColumnCounts, // that the labels join
 }
 
@@ -43,24 +43,18 @@ impl Evaluation {
         Self { confusions: Some(ConfusionMatrix::default()), ..Self::new() }
     }
 
-    /// Sets how the gold and the predicted labels encode spans. By default they are canonical
-    /// labels, and encode spans if they look like it ([`Evaluation::has_spans`]).
+    /// Sets how the gold and the predicted labels encode spans, as
+    /// [detected](crate::label::SchemeDetector). By default they encode none.
     #[must_use]
     pub fn with_labelings(self, gold: &Labeling, predicted: &Labeling) -> Self {
-        Self { labelings: Some([gold.clone(), predicted.clone()]), ..self }
-    }
-
-    /// Counts tokens alone: the labels encode no spans, even if some have prefixes.
-    #[must_use]
-    pub fn without_spans(self) -> Self {
-        Self { without_spans: true, ..self }
+        Self { labelings: [gold.clone(), predicted.clone()], ..self }
     }
 
     /// Also counts the correct values of the columns with these names, which the labels join with
     /// `+`. Such labels encode no spans.
     #[must_use]
     pub fn with_joined_columns(self, names: &[String]) -> Self {
-        Self { columns: ColumnCounts::new(names), ..self.without_spans() }
+        Self { columns: ColumnCounts::new(names), ..self }
     }
 
     /// Counts a sentence.
@@ -79,16 +73,16 @@ impl Evaluation {
             )));
         }
         self.sentences += 1;
+        let [own, other] = self.labelings.clone();
+        let gold = normalized(gold, [&own, &own]);
+        let written = normalized(predicted, [&other, &own]);
+        for (gold, predicted) in gold.iter().zip(&written) {
+            self.add_token(gold, predicted);
+        }
         let outside = (ChunkLabel::OUTSIDE, ChunkLabel::OUTSIDE);
         let mut previous = outside;
-        for (gold, predicted) in gold.iter().zip(predicted) {
-            self.add_token(gold.as_ref(), predicted.as_ref());
-        }
-        let labelings = self.labelings.as_ref();
-        let [gold_labels, predicted_labels] =
-            labelings.map_or([Labeling::RAW; 2], |[gold, predicted]| [gold, predicted]);
-        let gold = gold_labels.chunks(gold.iter().map(AsRef::as_ref));
-        let predicted = predicted_labels.chunks(predicted.iter().map(AsRef::as_ref));
+        let gold = own.chunks(gold.iter().map(AsRef::as_ref));
+        let predicted = other.chunks(predicted.iter().map(AsRef::as_ref));
         for chunks in gold.into_iter().zip(predicted) {
             self.step(previous, chunks);
             previous = chunks;
@@ -106,7 +100,6 @@ impl Evaluation {
     fn add_token(&mut self, gold: &str, predicted: &str) {
         self.tokens += 1;
         self.correct_tokens += u64::from(gold == predicted);
-        self.gold_labels.observe(gold);
         self.columns.add(gold, predicted);
         if let Some(confusions) = &mut self.confusions {
             confusions.add(gold, predicted);
@@ -187,27 +180,36 @@ impl Evaluation {
         )
     }
 
-    /// Whether the gold labels encode spans: as their labeling says, or else if some label is a
-    /// chunk tag (`B`, `I`, `E` or `S`) with a type, or all of them are `O` or bare chunk tags.
-    /// Labels that join columns do not.
-    ///
-    /// If not (parts of speech), [`Evaluation::accuracy`] is the only meaningful score.
+    /// Whether the gold labels encode spans, as their labeling says. If not (parts of speech),
+    /// [`Evaluation::accuracy`] is the only meaningful score.
     pub fn has_spans(&self) -> bool {
-        let are_spans = match &self.labelings {
-            Some([gold, _]) => gold.scheme.has_spans(),
-            None => self.gold_labels.encodes_spans(),
-        };
-        are_spans && !self.without_spans
+        self.labelings[0].scheme.has_spans()
     }
 
     /// The correct values of the columns that the labels join.
-    pub(super) fn columns(&self) -> &ColumnCounts {
+    pub(super) fn column_counts(&self) -> &ColumnCounts {
         &self.columns
+    }
+
+    /// The accuracy of each of the columns that the labels join, if they join several.
+    pub fn columns(&self) -> Option<Vec<ColumnReport>> {
+        self.columns.report(self.tokens)
     }
 
     /// Fraction of tokens with the correct label.
     pub fn accuracy(&self) -> f64 {
         ratio(1.0, self.correct_tokens, self.tokens)
+    }
+
+    /// Cohen's kappa: how far labels agree beyond chance, by tokens. `None` without
+    /// [`Evaluation::with_confusions`], and if all labels are one.
+    pub fn kappa(&self) -> Option<f64> {
+        let labels = self.confusions.as_ref()?.labels();
+        let product = |(_, counts): &(_, Counts)| counts.gold as f64 * counts.predicted as f64;
+        let tokens = self.tokens as f64;
+        let (chance, all) = (labels.iter().map(product).sum::<f64>(), tokens * tokens);
+        let agreed = tokens * self.correct_tokens as f64;
+        (chance < all).then(|| (agreed - chance) / (all - chance))
     }
 
     /// Fraction of predicted spans that are correct.
@@ -238,5 +240,16 @@ impl Evaluation {
             .as_ref()
             .map(|confusions| confusions.most_frequent(limit))
             .unwrap_or_default()
+    }
+}
+
+/// Returns labels as another labeling writes them, if both encode spans: those that are to be
+/// compared, and those outside with a prefix.
+fn normalized<'a, S: AsRef<str>>(labels: &'a [S], [from, to]: [&Labeling; 2]) -> Vec<Cow<'a, str>> {
+    let are_spans = from.scheme.has_spans() && to.scheme.has_spans();
+    let is_other = from != to || labels.iter().any(|l| from.is_prefixed_outside(l.as_ref()));
+    match are_spans && is_other {
+        true => from.convert(labels, to).into_iter().map(Cow::Owned).collect(),
+        false => labels.iter().map(|label| Cow::Borrowed(label.as_ref())).collect(),
     }
 }

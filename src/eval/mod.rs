@@ -1,7 +1,7 @@
 //! Evaluation: predicted labels against gold labels, with conlleval's span counts.
 //!
 //! [`Evaluation`] takes one sentence at a time and keeps only counts. Its `Display` is the text
-//! report, [`Evaluation::report`] the JSON report.
+//! report; it serializes to the JSON report.
 
 pub(crate) mod counts;
 mod evaluation;
@@ -11,4 +11,3 @@ mod tests;
 
 pub use counts::{ColumnReport, Confusion, Counts, Metrics};
 pub use evaluation::Evaluation;
-pub use report::{Report, ScoreReport, SpanReport};

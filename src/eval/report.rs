@@ -5,105 +5,47 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::counts::{ColumnReport, Confusion, Counts, ratio};
+use super::counts::{Counts, ratio};
 use super::evaluation::Evaluation;
 
-/// All scores of an evaluation, as fractions in 0..=1; 0 if the denominator is 0.
-///
-/// Serializes as one flat object, omitting members that are `None`:
-/// `{"tokens", "sentences", "accuracy", "precision", "recall", "f1", "types", "columns",
-/// "labels", "confusions"}`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Report<'a> {
-    /// Number of tokens, document boundaries included.
-    pub tokens: u64,
-    /// Number of sentences.
-    pub sentences: u64,
-    /// Fraction of tokens with the correct label.
-    pub accuracy: f64,
-    /// Span scores; `None` if the gold labels encode no spans.
-    #[serde(flatten)]
-    pub spans: Option<SpanReport<'a>>,
-    /// Accuracy of each of the columns that the labels join, if they join several.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub columns: Option<Vec<ColumnReport>>,
-    /// Token-level scores of each label, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub labels: Option<BTreeMap<&'a str, ScoreReport>>,
-    /// The most frequent confusions, most frequent first, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub confusions: Option<Vec<Confusion<'a>>>,
-}
-
-/// Span scores: micro-averaged, and per type.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SpanReport<'a> {
-    /// Fraction of predicted spans that are correct.
-    pub precision: f64,
-    /// Fraction of gold spans that are predicted.
-    pub recall: f64,
-    /// Harmonic mean of the two.
-    pub f1: f64,
-    /// Scores of each type that occurs in gold or predicted labels.
-    pub types: BTreeMap<&'a str, ScoreReport>,
-}
-
-/// Scores of one type or label.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct ScoreReport {
-    /// correct / predicted.
-    pub precision: f64,
-    /// correct / gold.
-    pub recall: f64,
-    /// Harmonic mean of the two.
-    pub f1: f64,
-    /// Number in gold.
-    pub support: u64,
-}
-
-impl From<Counts> for ScoreReport {
-    fn from(counts: Counts) -> Self {
-        let metrics = counts.metrics();
-        Self {
-            precision: metrics.precision,
-            recall: metrics.recall,
-            f1: metrics.f1,
-            support: counts.gold,
+/// Serializes all scores as one flat object, as fractions in 0..=1, 0 if the denominator is 0:
+/// `tokens`, `sentences`, `accuracy`, [`kappa`](Evaluation::kappa) if it is known, `precision`,
+/// `recall`, `f1` and `types` of spans, and `columns` that the labels join.
+impl Serialize for Evaluation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("tokens", &self.tokens())?;
+        map.serialize_entry("sentences", &self.sentences())?;
+        map.serialize_entry("accuracy", &self.accuracy())?;
+        if let Some(kappa) = self.kappa() {
+            map.serialize_entry("kappa", &kappa)?;
         }
+        if self.has_spans() {
+            map.serialize_entry("precision", &self.precision())?;
+            map.serialize_entry("recall", &self.recall())?;
+            map.serialize_entry("f1", &self.f1())?;
+            map.serialize_entry("types", &self.types().collect::<BTreeMap<_, _>>())?;
+        }
+        if let Some(columns) = self.columns() {
+            map.serialize_entry("columns", &columns)?;
+        }
+        map.end()
     }
 }
 
-impl Evaluation {
-    /// Accuracy, and span scores if the gold labels encode spans.
-    pub fn report(&self) -> Report<'_> {
-        let scores = self.spans().metrics();
-        Report {
-            tokens: self.tokens(),
-            sentences: self.sentences(),
-            accuracy: self.accuracy(),
-            columns: self.columns().report(self.tokens()),
-            spans: self.has_spans().then(|| SpanReport {
-                precision: scores.precision,
-                recall: scores.recall,
-                f1: scores.f1,
-                types: self.types().map(|(kind, c)| (kind, c.into())).collect(),
-            }),
-            labels: None,
-            confusions: None,
-        }
-    }
-
-    /// [`Evaluation::report`] with the scores of each label and the `limit` most frequent
-    /// confusions; both are empty without [`Evaluation::with_confusions`].
-    pub fn detailed_report(&self, limit: usize) -> Report<'_> {
-        let labels = self.labels();
-        Report {
-            labels: Some(labels.into_iter().map(|(l, c)| (l, c.into())).collect()),
-            confusions: Some(self.confusions(limit)),
-            ..self.report()
-        }
+/// Serializes the scores as fractions: `precision`, `recall`, `f1` and `support`, the number in
+/// gold.
+impl Serialize for Counts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let metrics = self.metrics();
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("precision", &metrics.precision)?;
+        map.serialize_entry("recall", &metrics.recall)?;
+        map.serialize_entry("f1", &metrics.f1)?;
+        map.serialize_entry("support", &self.gold)?;
+        map.end()
     }
 }
 
@@ -124,7 +66,7 @@ impl fmt::Display for Evaluation {
                 self.correct_tokens(),
                 self.tokens()
             )?;
-            self.columns().iter().try_for_each(|(name, correct)| {
+            self.column_counts().iter().try_for_each(|(name, correct)| {
                 let accuracy = ratio(100.0, correct, self.tokens());
                 writeln!(f, "{name:>8}: {accuracy:6.2}%  ({correct} of {} tokens)", self.tokens())
             })

@@ -18,8 +18,8 @@ const LONG: usize = 1000;
 pub struct Misfit {
     /// The label.
     pub label: String,
-    /// What is wrong: `after 'O'`, `at the beginning of a sentence`, `at the end of a sentence`, or
-    /// `not of the scheme`.
+    /// What is wrong: `after 'O'`, `at the beginning of a sentence`, `at the end of a sentence`,
+    /// `not of the scheme` or `outside with a prefix`.
     pub why: String,
     /// How often it occurs so.
     pub count: u64,
@@ -30,7 +30,7 @@ pub struct Misfit {
 /// How the labels of a corpus are read, and what does not fit.
 ///
 /// Its [`Display`](std::fmt::Display) form is for people: `IOB2, 9 labels`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Detected {
     /// The scheme and the notation.
     pub labeling: Labeling,
@@ -43,6 +43,8 @@ pub struct Detected {
     /// Labels that may not follow the one before them, in the scheme with the fewest of these; the
     /// most frequent first.
     pub illegal: Vec<Misfit>,
+    /// The label outside with a prefix, such as `B-O`, which is read as outside.
+    pub prefixed_outside: Vec<Misfit>,
     /// The schemes to which all labels but strays belong, with the number of illegal labels.
     pub fits: Vec<(Scheme, u64)>,
     /// Number of labels of tokens in spans.
@@ -71,16 +73,21 @@ impl Detected {
     /// What was decided against evidence, for people: each with the first place, if it is known.
     pub fn warnings(&self) -> Vec<String> {
         let is_read = self.labeling.scheme.has_spans();
-        let mut warnings: Vec<String> = (self.strays.iter().take(MAX_WARNINGS))
-            .map(|stray| {
-                let label = stray.label.escape_debug();
-                let fate = match is_read {
-                    true => format!("belongs to no scheme, unlike the others ({})", self.labeling),
-                    false => "has no tag such as B-, unlike others: no spans are read, and \
-                              accuracy alone is scored"
-                        .to_owned(),
-                };
-                warning(&stray.first, &format!("the label '{label}'{} {fate}", times(stray.count)))
+        let stray = match is_read {
+            true => format!("belongs to no scheme, unlike the others ({})", self.labeling),
+            false => "has no tag such as B-, unlike others: no spans are read, and accuracy alone \
+                      is scored"
+                .to_owned(),
+        };
+        let outside = self.labeling.outside().escape_debug();
+        let prefixed = format!("is outside with a prefix, and read as '{outside}'");
+        let misfits = self.strays.iter().take(MAX_WARNINGS).map(|misfit| (misfit, &stray));
+        let others = self.prefixed_outside.iter().take(MAX_WARNINGS);
+        let misfits = misfits.chain(others.map(|misfit| (misfit, &prefixed)));
+        let mut warnings: Vec<String> = misfits
+            .map(|(Misfit { label, count, first, .. }, fate)| {
+                let label = label.escape_debug();
+                warning(first, &format!("the label '{label}'{} {fate}", times(*count)))
             })
             .collect();
         let illegal: u64 = self.illegal.iter().map(|misfit| misfit.count).sum();

@@ -31,12 +31,13 @@ pub fn encode(spans: &[Span<'_>], len: usize, labeling: &Labeling) -> Vec<String
 impl Labeling {
     /// Converts labels of this labeling; [`Scheme::Raw`] leaves them unchanged.
     ///
-    /// Labels outside all spans become the label outside. IO and the plain scheme merge adjacent
-    /// spans of the same type. Malformed sequences are interpreted by conlleval's rules; within one
-    /// scheme, only the notation changes, and labels that do not belong to it stay as they are.
+    /// Labels outside all spans, also the label outside with a tag, become the label outside. IO
+    /// and the plain scheme merge adjacent spans of the same type. Malformed sequences are
+    /// interpreted by conlleval's rules; within one scheme, only the notation changes, and labels
+    /// that do not belong to it stay as they are.
     pub fn convert<S: AsRef<str>>(&self, labels: &[S], to: &Self) -> Vec<String> {
         let as_they_are = || labels.iter().map(|label| label.as_ref().to_owned()).collect();
-        if to.scheme == Scheme::Raw || self == to {
+        if to.scheme == Scheme::Raw {
             return as_they_are();
         }
         if self.scheme == to.scheme {

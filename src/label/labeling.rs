@@ -71,6 +71,16 @@ impl Labeling {
         (self.notation.read(label)).is_some_and(|chunk| tags.contains(&chunk.tag))
     }
 
+    /// Whether a label is the one outside with a prefix, such as `B-O`. Where only the first token
+    /// of a span has one, that of tokens outside does, too.
+    pub fn is_prefixed_outside(&self, label: &str) -> bool {
+        let has_prefixes = !matches!(self.scheme, Scheme::Raw | Scheme::Plain);
+        has_prefixes
+            && self.notation.place != TagPlace::First
+            && label != self.outside()
+            && self.notation.read(label) == Some(ChunkLabel::OUTSIDE)
+    }
+
     /// Splits a label. One that does not belong to the scheme is outside; without a scheme, it is
     /// split as conlleval does.
     pub fn chunk<'a>(&self, label: &'a str) -> ChunkLabel<'a> {

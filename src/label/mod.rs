@@ -10,9 +10,11 @@
 pub(crate) mod chunk_label;
 pub(crate) mod detected;
 mod encode;
+mod label_counts;
 mod label_set;
 mod labeling;
 pub(crate) mod notation;
+mod notation_search;
 #[cfg(feature = "train")]
 pub(crate) mod partial;
 mod plain_labels;
@@ -24,7 +26,7 @@ mod span;
 mod tests;
 
 pub use crate::ids::LabelId;
-pub(crate) use chunk_label::{ChunkLabel, SpanEvidence};
+pub(crate) use chunk_label::ChunkLabel;
 pub use detected::Detected;
 #[cfg(feature = "train")]
 pub(crate) use detected::Misfit;
@@ -37,6 +39,6 @@ pub(crate) use partial::convert_partial;
 pub use plain_labels::PlainLabels;
 pub use scheme::Scheme;
 pub(crate) use scheme_constraint::SchemeConstraint;
-pub use scheme_detector::{SchemeDetector, detect};
+pub use scheme_detector::SchemeDetector;
 pub use span::Span;
 pub(crate) use span::SpanPosition;

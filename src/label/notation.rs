@@ -90,7 +90,8 @@ impl Notation {
         outside: Cow::Borrowed("O"),
     };
 
-    /// Splits a label; `None` if it is neither outside nor has a tag of this notation.
+    /// Splits a label; `None` if it is neither outside nor has a tag of this notation. The label
+    /// outside with a tag, such as `B-O`, is outside.
     pub fn read<'a>(&self, label: &'a str) -> Option<ChunkLabel<'a>> {
         if label == self.outside {
             return Some(ChunkLabel::OUTSIDE);
@@ -102,18 +103,20 @@ impl Notation {
                 None => (label, ""),
             },
             TagPlace::First => match label.split_once(self.separator) {
-                Some(("I", kind)) if kind == self.outside => return Some(ChunkLabel::OUTSIDE),
-                Some(("I", kind)) => return Some(ChunkLabel { tag: "B", kind }),
+                Some(("I", kind)) => ("B", kind),
                 _ => ("I", label),
             },
         };
         let case = usize::from(self.lowercase);
         let letters = self.letters.written();
         let i = match self.place {
-            TagPlace::First => 1,
+            TagPlace::First => usize::from(tag == "I"),
             _ => letters.iter().position(|letter| letter[case] == tag)?,
         };
-        Some(ChunkLabel { tag: TAGS[i], kind })
+        Some(match kind == self.outside {
+            true => ChunkLabel::OUTSIDE,
+            false => ChunkLabel { tag: TAGS[i], kind },
+        })
     }
 
     /// Writes a label with a canonical tag; `O` is the label outside.

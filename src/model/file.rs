@@ -13,6 +13,7 @@ use crate::atomic_file;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprinter, key};
 use crate::input_file::InputFile;
+use crate::label::Labeling;
 
 /// A trained model: immutable, shared by any number of threads.
 #[derive(Debug)]
@@ -107,6 +108,21 @@ impl Model {
     /// Returns a copy with another header. The tables do not depend on it.
     pub(super) fn with_header(&self, header: &Header) -> Result<Self> {
         Self::from_bytes(assemble(&header.encode()?, self.contents()))
+    }
+
+    /// Returns a copy whose labels, and those of its training corpus, are read so.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if no label is of the scheme; [`Error::Model`] if labels join columns.
+    pub fn with_labeling(&self, labeling: Labeling) -> Result<Self> {
+        let mut header = self.header.clone();
+        let is_inside = |label: &String| labeling.has(label) && label != labeling.outside();
+        if !header.labels.names().iter().any(is_inside) {
+            return Err(Error::parameter(format!("no label of the model is one of {labeling}")));
+        }
+        (header.labeling, header.corpus_labeling) = (labeling.clone(), labeling);
+        self.with_header(&header)
     }
 
     /// Returns the contents of all sections after the checksums.

@@ -122,13 +122,19 @@ impl Header {
         self.labeling.scheme.has_spans()
     }
 
-    /// Returns what labels without prefixes are in data for this model: those of the model are what
-    /// its scheme says, unless the user has chosen.
-    pub fn plain_labels(&self, choice: PlainLabels) -> PlainLabels {
-        match choice {
-            PlainLabels::Auto if self.labeling == Scheme::Plain => PlainLabels::Spans,
-            PlainLabels::Auto if !self.encodes_spans() => PlainLabels::Tags,
-            choice => choice,
+    /// Returns how the labels are read, given what the user has chosen that labels without prefixes
+    /// are, and the label outside.
+    pub fn labeling_with(&self, choice: PlainLabels, outside: Option<&str>) -> Labeling {
+        match (choice, self.labeling.scheme) {
+            (PlainLabels::Tags, Scheme::Plain) => Labeling::default(),
+            (PlainLabels::Spans, Scheme::Raw) if self.columns.joined().is_none() => {
+                let mut labeling = Labeling::from(Scheme::Plain);
+                if let Some(outside) = outside {
+                    labeling.notation.outside = outside.to_owned().into();
+                }
+                labeling
+            }
+            _ => self.labeling.clone(),
         }
     }
 

@@ -15,6 +15,9 @@ const LISTED: usize = 20;
 pub const PREDICTIONS: [&str; 4] =
     ["predicted", "predicted_word", "predicted_phrase", "predicted_part"];
 
+/// Columns of CoNLL-U with a tag, a lemma or a number for each token.
+const TAGS: [&str; 6] = ["lemma", "upos", "xpos", "feats", "head", "deprel"];
+
 /// How lines of CoNLL files are read that are not tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineRules {
@@ -173,6 +176,13 @@ impl Schema {
     /// Position of the label column.
     pub fn label(&self) -> Option<usize> {
         self.label
+    }
+
+    /// Whether the labels are no spans by their column: it is one of CoNLL-U that tags every token,
+    /// or they join columns.
+    pub fn has_tags(&self) -> bool {
+        let is_tag = |label: usize| TAGS.contains(&self.names[label].as_str());
+        self.joined.is_some() || self.label_key().is_none() && self.label.is_some_and(is_tag)
     }
 
     /// Position of the column `name`.

@@ -252,6 +252,16 @@ impl Sentence {
         partial.first().map(|(token, _)| *token as usize)
     }
 
+    /// The labels that each token may have, none for any; `None` if each has one known label.
+    pub fn allowed_labels(&self) -> Option<Vec<Vec<&str>>> {
+        self.first_partial_label()?;
+        let allowed = |t| match self.partial_label(t) {
+            Some(label) => label.labels().iter().map(String::as_str).collect(),
+            None => self.label(t).into_iter().collect(),
+        };
+        Some((0..self.len()).map(allowed).collect())
+    }
+
     /// Sets the label of the last token, if it is not one known label. Its cell has the text.
     pub fn set_last_label(&mut self, label: TokenLabel) {
         if let (TokenLabel::OneOf(_) | TokenLabel::Unknown, Some(t)) =

@@ -1,28 +1,13 @@
 //! The built-in template for labels.
 
 use super::template_file::Template;
-use crate::label::{ChunkLabel, SchemeDetector};
+use crate::label::ChunkLabel;
 use crate::sentence::Sentence;
 
 /// Types of phrases that every corpus of chunks has.
 const PHRASES: [&str; 2] = ["NP", "VP"];
 
 impl Template {
-    /// Returns [the built-in template](Self::shipped_for) for labeled sentences whose labels
-    /// `detector`, which has seen none, reads. Labels that join columns encode no spans.
-    pub fn shipped_by_labels<'a>(
-        sentences: impl IntoIterator<Item = &'a Sentence> + Clone,
-        detector: &SchemeDetector,
-    ) -> Option<&'static str> {
-        let all = sentences.clone().into_iter();
-        let content = all.filter(|sentence| !sentence.layout.document_start);
-        let labels = content.filter_map(Sentence::labels);
-        let scheme = detector.after(labels).detected().labeling.scheme;
-        let first = sentences.clone().into_iter().next();
-        let are_joined = first.is_some_and(|sentence| sentence.schema().joined().is_some());
-        Self::shipped_for(sentences, scheme.has_spans() && !are_joined)
-    }
-
     /// Returns the name of the built-in template for labeled sentences whose labels encode spans
     /// or not: `pos` for tags; `chunk` for phrases (NP, VP, …) with parts of speech in the second
     /// column; otherwise `ner`. `None` if a sentence has attributes of its own.

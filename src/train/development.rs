@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::corpora::for_each_in_context;
 use super::events::DevScore;
 use super::label_scores::LabelScores;
-use super::labeled_sentence::gold_labels;
 use super::labels::TrainingLabels;
 use crate::chain::{Constraint, LabelWeights, Transitions};
 use crate::error::{Error, Result};
@@ -44,7 +43,7 @@ impl DevelopmentSet {
     /// Extracts the attributes of the development sentences, dropping those that do not occur in
     /// the training data. Also returns the alphabets.
     pub fn from_text(
-        sentences: &[Sentence],
+        (sentences, gold): (&[Sentence], Vec<Vec<String>>),
         template: Option<&Template>,
         alphabets: Alphabets,
         edges: bool,
@@ -55,7 +54,6 @@ impl DevelopmentSet {
         };
         let source = AttributeSource::bind(template, first.schema())?;
         let mut builder = DatasetBuilder::with_alphabets(source, alphabets, edges);
-        let gold = gold_labels(sentences)?;
         for_each_in_context(sentences, template, |sentence| builder.add(sentence, &[]))?;
         let (data, alphabets) = builder.finish();
         Ok((Self::new(data, gold, labels), alphabets))
@@ -138,9 +136,6 @@ impl DevelopmentSet {
     ) -> Result<Evaluation> {
         let corpus = &self.labels.corpus;
         let mut evaluation = Evaluation::new().with_labelings(corpus, corpus);
-        if self.labels.are_joined {
-            evaluation = evaluation.without_spans();
-        }
         for (path, gold) in paths.zip(&self.gold) {
             let name = |&label: &LabelId| self.labels.set.name(label);
             let mut predicted: Vec<&str> = path.iter().map(name).collect();

@@ -8,6 +8,7 @@ use super::base_weights::BaseWeights;
 use super::corpora::{TrainingCorpora, document_rule, for_each_in_context, is_content};
 use super::development::DevelopmentSet;
 use super::extracted::{DataSource, Extracted};
+use super::labeled_sentence::gold_labels;
 use super::labels::{LabelIds, TrainingLabels};
 use super::options::CommonOptions;
 use super::settings::TrainSettings;
@@ -112,10 +113,14 @@ impl Extracted {
             extracted.drop_rare(options);
         }
         if let Some(dev) = dev {
+            let gold = match extracted.source.held_out {
+                Some(_) => gold_labels(&dev)?,
+                None => extracted.labels.of_development(&dev, options)?,
+            };
             let (template, labels) = (extracted.source.template.as_ref(), &extracted.labels);
             let known = Arc::unwrap_or_clone(std::mem::take(&mut extracted.alphabets));
             let (development, known) =
-                DevelopmentSet::from_text(&dev, template, known, has_edges, labels)?;
+                DevelopmentSet::from_text((&dev, gold), template, known, has_edges, labels)?;
             extracted.alphabets = Arc::new(known);
             extracted.development = Some(development);
         }

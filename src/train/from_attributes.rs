@@ -6,12 +6,12 @@ use super::base_models::BaseModels;
 use super::base_weights::BaseWeights;
 use super::development::DevelopmentSet;
 use super::extracted::{DataSource, Extracted};
-use super::labeled_sentence::{AttributeSentence, gold_labels};
+use super::labeled_sentence::AttributeSentence;
 use super::labels::{LabelIds, TrainingLabels};
 use super::settings::TrainSettings;
 use crate::chain::Order;
 use crate::error::{Error, Result};
-use crate::extract::{Alphabet, Alphabets, AttributeCorpus, SparseRows};
+use crate::extract::{Alphabet, Alphabets, AttributeCorpus, Dataset, SparseRows};
 use crate::fingerprint::Fingerprinter;
 use crate::ids::AttributeId;
 use crate::template::Attribute;
@@ -70,9 +70,9 @@ impl Extracted {
         }
         extracted.drop_rare(options);
         if let Some(dev) = dev {
-            let (alphabets, labels) = (&extracted.alphabets, &extracted.labels);
-            extracted.development =
-                Some(development(dev, alphabets, labels, options.structure.order)?);
+            let data = development(dev, &extracted.alphabets, options.structure.order)?;
+            let gold = extracted.labels.of_development(&AttributeSentence::all(dev), options)?;
+            extracted.development = Some(DevelopmentSet::new(data, gold, &extracted.labels));
         }
         Ok(extracted)
     }
@@ -84,12 +84,7 @@ fn empty_rows(rows: usize) -> SparseRows {
 }
 
 /// Maps development data to the attributes of the training data.
-fn development(
-    dev: &AttributeCorpus,
-    alphabets: &Alphabets,
-    labels: &TrainingLabels,
-    order: Order,
-) -> Result<DevelopmentSet> {
+fn development(dev: &AttributeCorpus, alphabets: &Alphabets, order: Order) -> Result<Dataset> {
     let sentences = dev.labeled();
     if sentences.is_empty() {
         return Err(Error::parameter("there are no development sentences"));
@@ -111,6 +106,5 @@ fn development(
         Order::Zero => Arc::new(empty_rows(data.tokens())),
         Order::One => project(&data.edges, &known(&own.edges, &alphabets.edges)),
     };
-    let gold = gold_labels(&AttributeSentence::all(dev))?;
-    Ok(DevelopmentSet::new(data, gold, labels))
+    Ok(data)
 }

@@ -1,7 +1,8 @@
 //! A sentence with labels, wherever they are stored.
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Result};
 use crate::extract::{Allowed, AttributeCorpus, Target};
+use crate::label::SchemeDetector;
 use crate::sentence::{JoinedColumns, Sentence};
 
 /// A sentence with labels.
@@ -21,8 +22,18 @@ pub(super) trait LabeledSentence {
         None
     }
 
-    /// Returns the place of token `t`, if it is known.
-    fn place(&self, t: usize) -> Option<Place>;
+    /// Shows the labels to a detector.
+    ///
+    /// # Errors
+    ///
+    /// The sentence has no labels.
+    fn observe(&self, detector: &mut SchemeDetector) -> Result<()> {
+        match self.allowed() {
+            Some(allowed) => detector.observe_partial(&allowed, |_| None),
+            None => detector.observe(&self.labels()?),
+        }
+        Ok(())
+    }
 
     /// Returns an error at token `t`.
     fn fault(&self, t: usize, message: String) -> Error;
@@ -61,20 +72,17 @@ impl LabeledSentence for Sentence {
     }
 
     fn allowed(&self) -> Option<Vec<Vec<&str>>> {
-        self.first_partial_label()?;
-        let allowed = |t| match self.partial_label(t) {
-            Some(label) => label.labels().iter().map(String::as_str).collect(),
-            None => self.label(t).into_iter().collect(),
-        };
-        Some((0..self.len()).map(allowed).collect())
+        self.allowed_labels()
+    }
+
+    fn observe(&self, detector: &mut SchemeDetector) -> Result<()> {
+        LabeledSentence::labels(self)?;
+        detector.observe_sentence(self);
+        Ok(())
     }
 
     fn joined(&self) -> Option<&JoinedColumns> {
         self.schema().joined()
-    }
-
-    fn place(&self, t: usize) -> Option<Place> {
-        Some(Self::place(self, t))
     }
 
     fn fault(&self, t: usize, message: String) -> Error {
@@ -117,10 +125,6 @@ impl LabeledSentence for AttributeSentence<'_> {
             names
         };
         Some(allowed.iter().map(names).collect())
-    }
-
-    fn place(&self, _: usize) -> Option<Place> {
-        None
     }
 
     fn fault(&self, t: usize, message: String) -> Error {

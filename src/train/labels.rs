@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use super::base_models::BaseModels;
-use super::labeled_sentence::LabeledSentence;
+use super::labeled_sentence::{LabeledSentence, gold_labels};
 use super::options::CommonOptions;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
@@ -25,8 +25,6 @@ pub(super) struct TrainingLabels {
     pub is_converted: bool,
     /// Whether the labels of the corpus encode any span.
     pub has_spans: bool,
-    /// Whether the labels join columns.
-    pub are_joined: bool,
     /// How the labels were read, in words, then warnings.
     pub reading: Vec<String>,
 }
@@ -35,7 +33,7 @@ pub(super) struct TrainingLabels {
 impl Hash for TrainingLabels {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let labelings = [&self.labeling, &self.corpus, &self.data];
-        (&self.set, labelings, self.is_converted, self.has_spans, self.are_joined).hash(state);
+        (&self.set, labelings, self.is_converted, self.has_spans).hash(state);
     }
 }
 
@@ -81,7 +79,7 @@ impl TrainingLabels {
             return Ok(self);
         };
         let header = model.header();
-        self.is_converted =
+        self.is_converted |=
             self.has_spans && header.encodes_spans() && header.labeling != self.data;
         self.labeling = header.labeling.clone();
         self.corpus = header.corpus_labeling.clone();
@@ -107,28 +105,8 @@ impl TrainingLabels {
         if self.has_spans == model.header().encodes_spans() {
             return Ok(());
         }
-        let outside = self.data.outside();
-        let misfits = |label: &&str| *label != outside;
-        for sentence in sentences {
-            let labels = known(sentence, outside)?;
-            let Some(t) = labels.iter().position(misfits) else {
-                continue;
-            };
-            let kind = |has_spans| match has_spans {
-                true => "encode spans",
-                false => "encode no spans",
-            };
-            let message = format!(
-                "the label '{}': the labels of these data {}, those of the model of {role}, {}, \
-                 {}; expected labels of the same kind (is this the label column?)",
-                labels[t],
-                kind(self.has_spans),
-                model.path().display(),
-                kind(!self.has_spans)
-            );
-            return Err(sentence.fault(t, message));
-        }
-        Ok(())
+        let whose = format!("the model of {role}, {}", model.path().display());
+        other_kind(sentences, &self.data, (&whose, &model.header().corpus_labeling))
     }
 
     /// Detects the scheme of labels, without collecting them.
@@ -139,23 +117,17 @@ impl TrainingLabels {
     ) -> Result<Self> {
         let plain = match models.first() {
             // What fits the model is not guessed: other labels may be those of a wrong column.
-            Some(model) => match model.header().plain_labels(options.labels.plain_labels) {
-                PlainLabels::Auto => PlainLabels::Tags,
-                choice => choice,
+            Some(model) => match (options.labels.plain_labels, model.header().labeling.scheme) {
+                (PlainLabels::Auto, Scheme::Plain) => PlainLabels::Spans,
+                (PlainLabels::Auto, _) => PlainLabels::Tags,
+                (choice, _) => choice,
             },
             None => options.labels.plain_labels,
         };
         let joined = sentences.first().and_then(LabeledSentence::joined);
         models.check_joined(joined)?;
-        // Labels that join columns encode no spans, whatever their prefixes.
-        let detected = match joined {
-            None => Some(detect(sentences, plain, options, models)?),
-            Some(_) => None,
-        };
-        let (data, has_spans) = match &detected {
-            Some(detected) => (detected.labeling.clone(), detected.has_spans),
-            None => (Labeling::default(), false),
-        };
+        let detected = detect(sentences, plain, options, models)?;
+        let (data, has_spans) = (detected.labeling.clone(), detected.has_spans);
         let option = match options.labels.scheme {
             Scheme::Raw => "`plain_labels` spans".to_owned(),
             scheme => format!("`scheme` {scheme}"),
@@ -171,8 +143,7 @@ impl TrainingLabels {
                 "{option}: the labels encode no spans (B-X, I-X, …); omit the option"
             ))),
             _ => {
-                let strays = detected.iter().flat_map(|detected| &detected.strays);
-                check_convertible(strays, is_converted, &option)?;
+                check_convertible(detected.strays.iter(), is_converted, &option)?;
                 Ok(Self {
                     set: LabelSet::new(),
                     labeling: match is_converted {
@@ -181,12 +152,11 @@ impl TrainingLabels {
                     },
                     corpus: data.clone(),
                     data,
-                    is_converted,
+                    is_converted: is_converted || !detected.prefixed_outside.is_empty(),
                     has_spans,
-                    are_joined: joined.is_some(),
-                    reading: match &detected {
-                        Some(detected) => detected.account(options.labels.plain_labels),
-                        None => vec!["read as joined labels".to_owned()],
+                    reading: match joined {
+                        None => detected.account(options.labels.plain_labels),
+                        Some(_) => vec!["read as joined labels".to_owned()],
                     },
                 })
             }
@@ -210,6 +180,44 @@ impl TrainingLabels {
             }
         })
         .map(drop)
+    }
+
+    /// Returns the labels of development data in the labeling of the corpus, `[sentences][T]`, and
+    /// notes how they are read if they are converted.
+    ///
+    /// # Errors
+    ///
+    /// Tokens without one known label; labels that encode spans if those of the training data
+    /// encode none, or the other way round, and none of which these have.
+    pub fn of_development<S: LabeledSentence>(
+        &mut self,
+        sentences: &[S],
+        options: &CommonOptions,
+    ) -> Result<Vec<Vec<String>>> {
+        let gold = gold_labels(sentences)?;
+        let mut detector = options.labels.detector();
+        sentences.iter().try_for_each(|sentence| sentence.observe(&mut detector))?;
+        let [own, read] = [detector.detected(), detector.detected_for(&self.corpus)];
+        let is_other = match self.corpus.scheme {
+            Scheme::Raw => own.has_spans,
+            Scheme::Plain => false,
+            _ => !own.labeling.scheme.has_spans(),
+        };
+        let is_known =
+            |label: &String| *label != self.corpus.outside() && self.set.id(label).is_some();
+        if is_other && !gold.iter().flatten().any(is_known) {
+            other_kind(sentences, &own.labeling, ("the training data", &self.corpus))?;
+        }
+        let convert = |labels: &Vec<String>| match is_other {
+            true => labels.clone(),
+            false => read.labeling.convert(labels, &self.corpus),
+        };
+        let converted: Vec<Vec<String>> = gold.iter().map(convert).collect();
+        if converted != gold {
+            let line = format!("development data: read as {read}, converted to {}", self.corpus);
+            self.reading.push(line);
+        }
+        Ok(converted)
     }
 
     /// Returns the label outside of all spans, if the labels encode spans.
@@ -248,6 +256,13 @@ impl TrainingLabels {
             true => [&self.data, &self.labeling],
             false => [&self.corpus; 2],
         };
+        // The label outside with a prefix is outside.
+        let outside = |label| match from.is_prefixed_outside(label) {
+            true => from.outside(),
+            false => label,
+        };
+        let allowed: Vec<Vec<&str>> =
+            allowed.into_iter().map(|set| set.into_iter().map(outside).collect()).collect();
         if self.is_converted || (from.scheme.has_spans() && from.strict) {
             let converted = convert_partial(&allowed, from, to);
             let converted = converted.map_err(|t| no_legal_sequence(sentence, t, from))?;
@@ -284,14 +299,7 @@ fn detect<S: LabeledSentence>(
     models: &BaseModels<'_>,
 ) -> Result<Detected> {
     let mut detector = options.labels.detector().with_plain_labels(plain);
-    for sentence in sentences {
-        let labels = sentence.labels()?;
-        let place = |t| sentence.place(t);
-        match sentence.allowed() {
-            Some(allowed) => detector.observe_partial(&allowed, place),
-            None => detector.observe_at(&labels, place),
-        }
-    }
+    sentences.iter().try_for_each(|sentence| sentence.observe(&mut detector))?;
     // Few labels of the scheme of a model may look like those of another.
     let header = models.first().map(Model::header);
     let header = header.filter(|header| header.encodes_spans());
@@ -319,15 +327,28 @@ fn check_convertible<'a>(
     })
 }
 
-/// Returns a label of each token of a sentence, the one outside for unknown ones.
-fn known<'a>(sentence: &'a impl LabeledSentence, outside: &'a str) -> Result<Vec<&'a str>> {
-    Ok(match sentence.allowed() {
-        None => sentence.labels()?,
-        Some(allowed) => {
-            let sets = allowed.into_iter();
-            sets.map(|set| set.first().copied().unwrap_or(outside)).collect()
+/// Checks that there are no labels but the one outside: they are of another kind than others.
+fn other_kind<S: LabeledSentence>(
+    sentences: &[S],
+    own: &Labeling,
+    (whose, other): (&str, &Labeling),
+) -> Result<()> {
+    for sentence in sentences {
+        let labels = sentence.labels()?;
+        let sets = sentence.allowed();
+        let is_known = |t: usize| sets.as_ref().is_none_or(|sets| !sets[t].is_empty());
+        let inside = |&t: &usize| labels[t] != own.outside() && is_known(t);
+        if let Some(t) = (0..labels.len()).find(inside) {
+            let message = format!(
+                "the label '{}': the labels of these data are read as {own}, those of {whose} as \
+                 {other}, and cannot be converted; expected labels of the same kind (is this the \
+                 label column?)",
+                labels[t]
+            );
+            return Err(sentence.fault(t, message));
         }
-    })
+    }
+    Ok(())
 }
 
 fn no_legal_sequence(sentence: &impl LabeledSentence, t: usize, labeling: &Labeling) -> Error {

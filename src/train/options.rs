@@ -166,6 +166,17 @@ impl LabelOptions {
             .with_plain_labels(self.plain_labels)
             .with_outside(self.outside.clone())
     }
+
+    /// Reads the labels of parts of a corpus, which are fewer and may look different, as all of
+    /// them were read.
+    pub fn read_like(&mut self, all: Scheme) {
+        self.plain_labels = match (all, self.plain_labels) {
+            (Scheme::Plain, _) => PlainLabels::Spans,
+            (Scheme::Raw, _) => PlainLabels::Tags,
+            (_, PlainLabels::Auto) => PlainLabels::Tags,
+            (_, chosen) => chosen,
+        };
+    }
 }
 
 /// Which weights a model has.

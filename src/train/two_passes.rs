@@ -24,7 +24,6 @@ use super::settings::TrainSettings;
 use super::trainer::{Trained, Trainer};
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
-use crate::label::{PlainLabels, Scheme};
 use crate::model::Model;
 use crate::optim::StopReason;
 use crate::second_pass::{LabelTypes, PredictedDocument, Prediction};
@@ -113,10 +112,7 @@ impl<'a> Trainer<'a> {
         let mut options = self.settings.all_options();
         let end = &first.end;
         // A fold has fewer labels to detect what they are.
-        options.labels.plain_labels = match first.model.header().corpus_labeling.scheme {
-            Scheme::Plain => PlainLabels::Spans,
-            _ => PlainLabels::Tags,
-        };
+        options.labels.read_like(first.model.header().corpus_labeling.scheme);
         let options = TrainOptions {
             max_iterations: match has_dev && options.patience > 0 {
                 true => Some(end.best_iteration.max(1)),

@@ -31,23 +31,11 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 /// Paired bootstrap test of two taggers, A and B, on the same sentences.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PairedBootstrap {
     sentences: Vec<PairCounts>,
     boundaries: PairCounts, // tokens of document boundaries, which are part of every sample
-    gold: Evaluation,       // of the gold labels against themselves: whether they encode spans
-    labelings: Option<[Labeling; 3]>, // of gold labels and of those of A and B
-}
-
-impl Default for PairedBootstrap {
-    fn default() -> Self {
-        Self {
-            sentences: Vec::new(),
-            boundaries: PairCounts::default(),
-            gold: Evaluation::new(),
-            labelings: None,
-        }
-    }
+    labelings: [Labeling; 3], // of gold labels and of those of A and B
 }
 
 /// Counts of a sentence or of a sample; arrays are `[A, B]`.
@@ -93,20 +81,10 @@ impl PairedBootstrap {
     }
 
     /// Sets how the gold labels and those of A and B encode spans, as
-    /// [`Evaluation::with_labelings`] does.
+    /// [`Evaluation::with_labelings`] does. By default they encode none.
     #[must_use]
     pub fn with_labelings(self, gold: &Labeling, predicted: [&Labeling; 2]) -> Self {
-        Self {
-            labelings: Some([gold, predicted[0], predicted[1]].map(Labeling::clone)),
-            gold: self.gold.with_labelings(gold, gold),
-            ..self
-        }
-    }
-
-    /// Compares accuracy alone: the labels encode no spans, even if some have prefixes.
-    #[must_use]
-    pub fn without_spans(self) -> Self {
-        Self { gold: self.gold.without_spans(), ..self }
+        Self { labelings: [gold, predicted[0], predicted[1]].map(Labeling::clone), ..self }
     }
 
     /// Counts a sentence: its gold labels, and those predicted by A and by B.
@@ -126,10 +104,8 @@ impl PairedBootstrap {
         let mut counts = PairCounts { tokens: gold.len() as u64, ..PairCounts::default() };
         for (side, labels) in predicted.into_iter().enumerate() {
             // conlleval's automaton, reset for each sentence.
-            let mut evaluation = Evaluation::new();
-            if let Some(labelings) = &self.labelings {
-                evaluation = evaluation.with_labelings(&labelings[0], &labelings[side + 1]);
-            }
+            let labelings = [&self.labelings[0], &self.labelings[side + 1]];
+            let mut evaluation = Evaluation::new().with_labelings(labelings[0], labelings[1]);
             evaluation.add(gold, labels)?;
             let spans = evaluation.spans();
             counts.gold = spans.gold;
@@ -137,7 +113,6 @@ impl PairedBootstrap {
             counts.correct[side] = spans.correct;
             counts.predicted[side] = spans.predicted;
         }
-        self.gold.add(gold, gold)?;
         self.sentences.push(counts);
         Ok(())
     }
@@ -176,7 +151,7 @@ impl PairedBootstrap {
             sentences: self.sentences.len() as u64,
             samples,
             seed,
-            f1: self.gold.has_spans().then(|| compare(total.f1(), 0)),
+            f1: self.labelings[0].scheme.has_spans().then(|| compare(total.f1(), 0)),
             accuracy: compare(total.accuracy(), 1),
         })
     }
@@ -189,7 +164,7 @@ impl PairedBootstrap {
     /// [`Error::Parameter`] if there are no sentences or no samples.
     pub fn interval(&self, samples: u32, seed: u64) -> Result<[f64; 2]> {
         self.check(samples)?;
-        let has_spans = self.gold.has_spans();
+        let has_spans = self.labelings[0].scheme.has_spans();
         let scores = (0..u64::from(samples)).into_par_iter().map(|sample| {
             let counts = self.sample(seed, sample);
             if has_spans { counts.f1()[0] } else { counts.accuracy()[0] }

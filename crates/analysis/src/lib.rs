@@ -5,6 +5,7 @@
 //! | learn why a token has its label; say it | [`Explanation`]; [`ExplainedSentence`] |
 //! | find the sentences worth labeling next | [`UncertaintyMeasure`], [`Highest`] |
 //! | see how a tagger takes worse text or fewer attributes | [`Damage`], [`Deletion`] |
+//! | tag a file with gold labels; read predictions for it | [`tag_gold`]; [`Predictions`] |
 //! | list and count what is wrong in predictions | [`span_errors`], [`ErrorCounts`] |
 //! | score words by their frequency in the training data | [`FrequencyEvaluation`] |
 //! | compare two taggers, and test whether they differ | [`PairedBootstrap`] |
@@ -22,6 +23,7 @@ mod explanation;
 mod frequency;
 mod holm;
 mod lines;
+mod predictions;
 mod similar;
 #[cfg(test)]
 mod tests;
@@ -40,6 +42,9 @@ pub use explanation::{
 pub use frequency::{FrequencyBand, FrequencyEvaluation, WordCounts};
 pub use holm::holm;
 pub use lines::LineStatistics;
+pub use predictions::{
+    PredictedColumns, Predictions, gold_labels, joined_columns, knows_none, tag_gold,
+};
 pub use similar::similar_attributes;
 pub use uncertainty::{Highest, UncertaintyMeasure};
 

@@ -8,7 +8,7 @@ use super::reading::CheckOptions;
 use super::role::{Role, Sentences, content};
 use dropchain::kernel::label::{Misfit, convert_partial, may_follow};
 use dropchain::kernel::model::MAX_LABELS;
-use dropchain::label::{Detected, Labeling, Scheme, SchemeDetector};
+use dropchain::label::{Detected, Labeling, Scheme};
 use dropchain::sentence::{Sentence, TokenLabel};
 
 /// How often a label, or the type of a span, occurs.
@@ -77,19 +77,12 @@ impl LabelReport {
             }
         }
         let train = (sentences.iter()).any(|(&role, all)| role == Role::Train && !all.is_empty());
-        let basis: Vec<&Sentence> = (labeled(sentences))
-            .filter(|&(&role, _)| role == Role::Train || !train)
-            .map(|(_, sentence)| sentence)
-            .collect();
-        let detected = observed(&basis, &options.labels).detected();
-        let are_joined = basis.first().is_some_and(|s| s.schema().joined().is_some());
-        let labeling = match are_joined {
-            true => Labeling::default(),
-            false => detected.labeling.clone(),
-        };
+        let basis = labeled(sentences).filter(|&(&role, _)| role == Role::Train || !train);
+        let detected = options.labels.of(basis.map(|(_, sentence)| sentence)).detected();
+        let labeling = detected.labeling.clone();
         let encodes_spans = labeling.scheme.has_spans();
         let mut types: HashMap<&str, LabelCount> = HashMap::new();
-        let all: Vec<(Role, &Sentence, Vec<&str>)> = (labeled(sentences))
+        let mut all: Vec<(Role, &Sentence, Vec<&str>)> = (labeled(sentences))
             .map(|(&role, sentence)| (role, sentence, sentence.labels().unwrap_or_default()))
             .collect();
         for (role, _, labels) in all.iter().filter(|_| encodes_spans) {
@@ -99,9 +92,7 @@ impl LabelReport {
         }
         let fits = detected.fits.iter().filter(|_| encodes_spans);
         let fits = fits.map(|&(scheme, illegal)| SchemeFit { scheme, illegal });
-        if !are_joined {
-            check_detected(&detected, findings);
-        }
+        check_detected(&detected, findings);
         let report = Self {
             scheme: labeling.scheme,
             read_as: detected.to_string(),
@@ -112,6 +103,16 @@ impl LabelReport {
             labels: sorted(counts),
             types: sorted(types),
         };
+        let labeling = &report.labeling;
+        for role in [Role::Dev, Role::Test].into_iter().filter(|_| train) {
+            let own = || labeled(sentences).filter(|(own, _)| **own == role).map(|(_, s)| s);
+            let read = options.labels.of(own()).detected_for(labeling);
+            if let Some(first) = own().next().filter(|_| read.labeling != *labeling) {
+                let text = || format!("labels read as {read}, converted to {labeling}");
+                findings.add(FindingKind::DoubtfulReading, first.place(0), text);
+                all.retain(|(other, ..)| *other != role);
+            }
+        }
         report.check_legality(&all, findings);
         report.check_names(&first, train, options.read.supervision.partial_labels, findings);
         report
@@ -123,7 +124,7 @@ impl LabelReport {
             return;
         }
         for (_, sentence, labels) in all {
-            if let Some(allowed) = allowed(sentence) {
+            if let Some(allowed) = sentence.allowed_labels() {
                 if let Err(t) = convert_partial(&allowed, labeling, labeling) {
                     findings.add(FindingKind::ImpossibleLabels, sentence.place(t), || {
                         format!("'{}', given the other labels ({scheme})", shown(labels[t]))
@@ -225,26 +226,6 @@ fn known_labels(sentence: &Sentence, t: usize) -> impl Iterator<Item = &str> {
     labels.map(String::as_str).chain(label)
 }
 
-/// Returns the labels that each token may have, none for any, if some are partial.
-fn allowed(sentence: &Sentence) -> Option<Vec<Vec<&str>>> {
-    sentence.first_partial_label()?;
-    let tokens = 0..sentence.len();
-    Some(tokens.map(|t| known_labels(sentence, t).collect()).collect())
-}
-
-/// Returns a detector that has seen the labels of sentences.
-fn observed(sentences: &[&Sentence], detector: &SchemeDetector) -> SchemeDetector {
-    let mut detector = detector.clone();
-    for sentence in sentences {
-        let place = |t| Some(sentence.place(t));
-        match allowed(sentence) {
-            Some(allowed) => detector.observe_partial(&allowed, place),
-            None => detector.observe_at(&sentence.labels().unwrap_or_default(), place),
-        }
-    }
-    detector
-}
-
 /// Looks for labels of no scheme among others, and for spans at all.
 fn check_detected(detected: &Detected, findings: &mut Findings) {
     let is_without = detected.labeling.scheme.has_spans() && !detected.has_spans;
@@ -253,7 +234,9 @@ fn check_detected(detected: &Detected, findings: &mut Findings) {
         let text = || format!("all labels are '{outside}' (is this the label column?)");
         findings.add(FindingKind::NoSpan, place.clone(), text);
     }
-    for Misfit { label, count, first, .. } in &detected.strays {
+    for Misfit { label, count, first, .. } in
+        detected.strays.iter().chain(&detected.prefixed_outside)
+    {
         if let Some(place) = first {
             findings.add(FindingKind::StrayLabel, place.clone(), || match count {
                 1 => format!("'{}'", shown(label)),

@@ -2,7 +2,6 @@
 
 use dropchain::Template;
 use dropchain::corpus::Corpus;
-use dropchain::label::{PlainLabels, Scheme};
 use dropchain::train::TrainOptions;
 use dropchain_layout::without_paint;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -76,10 +75,7 @@ impl CheckReport {
     /// of a part of it look like.
     pub fn train_options(&self) -> TrainOptions {
         let mut options = TrainOptions::default();
-        options.labels.plain_labels = match self.labels.scheme {
-            Scheme::Plain => PlainLabels::Spans,
-            _ => PlainLabels::Tags,
-        };
+        options.labels.read_like(self.labels.scheme);
         options
     }
 }

@@ -1,12 +1,12 @@
 //! `dropchain compare`
 
 use clap::Args;
-use dropchain_analysis::PairedBootstrap;
+use dropchain_analysis::{PairedBootstrap, gold_labels};
 use dropchain_options::LabelOptions;
 
 use crate::arguments::{FileName, InputArguments, ThreadArguments};
+use crate::gold_file::GoldFile;
 use crate::outputs::CommandFiles;
-use crate::predictions::{GoldCorpus, joined, labels};
 use crate::roles::compared;
 use crate::{CommandResult, check_stdin_once, print_report};
 
@@ -64,21 +64,19 @@ impl CompareCommand {
         CommandFiles::default().read([&self.gold, &self.a, &self.b]).check()?;
         self.threads.start_pool()?;
         let [gold, a, b] = compared([&self.gold, &self.a, &self.b], self.quiet)?;
-        let gold = GoldCorpus::read(&self.input, gold, self.quiet)?;
-        let a = gold.read_predictions(&self.input, a)?;
-        let b = gold.read_predictions(&self.input, b)?;
-        let (own, predicted) = gold.labelings(&self.labels.detector(), [&a, &b], self.quiet);
-        let mut bootstrap = PairedBootstrap::new().with_labelings(&own, predicted.each_ref());
-        if joined(&gold.sentences).is_some() {
-            bootstrap = bootstrap.without_spans();
-        }
+        let gold = GoldFile::read(gold, (&self.input, self.quiet), &self.labels)?;
+        let (a, labels_a) = gold.predictions(a, &self.input)?;
+        let (b, labels_b) = gold.predictions(b, &self.input)?;
+        gold.say_reading();
+        let mut bootstrap =
+            PairedBootstrap::new().with_labelings(&gold.labeling, [&labels_a, &labels_b]);
         let predicted = a.sentences.iter().zip(&b.sentences);
-        for (gold, (in_a, in_b)) in gold.sentences.iter().zip(predicted) {
+        for (gold, (in_a, in_b)) in gold.corpus.iter().zip(predicted) {
             if gold.layout.document_start {
                 bootstrap.add_document_start();
             } else {
-                bootstrap
-                    .add(&labels(gold)?, [&a.columns.labels(in_a)?, &b.columns.labels(in_b)?])?;
+                let predicted = [&*a.columns.labels(in_a)?, &b.columns.labels(in_b)?];
+                bootstrap.add(&gold_labels(gold)?, predicted)?;
             }
         }
         let report = bootstrap.run(self.samples, self.seed)?;

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use dropchain::label::{Labeling, Scheme};
 use dropchain::model::{AttributeKind, Precision};
 use dropchain::{Error, Model, Result};
-use dropchain_options::named;
+use dropchain_options::{LabelOptions, named};
 
 use crate::outputs::{CommandFiles, ResultFile};
 use crate::progress::Progress;
@@ -34,6 +35,11 @@ pub struct ConvertCommand {
     /// Drop attribute weights with an absolute value below EPS
     #[arg(long, value_name = "EPS", default_value_t = 0.0)]
     prune: f64,
+    #[command(flatten)]
+    labels: LabelOptions,
+    /// How the labels encode spans, if CRFsuite's are not read as they should be
+    #[arg(long, value_parser = named::<Scheme>())]
+    scheme: Option<Scheme>,
     /// Do not print what was written
     #[arg(long)]
     quiet: bool,
@@ -46,7 +52,14 @@ impl ConvertCommand {
         let file = ResultFile::new(&self.model)?;
         let old = dropchain_crfsuite::open(&self.old)?;
         old.verify()?;
-        let new = self.convert(&old)?;
+        let new = self.convert(self.labels.apply_to_model(&old)?.as_ref().unwrap_or(&old))?;
+        let new = match self.scheme {
+            Some(scheme) => {
+                let old = new.header().labeling.clone();
+                new.with_labeling(Labeling { scheme, strict: false, ..old })?
+            }
+            None => new,
+        };
         file.save(new.as_bytes())?;
         let weights = [AttributeKind::Node, AttributeKind::Edge].map(|kind| new.weights(kind));
         Progress::new(self.quiet).println(&format!(

@@ -139,7 +139,8 @@ impl DemoCommand {
 
 /// Tags the sentences and scores the result: by span F1 or, if labels encode no spans, accuracy.
 fn score(tagger: &Tagger, sentences: &[Sentence]) -> Result<(&'static str, f64)> {
-    let mut evaluation = Evaluation::new();
+    let labeling = &tagger.model().header().labeling;
+    let mut evaluation = Evaluation::new().with_labelings(labeling, labeling);
     for sentence in sentences {
         let tagging = tagger.tag(sentence)?;
         let predicted = tagger.label_names(&tagging.labels);

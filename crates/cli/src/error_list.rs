@@ -52,52 +52,25 @@ pub struct ErrorArguments {
 }
 
 impl ErrorArguments {
-    /// Returns the lists to collect errors in, of spans and of labels, if errors are to be listed:
-    /// which are needed is known once all labels are.
-    pub fn collector(&self, labelings: [Labeling; 2]) -> Option<ErrorCollector> {
-        let list = || ErrorList {
+    /// Returns the list of errors of gold labels and predictions read so, if errors are to be
+    /// listed.
+    pub fn list(&self, labelings: [Labeling; 2]) -> Option<ErrorList> {
+        self.errors.then(|| ErrorList {
+            labelings,
             limit: self.max_errors as usize,
             kinds: self.error_kind.clone(),
             types: self.error_type.clone(),
             counts: BTreeMap::new(),
             listed: Vec::new(),
-        };
-        self.errors.then(|| ErrorCollector { labelings, spans: list(), labels: list() })
-    }
-}
-
-/// Collects the errors of an evaluation.
-pub struct ErrorCollector {
-    labelings: [Labeling; 2], // of gold labels and predictions
-    spans: ErrorList,
-    labels: ErrorList,
-}
-
-impl ErrorCollector {
-    /// Adds the errors of a sentence.
-    pub fn add(&mut self, sentence: &Sentence, gold: &[&str], predicted: &[&str]) {
-        let gold_spans = self.labelings[0].spans(gold);
-        let predicted_spans = self.labelings[1].spans(predicted);
-        for error in compare_spans(&gold_spans, &predicted_spans) {
-            self.spans.add(sentence, &error);
-        }
-        for error in label_errors(gold, predicted) {
-            self.labels.add(sentence, &error);
-        }
-    }
-
-    /// Returns the errors of spans, or of labels that encode none.
-    pub fn finish(self, encodes_spans: bool) -> ErrorList {
-        match encodes_spans {
-            true => self.spans,
-            false => self.labels,
-        }
+        })
     }
 }
 
 /// Errors: how many of each kind, and the first ones.
 #[derive(Serialize)]
 pub struct ErrorList {
+    #[serde(skip)]
+    labelings: [Labeling; 2], // of gold labels and predictions
     #[serde(skip)]
     limit: usize,
     #[serde(skip)]
@@ -133,7 +106,17 @@ impl ListedSpan {
 }
 
 impl ErrorList {
-    fn add(&mut self, sentence: &Sentence, error: &SpanError<'_>) {
+    /// Adds the errors of a sentence: of spans, or of labels that encode none.
+    pub fn add(&mut self, sentence: &Sentence, gold: &[&str], predicted: &[&str]) {
+        let [own, other] = self.labelings.clone();
+        let errors = match own.scheme.has_spans() {
+            true => compare_spans(&own.spans(gold), &other.spans(predicted)),
+            false => label_errors(gold, predicted),
+        };
+        errors.iter().for_each(|error| self.add_error(sentence, error));
+    }
+
+    fn add_error(&mut self, sentence: &Sentence, error: &SpanError<'_>) {
         let spans = || error.gold.iter().chain(&error.predicted);
         let is_type = |span: &Span<'_>| self.types.iter().any(|name| name == span.kind);
         if !(self.kinds.is_empty() || self.kinds.contains(&error.kind))
@@ -167,7 +150,8 @@ impl ErrorList {
     }
 
     /// Formats the errors by kind, painted.
-    pub fn format(&self, encodes_spans: bool) -> String {
+    pub fn format(&self) -> String {
+        let encodes_spans = self.labelings[0].scheme.has_spans();
         let total: usize = self.counts.values().sum();
         let mut text = format!("errors: {total}\n");
         for kind in ErrorKind::ALL {

@@ -1,25 +1,25 @@
 //! `dropchain eval`
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::Args;
-use dropchain::eval::{Counts, Evaluation, Report};
+use dropchain::eval::{Confusion, Counts, Evaluation};
 use dropchain::kernel::sentence::list_names;
 use dropchain::label::Labeling;
 use dropchain::sentence::JoinedColumns;
 use dropchain::tag::TagOptions;
 use dropchain::{Result, Sentence};
-use dropchain_analysis::{Damage, Deletion};
+use dropchain_analysis::{Damage, Deletion, joined_columns, tag_gold};
 use dropchain_options::LabelOptions;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::arguments::{FileName, InputArguments, Switch, ThreadArguments};
 use crate::error_list::{ErrorArguments, ErrorList};
-use crate::gold_tagger::GoldTagger;
+use crate::gold_file::{GoldFile, GoldTagger};
 use crate::outputs::CommandFiles;
-use crate::predictions::{GoldCorpus, joined};
 use crate::progress::notice;
 use crate::roles::Scoring;
 use crate::template_arguments::DocumentArguments;
@@ -44,6 +44,7 @@ Examples:
   dropchain eval ner.model test.conll
   dropchain tag ner.model test.conll > test.tagged
   dropchain eval test.tagged test.conll --per-label --confusion
+  dropchain eval annotator-a.conll annotator-b.conll           # agreement, Cohen's kappa
   dropchain eval ner.model dev.conll --errors --error-type PER --max-errors 50
   dropchain eval ner.model test.conll --json | jq .f1
   # How much does it suffer when attributes, capitals or columns are missing?
@@ -51,7 +52,8 @@ Examples:
   dropchain eval ner.model test.conll --missing pos=0..1
 
 The output matches conlleval's exactly. For labels that encode no spans (parts of speech) it is the
-accuracy; of labels that join columns (--label upos+feats) also that of each column.")]
+accuracy; of labels that join columns (--label upos+feats) also that of each column. Two annotators
+of the same text, in files with equally many columns, have Cohen's kappa, too.")]
 pub struct EvalCommand {
     /// Model or predictions, and gold file; with --predictions, just the gold file
     ///
@@ -111,7 +113,11 @@ type Scored = (Evaluation, Option<ErrorList>);
 #[derive(Serialize)]
 struct ReportWithErrors<'a> {
     #[serde(flatten)]
-    report: Report<'a>,
+    scores: &'a Evaluation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    labels: Option<BTreeMap<&'a str, Counts>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confusions: Option<Vec<Confusion<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     errors: Option<ErrorList>,
 }
@@ -121,15 +127,19 @@ impl EvalCommand {
         CommandFiles::default().read(&self.files).read(&self.predictions).check()?;
         self.threads.start_pool()?;
         let scoring = Scoring::of(self.predictions.as_ref(), &self.files, self.quiet)?;
+        let of_annotators = matches!(scoring, Scoring::Annotations(..));
         let (evaluation, errors) = match (scoring, self.damage.chosen()) {
             (Scoring::Model(model, gold), Some(damage)) => {
                 return self.evaluate_damaged(damage, model, gold);
             }
-            (Scoring::Model(model, gold), None) => self.evaluate_model(model, gold)?,
-            (Scoring::Predictions(predictions, gold), None) => {
-                self.evaluate_predictions(predictions, gold)?
+            (Scoring::Model(model, gold), None) => {
+                self.evaluate_tagger(&self.open(model, gold)?)?
             }
-            (Scoring::Predictions(..), Some(_)) => {
+            (
+                Scoring::Predictions(predictions, gold) | Scoring::Annotations(predictions, gold),
+                None,
+            ) => self.evaluate_predictions(predictions, gold)?,
+            (_, Some(_)) => {
                 return Err(CommandError::Usage(
                     "expected a model and a gold file, whose text is to be damaged",
                 ));
@@ -140,12 +150,20 @@ impl EvalCommand {
         }
         match self.json {
             true => print_json(&self.json(&evaluation, errors)?),
-            false => self.print(&evaluation, errors.as_ref()),
+            false => self.print(&evaluation, errors.as_ref(), of_annotators),
         }
     }
 
-    fn print(&self, evaluation: &Evaluation, errors: Option<&ErrorList>) -> CommandResult {
+    fn print(
+        &self,
+        evaluation: &Evaluation,
+        errors: Option<&ErrorList>,
+        of_annotators: bool,
+    ) -> CommandResult {
         let mut text = evaluation.to_string();
+        if let Some(kappa) = evaluation.kappa().filter(|_| of_annotators) {
+            text.push_str(&format!("Cohen's kappa: {kappa:.4}\n"));
+        }
         if self.per_label {
             text.push('\n');
             text.push_str(&evaluation.label_table());
@@ -157,26 +175,18 @@ impl EvalCommand {
         print(&text)?;
         match errors {
             None => Ok(()),
-            Some(errors) => print_painted(&format!("\n{}", errors.format(evaluation.has_spans()))),
+            Some(errors) => print_painted(&format!("\n{}", errors.format())),
         }
     }
 
     fn json(&self, evaluation: &Evaluation, errors: Option<ErrorList>) -> Result<String> {
-        let detailed = evaluation.detailed_report(CONFUSIONS);
-        let mut report = evaluation.report();
-        if self.per_label {
-            report.labels = detailed.labels;
-        }
-        if self.confusion {
-            report.confusions = detailed.confusions;
-        }
-        json_line(&ReportWithErrors { report, errors })
+        let labels = self.per_label.then(|| evaluation.labels().into_iter().collect());
+        let confusions = self.confusion.then(|| evaluation.confusions(CONFUSIONS));
+        json_line(&ReportWithErrors { scores: evaluation, labels, confusions, errors })
     }
 
-    /// Tags the gold file and scores the result.
-    fn evaluate_model(&self, model: &FileName, gold: &FileName) -> Result<Scored> {
-        let gold = GoldTagger::open(model, gold, (&self.input, self.quiet), self.document)?;
-        self.evaluate_tagger(&gold)
+    fn open(&self, model: &FileName, gold: &FileName) -> Result<GoldTagger> {
+        GoldTagger::open(model, gold, (&self.input, self.quiet), (&self.labels, self.document))
     }
 
     /// Tags the gold file, damaged at several rates, and prints the scores.
@@ -186,7 +196,7 @@ impl EvalCommand {
         model: &FileName,
         gold: &FileName,
     ) -> CommandResult {
-        let mut gold = GoldTagger::open(model, gold, (&self.input, self.quiet), self.document)?;
+        let mut gold = self.open(model, gold)?;
         let mut evaluations = Vec::new();
         let sentences = gold.corpus.sentences().to_vec();
         for &rate in &rates.0 {
@@ -211,7 +221,7 @@ impl EvalCommand {
         let options = TagOptions { constrain: self.constrain.is_on(), ..TagOptions::default() };
         let labelings = gold.labelings(&self.labels.detector(), self.quiet);
         self.score(labelings, gold.joined(), |add| {
-            gold.tag(options, &mut |labels, tagged| {
+            tag_gold(&gold.tagger, &gold.corpus, options, &mut |labels, tagged| {
                 let predicted: Vec<&str> = tagged.labels.iter().map(AsRef::as_ref).collect();
                 add(tagged.sentence, labels, &predicted)
             })
@@ -220,13 +230,12 @@ impl EvalCommand {
 
     /// Scores a file of predictions.
     fn evaluate_predictions(&self, predictions: &FileName, gold: &FileName) -> Result<Scored> {
-        let gold = GoldCorpus::read(&self.input, gold, self.quiet)?;
-        let predicted = gold.read_predictions(&self.input, predictions)?;
-        let (gold_labeling, [labeling]) =
-            gold.labelings(&self.labels.detector(), [&predicted], self.quiet);
-        let joined = joined(&gold.sentences);
-        self.score([gold_labeling, labeling], joined, |add| {
-            gold.visit(&predicted, |gold, labels, _, predicted| add(gold, labels, predicted))
+        let gold = GoldFile::read(gold, (&self.input, self.quiet), &self.labels)?;
+        let (predicted, labeling) = gold.predictions(predictions, &self.input)?;
+        gold.say_reading();
+        let joined = joined_columns(&gold.corpus);
+        self.score([gold.labeling.clone(), labeling], joined, |add| {
+            predicted.visit(&gold.corpus, |gold, labels, _, predicted| add(gold, labels, predicted))
         })
     }
 
@@ -238,15 +247,12 @@ impl EvalCommand {
         joined: Option<&JoinedColumns>,
         visit: impl FnOnce(&mut dyn FnMut(&Sentence, &[&str], &[&str]) -> Result<()>) -> Result<()>,
     ) -> Result<Scored> {
-        let mut evaluation = match self.per_label || self.confusion {
-            true => Evaluation::with_confusions(),
-            false => Evaluation::new(),
-        };
+        let mut evaluation = Evaluation::with_confusions();
         if let Some(joined) = joined {
             evaluation = evaluation.with_joined_columns(joined.names());
         }
         evaluation = evaluation.with_labelings(&labelings[0], &labelings[1]);
-        let mut errors = self.errors.collector(labelings);
+        let mut errors = self.errors.list(labelings);
         visit(&mut |sentence, gold, predicted| {
             if sentence.layout.document_start {
                 evaluation.add_document_start();
@@ -257,7 +263,6 @@ impl EvalCommand {
             }
             evaluation.add(gold, predicted)
         })?;
-        let errors = errors.map(|errors| errors.finish(evaluation.has_spans()));
         Ok((evaluation, errors))
     }
 }
@@ -373,7 +378,7 @@ impl DamageReport {
     /// Returns the reports by rate.
     fn json(&self) -> Value {
         let reports = self.evaluations.iter().map(|(rate, evaluation)| {
-            let mut report = json!(evaluation.report());
+            let mut report = json!(evaluation);
             report["rate"] = json!(rate);
             report
         });

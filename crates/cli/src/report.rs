@@ -9,13 +9,13 @@ use dropchain::label::Labeling;
 use dropchain::sentence::LineRules;
 use dropchain::tag::TagOptions;
 use dropchain::{Error, Place, Result};
+use dropchain_analysis::{PredictedColumns, tag_gold};
 use dropchain_options::LabelOptions;
 use dropchain_report::{Evaluated, Report, count_words, training_sample};
 
 use crate::arguments::{FileName, InputArguments, Switch, ThreadArguments};
-use crate::gold_tagger::GoldTagger;
+use crate::gold_file::{GoldFile, GoldTagger};
 use crate::outputs::{CommandFiles, OutputKind, ResultFile};
-use crate::predictions::{GoldCorpus, PredictedColumns, joined};
 use crate::progress::Progress;
 use crate::template_arguments::DocumentArguments;
 use crate::{CommandError, CommandResult, check_stdin_once, interrupt, print_exact};
@@ -186,7 +186,12 @@ impl ReportCommand {
 
     /// Tags a gold file with a model, and a part of the training data.
     fn tag(&self, model: &FileName, gold: &FileName) -> Result<(Evaluated, Option<ReadOptions>)> {
-        let tagger = GoldTagger::open(model, gold, (&self.input, self.quiet), self.document)?;
+        let mut tagger = GoldTagger::open(
+            model,
+            gold,
+            (&self.input, self.quiet),
+            (&self.labels, self.document),
+        )?;
         let header = tagger.tagger.model().header();
         let read = header.read_options(Format::Conll, self.input.read_options());
         let (evaluated, labelings) = self.tag_gold(&tagger, model, false)?;
@@ -196,7 +201,7 @@ impl ReportCommand {
             false => self.training_data(Some(read.clone()), false).and_then(training_sample).ok(),
         };
         let (sample, is_more) = sample.flatten().unwrap_or_default();
-        let (tagger, corpus) = tagger.with_corpus(sample);
+        let corpus = std::mem::replace(&mut tagger.corpus, sample);
         let evaluated = evaluated.with_corpus(corpus, labelings);
         if tagger.corpus.is_empty() {
             return Ok((evaluated, Some(read)));
@@ -218,7 +223,7 @@ impl ReportCommand {
         tagger: &GoldTagger,
         name: &str,
         is_training: bool,
-    ) -> Result<(Evaluated, Option<[Labeling; 2]>)> {
+    ) -> Result<(Evaluated, [Labeling; 2])> {
         let options = TagOptions {
             constrain: self.constrain.is_on(),
             marginals: !is_training,
@@ -227,26 +232,25 @@ impl ReportCommand {
         let record = tagger.tagger.model().header().provenance.training();
         let warning = record.and_then(|record| record.warning_of_noise());
         let mut evaluated = Evaluated::new(name).with_warning_of_noise(warning);
-        tagger.tag(options, &mut |labels, tagged| {
+        tag_gold(&tagger.tagger, &tagger.corpus, options, &mut |labels, tagged| {
             evaluated.add(labels, &tagged.labels, |t, label| tagged.marginal(t, label));
             Ok(())
         })?;
-        let (detector, has_labelings) = (&self.labels.detector(), tagger.joined().is_none());
-        let labelings =
-            has_labelings.then(|| tagger.labelings(detector, self.quiet || is_training));
+        let labelings = tagger.labelings(&self.labels.detector(), self.quiet || is_training);
         Ok((evaluated, labelings))
     }
 
     /// Reads predictions and gold labels from two files.
     fn read_predictions(&self, predictions: &FileName, gold: &FileName) -> Result<Evaluated> {
-        let gold = GoldCorpus::read(&self.input, gold, self.quiet)?;
-        let predicted = gold.read_predictions(&self.input, predictions)?;
+        let gold = GoldFile::read(gold, (&self.input, self.quiet), &self.labels)?;
+        let (predicted, labeling) = gold.predictions(predictions, &self.input)?;
+        gold.say_reading();
         let mut evaluated = Evaluated::new(predictions);
-        gold.visit(&predicted, |_, labels, own, predictions| {
+        predicted.visit(&gold.corpus, |_, labels, own, predictions| {
             evaluated.add(labels, predictions, predicted.columns.probabilities(own));
             Ok(())
         })?;
-        Ok(self.with_corpus(evaluated, gold.sentences))
+        Ok(evaluated.with_corpus(gold.corpus, [gold.labeling, labeling]))
     }
 
     /// Reads predictions and gold labels from the last columns of one file, as conlleval does.
@@ -283,13 +287,8 @@ impl ReportCommand {
             let probabilities = columns.probabilities(sentence);
             evaluated.add(&gold, &columns.labels(sentence)?, probabilities);
         }
-        Ok(self.with_corpus(evaluated, corpus))
-    }
-
-    fn with_corpus(&self, evaluated: Evaluated, corpus: Corpus) -> Evaluated {
-        let has_labelings = joined(&corpus).is_none();
-        let labelings = has_labelings.then(|| evaluated.detect(&self.labels.detector()));
-        evaluated.with_corpus(corpus, labelings)
+        let labelings = evaluated.detect(&corpus, &self.labels.detector());
+        Ok(evaluated.with_corpus(corpus, labelings))
     }
 
     /// Opens the training data, read like those of the model if there is one.

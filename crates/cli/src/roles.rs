@@ -47,10 +47,26 @@ pub fn extends(file: impl AsRef<Path>, other: impl AsRef<Path>) -> bool {
     has_more
 }
 
+/// Returns whether the first tokens of two files have equally many cells, as the files of two
+/// annotators have.
+fn are_alike(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
+    let [a, b] = [a.as_ref(), b.as_ref()].map(|file| {
+        let lines = open(file)?.lines().take(LINES).map_while(std::result::Result::ok);
+        let mut tokens = lines.filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
+        tokens.find_map(|line| match line.starts_with('{') {
+            true => Some(0), // JSON lines
+            false => Some(line.split_whitespace().count()).filter(|&cells| cells > 1),
+        })
+    });
+    a.is_some() && a == b
+}
+
 /// What is scored, and the gold file.
 pub enum Scoring<'a> {
     Model(&'a FileName, &'a FileName),
     Predictions(&'a FileName, &'a FileName),
+    /// The labels of two annotators.
+    Annotations(&'a FileName, &'a FileName),
 }
 
 impl<'a> Scoring<'a> {
@@ -77,6 +93,12 @@ impl<'a> Scoring<'a> {
                 Self::Predictions(predictions, gold)
             }
             (None, [a, b]) if extends(b, a) => swapped(b, a),
+            (None, [a, b]) if are_alike(a, b) => {
+                if !quiet {
+                    notice(&format!("{a} and {b} are scored as two annotations, {b} as gold"));
+                }
+                Self::Annotations(a, b)
+            }
             (None, [model, gold]) => Self::Model(model, gold),
             (Some(_), _) => {
                 return Err(CommandError::Usage(

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use dropchain_options::LabelOptions;
 use dropchain_serve::{ModelFile, ServeOptions, Server, ServerHandle};
 
 use crate::arguments::{ByteSize, LimitArguments, ThreadArguments};
@@ -51,6 +52,8 @@ pub struct ServeCommand {
     limits: LimitArguments,
     #[command(flatten)]
     document: DocumentArguments,
+    #[command(flatten)]
+    labels: LabelOptions,
 }
 
 /// Limits on requests and connections.
@@ -103,8 +106,11 @@ impl ServeCommand {
         }
         self.threads.check_stacks()?;
         let (document, memory) = (self.document, self.limits.memory());
-        let open =
-            move |path: &_| document.apply_to_tagger(open_tagger(path)?.with_memory_limit(memory));
+        let labels = self.labels.clone();
+        let open = move |path: &_| {
+            let tagger = labels.apply_to_tagger(open_tagger(path)?)?.with_memory_limit(memory);
+            document.apply_to_tagger(tagger)
+        };
         let server = Server::open(self.models.clone(), open, self.options())?;
         watch_signals(server.handle());
         print(&format!("listening on http://{}\n", server.address()))?;

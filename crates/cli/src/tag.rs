@@ -9,7 +9,7 @@ use dropchain::label::Scheme;
 use dropchain::tag::{TagOptions, Tagger};
 use dropchain::{Error, Result};
 use dropchain_formats::InputFormat;
-use dropchain_options::named;
+use dropchain_options::{LabelOptions, named};
 
 use crate::arguments::{FileName, LimitArguments, Switch, ThreadArguments};
 use crate::outputs::CommandFiles;
@@ -66,6 +66,8 @@ pub struct TagCommand {
     limits: LimitArguments,
     #[command(flatten)]
     document: DocumentArguments,
+    #[command(flatten)]
+    labels: LabelOptions,
 }
 
 impl TagCommand {
@@ -79,7 +81,8 @@ impl TagCommand {
             .check()?;
         self.output.check(inputs.len())?;
         self.threads.check_stacks()?;
-        let tagger = open_tagger(&self.model)?.with_memory_limit(self.limits.memory());
+        let tagger = self.labels.apply_to_tagger(open_tagger(&self.model)?)?;
+        let tagger = tagger.with_memory_limit(self.limits.memory());
         let tagger = self.document.apply_to_tagger(tagger)?;
         self.check_scheme(&tagger)?;
         match (&self.output.output_dir, self.output.output) {

@@ -194,7 +194,8 @@ pub fn template_by_labels(
     if template.is_some() {
         return Ok(template);
     }
-    let Some(name) = Template::shipped_by_labels(corpus, detector) else {
+    let has_spans = detector.of(corpus).detected().labeling.scheme.has_spans();
+    let Some(name) = Template::shipped_for(corpus, has_spans) else {
         return Ok(None);
     };
     let what = match name {

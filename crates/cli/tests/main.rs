@@ -35,7 +35,6 @@ mod interrupted_passes;
 mod joined_labels;
 mod json_attributes;
 mod knowledge;
-mod label_notations;
 mod learners;
 mod memory;
 mod model_files;

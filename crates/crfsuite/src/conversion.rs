@@ -2,7 +2,7 @@
 
 use dropchain::kernel::ids::LabelId;
 use dropchain::kernel::model::MAX_LABELS;
-use dropchain::label::LabelSet;
+use dropchain::label::{LabelSet, Labeling, SchemeDetector};
 use dropchain::model::{EdgeWeights, Header, Precision};
 use dropchain::{Error, Model, Result};
 
@@ -12,6 +12,18 @@ use super::file::CrfsuiteFile;
 
 /// The name of an attribute, its weights and the number of its features.
 type Attribute<'a> = (&'a [u8], Vec<(LabelId, f64)>, usize);
+
+/// Returns how labels are read by their names alone. Their order is not known, so the rules of the
+/// scheme are not enforced, and CRFsuite's predictions stay as they are.
+fn labeling(labels: &LabelSet) -> Labeling {
+    let mut detector = SchemeDetector::new();
+    detector.observe_partial(&[labels.names().to_vec()], |_| None);
+    let detected = detector.detected();
+    match detected.labeling.scheme.has_spans() && detected.strays.is_empty() {
+        true => Labeling { strict: false, ..detected.labeling },
+        false => Labeling::default(),
+    }
+}
 
 impl<'a> CrfsuiteFile<'a> {
     /// Converts the file to a model.
@@ -24,6 +36,8 @@ impl<'a> CrfsuiteFile<'a> {
         self.check_boundaries()?;
         let mut header = Header::new(labels);
         header.precision = Precision::F64;
+        header.labeling = labeling(&header.labels);
+        header.corpus_labeling = header.labeling.clone();
         header.provenance.options = r#"{"converted_from":"CRFsuite"}"#.to_owned();
         let fault = |what: String| damaged(self.path, &what);
         let of_labels = self.read_transitions(&mut header.label_weights.transitions);

@@ -194,7 +194,7 @@ impl DocumentModel {
         other: Option<&Self>,
     ) -> Result<(ClassEvaluation, PairedBootstrap)> {
         let mut evaluation = ClassEvaluation::new(self.classes());
-        let mut bootstrap = PairedBootstrap::new().without_spans();
+        let mut bootstrap = PairedBootstrap::new();
         for document in documents {
             let document = document?;
             let best = self.add(&document, &mut evaluation)?;

@@ -3,6 +3,7 @@
 use clap::Args;
 use dropchain::label::{PlainLabels, SchemeDetector};
 use dropchain::train::TrainOptions;
+use dropchain::{Model, Result, Tagger};
 
 use super::values::named;
 
@@ -31,10 +32,31 @@ impl LabelOptions {
         labels.outside = self.outside.clone().or(labels.outside.take());
     }
 
+    /// Corrects how a model reads its labels.
+    ///
+    /// # Errors
+    ///
+    /// The labels cannot be read so ([`Model::with_labeling`]).
+    pub fn apply_to_model(&self, model: &Model) -> Result<Option<Model>> {
+        let header = model.header();
+        let choice = self.plain_labels.unwrap_or_default();
+        let labeling = header.labeling_with(choice, self.outside.as_deref());
+        (labeling != header.labeling).then(|| model.with_labeling(labeling)).transpose()
+    }
+
+    /// Corrects how the model of a tagger without other settings reads its labels.
+    ///
+    /// # Errors
+    ///
+    /// The labels cannot be read so.
+    pub fn apply_to_tagger(&self, tagger: Tagger) -> Result<Tagger> {
+        Ok(self.apply_to_model(tagger.model())?.map_or(tagger, Tagger::new))
+    }
+
     /// Returns a detector that reads labels so.
     pub fn detector(&self) -> SchemeDetector {
-        SchemeDetector::new()
-            .with_plain_labels(self.plain_labels.unwrap_or_default())
-            .with_outside(self.outside.clone())
+        let mut options = TrainOptions::default();
+        self.apply(&mut options);
+        options.labels.detector()
     }
 }

@@ -21,7 +21,6 @@ pub struct Evaluated {
     pub(crate) gold: Labels,
     pub(crate) gold_labeling: Labeling,
     pub(crate) systems: Vec<System>,
-    are_joined: bool,
 }
 
 /// The score of a system on its training data.
@@ -71,7 +70,6 @@ impl Evaluated {
             gold: Vec::new(),
             gold_labeling: Labeling::default(),
             systems: vec![system],
-            are_joined: false,
         }
     }
 
@@ -90,9 +88,6 @@ impl Evaluated {
     pub fn with_training(mut self, training: &Self, is_sample: bool) -> Result<Self> {
         let labelings = (&training.gold_labeling, &training.systems[0].labeling);
         let mut evaluation = Evaluation::new().with_labelings(labelings.0, labelings.1);
-        if self.are_joined {
-            evaluation = evaluation.without_spans();
-        }
         for (gold, predicted) in training.gold.iter().zip(&training.systems[0].labels) {
             evaluation.add(gold, predicted)?;
         }
@@ -141,13 +136,12 @@ impl Evaluated {
     }
 
     /// Sets the sentences, document boundaries among them, whose labels were added, and how gold
-    /// and predicted labels encode spans; `None` if labels join columns, so that they encode none.
+    /// and predicted labels encode spans.
     #[must_use]
-    pub fn with_corpus(mut self, corpus: Corpus, labelings: Option<[Labeling; 2]>) -> Self {
+    pub fn with_corpus(mut self, corpus: Corpus, labelings: [Labeling; 2]) -> Self {
         self.corpus = corpus;
-        self.are_joined = labelings.is_none();
         let system = &mut self.systems[0];
-        [self.gold_labeling, system.labeling] = labelings.unwrap_or_default();
+        [self.gold_labeling, system.labeling] = labelings;
         for ((gold, labels), row) in self.gold.iter().zip(&system.labels).zip(&system.probabilities)
         {
             for ((gold, label), probability) in gold.iter().zip(labels).zip(row) {
@@ -163,8 +157,13 @@ impl Evaluated {
         self
     }
 
-    /// Detects how the labels that were added encode spans, with a detector that has seen none.
-    pub fn detect(&self, detector: &SchemeDetector) -> [Labeling; 2] {
+    /// Detects how the labels that were added, those of a corpus, encode spans, with a detector
+    /// that has seen none.
+    pub fn detect(&self, corpus: &Corpus, detector: &SchemeDetector) -> [Labeling; 2] {
+        let mut detector = detector.clone();
+        if let Some(first) = corpus.iter().next() {
+            detector.observe_column(first.schema());
+        }
         let gold = detector.after(&self.gold).detected().labeling;
         let predicted = detector.after(&self.systems[0].labels).detected_for(&gold);
         [gold, predicted.labeling]
@@ -209,11 +208,6 @@ impl Evaluated {
         self.systems.iter().map(|one| one.name.as_str()).collect()
     }
 
-    /// Returns whether labels join columns, so that they encode no spans.
-    pub(crate) fn are_joined(&self) -> bool {
-        self.are_joined
-    }
-
     /// Returns the sentences with the numbers of their labels; document boundaries have none.
     pub(crate) fn sentences(&self) -> impl Iterator<Item = (&Sentence, Option<usize>)> {
         let mut numbers = 0..self.gold.len();
@@ -250,10 +244,6 @@ impl Analysis {
     /// Evaluates all systems. `words` are those of the training data, if these are known.
     pub fn new(all: &Evaluated, words: Option<&WordCounts>, max_errors: usize) -> Result<Self> {
         let gold_labeling = &all.gold_labeling;
-        let mut gold = Evaluation::new().with_labelings(gold_labeling, gold_labeling);
-        for labels in all.gold.iter().filter(|_| !all.are_joined) {
-            gold.add(labels, labels)?;
-        }
         let systems = all.systems.iter().map(|system| SystemAnalysis {
             evaluation: Evaluation::with_confusions()
                 .with_labelings(gold_labeling, &system.labeling),
@@ -261,7 +251,7 @@ impl Analysis {
             by_frequency: FrequencyEvaluation::new()
                 .with_labelings(gold_labeling, &system.labeling),
         });
-        let has_spans = !all.are_joined && gold.has_spans();
+        let has_spans = gold_labeling.scheme.has_spans();
         let mut analysis = Self {
             has_spans,
             systems: systems.collect(),

@@ -145,11 +145,8 @@ pub fn interval(all: &Evaluated, system: usize) -> Result<Option<[f64; 2]>> {
 /// Returns the test of two systems.
 fn bootstrap(all: &Evaluated, pair: [usize; 2]) -> Result<PairedBootstrap> {
     let [a, b] = pair.map(|i| &all.systems[i]);
-    let mut bootstrap = PairedBootstrap::new();
-    if all.are_joined() {
-        bootstrap = bootstrap.without_spans();
-    }
-    bootstrap = bootstrap.with_labelings(&all.gold_labeling, [&a.labeling, &b.labeling]);
+    let mut bootstrap =
+        PairedBootstrap::new().with_labelings(&all.gold_labeling, [&a.labeling, &b.labeling]);
     for (_, number) in all.sentences() {
         match number {
             Some(i) => bootstrap.add(&all.gold[i], [&a.labels[i], &b.labels[i]])?,

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use dropchain::corpus::Corpus;
 use dropchain::kernel::train::{Folds, is_content};
-use dropchain::label::{Labeling, PlainLabels, Scheme};
+use dropchain::label::Labeling;
 use dropchain::template::Template;
 use dropchain::train::{BaseModels, TrainSettings, TrainingCorpora};
 use dropchain::{Error, Result, Sentence};
@@ -78,24 +78,19 @@ impl TuningData<'_> {
     /// the labels of a fold may look different, and its scores must have the same metric.
     pub(super) fn fold_settings(&self, settings: &TrainSettings) -> Result<TrainSettings> {
         let scheme = self.labeling(settings).scheme;
-        changed(settings, |options| {
-            options.labels.plain_labels = match scheme {
-                Scheme::Plain => PlainLabels::Spans,
-                _ => PlainLabels::Tags,
-            };
-        })
+        changed(settings, |options| options.labels.read_like(scheme))
     }
 
     fn labeling(&self, settings: &TrainSettings) -> Labeling {
-        let labels = self.corpora.labeled.iter().filter_map(Sentence::labels);
-        settings.options().labels.detector().after(labels).detected().labeling
+        settings.options().labels.detector().of(&self.corpora.labeled).detected().labeling
     }
 
     /// Returns the number of gold spans of the development data, of tokens if the labels encode no
     /// spans; `None` with folds.
     pub fn dev_units(&self, settings: &TrainSettings) -> Option<usize> {
         let dev = self.corpora.dev.as_ref().filter(|_| self.folds.is_none())?;
-        let labeling = self.labeling(settings);
+        let detector = settings.options().labels.detector().of(dev);
+        let labeling = detector.detected_for(&self.labeling(settings)).labeling;
         let labels = dev.iter().filter_map(Sentence::labels);
         Some(match labeling.scheme.has_spans() {
             true => labels.map(|labels| labeling.spans(&labels).len()).sum(),

@@ -83,6 +83,14 @@ class Evaluation:
     _confusions: list[tuple[str, str, int]]
     _reports: tuple[str, str, str]
 
+    @property
+    def kappa(self) -> float | None:
+        """Cohen's kappa: how far the labels of tokens agree beyond chance; None if all are one."""
+        scores = self.labels.values()
+        chance, tokens = sum(one.gold * one.predicted for one in scores), self.tokens
+        agreed = sum(one.correct for one in scores) * tokens
+        return (agreed - chance) / (tokens**2 - chance) if chance < tokens**2 else None
+
     def confusions(self, limit: int | None = 30) -> list[tuple[str, str, int]]:
         """Return the most frequent confusions: gold label, predicted label, number of tokens."""
         return self._confusions[:limit]
@@ -97,7 +105,7 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all scores by name."""
-        names = ["tokens", "sentences", "accuracy"]
+        names = ["tokens", "sentences", "accuracy", "kappa"]
         names += ["precision", "recall", "f1"] if self.has_spans else []
         found: dict[str, Any] = {name: getattr(self, name) for name in names}
         if self.has_spans:

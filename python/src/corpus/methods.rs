@@ -380,8 +380,8 @@ impl PyCorpus {
         outside: Option<String>,
     ) -> PyResult<Option<&'static str>> {
         let sentences = self.0.iter().map(|sentence| &**sentence);
-        let detector = detector(plain_labels, outside)?;
-        Ok(Template::shipped_by_labels(sentences, &detector))
+        let detector = detector(plain_labels, outside)?.of(sentences.clone());
+        Ok(Template::shipped_for(sentences, detector.detected().labeling.scheme.has_spans()))
     }
 
     /// Return the documents, without their boundaries.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::*;
-use crate::label::spans;
+use crate::label::{Scheme, SchemeDetector, spans};
 
 /// Reads the three columns of conlleval's input.
 fn evaluate(text: &str) -> Evaluation {
@@ -143,19 +143,44 @@ fn a_document_start_is_a_token_but_not_a_sentence() {
 }
 
 #[test]
-fn only_chunk_labels_have_spans() {
-    let has_spans = |gold: &str| {
-        let mut evaluation = Evaluation::new();
-        evaluation.add(&split(gold), &split(gold)).unwrap();
-        evaluation.has_spans()
+fn labels_of_another_notation_are_the_same_tokens() {
+    let of = |corpus: [&str; 2]| {
+        let detect = |labels| SchemeDetector::new().after([split(labels)]).detected().labeling;
+        let labelings = corpus.map(detect);
+        let mut evaluation = Evaluation::with_confusions();
+        evaluation = evaluation.with_labelings(&labelings[0], &labelings[1]);
+        evaluation.add(&split(corpus[0]), &split(corpus[1])).unwrap();
+        [evaluation.f1(), evaluation.accuracy(), evaluation.kappa().unwrap_or(f64::NAN)]
     };
-    assert!(has_spans("O B-X"));
-    assert!(has_spans("O I B"));
-    assert!(has_spans("O O"));
-    assert!(has_spans("NN B-X")); // an annotation error in a corpus of spans
-    assert!(!has_spans("DT NN I ."));
-    assert!(!has_spans("A B B- S-"));
-    assert!(!has_spans("-LRB- NN"));
+    for (gold, predicted, expected) in [
+        ("B-X I-X O B-Y", "B-X E-X O S-Y", [1.0; 3]),
+        ("B-X I-X O B-Y", "X_B X_I O Y_B", [1.0; 3]),
+        ("B-X I-X O O", "B-X I-X O B-O", [1.0; 3]),
+        ("X X 0 0 0 Y", "I-X I-X O O O I-Y", [1.0; 3]),
+        ("B-X I-X O O", "0 0 B-X I-X", [0.0, 0.0, -0.6]),
+    ] {
+        assert_eq!(of([gold, predicted]), expected, "{gold}, {predicted}");
+    }
+}
+
+#[test]
+fn kappa_is_agreement_beyond_chance() {
+    // 20 yes/yes, 5 yes/no, 10 no/yes, 15 no/no: 0.7 agree, 0.5 by chance.
+    let repeated = |n: [usize; 4], names: [&str; 4]| -> Vec<String> {
+        let all = names.iter().zip(n).flat_map(|(name, n)| vec![(*name).to_owned(); n]);
+        all.collect()
+    };
+    let [a, b] = [["yes", "yes", "no", "no"], ["yes", "no", "yes", "no"]]
+        .map(|names| repeated([20, 5, 10, 15], names));
+    let kappa = |mut evaluation: Evaluation| {
+        evaluation.add(&a, &b).unwrap();
+        evaluation.kappa()
+    };
+    assert_eq!(kappa(Evaluation::new()), None);
+    assert!((kappa(Evaluation::with_confusions()).unwrap() - 0.4).abs() < 1e-12);
+    let mut same = Evaluation::with_confusions();
+    same.add(&["O", "O"], &["O", "O"]).unwrap();
+    assert_eq!(same.kappa(), None);
 }
 
 fn parts_of_speech() -> Evaluation {
@@ -172,7 +197,8 @@ fn the_report_for_parts_of_speech_is_accuracy_alone() {
 
 #[test]
 fn the_report_for_spans_is_that_of_conlleval() {
-    let evaluation = evaluate("a B-X B-X\n");
+    let iob2 = Scheme::Iob2.into();
+    let evaluation = evaluate("a B-X B-X\n").with_labelings(&iob2, &iob2);
     assert_eq!(evaluation.to_string(), evaluation.conlleval());
 }
 
@@ -201,11 +227,13 @@ fn the_confusion_table_is_sorted_by_frequency_then_label_and_capped() {
 
 #[test]
 fn the_json_of_spans_has_the_documented_members() {
-    let evaluation = evaluate("a B-X B-X\nb I-X O\nc B-Y B-Y\n");
+    let iob2 = Scheme::Iob2.into();
+    let evaluation = evaluate("a B-X B-X\nb I-X O\nc B-Y B-Y\n").with_labelings(&iob2, &iob2);
     assert_eq!(
-        serde_json::to_string(&evaluation.report()).unwrap(),
+        serde_json::to_string(&evaluation).unwrap(),
         concat!(
             r#"{"tokens":3,"sentences":1,"accuracy":0.6666666666666666,"#,
+            r#""kappa":0.5714285714285714,"#,
             r#""precision":0.5,"recall":0.5,"f1":0.5,"#,
             r#""types":{"X":{"precision":0.0,"recall":0.0,"f1":0.0,"support":1},"#,
             r#""Y":{"precision":1.0,"recall":1.0,"f1":1.0,"support":1}}}"#
@@ -216,22 +244,8 @@ fn the_json_of_spans_has_the_documented_members() {
 #[test]
 fn the_json_of_parts_of_speech_has_no_span_members() {
     assert_eq!(
-        serde_json::to_string(&parts_of_speech().report()).unwrap(),
-        r#"{"tokens":7,"sentences":2,"accuracy":0.42857142857142855}"#
-    );
-}
-
-#[test]
-fn the_detailed_json_adds_labels_and_confusions() {
-    let evaluation = parts_of_speech();
-    let json = serde_json::to_value(evaluation.detailed_report(1)).unwrap();
-    assert_eq!(
-        json["labels"]["DT"],
-        serde_json::json!({"precision": 1.0, "recall": 1.0, "f1": 1.0, "support": 1})
-    );
-    assert_eq!(
-        json["confusions"],
-        serde_json::json!([{"gold": "NN", "predicted": "NNP", "count": 2}])
+        serde_json::to_string(&parts_of_speech()).unwrap(),
+        r#"{"tokens":7,"sentences":2,"accuracy":0.42857142857142855,"kappa":0.125}"#
     );
 }
 
@@ -298,7 +312,7 @@ fn joined_labels_are_scored_by_column_and_encode_no_spans() {
          ner:  80.00%  (4 of 5 tokens)\n     \
          pos:  40.00%  (2 of 5 tokens)\n"
     );
-    let report = serde_json::to_value(evaluation.report()).unwrap();
+    let report = serde_json::to_value(&evaluation).unwrap();
     let expected = serde_json::json!([
         {"column": "ner", "accuracy": 0.8},
         {"column": "pos", "accuracy": 0.4},

@@ -4,6 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod decisions;
+
 const SPAN_SCHEMES: [Scheme; 4] = [Scheme::Io, Scheme::Iob1, Scheme::Iob2, Scheme::Bioes];
 
 /// Sentences as runs of tokens: outside all spans, or a span of one of three types.
@@ -74,7 +76,8 @@ proptest! {
                 _ if !any_span => Scheme::Io,
                 scheme => scheme,
             };
-            prop_assert_eq!(detect(&labels), expected, "{:?}", labels);
+            let detected = SchemeDetector::new().after(&labels).detected().labeling;
+            prop_assert_eq!(detected, expected, "{:?}", labels);
         }
     }
 

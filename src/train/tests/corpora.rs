@@ -263,7 +263,8 @@ fn a_model_has_the_score_on_development_data_that_training_reported() {
         .unwrap();
     assert!(trained.end.recall_bias > 0.0, "{:?}", trained.end);
     let tagger = Tagger::new(trained.model);
-    let mut evaluation = Evaluation::new();
+    let labeling = &tagger.model().header().labeling;
+    let mut evaluation = Evaluation::new().with_labelings(labeling, labeling);
     for sentence in &dev {
         let tagging = tagger.tag(sentence).unwrap();
         let labels = tagger.label_names(&tagging.labels);

@@ -6,6 +6,7 @@ mod collapsing;
 mod continued;
 mod corpora;
 mod crfsuite;
+mod development;
 mod early_stopping;
 mod pruning;
 mod ranks;

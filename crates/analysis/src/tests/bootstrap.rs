@@ -3,13 +3,17 @@
 
 use std::fs;
 
+use dropchain::label::{Scheme, SchemeDetector};
 use serde_json::Value;
 
 use crate::bootstrap::*;
 
 /// A bootstrap test of sentences written as `gold / A / B`.
 fn bootstrap(sentences: &[&str]) -> PairedBootstrap {
-    let mut bootstrap = PairedBootstrap::new();
+    let gold = sentences.iter().filter_map(|sentence| sentence.split('/').next());
+    let gold = gold.map(|labels| labels.split_whitespace().collect::<Vec<_>>());
+    let labeling = SchemeDetector::new().after(gold).detected().labeling;
+    let mut bootstrap = PairedBootstrap::new().with_labelings(&labeling, [&labeling; 2]);
     for sentence in sentences {
         let sides: Vec<Vec<&str>> =
             sentence.split('/').map(|side| side.split_whitespace().collect()).collect();
@@ -170,7 +174,8 @@ fn number(value: &Value) -> f64 {
 /// The generated sentences, and the results of the reference implementation.
 fn generated() -> (PairedBootstrap, Value) {
     let [gold, a, b] = ["gold", "a", "b"].map(|name| file(&format!("{name}.conll")));
-    let mut bootstrap = PairedBootstrap::new();
+    let iob2 = Scheme::Iob2.into();
+    let mut bootstrap = PairedBootstrap::new().with_labelings(&iob2, [&iob2; 2]);
     for (gold, (a, b)) in sentences(&gold).iter().zip(sentences(&a).iter().zip(&sentences(&b))) {
         bootstrap.add(gold, [a, b]).unwrap();
     }

@@ -3,6 +3,7 @@
 mod bootstrap;
 mod damage;
 mod explanation;
+mod predictions;
 
 use dropchain::kernel::chain::{Order, score};
 use dropchain::kernel::ids::LabelId;

@@ -406,3 +406,19 @@ fn the_path_is_that_of_the_file() {
     let error = open(&path).unwrap_err().to_string();
     assert!(error.starts_with(&path.display().to_string()), "{error}");
 }
+
+#[test]
+fn labels_that_all_have_prefixes_are_of_spans() {
+    for (labels, expected) in [
+        (&["B-PER", "I-PER", "O"][..], "IOB2, not strictly"),
+        (&["S-A", "O", "E-A", "B-A"], "BIOES, not strictly"),
+        (&["PER_B", "PER_I", "0"], "IOB2 written X_B, not strictly, outside '0'"),
+        (&["B-X", "I-X", "B-Y", ".", "O"], "tags"),
+        (&["PER", "O"], "tags"),
+        (&["NN", "VB"], "tags"),
+    ] {
+        let labels = labels.iter().map(|label| label.as_bytes().to_vec()).collect();
+        let model = from_bytes(Contents { labels, ..Contents::default() }.write()).unwrap();
+        assert_eq!(model.header().corpus_labeling.to_string(), expected);
+    }
+}

@@ -1,0 +1,159 @@
+//! A gold file: scored with a model, or with predictions.
+
+use dropchain::Result;
+use dropchain::corpus::{Corpus, Format, Reader};
+use dropchain::label::{Detected, Labeling, PlainLabels, SchemeDetector};
+use dropchain::model::Header;
+use dropchain::sentence::JoinedColumns;
+use dropchain::tag::Tagger;
+use dropchain_analysis::{Predictions, joined_columns, knows_none};
+use dropchain_formats::InputFormat;
+use dropchain_options::LabelOptions;
+
+use crate::arguments::{FileName, InputArguments};
+use crate::model_columns::ModelColumns;
+use crate::progress::notice;
+use crate::tag_input::open_tagger;
+use crate::template_arguments::DocumentArguments;
+
+/// A model and a gold file, read as the training data of the model.
+pub struct GoldTagger {
+    pub tagger: Tagger,
+    file: FileName,
+    pub corpus: Corpus,
+}
+
+impl GoldTagger {
+    /// Opens a model and reads a gold file, by default in the columns of its training data.
+    pub fn open(
+        model: &FileName,
+        gold: &FileName,
+        (input, quiet): (&InputArguments, bool),
+        (labels, documents): (&LabelOptions, DocumentArguments),
+    ) -> Result<Self> {
+        let tagger = labels.apply_to_tagger(open_tagger(model)?)?;
+        let tagger = tagger.with_memory_limit(input.limits.memory());
+        let tagger = documents.apply_to_tagger(tagger)?;
+        let corpus = read_gold((input, quiet), tagger.model().header(), gold)?;
+        Ok(Self { tagger, file: gold.clone(), corpus })
+    }
+
+    /// Returns how the gold labels and the predictions encode spans, and says it; `detector` has
+    /// seen none of them.
+    pub fn labelings(&self, detector: &SchemeDetector, quiet: bool) -> [Labeling; 2] {
+        let header = self.tagger.model().header();
+        let predicted = header.corpus_labeling.clone();
+        let detected = detector.of(&self.corpus).detected_for(&predicted);
+        if !quiet && self.joined().is_none() {
+            // What labels without prefixes are, the model has said.
+            let lines = reading(&self.file, &detected, PlainLabels::Spans);
+            lines.iter().for_each(|line| notice(line));
+        }
+        if !quiet && knows_none(header, &self.corpus, &detected.labeling) {
+            notice(&format!(
+                "warning: {}: the model knows none of the gold labels; check the label column \
+                 (--label)",
+                self.file
+            ));
+        }
+        [detected.labeling, predicted]
+    }
+
+    /// Returns the columns that the labels of the model or the gold labels join, if they join
+    /// several.
+    pub fn joined(&self) -> Option<&JoinedColumns> {
+        let header = self.tagger.model().header();
+        header.columns.joined().or_else(|| joined_columns(&self.corpus))
+    }
+}
+
+/// A gold file that predictions are scored with.
+pub struct GoldFile<'a> {
+    pub corpus: Corpus,
+    /// How its labels are read.
+    pub labeling: Labeling,
+    labels: &'a LabelOptions,
+    reading: Vec<String>, // what is said of it
+}
+
+impl<'a> GoldFile<'a> {
+    /// Reads a file.
+    pub fn read(
+        file: &FileName,
+        (input, quiet): (&InputArguments, bool),
+        labels: &'a LabelOptions,
+    ) -> Result<Self> {
+        let corpus = Corpus::read([file], &input.read_options())?;
+        input.text.print_notices(quiet);
+        let detector = labels.detector();
+        let detected = detector.of(&corpus).detected();
+        let reading = match quiet || joined_columns(&corpus).is_some() {
+            true => Vec::new(),
+            false => reading(file, &detected, detector.plain_labels()),
+        };
+        Ok(Self { corpus, labeling: detected.labeling, labels, reading })
+    }
+
+    /// Says how the labels are read, which is of interest once all files are.
+    pub fn say_reading(&self) {
+        self.reading.iter().for_each(|line| notice(line));
+    }
+
+    /// Reads predictions for the same sentences, and returns how their labels are read.
+    pub fn predictions(
+        &self,
+        file: &FileName,
+        input: &InputArguments,
+    ) -> Result<(Predictions, Labeling)> {
+        let predictions = Predictions::read(file, &self.corpus, input.read_options())?;
+        let labeling = predictions.labeling(&self.labeling, &self.labels.detector());
+        Ok((predictions, labeling))
+    }
+}
+
+/// Returns how the labels of a file were read, which were `chosen` to be spans or tags if at all.
+fn reading(file: &FileName, detected: &Detected, chosen: PlainLabels) -> Vec<String> {
+    let mut lines = detected.account(chosen);
+    lines[0].insert_str(0, &format!("{file}: "));
+    lines
+}
+
+/// Reads a gold file for a model.
+fn read_gold(
+    (input, quiet): (&InputArguments, bool),
+    header: &Header,
+    gold: &FileName,
+) -> Result<Corpus> {
+    let format = match (input.format, Format::guess(gold)) {
+        (Some(format), _) => format,
+        (None, Format::Conll) if header.template.is_none() => Format::Crfsuite.into(),
+        (None, format) => format.into(),
+    };
+    let model = ModelColumns(header);
+    if format == InputFormat::Brat {
+        // A folder has no first lines.
+        let corpus = Corpus::read([gold], &input.read_options())?;
+        input.text.print_notices(quiet);
+        return Ok(corpus);
+    }
+    let reader = Reader::open_by_content(&[gold], |lines| {
+        let mut options = input.read_options();
+        options.decode(lines);
+        let first_line = InputFormat::of_first_line(lines)?.filter(|_| input.format.is_none());
+        let format = first_line.unwrap_or(format);
+        let has_defaults = input.columns.is_none() && input.label.is_none();
+        match format {
+            InputFormat::Core(Format::Conll) if has_defaults => {
+                options.columns = model.names(lines, &options, true)?;
+            }
+            InputFormat::Core(Format::Conllu) if has_defaults => {
+                options.label = model.key(lines)?;
+            }
+            _ => {}
+        }
+        Ok(model.read_options(format, input.spans.options(), options))
+    })?;
+    let corpus = Corpus::collect(reader)?;
+    input.text.print_notices(quiet);
+    Ok(corpus)
+}
