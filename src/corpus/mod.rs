@@ -7,14 +7,17 @@
 //! [`Format`] and [`OutputFormat`] are those of this library. Others implement [`ReadFormat`], with
 //! a [`SentenceParser`], or [`WriteFormat`], with a [`SentenceWriter`].
 
+mod column_layout;
 mod columns;
 mod conll;
 mod conllu;
 #[allow(clippy::module_inception)]
 mod corpus;
 mod crfsuite;
+mod csv;
 #[cfg(feature = "encodings")]
 mod decoding_reader;
+mod doubts;
 mod guess;
 mod json_attributes;
 mod json_columns;
@@ -28,6 +31,7 @@ mod read_report;
 mod reader;
 mod sample;
 mod sentence_weight;
+mod sheet;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -42,7 +46,7 @@ pub use columns::CONLLU_COLUMNS;
 #[doc(hidden)]
 pub use columns::{DOCUMENT_START, split_cells};
 pub use corpus::Corpus;
-pub use guess::{OtherKind, recognize};
+pub use guess::FileKind;
 pub use json_object::{JsonObject, parse_object, type_name};
 pub use lines::{InputLine, LineReader, MAX_LINE, is_blank};
 pub(crate) use output::LabelProbabilities;

@@ -16,7 +16,6 @@ mod explain;
 mod gold_tagger;
 mod help;
 mod inspect;
-mod line_kinds;
 mod model_columns;
 mod predictions;
 mod ranks_program;
