@@ -1,5 +1,6 @@
 //! How the rows of a file of columns are laid out: header rows, and columns of places.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::columns::{DOCUMENT_START, split_blanks};
@@ -56,7 +57,7 @@ pub(super) fn csv_rows(lines: &[String]) -> Option<CsvRows> {
     let is_quoted = |line: &&String| line.starts_with('"') && line.trim_end().ends_with('"');
     CSV_SEPARATORS.into_iter().find_map(|separator| {
         let cells =
-            |line: &&String| csv_cells(line, separator).iter().map(|c| c.to_string()).collect();
+            |line: &&String| csv_cells(line, separator).into_iter().map(Cow::into_owned).collect();
         let rows: Vec<Vec<String>> = lines.iter().map(cells).collect();
         let width = rows[0].len();
         let has_header = width > 1 && is_header(&rows[0]);
@@ -118,7 +119,7 @@ impl Sheet {
         let separator = csv.as_ref().map(|csv| csv.separator).or(tab);
         let cells = |line: &String| match is_blank(line) {
             true => Vec::new(),
-            false => row_cells(line, separator).iter().map(|cell| cell.to_string()).collect(),
+            false => row_cells(line, separator).into_iter().map(Cow::into_owned).collect(),
         };
         let mut rows: Vec<Vec<String>> = lines.iter().map(cells).collect();
         let start = rows.iter().take_while(|row| row.is_empty()).count();

@@ -7,7 +7,7 @@ use super::finding::{FindingKind, Findings};
 use super::role::Role;
 use super::scan::{LineScan, ScannedInput};
 use dropchain::corpus::{
-    Format, ReadOptions, ReadReport, Reader, Repair, TextOptions, decoded, open_stream,
+    ReadOptions, ReadReport, Reader, Repair, TextOptions, decoded, open_stream,
 };
 use dropchain::error::{Error, Place, Result};
 use dropchain::label::SchemeDetector;
@@ -54,7 +54,6 @@ impl FileReading {
     /// The file cannot be opened; the sentences exceed the memory limit.
     pub fn read(&mut self, role: Role, file: &OsStr, sentences: &mut Vec<Sentence>) -> Result<()> {
         let name = file.to_string_lossy().into_owned();
-        let format = self.options.format.unwrap_or_else(|| Format::guess(&name));
         let limit = self.findings.limit();
         let scan = Arc::new(Mutex::new(LineScan::new(
             &name,
@@ -66,7 +65,6 @@ impl FileReading {
         let memory = self.options.limits.memory.bytes(self.held);
         let stream = ScannedInput::new(stream, Arc::clone(&scan), memory);
         let options = ReadOptions {
-            format: Some(format),
             text: TextOptions { encoding: None, ..self.options.text }, // decoded already
             report: ReadReport::default(),
             ..self.options.clone()

@@ -12,6 +12,9 @@ use dropchain_formats::{InputFormat, SpanOptions};
 /// Maximum number of lines that are looked at.
 const MAX_LINES: usize = 20;
 
+/// Maximum number of characters of a line that is looked at.
+const LONG_LINE: usize = 1 << 20;
+
 /// Comments that CoNLL-U files begin with.
 const CONLLU_COMMENTS: [&str; 5] = ["# newdoc", "# newpar", "# sent_id", "# text", "# global."];
 
@@ -58,7 +61,7 @@ impl ModelColumns<'_> {
             return Ok(Format::Crfsuite);
         }
         if available.is_empty() {
-            available.push(line.clone());
+            available.push(line.chars().take(LONG_LINE).collect());
         }
         available.truncate(MAX_LINES);
         let file = file_name(lines.file()).to_owned();

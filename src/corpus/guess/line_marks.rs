@@ -113,9 +113,7 @@ impl<'a> Rows<'a> {
             })
         };
         let is_row = |cells: &[&str]| {
-            cells.len() > 1
-                && cells[0].parse::<f64>().is_ok()
-                && cells[1..].iter().all(|c| is_value(c))
+            cells.len() > 1 && cells[0].parse::<f64>().is_ok() && cells[1..].iter().all(is_value)
         };
         self.all(is_row).then_some(FileKind::SVMLIGHT)
     }
@@ -124,9 +122,7 @@ impl<'a> Rows<'a> {
     pub fn crfsuite(&self) -> Option<FileKind> {
         let is_attribute = |cell: &&str| cell.find('=').is_some_and(|i| i > 0) || cell.is_empty();
         let is_row = |cells: &[&str]| {
-            cells.len() > 2
-                && !is_attribute(&cells[0])
-                && cells[1..].iter().all(|c| is_attribute(c))
+            cells.len() > 2 && !is_attribute(&cells[0]) && cells[1..].iter().all(is_attribute)
         };
         self.nearly_all(is_row).then_some(match self.has_tabs {
             true => FileKind::Crfsuite,
