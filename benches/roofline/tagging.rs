@@ -9,14 +9,15 @@ use std::collections::{HashMap, HashSet};
 use std::hint::black_box;
 use std::time::Instant;
 
-use dropchain::error::Result;
 use dropchain::kernel::chain::{Scores, Viterbi};
 use dropchain::kernel::extract::{AttributeSource, TokenSink};
+use dropchain::kernel::template::{BundleKey, BundleSink};
 use dropchain::model::AttributeKind;
 use dropchain::sentence::Sentence;
 use dropchain::tag::{TagOptions, Tagger, Workspace};
-use dropchain::template::{self, Attribute, AttributeSink, BundleKey, BundleSink, Template};
+use dropchain::template::{Attribute, AttributeSink, Template};
 use dropchain::train::{TrainOptions, Trainer};
+use dropchain::{Result, template};
 
 use crate::corpus::Numbers;
 use crate::machine::{ByThreads, Machine};

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use communication::{PIECE, World, WorldReduce};
-use dropchain::train::Ranks;
+use dropchain::kernel::ranks::Ranks;
 use mpi::Threading;
 
 /// Sums per number of weights.

@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::io::Write;
 
 use dropchain::Result;
-use dropchain::train::Reduce;
+use dropchain::kernel::ranks::Reduce;
 use mpi::collective::SystemOperation;
 use mpi::environment::Universe;
 use mpi::topology::SimpleCommunicator;

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
-use dropchain::train::{Ranks, Reduce};
+use dropchain::kernel::ranks::{Ranks, Reduce};
 use dropchain_cli as cli;
 use mpi::Threading;
 

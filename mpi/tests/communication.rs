@@ -10,7 +10,7 @@ use std::env;
 use std::process::Command;
 
 use communication::{World, WorldReduce};
-use dropchain::train::Ranks;
+use dropchain::kernel::ranks::Ranks;
 use mpi::Threading;
 
 #[test]

@@ -1,6 +1,6 @@
 //! Training data with ready-made features, in the compact form of the library.
 
-use dropchain::corpus::TokenLabel;
+use dropchain::sentence::TokenLabel;
 use dropchain::train::AttributeCorpus;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dropchain::corpus::{Format, LineRules, ReadOptions, Reader};
+use dropchain::corpus::{Format, ReadOptions, Reader};
 use dropchain::kernel::atomic_file;
+use dropchain::sentence::LineRules;
 use dropchain::{Error, Sentence};
 use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_knowledge::cluster::{Clusters, InternedText};

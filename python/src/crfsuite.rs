@@ -1,7 +1,7 @@
 //! The core of `dropchain.pycrfsuite` and `dropchain.sklearn`: training data, and training on
 //! them in the semantics of CRFsuite.
 
-use dropchain::corpus::TokenLabel;
+use dropchain::sentence::TokenLabel;
 use dropchain::train::{AttributeCorpus, TrainSettings, Trainer};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

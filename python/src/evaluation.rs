@@ -2,9 +2,9 @@
 
 use std::fmt::Display;
 
-use dropchain::corpus::JoinedColumns;
 use dropchain::eval::{Counts, Evaluation};
 use dropchain::label::{Labeling, PlainLabels, SchemeDetector};
+use dropchain::sentence::JoinedColumns;
 use dropchain_analysis::{Difference, PairedBootstrap};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use dropchain::corpus::{Attributes, Schema, TokenLabel};
+use dropchain::sentence::{Attributes, Schema, TokenLabel};
 use dropchain::{MemoryLimit, Sentence};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -1,6 +1,7 @@
 //! Training options by name: those of `dropchain_options`.
 
-use dropchain::train::{AnyOptions, TrainOptions};
+use dropchain::kernel::train::AnyOptions;
+use dropchain::train::TrainOptions;
 use dropchain_options::{Kind, parse, table};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

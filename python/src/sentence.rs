@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use dropchain::corpus::TokenLabel;
+use dropchain::sentence::TokenLabel;
 use dropchain::{Result, Sentence};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;

@@ -1,9 +1,9 @@
 //! Results of tagging and evaluation: objects of classes in Python, which are made of their
 //! fields in order.
 
-use dropchain::corpus::OffsetUnit;
 use dropchain::label::Labeling;
-use dropchain::tag::{Offsets, TaggedSentence};
+use dropchain::sentence::{OffsetUnit, Offsets};
+use dropchain::tag::TaggedSentence;
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use dropchain::corpus::{DocumentOptions, ReadOptions};
+use dropchain::corpus::ReadOptions;
+use dropchain::sentence::DocumentOptions;
 use dropchain::template::{Attribute, AttributeSink, ColumnRef, Template, Workspace};
 use dropchain::{Error, Place};
 use dropchain_knowledge::{Knowledge, KnowledgeFiles, KnowledgeOptions};

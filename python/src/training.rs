@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dropchain::kernel::optim::StopReason;
+use dropchain::kernel::train::AnyOptions;
 use dropchain::train::{
-    AnyOptions, AttributeCorpus, BaseModels, Calibration, CheckpointInterval, Checkpoints,
-    DevScore, End, HoldOut, Iteration, Lbfgs, ModelMatch, Observer, ObserverError, Pass, Pruned,
-    Rounded, Start, TrainOptions, TrainSettings, Trained, Trainer, TrainingCorpora,
+    AttributeCorpus, BaseModels, Calibration, CheckpointInterval, Checkpoints, DevScore, End,
+    HoldOut, Iteration, Lbfgs, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start,
+    TrainOptions, TrainSettings, Trained, Trainer, TrainingCorpora,
 };
 use dropchain::{Corpus, Error, Tagger, Template};
 use dropchain_online::Sgd;

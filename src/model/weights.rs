@@ -38,7 +38,7 @@ impl Model {
     ///
     /// ```
     /// use dropchain::label::LabelSet;
-    /// use dropchain::tag::Header;
+    /// use dropchain::model::Header;
     /// use dropchain::{Model, Result};
     ///
     /// # fn main() -> Result<()> {

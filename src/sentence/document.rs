@@ -19,7 +19,7 @@ pub type IndexedText = fn(&str, &mut String);
 ///
 /// ```
 /// use dropchain::Sentence;
-/// use dropchain::corpus::Document;
+/// use dropchain::sentence::Document;
 ///
 /// let sentences = ["Ada Lovelace left", "Ada died"]
 ///     .map(|text| Sentence::from_words(text.split(' ')));

@@ -176,7 +176,7 @@ impl Sentence {
     ///
     /// ```
     /// # use dropchain::{Result, Sentence};
-    /// use dropchain::corpus::TokenLabel;
+    /// use dropchain::sentence::TokenLabel;
     ///
     /// # fn main() -> Result<()> {
     /// let sentence = Sentence::from_words(["Jordan", "left", "Paris"]).with_partial_labels([

@@ -17,7 +17,7 @@ use crate::sentence::{Sentence, TokenLabel};
 /// Labels are those of the training corpus, in its label scheme.
 ///
 /// ```
-/// use dropchain::corpus::TokenLabel;
+/// use dropchain::sentence::TokenLabel;
 /// use dropchain::label::Span;
 /// use dropchain::tag::Condition;
 ///

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use dropchain::Sentence;
-//! use dropchain::corpus::Schema;
+//! use dropchain::sentence::Schema;
 //! use dropchain::template::{Attribute, AttributeSink, Template, Workspace};
 //!
 //! struct Names(Vec<u8>);

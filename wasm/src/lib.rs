@@ -3,9 +3,8 @@
 
 use std::io::Cursor;
 
-use dropchain::corpus::{
-    Format, OffsetUnit, OutputFormat, ReadOptions, Reader, WriteOptions, Writer,
-};
+use dropchain::corpus::{Format, OutputFormat, ReadOptions, Reader, WriteOptions, Writer};
+use dropchain::sentence::OffsetUnit;
 use dropchain::tag::{TagDocuments, TagOptions, Workspace};
 use dropchain::{Error, MemoryLimit, Model, Result, Sentence};
 use wasm_bindgen::prelude::*;

@@ -22,7 +22,8 @@
 use std::fmt;
 use std::ops::AddAssign;
 
-use dropchain::eval::{Evaluation, ratio};
+use dropchain::eval::Evaluation;
+use dropchain::kernel::eval::ratio;
 use dropchain::kernel::random;
 use dropchain::label::Labeling;
 use dropchain::{Error, Result};

@@ -4,8 +4,8 @@
 //! section 6.4.
 
 use dropchain::kernel::random::{nth, uniform};
+use dropchain::kernel::tag::AttributeFilter;
 use dropchain::sentence::Sentence;
-use dropchain::tag::AttributeFilter;
 use dropchain::template::Attribute;
 use dropchain::{Error, Result};
 

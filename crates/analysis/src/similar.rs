@@ -1,7 +1,7 @@
 //! Attributes with names like a given one.
 
+use dropchain::kernel::template::edit_distance;
 use dropchain::model::AttributeKind;
-use dropchain::template::edit_distance;
 use dropchain::{Model, Result};
 
 /// Returns the names of at most `limit` attributes of a model that may be meant by one that the

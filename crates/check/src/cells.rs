@@ -7,7 +7,7 @@ use unicode_normalization::{UnicodeNormalization, is_nfc, is_nfd};
 use super::characters::shown;
 use super::finding::{FindingKind, Findings};
 use super::role::{Sentences, content};
-use dropchain::corpus::CONLLU_COLUMNS;
+use dropchain::kernel::corpus::CONLLU_COLUMNS;
 use dropchain::sentence::Sentence;
 
 /// Sentences with more tokens are reported.

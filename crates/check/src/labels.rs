@@ -6,10 +6,9 @@ use super::characters::shown;
 use super::finding::{FindingKind, Findings};
 use super::reading::CheckOptions;
 use super::role::{Role, Sentences, content};
-use dropchain::label::{
-    Detected, Labeling, Misfit, Scheme, SchemeDetector, convert_partial, may_follow,
-};
-use dropchain::model::MAX_LABELS;
+use dropchain::kernel::label::{Misfit, convert_partial, may_follow};
+use dropchain::kernel::model::MAX_LABELS;
+use dropchain::label::{Detected, Labeling, Scheme, SchemeDetector};
 use dropchain::sentence::{Sentence, TokenLabel};
 
 /// How often a label, or the type of a span, occurs.

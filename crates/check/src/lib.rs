@@ -38,8 +38,9 @@ mod words;
 
 use std::ffi::OsStr;
 
-use dropchain::corpus::{Corpus, check_sources, files_of};
-use dropchain::error::Result;
+use dropchain::Result;
+use dropchain::corpus::Corpus;
+use dropchain::kernel::corpus::{check_sources, files_of};
 use dropchain::sentence::Sentence;
 pub use duplicates::Overlap;
 use finding::Findings;

@@ -6,13 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::finding::{FindingKind, Findings};
 use super::role::Role;
 use super::scan::{LineScan, ScannedInput};
-use dropchain::corpus::{
-    ReadOptions, ReadReport, Reader, Repair, TextOptions, decoded, open_stream,
-};
-use dropchain::error::{Error, Place, Result};
+use dropchain::corpus::{ReadOptions, ReadReport, Reader, Repair, TextOptions};
+use dropchain::kernel::corpus::{decoded, open_stream};
+use dropchain::kernel::memory::input_over_limit;
 use dropchain::label::SchemeDetector;
-use dropchain::memory::input_over_limit;
 use dropchain::sentence::{Schema, Sentence};
+use dropchain::{Error, Place, Result};
 
 /// Memory in bytes that the tables about a token take at most: of words, phrases and occurrences.
 const TABLES_PER_TOKEN: u64 = 100;

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::characters::{is_invisible, shown};
 use super::finding::{FindingKind, Findings};
-use dropchain::corpus::InputStream;
-use dropchain::error::Place;
+use dropchain::Place;
+use dropchain::kernel::corpus::InputStream;
 
 /// Maximum number of bytes that are looked at together; longer lines are errors of the parser.
 const MAX_LINE: u64 = (64 << 20) + 1;

@@ -11,12 +11,13 @@ use std::cmp::Ordering;
 use rayon::prelude::*;
 
 use dropchain::corpus::Corpus;
-use dropchain::error::{Place, Result};
 use dropchain::kernel::optim::StopReason;
+use dropchain::kernel::train::{Folds, is_content};
 use dropchain::sentence::Sentence;
 use dropchain::tag::{TagDocuments, Tagger};
 use dropchain::template::Template;
-use dropchain::train::{Folds, Observer, Pass, Trainer, is_content};
+use dropchain::train::{Observer, Pass, Trainer};
+use dropchain::{Place, Result};
 
 /// How to look for suspicious annotation.
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use super::labels::LabelReport;
 use super::role::content;
 use super::words::{WordsHash, word_hashes};
-use dropchain::error::Place;
+use dropchain::Place;
 use dropchain::label::Labeling;
 use dropchain::sentence::Sentence;
 

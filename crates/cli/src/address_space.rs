@@ -4,7 +4,7 @@ use std::env;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use dropchain::memory::available_address_space;
+use dropchain::kernel::memory::available_address_space;
 
 /// The variable that says from how many pools of memory GNU's library allocates.
 const POOLS: &str = "MALLOC_ARENA_MAX";

@@ -6,9 +6,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::TypedValueParser;
-use dropchain::corpus::{
-    Corpus, Format, LineRules, OffsetUnit, ReadOptions, Supervision, TextOptions,
-};
+use dropchain::corpus::{Corpus, Format, ReadOptions, Supervision, TextOptions};
+use dropchain::sentence::{LineRules, OffsetUnit};
 use dropchain::{Error, Model, Result};
 #[cfg(feature = "serve")]
 pub use dropchain_command::arguments::ByteSize;

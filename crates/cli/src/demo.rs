@@ -5,16 +5,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use dropchain::corpus::{
-    Format, ReadLimits, ReadOptions, Reader, SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN, Tagged,
-    WriteOptions, Writer,
-};
+use dropchain::corpus::{Format, ReadLimits, ReadOptions, Reader, Tagged, WriteOptions, Writer};
 use dropchain::eval::Evaluation;
+use dropchain::kernel::corpus::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};
+use dropchain::kernel::train::Defaults;
 use dropchain::sentence::Sentence;
 use dropchain::tag::Tagger;
 use dropchain::template::Template;
 use dropchain::tokenize::Tokenizer;
-use dropchain::train::{Defaults, Lbfgs, TrainOptions, Trainer};
+use dropchain::train::{Lbfgs, TrainOptions, Trainer};
 use dropchain::{Error, Result};
 use dropchain_formats::Inline;
 

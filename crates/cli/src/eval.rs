@@ -4,10 +4,10 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::Args;
-use dropchain::corpus::JoinedColumns;
 use dropchain::eval::{Counts, Evaluation, Report};
+use dropchain::kernel::sentence::list_names;
 use dropchain::label::Labeling;
-use dropchain::sentence::list_names;
+use dropchain::sentence::JoinedColumns;
 use dropchain::tag::TagOptions;
 use dropchain::{Result, Sentence};
 use dropchain_analysis::{Damage, Deletion};

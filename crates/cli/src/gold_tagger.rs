@@ -1,9 +1,10 @@
 //! A gold file, tagged with a model.
 
-use dropchain::corpus::{Corpus, Format, JoinedColumns, Reader, Tagged};
+use dropchain::corpus::{Corpus, Format, Reader, Tagged};
 use dropchain::label::{LabelSet, Labeling, PlainLabels, Scheme, SchemeDetector};
-use dropchain::sentence::Sentence;
-use dropchain::tag::{Header, TagDocuments, TagOptions, Tagger, Tagging};
+use dropchain::model::Header;
+use dropchain::sentence::{JoinedColumns, Sentence};
+use dropchain::tag::{TagDocuments, TagOptions, Tagger, Tagging};
 use dropchain::{Error, Result};
 use dropchain_formats::InputFormat;
 use rayon::prelude::*;

@@ -1,11 +1,9 @@
 //! Which files fit the data that a model was trained on, by their first lines.
 
-use dropchain::corpus::{
-    CONLLU_COLUMNS, DOCUMENT_START, FileKind, Format, JsonObject, LineReader, ReadOptions,
-    split_cells,
-};
+use dropchain::corpus::{FileKind, Format, LineReader, ReadOptions};
+use dropchain::kernel::corpus::{CONLLU_COLUMNS, DOCUMENT_START, JsonObject, split_cells};
 use dropchain::label::Notation;
-use dropchain::tag::Header;
+use dropchain::model::Header;
 use dropchain::{Error, Place, Result};
 use dropchain_formats::{InputFormat, SpanOptions};
 
@@ -331,8 +329,8 @@ mod tests {
     use std::cell::RefCell;
     use std::io::Cursor;
 
+    use dropchain::kernel::model::CorpusColumns;
     use dropchain::label::{LabelSet, Scheme};
-    use dropchain::model::CorpusColumns;
     use dropchain::sentence::Schema;
 
     use super::*;

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use dropchain::corpus::{
-    CONLLU_COLUMNS, Corpus, Format, JoinedColumns, LineRules, ReadLimits, ReadOptions,
-};
+use dropchain::corpus::{Corpus, Format, ReadLimits, ReadOptions};
+use dropchain::kernel::corpus::CONLLU_COLUMNS;
 use dropchain::label::{Detected, Labeling, PlainLabels, SchemeDetector};
-use dropchain::sentence::{Schema, Sentence};
+use dropchain::sentence::{JoinedColumns, LineRules, Schema, Sentence};
 use dropchain::{Error, Place, Result};
 use serde_json::{Map, Value};
 

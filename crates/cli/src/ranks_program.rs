@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use dropchain::Error;
-use dropchain::train::{BaseModels, Ranks, Trainer, TrainingCorpora};
+use dropchain::kernel::ranks::Ranks;
+use dropchain::train::{BaseModels, Trainer, TrainingCorpora};
 use serde_json::json;
 
 use crate::config::{self, ParseError};

@@ -4,8 +4,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dropchain::corpus::{Corpus, Format, LineRules, ReadOptions, Reader};
+use dropchain::corpus::{Corpus, Format, ReadOptions, Reader};
 use dropchain::label::Labeling;
+use dropchain::sentence::LineRules;
 use dropchain::tag::TagOptions;
 use dropchain::{Error, Place, Result};
 use dropchain_options::LabelOptions;

@@ -5,8 +5,10 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dropchain::corpus::{Format, LineRules, ReadOptions, Reader, Supervision};
-use dropchain::tag::{Condition, Header};
+use dropchain::corpus::{Format, ReadOptions, Reader, Supervision};
+use dropchain::model::Header;
+use dropchain::sentence::LineRules;
+use dropchain::tag::Condition;
 use dropchain::{Error, Result, Sentence, Tagger};
 use dropchain_documents::command::user_of;
 use dropchain_formats::{InputFormat, SpanOptions};

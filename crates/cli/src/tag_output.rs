@@ -10,9 +10,11 @@ use std::sync::Arc;
 
 use anstream::AutoStream;
 use clap::{Args, ColorChoice, ValueEnum};
-use dropchain::corpus::{Format, OffsetUnit, OutputFormat, Reader, WriteFormat, WriteOptions};
-use dropchain::tag::Header;
-use dropchain::{Error, Result, kernel::atomic_file};
+use dropchain::corpus::{Format, OutputFormat, Reader, WriteFormat, WriteOptions};
+use dropchain::kernel::atomic_file;
+use dropchain::model::Header;
+use dropchain::sentence::OffsetUnit;
+use dropchain::{Error, Result};
 use dropchain_formats::{Inline, InputFormat, TextFormat};
 
 use crate::arguments::{FileName, by_name};

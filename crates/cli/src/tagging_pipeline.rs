@@ -4,7 +4,8 @@ use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
 use clap::Args;
-use dropchain::corpus::{Reader, Tagged, WriteOptions, Writer, with_notes};
+use dropchain::corpus::{Reader, Tagged, WriteOptions, Writer};
+use dropchain::kernel::corpus::with_notes;
 use dropchain::label::Labeling;
 use dropchain::tag::{
     Batch, BatchOutput, Condition, TagInput, TagOptions, Tagger, Tagging, Workspace, stream,

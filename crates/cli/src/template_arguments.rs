@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dropchain::corpus::{Corpus, DocumentOptions, DocumentRule, Format, Separation};
+use dropchain::corpus::{Corpus, Format};
 use dropchain::label::SchemeDetector;
+use dropchain::sentence::{DocumentOptions, DocumentRule, Separation};
 use dropchain::tag::Tagger;
 use dropchain::train::BaseModels;
 use dropchain::{Error, Result, Template};

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use dropchain::kernel::train::AnyOptions;
 use dropchain::template::Template;
-use dropchain::train::{AnyOptions, BaseModels, Trained, Trainer, TrainingCorpora};
+use dropchain::train::{BaseModels, Trained, Trainer, TrainingCorpora};
 use dropchain::{Error, Model, Result};
 use dropchain_knowledge::Knowledge;
 use dropchain_options::SearchedOptions;

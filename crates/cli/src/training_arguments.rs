@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use clap::Args;
 use dropchain::corpus::{Corpus, Format, ReadLimits, ReadOptions, Supervision};
+use dropchain::kernel::atomic_file;
+use dropchain::kernel::train::AnyOptions;
 use dropchain::template::Template;
 use dropchain::train::{
-    AnyOptions, BaseModels, BaseRole, CheckpointInterval, Checkpoints, HoldOut, MatchCounts,
-    ModelMatch, TrainOptions, TrainingCorpora,
+    BaseModels, BaseRole, CheckpointInterval, Checkpoints, HoldOut, MatchCounts, ModelMatch,
+    TrainOptions, TrainingCorpora,
 };
-use dropchain::{Error, Model, Result, kernel::atomic_file};
+use dropchain::{Error, Model, Result};
 use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_online::Method;
 use dropchain_options::FixedOptions;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use dropchain::corpus::{Corpus, ReadOptions};
-use dropchain::tag::{AttributeKind, Workspace};
+use dropchain::model::AttributeKind;
+use dropchain::tag::Workspace;
 use dropchain::{Model, TagOptions, Tagger};
 use serde_json::Value;
 

@@ -1,7 +1,6 @@
 //! The precisions of stored weights: `--precision`.
 
-use dropchain::model::{AttributeKind, Model};
-use dropchain::tag::NodeWeights;
+use dropchain::model::{AttributeKind, Model, NodeWeights};
 
 use crate::support::{TestDir, sample_corpus};
 

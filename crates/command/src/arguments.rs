@@ -10,7 +10,7 @@ use std::str::FromStr;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use dropchain::corpus::{ReadLimits, ReadOptions, ReadReport, TextOptions};
-use dropchain::memory::available_address_space;
+use dropchain::kernel::memory::available_address_space;
 use dropchain::{Error, MemoryLimit, Result};
 
 use crate::progress::{Progress, notice};

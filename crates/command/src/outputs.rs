@@ -7,9 +7,10 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dropchain::kernel::atomic_file::{self, parent_directory, resolve_target};
-use dropchain::model::MAGIC;
-use dropchain::train::CHECKPOINT_MAGIC;
+use dropchain::kernel::atomic_file;
+use dropchain::kernel::atomic_file::{parent_directory, resolve_target};
+use dropchain::kernel::model::MAGIC;
+use dropchain::kernel::train::CHECKPOINT_MAGIC;
 use dropchain::{Error, Result};
 use same_file::Handle;
 

@@ -1,8 +1,9 @@
 //! From a file of CRFsuite to a model.
 
 use dropchain::kernel::ids::LabelId;
+use dropchain::kernel::model::MAX_LABELS;
 use dropchain::label::LabelSet;
-use dropchain::model::{EdgeWeights, Header, MAX_LABELS, Precision};
+use dropchain::model::{EdgeWeights, Header, Precision};
 use dropchain::{Error, Model, Result};
 
 use super::damaged;

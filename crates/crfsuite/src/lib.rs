@@ -54,7 +54,7 @@ mod tests;
 use std::path::Path;
 
 use dropchain::kernel::input_file::InputFile;
-use dropchain::model::MAX_LABELS;
+use dropchain::kernel::model::MAX_LABELS;
 use dropchain::{Error, MemoryLimit, Model, Result};
 use file::CrfsuiteFile;
 pub use file::MAGIC;

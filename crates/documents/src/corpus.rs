@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use dropchain::error::{Error, Place, Result};
 use dropchain::kernel::extract::{Alphabet, SparseRows};
 use dropchain::kernel::fingerprint::Fingerprinter;
 use dropchain::kernel::ids::AttributeId;
-use dropchain::memory::{MemoryLimit, input_over_limit};
+use dropchain::kernel::memory::input_over_limit;
 use dropchain::template::Attribute;
+use dropchain::{Error, MemoryLimit, Place, Result};
 
 use crate::options::{DocumentOptions, Task};
 use crate::{FeatureOptions, Instance, InstanceContent, Loss};

@@ -13,9 +13,8 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{Instance, InstanceContent};
-use dropchain::error::{Error, Result};
 use dropchain::kernel::random::{nth, uniform};
-use dropchain::tokenize;
+use dropchain::{Error, Result, tokenize};
 
 /// The longest n-gram.
 const LONGEST: usize = 20;

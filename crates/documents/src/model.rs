@@ -11,9 +11,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::Loss;
 use crate::linear::output_score;
 use crate::options::{DataOptions, Multiclass, Task};
-use dropchain::error::{Error, Result};
 use dropchain::kernel::input_file::InputFile;
-use dropchain::model::{MAGIC, Magic};
+use dropchain::kernel::model::{MAGIC, Magic};
+use dropchain::{Error, Result};
 
 impl Task {
     const ALL: [Self; 2] = [Self::Classes, Self::Numbers];

@@ -5,8 +5,7 @@ use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
 use crate::{FeatureOptions, Loss, TableFeatures};
-use dropchain::error::{Error, Result};
-use dropchain::memory::MemoryLimit;
+use dropchain::{Error, MemoryLimit, Result};
 
 /// How several classes are told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]

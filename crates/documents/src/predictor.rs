@@ -12,9 +12,9 @@ use crate::options::{Multiclass, Task};
 use crate::{
     ClassEvaluation, Instance, InstanceFormat, InstanceReadOptions, NumberEvaluation, Tokens,
 };
-use dropchain::error::{Error, Result};
 use dropchain::kernel::atomic_file;
 use dropchain::kernel::math::{log_sum_exp, sigmoid};
+use dropchain::{Error, Result};
 use dropchain_analysis::PairedBootstrap;
 
 /// Predicts with a model of documents.

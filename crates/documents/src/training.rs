@@ -12,7 +12,7 @@ use crate::linear::{Fitted, Problem, Step};
 use crate::model::{ModelFile, ModelHeader};
 use crate::options::{DocumentOptions, Multiclass, NoiseKind, Strengths, Task};
 use crate::{DocumentModel, Loss};
-use dropchain::error::Result;
+use dropchain::Result;
 use dropchain::kernel::extract::SparseRows;
 use dropchain::kernel::optim::StopReason;
 use dropchain::train::{DevScore, Iteration, ObjectiveTerms, OptimizerStep, WeightCounts};

@@ -11,8 +11,8 @@ use crate::corpus::{DocumentCorpus, Target};
 use crate::linear::Problem;
 use crate::options::Strengths;
 use crate::training::{Development, DocumentTrainer, Trained};
-use dropchain::error::{Error, Result};
 use dropchain::kernel::random::uniform;
+use dropchain::{Error, Result};
 
 /// A configuration of a search, and its score.
 #[derive(Clone, Debug, PartialEq, Serialize)]

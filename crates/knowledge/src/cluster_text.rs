@@ -6,9 +6,9 @@ use super::options::KnowledgeOptions;
 use super::part::{KnowledgeKind, KnowledgePart};
 use crate::cluster::{Clusters, InternedText};
 use dropchain::corpus::{Format, ReadOptions, Reader, Supervision};
-use dropchain::error::{Error, Result};
-use dropchain::memory::input_over_limit;
+use dropchain::kernel::memory::input_over_limit;
 use dropchain::sentence::Sentence;
+use dropchain::{Error, Result};
 
 /// Learns clusters from the text of all files together.
 ///

@@ -32,9 +32,9 @@ use std::path::Path;
 use cluster_text::learn_clusters;
 #[doc(hidden)]
 pub use cluster_text::{in_tenths, read_cluster_text};
-use dropchain::error::{Error, Result};
 use dropchain::kernel::input_file::read_text_prefix;
 use dropchain::template::Template;
+use dropchain::{Error, Result};
 pub use options::{KnowledgeFiles, KnowledgeOptions};
 pub use part::{KnowledgeKind, KnowledgePart};
 

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use dropchain::error::{Error, Result};
-use dropchain::train::check_not_negative;
+use dropchain::kernel::train::check_not_negative;
+use dropchain::{Error, Result};
 
 /// An algorithm with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]

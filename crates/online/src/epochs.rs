@@ -2,11 +2,11 @@
 
 use std::sync::atomic::AtomicBool;
 
-use dropchain::error::{Error, Result};
 use dropchain::kernel::extract::Dataset;
 use dropchain::kernel::objective::{NoiseOptions, Penalty, Terms};
 use dropchain::kernel::score::ParameterSpace;
 use dropchain::train::Calibration;
+use dropchain::{Error, Result};
 
 use crate::algorithm::{Algorithm, LearningRate};
 use crate::calibration::calibrate;

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use dropchain::error::{Error, Result};
 use dropchain::kernel::objective::Terms;
 use dropchain::kernel::optim::Outcome;
-use dropchain::train::{
-    AnyLearner, Course, Defaults, Engine, Learner, LearnerOptions, NoiseKind, NoiseOptions,
-    Regularization, Request, Schedule, Stage, StageObjective, TrainingSet, check_not_negative,
-    fields, unfit,
+use dropchain::kernel::train::{
+    AnyLearner, Course, Defaults, Learner, LearnerOptions, Regularization, Request, Schedule,
+    Stage, StageObjective, TrainingSet, check_not_negative, fields, unfit,
 };
+use dropchain::train::{Engine, NoiseKind, NoiseOptions};
+use dropchain::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

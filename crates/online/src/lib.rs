@@ -6,7 +6,7 @@
 //! | [`Perceptron`], [`PassiveAggressive`], [`Arow`] | `mistakes.rs` |
 //! | [`WarmStarted`]: L-BFGS after two passes of stochastic updates | `warm_start.rs` |
 //!
-//! Each is a [`Learner`](dropchain::train::Learner) of the trainer, and [`Method`] has them all by
+//! Each is a [`Learner`](dropchain::kernel::train::Learner) of the trainer, and [`Method`] has them all by
 //! name. A learner visits the sentences in an order that is a function of seed and epoch
 //! (`order.rs`). Weights have the layout of the parameters (`problem.rs`), and a sentence changes
 //! those of its rows of the design matrix (`rows.rs`). What it costs does not depend on the number

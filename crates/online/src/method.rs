@@ -1,7 +1,8 @@
 //! All learners, by name.
 
 use dropchain::Result;
-use dropchain::train::{AnyLearner, Defaults, Lbfgs};
+use dropchain::kernel::train::{AnyLearner, Defaults};
+use dropchain::train::Lbfgs;
 
 use crate::{Arow, PassiveAggressive, Perceptron, Sgd, WarmStarted};
 

@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use dropchain::error::{Error, Result};
 use dropchain::kernel::objective::Terms;
 use dropchain::kernel::optim::{Iteration, Outcome, StopReason};
-use dropchain::train::{Course, Stage};
+use dropchain::kernel::train::{Course, Stage};
+use dropchain::{Error, Result};
 
 use crate::epochs::{Epoch, EpochLearner, LearnerSettings};
 

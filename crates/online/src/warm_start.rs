@@ -12,13 +12,14 @@
 
 use std::sync::Arc;
 
-use dropchain::error::{Error, Result};
 use dropchain::kernel::objective::Terms;
 use dropchain::kernel::optim::{Outcome, StopReason};
-use dropchain::train::{
-    AnyLearner, Course, Lbfgs, Learner, LearnerOptions, NoiseOptions, Regularization, Request,
-    Schedule, Stage, StageObjective, TrainingSet,
+use dropchain::kernel::train::{
+    AnyLearner, Course, Learner, LearnerOptions, Regularization, Request, Schedule, Stage,
+    StageObjective, TrainingSet,
 };
+use dropchain::train::{Lbfgs, NoiseOptions};
+use dropchain::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::{Algorithm, LearningRate};

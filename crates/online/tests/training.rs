@@ -2,16 +2,17 @@
 
 use std::ops::ControlFlow;
 
-use dropchain::corpus::{Corpus, Format, LineRules, ReadOptions, Supervision};
+use dropchain::corpus::{Corpus, Format, ReadOptions, Supervision};
 use dropchain::kernel::chain::Order;
 use dropchain::kernel::optim::LbfgsOptions;
 use dropchain::kernel::score::{Boundary, States};
+use dropchain::kernel::train::{AnyLearner, AnyOptions, Learner, Regularization, Request};
 use dropchain::label::Scheme;
 use dropchain::model::Precision;
+use dropchain::sentence::LineRules;
 use dropchain::train::{
-    AnyLearner, AnyOptions, BaseRole, Calibration, CheckpointInterval, Checkpoints, Iteration,
-    Lbfgs, Learner, NoiseKind, NoiseOptions, Observer, ObserverError, Regularization, Request,
-    TrainOptions, TrainSettings, Trained, Trainer,
+    BaseRole, Calibration, CheckpointInterval, Checkpoints, Iteration, Lbfgs, NoiseKind,
+    NoiseOptions, Observer, ObserverError, TrainOptions, TrainSettings, Trained, Trainer,
 };
 use dropchain::{Result, Template};
 use dropchain_online::{Arow, Method, PassiveAggressive, Perceptron, Sgd, WarmStarted};

@@ -2,7 +2,8 @@
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command};
-use dropchain::train::{AnyLearner, Lbfgs, TrainOptions};
+use dropchain::kernel::train::AnyLearner;
+use dropchain::train::{Lbfgs, TrainOptions};
 use dropchain::{Error, Result};
 use dropchain_online::{Arow, Method, PassiveAggressive, Perceptron, Sgd, WarmStarted};
 

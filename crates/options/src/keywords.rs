@@ -168,7 +168,7 @@ fn message(error: &clap::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use dropchain::train::AnyOptions;
+    use dropchain::kernel::train::AnyOptions;
 
     use super::*;
 

@@ -2,7 +2,8 @@
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::train::{AnyOptions, TrainOptions};
+use dropchain::kernel::train::AnyOptions;
+use dropchain::train::TrainOptions;
 
 use super::algorithm::AlgorithmOptions;
 use super::model::{ModelOptions, StorageOptions};

@@ -1,7 +1,7 @@
 //! Values of options.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use dropchain::names::Named;
+use dropchain::kernel::names::Named;
 
 /// Parses the name of a value.
 pub fn named<T: Named>() -> impl TypedValueParser<Value = T> {

@@ -7,9 +7,9 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use dropchain::error::{Error, Result};
 use dropchain::kernel::atomic_file;
 use dropchain::kernel::input_file::read_text;
+use dropchain::{Error, Result};
 use dropchain_report::plot::Sheet;
 
 fn draw(source: &Path, target: &Path) -> Result<()> {

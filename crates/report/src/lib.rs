@@ -23,9 +23,9 @@ mod views;
 use std::path::Path;
 use std::time::SystemTime;
 
-use dropchain::error::{Error, Place, Result};
 use dropchain::kernel::input_file::read_text;
 use dropchain::train::Pass;
+use dropchain::{Error, Place, Result};
 use dropchain_analysis::WordCounts;
 use dropchain_formats::Escaped;
 use minijinja::syntax::SyntaxConfig;

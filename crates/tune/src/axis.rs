@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use serde_json::{Value, json};
 
-use dropchain::error::{Error, Result};
 use dropchain::kernel::random::uniform;
+use dropchain::{Error, Result};
 
 /// The end of every parse error.
 const EXPECTED: &str = "expected numbers such as 0.1,0.3 or a range such as 0.01:1";

@@ -17,9 +17,9 @@ use serde_json::{Map, Value};
 
 use super::pool::lock;
 use super::run::{Course, RunKey};
-use dropchain::error::{Error, Result};
 use dropchain::kernel::atomic_file;
-use dropchain::train::CHECKPOINT_MAGIC;
+use dropchain::kernel::train::CHECKPOINT_MAGIC;
+use dropchain::{Error, Result};
 
 /// A file that keeps the finished runs of a search, which are not trained again.
 ///

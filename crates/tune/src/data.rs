@@ -4,12 +4,12 @@ use std::hash::{Hash, Hasher};
 
 use xxhash_rust::xxh3::Xxh3;
 
-use dropchain::Sentence;
 use dropchain::corpus::Corpus;
-use dropchain::error::{Error, Result};
+use dropchain::kernel::train::{Folds, is_content};
 use dropchain::label::{Labeling, PlainLabels, Scheme};
 use dropchain::template::Template;
-use dropchain::train::{BaseModels, Folds, TrainSettings, TrainingCorpora, is_content};
+use dropchain::train::{BaseModels, TrainSettings, TrainingCorpora};
+use dropchain::{Error, Result, Sentence};
 
 /// The data of a search.
 #[derive(Clone, Debug)]
@@ -136,7 +136,7 @@ impl TuningData<'_> {
 /// Returns the settings with other options.
 pub(super) fn changed(
     settings: &TrainSettings,
-    change: impl FnOnce(&mut dropchain::train::AnyOptions),
+    change: impl FnOnce(&mut dropchain::kernel::train::AnyOptions),
 ) -> Result<TrainSettings> {
     let mut options = settings.all_options();
     change(&mut options);

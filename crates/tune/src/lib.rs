@@ -44,7 +44,7 @@ mod trial;
 pub use axis::Axis;
 pub use checkpoint::Checkpoint;
 pub use data::TuningData;
-pub use dropchain::train::Folds;
+pub use dropchain::kernel::train::Folds;
 pub use gain::NoiseGain;
 pub use plan::Plan;
 pub use search::{Search, TuneObserver, TuneResult};

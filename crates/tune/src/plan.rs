@@ -5,10 +5,8 @@ use std::sync::atomic::AtomicBool;
 use super::data::TuningData;
 use super::run::Run;
 use super::space::Configuration;
-use dropchain::Corpus;
-use dropchain::error::Result;
-use dropchain::memory::MemoryLimit;
 use dropchain::train::ModelMatch;
+use dropchain::{Corpus, MemoryLimit, Result};
 
 /// What is known of a search before its first run.
 #[derive(Clone, Debug)]

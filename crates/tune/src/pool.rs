@@ -10,7 +10,7 @@ use std::thread;
 
 use rayon::ThreadPoolBuilder;
 
-use dropchain::error::{Error, Result};
+use dropchain::{Error, Result};
 
 /// Runs the jobs 0 to `count`, as many at a time as there are workers, which divide the threads
 /// among them; fewer, if the system has not enough threads. Calls `receive` with the number of each

@@ -6,13 +6,11 @@ use std::sync::atomic::AtomicBool;
 use serde::{Deserialize, Serialize};
 
 use super::data::TuningData;
-use dropchain::Trainer;
-use dropchain::error::Result;
-use dropchain::memory::MemoryLimit;
 use dropchain::train::{
     End, Iteration, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start,
     TrainSettings, Trained,
 };
+use dropchain::{MemoryLimit, Result, Trainer};
 
 /// A run of a search, by the index of its configuration and, with folds, that of its fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -14,11 +14,11 @@ use super::pool::run_jobs;
 use super::run::{Course, Record, Run, RunKey};
 use super::space::Configuration;
 use super::trial::{Trial, TrialScore};
-use dropchain::error::{Error, Result};
 use dropchain::kernel::optim::StopReason;
-use dropchain::memory::MemoryLimit;
+use dropchain::kernel::train::Regularization;
 use dropchain::model::Model;
-use dropchain::train::{Pruned, Regularization, Rounded, TrainSettings, Trained};
+use dropchain::train::{Pruned, Rounded, TrainSettings, Trained};
+use dropchain::{Error, MemoryLimit, Result};
 
 /// Options that only the final model depends on: a search may be resumed with other values.
 const FREE_OPTIONS: [&str; 2] = ["prune", "precision"];

@@ -7,8 +7,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::axis::{Axis, Scale};
-use dropchain::error::{Error, Result};
-use dropchain::train::{Defaults, TrainSettings};
+use dropchain::kernel::train::Defaults;
+use dropchain::train::TrainSettings;
+use dropchain::{Error, Result};
 
 /// Maximum number of configurations; more is a typo.
 const MAX_CONFIGURATIONS: usize = 1000;

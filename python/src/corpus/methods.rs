@@ -5,10 +5,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dropchain::corpus::{
-    Corpus, DocumentRule, Format, OutputFormat, ReadOptions, ReadReport, SAMPLE_DEV, SAMPLE_TEST,
-    SAMPLE_TRAIN, Separation,
-};
+use dropchain::corpus::{Corpus, Format, OutputFormat, ReadOptions, ReadReport};
+use dropchain::kernel::corpus::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};
+use dropchain::sentence::{DocumentRule, Separation};
 use dropchain::{Sentence, Tagger, Template};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use dropchain::Error;
-use dropchain::corpus::{LineRules, ReadLimits, ReadOptions, Supervision, TextOptions};
+use dropchain::corpus::{ReadLimits, ReadOptions, Supervision, TextOptions};
+use dropchain::sentence::LineRules;
 use dropchain_formats::{InputFormat, SpanOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

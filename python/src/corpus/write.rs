@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use dropchain::corpus::{
-    OutputFormat, Schema, Separation, Tagged, WriteOptions, Writer, with_notes,
-};
+use dropchain::corpus::{OutputFormat, Tagged, WriteOptions, Writer};
 use dropchain::kernel::atomic_file;
+use dropchain::kernel::corpus::with_notes;
+use dropchain::sentence::{Schema, Separation};
 use dropchain::{Error, Result, Sentence};
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! What is known about the labels of a sentence.
 
-use dropchain::corpus::TokenLabel;
 use dropchain::label::Span;
+use dropchain::sentence::TokenLabel;
 use dropchain::tag::Condition;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

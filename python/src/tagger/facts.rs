@@ -1,8 +1,8 @@
 //! Contents of a model as dicts.
 
 use dropchain::Model;
-use dropchain::model::FORMAT_VERSION;
-use dropchain::tag::{AttributeKind, Order, TrainingRecord};
+use dropchain::kernel::model::FORMAT_VERSION;
+use dropchain::model::{AttributeKind, Order, TrainingRecord};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dropchain::Sentence;
-use dropchain::corpus::Document;
-use dropchain::tag::{AttributeKind, Condition, TagDocuments, TagOptions, Tagging};
+use dropchain::model::AttributeKind;
+use dropchain::sentence::Document;
+use dropchain::tag::{Condition, TagDocuments, TagOptions, Tagging};
 use dropchain_analysis::{
     ExplainedSentence, ExplainedTokens, Explanation, labels_against, words_to_explain,
 };

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use dropchain::corpus::Schema;
 use dropchain::label::LabelId;
-use dropchain::tag::{Header, LabelPath, TagInput, TagOptions, Tagging, Workspace};
+use dropchain::model::Header;
+use dropchain::sentence::Schema;
+use dropchain::tag::{LabelPath, TagInput, TagOptions, Tagging, Workspace};
 use dropchain::{Model, Result, Sentence, Tagger};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -1,12 +1,11 @@
 //! The attributes of a sentence that the model knows, with their names.
 
-use dropchain::error::Place;
 use dropchain::kernel::extract::TokenSink;
-use dropchain::memory::{MemoryLimit, input_over_limit};
+use dropchain::kernel::memory::input_over_limit;
 use dropchain::model::{AttributeKind, Model};
 use dropchain::sentence::Attributes;
 use dropchain::template::{Attribute, AttributeSink};
-use dropchain::{Error, Result};
+use dropchain::{Error, MemoryLimit, Place, Result};
 
 use crate::SMALL;
 

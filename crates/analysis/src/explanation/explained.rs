@@ -1,7 +1,7 @@
 //! A sentence whose labels are explained: which tokens, compared with what, and in which words.
 
 use dropchain::kernel::ids::LabelId;
-use dropchain::sentence::list_names;
+use dropchain::kernel::sentence::list_names;
 use dropchain::tag::Tagger;
 use dropchain::{Error, Result, Sentence};
 

@@ -29,8 +29,9 @@ use attributes::Collector;
 use dropchain::Result;
 use dropchain::kernel::chain::{Detour, MaxMarginals};
 use dropchain::kernel::ids::LabelId;
+use dropchain::kernel::tag::SentenceScores;
 use dropchain::sentence::Attributes;
-use dropchain::tag::{Condition, SentenceScores, TagInput, TagOptions, Tagger};
+use dropchain::tag::{Condition, TagInput, TagOptions, Tagger};
 pub use explained::{
     ExplainedSentence, ExplainedTokens, Reasons, labels_against, words_to_explain,
 };

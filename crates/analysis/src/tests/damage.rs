@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dropchain::Error;
+use dropchain::kernel::tag::AttributeFilter;
 use dropchain::sentence::Schema;
-use dropchain::tag::AttributeFilter;
 use dropchain::template::Attribute;
 
 use super::*;

@@ -1,10 +1,10 @@
 //! Explanations against the enumeration of all label sequences.
 
-use dropchain::corpus::TokenLabel;
+use dropchain::kernel::model::add_recall_bias;
 use dropchain::kernel::random::uniform;
 use dropchain::label::Span;
-use dropchain::model::{TrainingRecord, add_recall_bias};
-use dropchain::sentence::Attributes;
+use dropchain::model::TrainingRecord;
+use dropchain::sentence::{Attributes, TokenLabel};
 
 use super::*;
 

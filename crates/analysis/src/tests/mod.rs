@@ -6,8 +6,9 @@ mod explanation;
 
 use dropchain::kernel::chain::{Order, score};
 use dropchain::kernel::ids::LabelId;
+use dropchain::kernel::model::LabelSource;
 use dropchain::label::{LabelSet, Scheme};
-use dropchain::model::{EdgeWeights, Header, LabelSource, NodeWeights, Precision};
+use dropchain::model::{EdgeWeights, Header, NodeWeights, Precision};
 use dropchain::tag::{Condition, TagOptions, Tagging, Workspace};
 use dropchain::{Model, Sentence, Tagger, Template};
 

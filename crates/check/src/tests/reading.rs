@@ -2,8 +2,8 @@
 
 use super::super::{Check, CheckOptions, FindingKind, Role};
 use super::{check_with, examples, kinds, report};
+use dropchain::MemoryLimit;
 use dropchain::corpus::{ReadLimits, ReadOptions, TextOptions};
-use dropchain::memory::MemoryLimit;
 
 #[test]
 fn reading_goes_on_after_every_sentence_that_cannot_be_read() {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dropchain::train::Defaults;
+use dropchain::kernel::train::Defaults;
 use dropchain_options::NoiseLevels;
 
 use super::results::SweepAxis;

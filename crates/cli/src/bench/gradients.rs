@@ -2,8 +2,9 @@
 
 use clap::Args;
 use dropchain::corpus::Corpus;
+use dropchain::kernel::train::TrainingSet;
 use dropchain::template::Template;
-use dropchain::train::{BaseModels, TrainOptions, TrainSettings, TrainingSet};
+use dropchain::train::{BaseModels, TrainOptions, TrainSettings};
 use dropchain::{Error, Result};
 use dropchain_options::ModelOptions;
 use serde_json::json;

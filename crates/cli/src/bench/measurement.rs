@@ -22,9 +22,9 @@
 use std::time::Instant;
 
 use cpu_time::ProcessTime;
-use dropchain::error::{Error, Result};
 use dropchain::kernel::noise::Engine;
 use dropchain::kernel::optim::Objective;
+use dropchain::{Error, Result};
 
 use super::problem::Problem;
 use super::results::{Deviation, Measurement, Spread};

@@ -7,7 +7,8 @@ use dropchain::kernel::ids::LabelId;
 use dropchain::kernel::objective::{NoiseOptions, PenalizedLikelihood, active_counts};
 use dropchain::kernel::random::uniform;
 use dropchain::kernel::score::{Boundary, ParameterSpace, SpaceOptions, States};
-use dropchain::train::{TrainSettings, TrainingSet};
+use dropchain::kernel::train::TrainingSet;
+use dropchain::train::TrainSettings;
 
 use super::variant::Variant;
 

@@ -1,6 +1,6 @@
 //! How the cost of the engines depends on labels, length and attributes.
 
-use dropchain::error::Result;
+use dropchain::Result;
 
 use super::measurement::measure;
 use super::problem::{Problem, Shape};

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use dropchain::error::{Error, Result};
 use dropchain::kernel::noise::Engine;
 use dropchain::train::{NoiseKind, NoiseOptions};
+use dropchain::{Error, Result};
 
 /// A variant of the objective: the likelihood alone, or with the noise term computed by an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,10 +5,11 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::str::FromStr;
 
-use dropchain::error::{Error, Result};
 use dropchain::kernel::optim::{LbfgsOptions, minimize};
 use dropchain::kernel::random::uniform;
-use dropchain::train::{TrainSettings, TrainingSet};
+use dropchain::kernel::train::TrainingSet;
+use dropchain::train::TrainSettings;
+use dropchain::{Error, Result};
 
 /// Default standard deviation of random weights: with 20 attributes per token, scores have a
 /// standard deviation of about 1.

@@ -7,7 +7,8 @@ mod weights;
 use std::path::PathBuf;
 
 use clap::Args;
-use dropchain::model::{AttributeKind, FORMAT_VERSION, Model};
+use dropchain::kernel::model::FORMAT_VERSION;
+use dropchain::model::{AttributeKind, Model};
 use dropchain::{Result, Template};
 use dropchain_analysis::LineStatistics;
 use serde_json::{Map, Value, json};

@@ -10,7 +10,9 @@ mod tests;
 
 use std::hash::{Hash, Hasher};
 
-use dropchain::train::{BaseModels, Learner, Ranks, Request};
+use dropchain::kernel::ranks::Ranks;
+use dropchain::kernel::train::{Learner, Request};
+use dropchain::train::BaseModels;
 use dropchain::{Corpus, Error, Result, Sentence, Template};
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use dropchain::eval::{Counts, Metrics, ratio};
+use dropchain::eval::{Counts, Metrics};
+use dropchain::kernel::eval::ratio;
 use dropchain::kernel::random::uniform;
 use dropchain_analysis::{BootstrapReport, Calibration};
 

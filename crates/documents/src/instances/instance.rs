@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use dropchain::corpus::ReadOptions;
-use dropchain::error::{Error, Place, Result};
+use dropchain::{Error, Place, Result};
 
 /// A document: a text, or features that were made elsewhere, perhaps with its class.
 #[derive(Clone, Debug, PartialEq)]

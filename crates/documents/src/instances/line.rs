@@ -9,8 +9,9 @@ use serde_json::value::RawValue;
 use super::instance::{
     Instance, InstanceContent, InstanceFormat, InstanceReadOptions, checked_label,
 };
-use dropchain::corpus::{InputLine, JsonObject, LineReader, is_blank};
-use dropchain::error::Result;
+use dropchain::Result;
+use dropchain::corpus::{InputLine, LineReader};
+use dropchain::kernel::corpus::{JsonObject, is_blank};
 
 /// Reads the next document. Blank lines are skipped, but not among lines of text alone, where each
 /// is a document.

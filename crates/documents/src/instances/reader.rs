@@ -9,9 +9,10 @@ use std::sync::Arc;
 use super::instance::{Instance, InstanceContent, InstanceFormat, InstanceReadOptions};
 use super::line;
 use super::table::Table;
-use dropchain::corpus::{LineReader, check_regular, check_sources, open_stream};
-use dropchain::error::{Error, Place, Result};
-use dropchain::memory::{MemoryLimit, input_over_limit};
+use dropchain::corpus::LineReader;
+use dropchain::kernel::corpus::{check_regular, check_sources, open_stream};
+use dropchain::kernel::memory::input_over_limit;
+use dropchain::{Error, MemoryLimit, Place, Result};
 
 /// An iterator over the documents of some inputs. It ends after an error.
 pub struct InstanceReader {

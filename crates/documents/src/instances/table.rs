@@ -11,8 +11,9 @@ use hashbrown::{HashMap, HashSet};
 use super::instance::{
     Instance, InstanceContent, InstanceReadOptions, TableFeatures, checked_label,
 };
-use dropchain::corpus::{InputStream, LineReader, Repair};
-use dropchain::error::{Error, Place, Result};
+use dropchain::corpus::{LineReader, Repair};
+use dropchain::kernel::corpus::InputStream;
+use dropchain::{Error, Place, Result};
 
 /// A table that is being read.
 pub(super) struct Table {

@@ -36,8 +36,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::logistic::{LogisticMoments, logistic_moments};
-use dropchain::error::{Error, Result};
 use dropchain::kernel::math::sigmoid;
+use dropchain::{Error, Result};
 
 /// δ of a hinge, relative to its scale: the margin 1, or the spread of the targets.
 const SMOOTHING: f64 = 1e-4;

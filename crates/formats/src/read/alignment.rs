@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use dropchain::corpus::{ReadOptions, is_blank};
+use dropchain::corpus::ReadOptions;
+use dropchain::kernel::corpus::is_blank;
 use dropchain::label::{Scheme, Span, encode};
 use dropchain::sentence::{Offsets, Schema, Sentence, TextPosition};
 use dropchain::{Error, Place, Result, tokenize};

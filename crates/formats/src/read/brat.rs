@@ -9,9 +9,8 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use dropchain::corpus::{
-    InputLine, LineReader, ReadFormat, ReadOptions, SentenceParser, check_regular,
-};
+use dropchain::corpus::{InputLine, LineReader, ReadFormat, ReadOptions, SentenceParser};
+use dropchain::kernel::corpus::check_regular;
 use dropchain::{Error, Place, Result, Sentence};
 
 use super::alignment::Aligner;

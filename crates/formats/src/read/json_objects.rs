@@ -1,7 +1,7 @@
 //! JSON objects, one after the other: one per line, or in an array, on any number of lines.
 
 use dropchain::corpus::LineReader;
-use dropchain::memory::input_over_limit;
+use dropchain::kernel::memory::input_over_limit;
 use dropchain::{Error, Place, Result};
 
 use super::MEMORY_PER_BYTE;

@@ -1,6 +1,7 @@
 //! Texts with spans as JSON: the objects of Prodigy, doccano and Label Studio.
 
-use dropchain::corpus::{InputLine, JsonObject, ReadOptions, Repair, parse_object, type_name};
+use dropchain::corpus::{InputLine, ReadOptions, Repair};
+use dropchain::kernel::corpus::{JsonObject, parse_object, type_name};
 use dropchain::{Error, Place, Result};
 use serde::Deserialize;
 use serde::de::IgnoredAny;

@@ -2,7 +2,7 @@
 
 use dropchain::corpus::Repair;
 
-use dropchain::corpus::OffsetUnit;
+use dropchain::sentence::OffsetUnit;
 
 /// Spans that [`Misaligned::Expand`] extends.
 pub(super) const EXPANDED: Repair =

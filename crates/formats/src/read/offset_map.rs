@@ -1,6 +1,6 @@
 //! From offsets in any unit to bytes.
 
-use dropchain::corpus::OffsetUnit;
+use dropchain::sentence::OffsetUnit;
 
 /// Marks an offset inside a character.
 const INSIDE: u32 = u32::MAX;

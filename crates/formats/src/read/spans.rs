@@ -57,7 +57,8 @@ impl SentenceParser for SpansParser {
 
 #[cfg(test)]
 mod tests {
-    use dropchain::corpus::{OffsetUnit, Reader, TextOptions};
+    use dropchain::corpus::{Reader, TextOptions};
+    use dropchain::sentence::OffsetUnit;
 
     use super::*;
     use crate::read::marked_json::REJECTED;

@@ -7,7 +7,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use dropchain::corpus::{JsonObject, Tagged};
+use dropchain::corpus::Tagged;
+use dropchain::kernel::corpus::JsonObject;
 use dropchain::sentence::{Offsets, TextPosition};
 use dropchain::{Error, Place, Result, Sentence, tokenize};
 use serde::ser::SerializeMap;

@@ -6,7 +6,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
 use super::annotated_text::{AnnotatedText, Mark};
-use dropchain::corpus::OffsetUnit;
+use dropchain::sentence::OffsetUnit;
 
 /// An object: the other members of the input object, verbatim, and these.
 struct Record<'a> {

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use dropchain::corpus::{OffsetUnit, SentenceWriter, Tagged, WriteFormat, WriteOptions};
+use dropchain::corpus::{SentenceWriter, Tagged, WriteFormat, WriteOptions};
+use dropchain::sentence::OffsetUnit;
 use dropchain::{Error, Result};
 use serde::Serialize;
 

@@ -7,7 +7,7 @@ use super::assignment::{ClusterAssignment, MergeTree};
 use super::bigrams::Bigrams;
 use super::interned_text::InternedText;
 use super::window::ClusterWindow;
-use dropchain::error::{Error, Result};
+use dropchain::{Error, Result};
 
 /// Range of the number of clusters.
 const CLUSTERS: RangeInclusive<usize> = 2..=10_000;

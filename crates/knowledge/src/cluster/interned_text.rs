@@ -3,7 +3,7 @@
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
-use dropchain::error::{Error, Result};
+use dropchain::{Error, Result};
 
 /// Separates sentences in the stream of words.
 pub(super) const BREAK: u32 = u32::MAX;

@@ -191,7 +191,7 @@ fn errors_name_what_was_found() {
     let few = Knowledge::read(&text, &options, &mut |_| ());
     assert_eq!(error(few), "1 clusters; expected 2 to 10000");
     options.clusters = 3;
-    options.read.limits.memory = dropchain::memory::MemoryLimit::Bytes(1);
+    options.read.limits.memory = dropchain::MemoryLimit::Bytes(1);
     let over = error(Knowledge::read(&text, &options, &mut |_| ()));
     assert!(over.contains("text.txt:1") && over.contains("memory"), "{over}");
     let stdin = KnowledgeFiles { clusters: vec!["-".into()], ..KnowledgeFiles::default() };

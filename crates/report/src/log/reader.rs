@@ -1,7 +1,7 @@
 //! Reading logs.
 
-use dropchain::error::{Error, Place, Result};
 use dropchain::train::{End, Iteration, Pass, Start};
+use dropchain::{Error, Place, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use dropchain::error::{Error, Result};
 use dropchain::train::{End, Iteration, ModelMatch, Observer, ObserverError, Pass, Start};
+use dropchain::{Error, Result};
 use serde::Serialize;
 
 use super::{Header, Record};

@@ -1,6 +1,6 @@
 //! Points in one style.
 
-use dropchain::error::Error;
+use dropchain::Error;
 use serde::Deserialize;
 
 use super::axis::LARGEST;

@@ -1,6 +1,6 @@
 //! Plots side by side, as a file of their own.
 
-use dropchain::error::{Error, Result};
+use dropchain::{Error, Result};
 use dropchain_formats::Escaped;
 use serde::Deserialize;
 

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::fs;
 use std::time::Duration;
 
-use dropchain::error::Error;
+use dropchain::Error;
+use dropchain::kernel::model::NoiseExposure;
 use dropchain::kernel::optim::StopReason;
-use dropchain::model::NoiseExposure;
 use dropchain::train::{
     DataSizes, DevScore, End, Iteration, ModelSizes, ObjectiveTerms, Observer, OptimizerStep, Pass,
     Start, WeightCounts,

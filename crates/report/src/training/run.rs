@@ -1,6 +1,6 @@
 //! A run and what became of it.
 
-use dropchain::model::NoiseExposure;
+use dropchain::kernel::model::NoiseExposure;
 use dropchain::train::{DevScore, StopReason};
 
 use crate::log::Run;

@@ -6,14 +6,12 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 use super::*;
-use dropchain::Sentence;
 use dropchain::corpus::{Corpus, Format, ReadOptions};
-use dropchain::error::Result;
-use dropchain::memory::MemoryLimit;
 use dropchain::template::Template;
 use dropchain::train::{
     BaseModels, DevScore, NoiseKind, TrainOptions, TrainSettings, Trainer, TrainingCorpora,
 };
+use dropchain::{MemoryLimit, Result, Sentence};
 
 /// The beginning of a part of the sample corpus, to train in a moment.
 fn sample(part: &str) -> Corpus {

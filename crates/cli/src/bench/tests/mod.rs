@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use dropchain::kernel::noise::Engine;
+use dropchain::kernel::train::TrainingSet;
 use dropchain::sentence::{Schema, Sentence};
 use dropchain::template::Template;
-use dropchain::train::{Lbfgs, TrainOptions, TrainSettings, TrainingSet};
+use dropchain::train::{Lbfgs, TrainOptions, TrainSettings};
 
 use super::measurement::measure;
 use super::problem::{Problem, Shape};

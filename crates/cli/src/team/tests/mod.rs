@@ -3,7 +3,8 @@
 use dropchain::corpus::{Format, ReadOptions};
 use std::sync::{Arc, Barrier, Mutex};
 
-use dropchain::train::{Lbfgs, NoiseKind, NoiseOptions, Reduce};
+use dropchain::kernel::ranks::Reduce;
+use dropchain::train::{Lbfgs, NoiseKind, NoiseOptions};
 use dropchain::{Corpus, Template};
 use serde_json::json;
 

@@ -4,9 +4,10 @@ use std::io::{BufRead, BufReader, Cursor, Read, Write};
 use std::sync::Arc;
 
 use dropchain::corpus::{
-    Format, LineRules, OffsetUnit, OutputFormat, ReadOptions, ReadReport, Reader, Supervision,
-    Tagged, TextOptions, WriteFormat, WriteOptions, Writer,
+    Format, OutputFormat, ReadOptions, ReadReport, Reader, Supervision, Tagged, TextOptions,
+    WriteFormat, WriteOptions, Writer,
 };
+use dropchain::sentence::{LineRules, OffsetUnit};
 use dropchain::{Error, MemoryLimit, Result, Sentence};
 use dropchain_formats::{Inline, InputFormat, Misaligned, SpanOptions, TextFormat};
 use flate2::Compression;

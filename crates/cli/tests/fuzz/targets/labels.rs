@@ -1,8 +1,8 @@
 //! Label schemes and notations.
 
+use dropchain::kernel::label::{ChunkLabel, SchemeConstraint};
 use dropchain::label::{
-    ChunkLabel, LabelSet, Labeling, PlainLabels, Scheme, SchemeConstraint, SchemeDetector, Span,
-    convert, detect, encode, spans,
+    LabelSet, Labeling, PlainLabels, Scheme, SchemeDetector, Span, convert, detect, encode, spans,
 };
 
 use crate::harness::Target;

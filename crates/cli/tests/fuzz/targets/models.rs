@@ -4,8 +4,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dropchain::corpus::Schema;
 use dropchain::model::{AttributeKind, Model};
+use dropchain::sentence::Schema;
 use dropchain::tag::{TagOptions, Tagger, Workspace};
 use dropchain::{Corpus, Sentence, Template, TrainOptions, Trainer};
 use tempfile::TempDir;

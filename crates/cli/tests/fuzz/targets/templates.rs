@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dropchain::corpus::Schema;
+use dropchain::sentence::Schema;
 use dropchain::template::{Attribute, AttributeSink, Template, Workspace};
 use dropchain::{Error, Result, Sentence};
 

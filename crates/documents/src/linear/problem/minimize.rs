@@ -8,8 +8,8 @@ use super::super::loss::{Loss, Smoothing};
 use super::super::objective::Terms;
 use super::{Fitted, PAIRS, Problem, Step, Watch};
 use crate::corpus::Target;
-use dropchain::error::{Error, Result};
 use dropchain::kernel::optim::{LbfgsOptions, Objective, Outcome, StopReason, minimize};
+use dropchain::{Error, Result};
 
 /// What σ is multiplied by where a gap is not this much smaller than the one before, and its least
 /// value relative to the first.

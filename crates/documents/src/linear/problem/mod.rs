@@ -15,9 +15,9 @@ use super::sampling::Sampling;
 use crate::corpus::{DocumentCorpus, Target};
 use crate::model::{Output, OutputLayer, Parts};
 use crate::options::{DocumentOptions, Masks, Multiclass, NoiseKind, Task};
-use dropchain::error::{Error, Result};
 use dropchain::kernel::extract::SparseRows;
 use dropchain::kernel::optim::{Iteration, StopReason};
+use dropchain::{Error, Result};
 
 /// Curvature pairs of L-BFGS: with so many features, iterations are fewer than with those of
 /// taggers.

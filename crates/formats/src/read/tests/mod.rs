@@ -3,7 +3,8 @@
 use std::fs;
 use std::io::Cursor;
 
-use dropchain::corpus::{LineRules, ReadOptions, Reader};
+use dropchain::corpus::{ReadOptions, Reader};
+use dropchain::sentence::LineRules;
 use dropchain::{MemoryLimit, Sentence};
 use proptest::prelude::*;
 

@@ -4,8 +4,9 @@ use std::fs;
 use std::io::Cursor;
 
 use dropchain::corpus::{
-    Format, OffsetUnit, OutputFormat, ReadOptions, Reader, Tagged, TextOptions, WriteOptions,
+    Format, OutputFormat, ReadOptions, Reader, Tagged, TextOptions, WriteOptions,
 };
+use dropchain::sentence::OffsetUnit;
 use dropchain::{MemoryLimit, Sentence};
 use proptest::prelude::*;
 

@@ -3,9 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use dropchain::Sentence;
-use dropchain::corpus::{
-    Format, OffsetUnit, OutputFormat, Tagged, WriteFormat, WriteOptions, Writer,
-};
+use dropchain::corpus::{Format, OutputFormat, Tagged, WriteFormat, WriteOptions, Writer};
+use dropchain::sentence::OffsetUnit;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
