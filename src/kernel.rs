@@ -54,7 +54,6 @@ pub mod simd;
 /// [`corpus`](crate::corpus) reads them, and what it knows of inputs of other kinds.
 pub mod corpus {
     pub use crate::corpus::columns::{CONLLU_COLUMNS, DOCUMENT_START, split_cells};
-    pub use crate::corpus::guess::{OtherKind, recognize};
     pub use crate::corpus::json_object::{JsonObject, parse_object, type_name};
     pub use crate::corpus::lines::{MAX_LINE, is_blank};
     pub use crate::corpus::output::with_notes;

@@ -73,8 +73,8 @@ def test_files_are_read_with_the_options_of_the_command_line(tmp_path):
 
 
 def test_what_is_decided_about_files_is_a_warning(tmp_path):
-    with pytest.warns(UserWarning, match="a:1: looks like a header row: header skips it"):
-        Corpus.parse("TOKEN NE\nAda B-PER\n", format="conll", name="a")
+    with pytest.warns(UserWarning, match="a:1: 1 line that begins with '#'"):
+        Corpus.parse("# names\nAda B-PER\n", format="conll", name="a")
     with pytest.warns(UserWarning, match="column 1 numbers the tokens"):
         read = Corpus.parse("1 Ada B-PER\n2 left O\n", format="conll")
     assert read.words == [["Ada", "left"]]

@@ -4,18 +4,22 @@
 //! cells are separated by single tabs, and may contain spaces or be empty; otherwise by runs of
 //! blanks. Every other line must have the same number of cells. `-DOCSTART-` lines are document
 //! boundaries; their cells are not counted, since many corpora give them fewer. (In a file without
-//! a token they are dropped, since its columns are unknown.)
+//! a token they are dropped, since its columns are unknown.) In a table of tokens ([`Sheet`]),
+//! cells may be those of CSV, and columns of places end sentences.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::columns::{DOCUMENT_START, OUTSIDE, split_blanks, split_cells};
+use super::column_layout::ColumnLayout;
+use super::columns::{DOCUMENT_START, OUTSIDE, split_blanks};
 use super::conllu::{self, MiscLabels, MultiwordEnd, is_new_document};
-use super::guess::{ColumnLayout, Doubts, FirstLines};
+use super::csv::row_cells;
+use super::doubts::Doubts;
 use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
 use super::read_report::Repair;
 use super::sentence_weight::{PendingWeight, check_comment_inside};
+use super::sheet::Sheet;
 use crate::error::Result;
 use crate::sentence::{LineRules, Sentence, Separation};
 
@@ -38,7 +42,9 @@ const HEADER_ROW: Repair = Repair {
 pub(super) struct ConllParser {
     options: ReadOptions,
     is_conllu: bool,
-    first: FirstLines,
+    sheet: Sheet,
+    header: Option<Vec<String>>,
+    places: Vec<String>, // the cells of the last token that tell its sentence
     layout: Option<(ColumnLayout, Doubts)>,
     current: Option<(Sentence, MultiwordEnd)>,
     misc_labels: MiscLabels,
@@ -66,7 +72,9 @@ impl ConllParser {
                 ..options
             },
             is_conllu,
-            first: FirstLines::default(),
+            sheet: Sheet::default(),
+            header: None,
+            places: Vec::new(),
             layout: None,
             current: None,
             misc_labels: MiscLabels::default(),
@@ -74,6 +82,12 @@ impl ConllParser {
             before: BeforeSentence::default(),
             blank: false,
         }
+    }
+
+    /// Whether a row of CSV has only empty cells, which separates sentences as a blank line does.
+    fn is_empty_row(&self, line: &str) -> bool {
+        let separator = self.sheet.separator;
+        separator.is_some_and(|separator| line.chars().all(|c| c == separator || c == ' '))
     }
 
     /// Keeps a comment line.
@@ -103,13 +117,18 @@ impl ConllParser {
 
     /// Parses the token on `line`.
     fn token(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
-        let is_first = self.layout.is_none();
+        if self.begins_sentence(line) {
+            self.end_sentence(line.number, ready)?;
+        }
         let (layout, doubts) = match &mut self.layout {
             Some(layout) => layout,
             None => {
                 let layout = match self.is_conllu {
                     true => ColumnLayout::of_tabs(conllu::schema(line, &self.options)?),
-                    false => ColumnLayout::new(line, &self.first, &self.options)?,
+                    false => {
+                        let sheet = (&self.sheet, self.header.as_deref());
+                        ColumnLayout::new(line, sheet, &self.options)?
+                    }
                 };
                 let doubts = Doubts::new(&layout.schema, self.is_conllu);
                 self.layout.insert((layout, doubts))
@@ -138,21 +157,39 @@ impl ConllParser {
             }
             conllu::push(current, cells, line, &self.options, &mut self.misc_labels)?;
         } else {
-            let pushed = match layout.tabs {
-                true => current.push_input(line.text.split('\t'), line.number),
-                false => current.push_input(split_blanks(line.text), line.number),
+            let pushed = match (layout.csv, layout.tabs) {
+                (Some(_), _) => current.push_input(layout.cells(line.text), line.number),
+                (None, true) => current.push_input(line.text.split('\t'), line.number),
+                (None, false) => current.push_input(split_blanks(line.text), line.number),
             };
             pushed.map_err(|error| layout.explain(line, error, &self.options))?;
         }
         if current.label(t).is_some_and(str::is_empty) {
             return Err(line.error("the label is empty; expected a label, such as O"));
         }
-        if is_first && !self.is_conllu && !self.options.lines.header {
-            doubts.first_token(current, line);
-        }
         doubts.token(current, line, &self.options.report);
         self.options.parse_last_label(current, line)?;
         self.options.check_length(current)
+    }
+
+    /// Returns whether the token on `line` begins a sentence, by the columns of places.
+    fn begins_sentence(&mut self, line: &InputLine) -> bool {
+        let Sheet { separator, places, number, .. } = &self.sheet;
+        if self.sheet.count() == 0 {
+            return false;
+        }
+        let cells = row_cells(line.text, *separator);
+        let number = number.and_then(|(column, first)| Some((cells.get(column)?, first)));
+        let mut begins = number.is_some_and(|(cell, first)| cell.parse() == Ok(first));
+        self.places.resize(places.len(), String::new());
+        for (known, column) in self.places.iter_mut().zip(places) {
+            let cell = cells.get(*column).filter(|cell| !cell.is_empty() && **cell != *known);
+            if let Some(cell) = cell {
+                *known = cell.to_string();
+                begins = true;
+            }
+        }
+        begins
     }
 
     /// Ends the current sentence, if there is one, at the line with this number.
@@ -191,13 +228,13 @@ impl SentenceParser for ConllParser {
 
     fn begin(&mut self, lines: &mut LineReader) -> Result<()> {
         if !self.is_conllu {
-            self.first = FirstLines::look_at(lines, &self.options)?;
+            self.sheet = Sheet::look_at(lines, &self.options)?;
         }
         Ok(())
     }
 
     fn line(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
-        let is_blank = is_blank(line.text);
+        let is_blank = is_blank(line.text) || self.is_empty_row(line.text);
         let was_blank = std::mem::replace(&mut self.blank, is_blank);
         if is_blank {
             let is_extra = match self.is_conllu {
@@ -210,13 +247,13 @@ impl SentenceParser for ConllParser {
             self.end_sentence(line.number, ready)
         } else if self.options.lines.comments && line.text.starts_with('#') {
             self.comment(line)
-        } else if self.options.lines.header && self.first.header.is_none() {
-            let names = split_cells(line.text).into_iter().map(str::to_owned);
-            self.first.header = Some(names.collect());
-            (self.options.report).add_at(&HEADER_ROW, line.file, line.number);
-            Ok(())
         } else if !self.is_conllu && split_blanks(line.text).next() == Some(DOCUMENT_START) {
             self.document_start(line, ready)
+        } else if (self.options.lines.header || self.sheet.has_header) && self.header.is_none() {
+            let names = row_cells(line.text, self.sheet.separator);
+            self.header = Some(names.into_iter().map(Into::into).collect());
+            (self.options.report).add_at(&HEADER_ROW, line.file, line.number);
+            Ok(())
         } else {
             self.token(line, ready)
         }
@@ -239,8 +276,8 @@ impl SentenceParser for ConllParser {
     }
 
     fn separator(&self) -> Option<char> {
-        let tabs = self.layout.as_ref()?.0.tabs;
-        Some(if tabs { '\t' } else { ' ' })
+        let (ColumnLayout { tabs, csv, .. }, _) = self.layout.as_ref()?;
+        Some(if *tabs || csv.is_some() { '\t' } else { ' ' })
     }
 }
 
@@ -253,12 +290,12 @@ fn keep_extra_line(sentence: &mut Sentence, line: &InputLine) {
 /// The sentence for a `-DOCSTART-` line, padded or truncated to the columns of the file. Blanks
 /// before the mark are no cells.
 fn boundary(text: &str, file: &Arc<str>, number: u64, layout: &ColumnLayout) -> Result<Sentence> {
-    let mut cells = layout.cells(text.trim_start_matches([' ', '\t']));
+    let mut cells: Vec<_> = layout.cells(text.trim_start_matches([' ', '\t']));
     let width = layout.schema.input_names().len();
     cells.truncate(width);
     for column in cells.len()..width {
         let label = layout.schema.is_label(column);
-        cells.push(if label { OUTSIDE } else { FILLER });
+        cells.push(if label { OUTSIDE } else { FILLER }.into());
     }
     let mut sentence = Sentence::new(layout.schema.clone(), file.clone());
     sentence.push_input(cells, number)?;

@@ -34,10 +34,27 @@ const DEFAULT_LABEL: &str = "upos";
 
 /// A token ID: the first cell of a line.
 #[derive(Debug, PartialEq, Eq)]
-enum TokenId {
+pub(super) enum TokenId {
     Word(usize),
     Range(usize, usize),
     Empty(usize),
+}
+
+impl TokenId {
+    /// Parses a token ID.
+    pub fn parse(cell: &str) -> Option<Self> {
+        let number = |digits: &str| {
+            let plain = digits.bytes().all(|b| b.is_ascii_digit());
+            plain.then(|| digits.parse::<usize>().ok()).flatten()
+        };
+        if let Some((first, end)) = cell.split_once('-') {
+            number(first).zip(number(end)).map(|(first, end)| Self::Range(first, end))
+        } else if let Some((after, nth)) = cell.split_once('.') {
+            number(after).zip(number(nth)).map(|(after, _)| Self::Empty(after))
+        } else {
+            number(cell).map(Self::Word)
+        }
+    }
 }
 
 /// The last word that a multiword token covers, and the line of that token.
@@ -135,7 +152,12 @@ pub(super) fn is_word(
     multiword_end: &mut MultiwordEnd,
 ) -> Result<bool> {
     let next = last + 1;
-    Err(line.error(match parse_id(line, id)? {
+    let parsed = TokenId::parse(id).ok_or_else(|| {
+        line.error(format!(
+            "id '{id}'; expected a number, a range such as 1-2 or an empty node such as 3.1"
+        ))
+    })?;
+    Err(line.error(match parsed {
         TokenId::Word(word) if word == next => return Ok(true),
         TokenId::Word(word) => {
             format!("expected the word {next}, found {word} (is a blank line missing or too many?)")
@@ -205,26 +227,6 @@ pub(super) fn cells<'a>(line: &InputLine<'a>) -> Result<[&'a str; 10]> {
         )));
     }
     Ok(cells)
-}
-
-/// Parses a token ID.
-fn parse_id(line: &InputLine, cell: &str) -> Result<TokenId> {
-    let number = |digits: &str| {
-        let plain = digits.bytes().all(|b| b.is_ascii_digit());
-        plain.then(|| digits.parse::<usize>().ok()).flatten()
-    };
-    let id = if let Some((first, end)) = cell.split_once('-') {
-        number(first).zip(number(end)).map(|(first, end)| TokenId::Range(first, end))
-    } else if let Some((after, nth)) = cell.split_once('.') {
-        number(after).zip(number(nth)).map(|(after, _)| TokenId::Empty(after))
-    } else {
-        number(cell).map(TokenId::Word)
-    };
-    id.ok_or_else(|| {
-        line.error(format!(
-            "id '{cell}'; expected a number, a range such as 1-2 or an empty node such as 3.1"
-        ))
-    })
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::doubts::check_token;
 use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
 use super::sentence_weight::PendingWeight;
@@ -24,6 +25,10 @@ use crate::sentence::{Attributes, Schema, Sentence, check_attribute};
 /// The prefix of attributes of label pairs.
 const EDGE: &str = "edge:";
 
+/// What is said of a file in which labels stand alone.
+const NO_ATTRIBUTES: &str =
+    "no token has an attribute; expected them after its label, each after a tab";
+
 /// Parses CRFsuite's format. The only column is `label`.
 pub(super) struct CrfsuiteParser {
     options: ReadOptions,
@@ -31,6 +36,7 @@ pub(super) struct CrfsuiteParser {
     current: Option<(Sentence, Attributes)>,
     name: String,          // of the current field, unescaped
     weight: PendingWeight, // of the current sentence
+    is_bare: bool,         // tokens have no attributes so far
 }
 
 impl CrfsuiteParser {
@@ -41,6 +47,7 @@ impl CrfsuiteParser {
             current: None,
             name: String::new(),
             weight: PendingWeight::default(),
+            is_bare: true,
         })
     }
 
@@ -81,6 +88,7 @@ impl CrfsuiteParser {
             ));
         }
         sentence.push([&self.name], line.number)?;
+        check_token(("", false), &self.name, line, &self.options.report);
         self.options.parse_last_label(sentence, line)?;
         self.options.check_length(sentence)?;
         // Fast path: nearly all lines have no escapes and no values.
@@ -138,6 +146,7 @@ impl SentenceParser for CrfsuiteParser {
         if is_blank(line.text) {
             return self.end_sentence(ready);
         }
+        self.is_bare = self.is_bare && !line.text.contains('\t');
         let new = || (Sentence::new(self.schema.clone(), line.file.clone()), Attributes::default());
         let (mut sentence, mut attributes) = self.current.take().unwrap_or_else(new);
         self.token(line, &mut sentence, &mut attributes)?;
@@ -145,7 +154,11 @@ impl SentenceParser for CrfsuiteParser {
         Ok(())
     }
 
-    fn end(&mut self, _: &LineReader, ready: &mut VecDeque<Sentence>) -> Result<()> {
+    fn end(&mut self, lines: &LineReader, ready: &mut VecDeque<Sentence>) -> Result<()> {
+        if self.is_bare && lines.number() > 0 {
+            let place = Place::file(&**lines.file());
+            self.options.report.warn(place, NO_ATTRIBUTES);
+        }
         self.end_sentence(ready)
     }
 

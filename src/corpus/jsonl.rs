@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::guess::check_token;
+use super::doubts::check_token;
 use super::json_attributes::{self, ATTRIBUTES};
 use super::json_columns::{JsonColumns, column, partial_labels, strings};
 use super::json_object::{JsonObject, parse_object, type_name};

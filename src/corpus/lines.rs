@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "encodings")]
 use super::decoding_reader::NotDecodable;
+use super::guess::FileKind;
 use super::read_report::Repair;
 use super::source::{Decoding, InputStream, Source};
 use crate::error::{Error, Place, Result};
@@ -368,6 +369,9 @@ impl LineReader {
         #[cfg(feature = "encodings")]
         if let Some(fault) = error.get_ref().and_then(|e| e.downcast_ref::<NotDecodable>()) {
             return Error::input(Place::line(&*self.file, number), fault.to_string());
+        }
+        if let Some(kind) = error.get_ref().and_then(|e| e.downcast_ref::<FileKind>()) {
+            return Error::input(Place::file(&*self.file), kind.to_string());
         }
         let _ = number;
         Error::io(&*self.file, error)

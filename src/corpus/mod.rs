@@ -7,15 +7,18 @@
 //! [`Format`] and [`OutputFormat`] are those of this library. Others implement [`ReadFormat`], with
 //! a [`SentenceParser`], or [`WriteFormat`], with a [`SentenceWriter`].
 
+mod column_layout;
 pub(crate) mod columns;
 mod conll;
 mod conllu;
 #[allow(clippy::module_inception)]
 mod corpus;
 mod crfsuite;
+mod csv;
 #[cfg(feature = "encodings")]
 mod decoding_reader;
-pub(crate) mod guess;
+mod doubts;
+mod guess;
 mod json_attributes;
 mod json_columns;
 pub(crate) mod json_object;
@@ -29,6 +32,7 @@ mod read_report;
 pub(crate) mod reader;
 pub(crate) mod sample;
 mod sentence_weight;
+mod sheet;
 pub(crate) mod source;
 mod tag_names;
 #[cfg(test)]
@@ -38,6 +42,7 @@ mod text_encoding;
 
 pub(crate) use columns::CONLLU_COLUMNS;
 pub use corpus::Corpus;
+pub use guess::FileKind;
 pub use lines::{InputLine, LineReader};
 pub(crate) use output::LabelProbabilities;
 pub use output::{

@@ -37,28 +37,17 @@ crate::named!(Format, "input format":
 );
 
 impl Format {
-    /// Guesses the format from a file name: its extension `.conllu`, `.crfsuite` or `.jsonl`, and
-    /// CoNLL for any other name. A final `.gz` is ignored.
-    ///
-    /// `.txt` means CoNLL too, as in the files of the CoNLL shared tasks.
-    pub fn guess(source: &str) -> Self {
+    /// The format that the extension of a file name tells; a final `.gz` is ignored. `.txt` tells
+    /// none.
+    pub fn of_name(source: &str) -> Option<Self> {
         let name = source.to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
-        match name.rsplit_once('.').map(|(_, suffix)| suffix) {
-            Some("conllu") => Self::Conllu,
-            Some("crfsuite") => Self::Crfsuite,
-            Some("jsonl") => Self::Jsonl,
-            _ => Self::Conll,
-        }
-    }
-
-    /// Guesses the format of a file whose labels do not matter: like [`guess`](Self::guess), but
-    /// `.txt` and standard input (`-`) are raw text.
-    pub fn guess_unlabeled(source: &str) -> Self {
-        let name = source.to_ascii_lowercase();
-        match name.strip_suffix(".gz").unwrap_or(&name) {
-            name if name.ends_with(".txt") || name == "-" => Self::Text,
-            _ => Self::guess(source),
+        match name.rsplit_once('.')?.1 {
+            "conllu" => Some(Self::Conllu),
+            "crfsuite" => Some(Self::Crfsuite),
+            "jsonl" => Some(Self::Jsonl),
+            "conll" | "bio" | "tsv" | "csv" => Some(Self::Conll),
+            _ => None,
         }
     }
 }
@@ -66,7 +55,8 @@ impl Format {
 /// How to read inputs.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// Format of all inputs; `None`: by the name of each file ([`Format::guess`]).
+    /// Format of all inputs; `None`: by the name and the first lines of each
+    /// ([`FileKind`](super::FileKind)).
     pub format: Option<Format>,
     /// The format of all inputs that it [reads](ReadFormat::reads), if it is none of [`Format`].
     pub reader: Option<Arc<dyn ReadFormat>>,
@@ -342,5 +332,9 @@ mod tests {
         for name in ["train.txt", "a.conll", "a.bio", "a.tsv", "esp.train", "-", ".gz"] {
             assert_eq!(Format::guess(name), Format::Conll, "{name}");
         }
+        assert_eq!(
+            ["a.txt", "-", "x.Csv.gz"].map(Format::of_name),
+            [None, None, Some(Format::Conll)]
+        );
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::conll::ConllParser;
 use super::crfsuite::CrfsuiteParser;
+use super::guess::format_of;
 use super::jsonl::JsonlParser;
 use super::lines::{LineReader, OutputStream};
 use super::parse::{Format, ReadFormat, ReadOptions, SentenceParser};
@@ -341,6 +342,15 @@ pub fn open_stream(name: &OsStr) -> Result<InputStream> {
         return Ok(Box::new(BufReader::with_capacity(BUFFER, io::stdin())));
     }
     let file = File::open(name).map_err(|error| Error::io(name, error))?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        let folder = name.to_string_lossy();
+        let files = folder.trim_end_matches('/');
+        let message = format!(
+            "is a folder; expected files, such as {files}/*.txt (`format` brat reads a folder of \
+             texts with annotations)"
+        );
+        return Err(Error::input(Place::file(folder), message));
+    }
     Ok(Box::new(BufReader::with_capacity(BUFFER, file)))
 }
 
@@ -348,10 +358,13 @@ pub fn open_stream(name: &OsStr) -> Result<InputStream> {
 fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
     let mut lines = input.open(options.limits.memory)?;
     options.decode(&mut lines);
-    let guessed = Format::guess(lines.file());
+    lines.limit_memory(options.limits.memory.bytes(0), None);
     let parser = match &options.reader {
         Some(reader) if reader.reads(&mut lines)? => reader.parser(options)?,
-        _ => options.format.unwrap_or(guessed).parser(options)?,
+        _ => match options.format {
+            Some(format) => format.parser(options)?,
+            None => format_of(&mut lines, options)?.parser(options)?,
+        },
     };
     let per_byte = parser.memory_per_byte();
     lines.limit_memory(options.limits.memory.bytes(0), Some(per_byte));
@@ -480,11 +493,13 @@ mod tests {
     }
 
     #[test]
-    fn a_read_error_names_its_file() {
+    fn a_folder_is_named_and_the_files_in_it() {
         let directory = directory(&[]);
         let source = path(&directory, "");
         let error = Corpus::read([&source], &ReadOptions::default()).unwrap_err();
-        assert!(matches!(&error, Error::Io { path, .. } if path.as_os_str() == source.as_str()));
+        let folder = source.trim_end_matches('/');
+        let expected = format!("{source}: is a folder; expected files, such as {folder}/*.txt");
+        assert!(error.to_string().starts_with(&expected), "{error}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use flate2::bufread::MultiGzDecoder;
 
 #[cfg(feature = "encodings")]
 use super::decoding_reader::DecodingReader;
+use super::guess::FileKind;
 use super::read_report::ReadReport;
 use super::text_encoding::TextEncoding;
 
@@ -59,9 +60,27 @@ impl Source {
                 let decoder = MultiGzDecoder::new(self.take());
                 self.stream = Box::new(BufReader::with_capacity(BUFFER, decoder));
             }
+            if let Some(kind) = self.binary_kind()? {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, kind));
+            }
             self.decode()?;
         }
         Ok(&mut self.stream)
+    }
+
+    /// Returns what the input is if it is no text.
+    fn binary_kind(&mut self) -> io::Result<Option<FileKind>> {
+        if FileKind::telling(self.stream.fill_buf()?).is_none() {
+            // A pipe may deliver few bytes at a time; no line after the first is waited for.
+            let mut start = Vec::new();
+            while FileKind::telling(&start).is_none()
+                && (&mut self.stream).take(1).read_to_end(&mut start)? > 0
+            {}
+            self.stream = Box::new(io::Cursor::new(start).chain(self.take()));
+        }
+        let kind = FileKind::of_bytes(self.stream.fill_buf()?);
+        let is_decoded = self.decoding.encoding.is_some();
+        Ok(kind.filter(|kind| !is_decoded || !matches!(kind, FileKind::Utf16(_))))
     }
 
     /// Returns what has not been read, to be replaced.

@@ -13,6 +13,9 @@ use dropchain::sentence::Sentence;
 /// Sentences with more tokens are reported.
 const LONG: usize = 200;
 
+/// So many sentences, all of one token, are doubted.
+const ONE_TOKEN: usize = 5;
+
 /// Looks at the cells of all sentences.
 pub(super) fn check(sentences: &Sentences, findings: &mut Findings) {
     for sentence in sentences.values().flat_map(|all| content(all)) {
@@ -25,8 +28,22 @@ pub(super) fn check(sentences: &Sentences, findings: &mut Findings) {
     for all in sentences.values() {
         check_columns(all, findings);
         check_digits(all, findings);
+        check_lengths(all, findings);
     }
     check_normalization(sentences, findings);
+}
+
+/// Doubts sentences that all have one token.
+fn check_lengths(sentences: &[Sentence], findings: &mut Findings) {
+    let count = content(sentences).count();
+    let first = content(sentences).next().filter(|first| first.attributes.is_none());
+    if let Some(first) = first.filter(|_| count >= ONE_TOKEN)
+        && content(sentences).all(|sentence| sentence.len() == 1)
+    {
+        let text =
+            || format!("all {count} sentences have one token: does a blank line follow each?");
+        findings.add(FindingKind::DoubtfulReading, first.place(0), text);
+    }
 }
 
 /// Looks for empty cells, and for words and labels with blanks.
@@ -36,8 +53,11 @@ fn check_cells(sentence: &Sentence, findings: &mut Findings) {
         return;
     }
     let word = word_column(sentence);
+    // An empty cell there is as the one above.
+    let sentences = sentence.schema().position("sentence").unwrap_or(usize::MAX);
     for t in 0..sentence.len() {
-        if let Some(column) = sentence.cells(t).position(str::is_empty) {
+        let is_empty = |(column, cell): (usize, &str)| cell.is_empty() && column != sentences;
+        if let Some(column) = sentence.cells(t).enumerate().position(is_empty) {
             let text = || format!("column {} ({})", column + 1, names[column]);
             findings.add(FindingKind::EmptyCell, sentence.place(t), text);
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::finding::{FindingKind, Findings};
 use super::role::Role;
 use super::scan::{LineScan, ScannedInput};
-use dropchain::corpus::{Format, ReadOptions, ReadReport, Reader, Repair, TextOptions};
+use dropchain::corpus::{ReadOptions, ReadReport, Reader, Repair, TextOptions};
 use dropchain::kernel::corpus::{decoded, open_stream};
 use dropchain::kernel::memory::input_over_limit;
 use dropchain::label::SchemeDetector;
@@ -53,7 +53,6 @@ impl FileReading {
     /// The file cannot be opened; the sentences exceed the memory limit.
     pub fn read(&mut self, role: Role, file: &OsStr, sentences: &mut Vec<Sentence>) -> Result<()> {
         let name = file.to_string_lossy().into_owned();
-        let format = self.options.format.unwrap_or_else(|| Format::guess(&name));
         let limit = self.findings.limit();
         let scan = Arc::new(Mutex::new(LineScan::new(
             &name,
@@ -65,7 +64,6 @@ impl FileReading {
         let memory = self.options.limits.memory.bytes(self.held);
         let stream = ScannedInput::new(stream, Arc::clone(&scan), memory);
         let options = ReadOptions {
-            format: Some(format),
             text: TextOptions { encoding: None, ..self.options.text }, // decoded already
             report: ReadReport::default(),
             ..self.options.clone()

@@ -25,7 +25,7 @@ use crate::progress::notice;
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArguments {
-    /// Input format [default: by file name: .conllu, .jsonl, .crfsuite, otherwise conll]
+    /// Input format [default: by file name and first lines, otherwise conll]
     ///
     /// text: raw text, split into sentences and tokens. conll: one token per line, in columns, with
     /// blank lines between sentences. conllu: CoNLL-U. crfsuite: attributes in CRFsuite's format.
@@ -90,7 +90,7 @@ impl InputArguments {
     /// template do, and says so. A format that is given or that the names tell stays.
     pub fn with_attributes(&self, files: &[FileName], model: &Model) -> Self {
         let mut input = self.clone();
-        if self.format.is_none() && files.iter().all(|file| guess_format(file).is_none()) {
+        if self.format.is_none() && files.iter().all(|file| Format::of_name(file).is_none()) {
             notice(&format!(
                 "read as CRFsuite's format, since {} has no template",
                 model.path().display()
@@ -112,15 +112,12 @@ pub fn other_files<'a>(
     files.flat_map(|file| annotation_files(OsStr::new(&**file))).collect()
 }
 
-/// File name extensions of CoNLL files. Other names say nothing, except those that
-/// [`Format::guess`] recognizes.
-const CONLL_EXTENSIONS: [&str; 3] = [".conll", ".bio", ".tsv"];
-
-/// Returns the format of files that their names tell, which must be the same for all.
-pub fn named_format(files: &[FileName]) -> Result<Option<Format>> {
-    let first = guess_format(&files[0]);
-    if let Some(other) = files.iter().find(|file| guess_format(file) != first) {
-        let name = |file: &FileName| guess_format(file).map_or("text", Format::name);
+/// Checks that the names of files tell the same format, or none, unless one is given.
+pub fn check_names(given: Option<InputFormat>, files: &[FileName]) -> Result<()> {
+    let first = Format::of_name(&files[0]);
+    let other = files.iter().find(|file| Format::of_name(file) != first);
+    if let Some(other) = other.filter(|_| given.is_none()) {
+        let name = |file: &FileName| Format::of_name(file).map_or("text", Format::name);
         return Err(Error::parameter(format!(
             "{} looks like {}, {other} like {}; specify the format with --format",
             files[0],
@@ -128,17 +125,7 @@ pub fn named_format(files: &[FileName]) -> Result<Option<Format>> {
             name(other)
         )));
     }
-    Ok(first)
-}
-
-/// Guesses the format of a file from the extension of its name.
-pub fn guess_format(file: &str) -> Option<Format> {
-    let name = file.to_ascii_lowercase();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
-    match Format::guess(file) {
-        Format::Conll if !CONLL_EXTENSIONS.iter().any(|e| name.ends_with(e)) => None,
-        format => Some(format),
-    }
+    Ok(())
 }
 
 /// Parses the name of an input format.

@@ -124,10 +124,12 @@ fn read_gold(
     header: &Header,
     gold: &FileName,
 ) -> Result<Corpus> {
-    let format = match (input.format, Format::guess(gold)) {
-        (Some(format), _) => format,
-        (None, Format::Conll) if header.template.is_none() => Format::Crfsuite.into(),
-        (None, format) => format.into(),
+    let format = match input.format {
+        Some(format) => format,
+        None => match Format::of_labeled(gold)? {
+            Format::Conll if header.template.is_none() => Format::Crfsuite.into(),
+            format => format.into(),
+        },
     };
     let model = ModelColumns(header);
     if format == InputFormat::Brat {

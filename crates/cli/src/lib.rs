@@ -16,7 +16,6 @@ mod explain;
 mod gold_file;
 mod help;
 mod inspect;
-mod line_kinds;
 mod model_columns;
 mod ranks_program;
 mod report;

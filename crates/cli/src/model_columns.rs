@@ -1,27 +1,34 @@
 //! Which files fit the data that a model was trained on, by their first lines.
 
-use dropchain::Result;
-use dropchain::corpus::{Format, LineReader, ReadOptions};
-use dropchain::kernel::corpus::{
-    CONLLU_COLUMNS, DOCUMENT_START, JsonObject, recognize, split_cells,
-};
+use dropchain::Place;
+use dropchain::corpus::{FileKind, Format, LineReader, ReadOptions};
+use dropchain::kernel::corpus::{CONLLU_COLUMNS, DOCUMENT_START, JsonObject, split_cells};
 use dropchain::label::Notation;
-use dropchain::model::ColumnFit;
-use dropchain::model::Header;
+use dropchain::model::{ColumnFit, Header};
+use dropchain::{Error, Result};
 use dropchain_formats::{InputFormat, SpanOptions};
-
-use crate::line_kinds::{are_broken, are_words};
 
 /// Maximum number of lines that are looked at.
 const MAX_LINES: usize = 20;
 
+/// Maximum number of characters of a line that is looked at.
+const LONG_LINE: usize = 1 << 20;
+
 /// Comments that CoNLL-U files begin with.
 const CONLLU_COMMENTS: [&str; 5] = ["# newdoc", "# newpar", "# sent_id", "# text", "# global."];
+
+const STANDARD_INPUT: &str = "standard input";
+
+const MAY_BE_COLUMNS: &str = "read as raw text, but each line has as many words as the training \
+                              data had columns; --format conll reads columns";
+
+const HARD_BREAKS: &str = "most lines seem to end inside a sentence; --paragraphs reads them up to \
+                           a blank line as one text";
 
 /// Returns the name of a file as messages have it.
 pub fn file_name(file: &str) -> &str {
     match file {
-        "-" => "standard input",
+        "-" => STANDARD_INPUT,
         file => file,
     }
 }
@@ -30,53 +37,69 @@ pub fn file_name(file: &str) -> &str {
 pub struct ModelColumns<'a>(pub &'a Header);
 
 impl ModelColumns<'_> {
-    /// Guesses the format of a file to be tagged from its first lines, and gives `notice` of it
-    /// unless it is raw text. As few lines are read as possible, for one types them, or a program
-    /// is waiting. Sets the columns if they are not those of the training data.
+    /// Decides the format of a file to be tagged by its name and its first lines, and gives
+    /// `notice` of what its name does not tell, unless it is raw text. As few lines are read as
+    /// possible, for one types them, or a program is waiting. Sets the columns if they are not
+    /// those of the training data.
+    ///
+    /// # Errors
+    ///
+    /// The name tells columns, and the lines that they are none.
     pub fn detect_format(
         &self,
         lines: &mut LineReader,
         options: &mut ReadOptions,
         notice: &dyn Fn(&str),
     ) -> Result<Format> {
-        let available = lines.available()?;
+        let mut available = lines.available()?;
+        let named = Format::of_name(lines.file());
         let Some((number, line)) = first_content(lines, options)? else {
-            return Ok(Format::Text);
+            return Ok(named.unwrap_or(Format::Text));
         };
-        if self.0.template.is_none() && line.contains('\t') {
+        if named.is_none() && self.0.template.is_none() && line.contains('\t') {
             return Ok(Format::Crfsuite);
         }
+        if available.is_empty() {
+            available.push(line.chars().take(LONG_LINE).collect());
+        }
+        available.truncate(MAX_LINES);
         let file = file_name(lines.file()).to_owned();
-        let format = if line.starts_with("{\"") && line.trim_end().ends_with('}') {
-            Format::Jsonl
-        } else if is_conllu(&line) {
-            Format::Conllu
-        } else if self.are_columns(lines, number, &line, options)? {
-            Format::Conll
-        } else if self.0.template.is_some() && are_words(&available) {
-            options.columns = Some(vec![self.word_column()]);
-            notice(&format!("{file}: read as one word per line; --format text reads raw text"));
-            return Ok(Format::Conll);
-        } else {
-            let is_other = line.starts_with(['[', '{', '<']) || line.contains('|');
-            if let Some(other) = recognize(&available).filter(|_| is_other) {
-                notice(&format!("warning: {file}: read as raw text, but {other}"));
-            } else if &**lines.file() != "-" && self.have_width_of_columns(lines, number)? {
-                notice(&format!(
-                    "{file}: read as raw text, but each line has as many words as the training \
-                     data had columns; --format conll reads columns"
-                ));
-            } else if !options.text.paragraphs && are_broken(&available) {
-                notice(&format!(
-                    "{file}: most lines seem to end inside a sentence; --paragraphs reads them up \
-                     to a blank line as one text"
-                ));
+        let kind = FileKind::of_lines(lines.file(), &available);
+        let readable = kind.format(true);
+        let is_sure = |&format: &Format| match format {
+            Format::Conll => matches!(kind, FileKind::Csv { has_header: true, .. }),
+            format => format != Format::Text,
+        };
+        let format = match (named, readable.filter(is_sure)) {
+            (Some(named), Some(found)) if named == found => return Ok(named),
+            (_, Some(found)) => found,
+            (Some(_), None) if readable.is_none() => {
+                let place = Place::line(&**lines.file(), number as u64 + 1);
+                return Err(Error::input(place, kind.to_string()));
             }
-            return Ok(Format::Text);
+            (Some(named), None) => return Ok(named),
+            (None, None) if self.are_columns(lines, number, &line, options)? => Format::Conll,
+            (None, None) if kind == FileKind::Words && self.0.template.is_some() => {
+                options.columns = Some(vec![self.word_column()]);
+                notice(&format!("{file}: read as one word per line; --format text reads raw text"));
+                return Ok(Format::Conll);
+            }
+            (None, None) => {
+                let mut may_be_columns = || self.have_width_of_columns(lines, number);
+                if kind.has_marks() {
+                    notice(&format!("warning: {file}: read as raw text, but {kind}"));
+                } else if file != STANDARD_INPUT && may_be_columns()? {
+                    notice(&format!("{file}: {MAY_BE_COLUMNS}"));
+                } else if !options.text.paragraphs && FileKind::has_hard_breaks(&available) {
+                    notice(&format!("{file}: {HARD_BREAKS}"));
+                }
+                return Ok(Format::Text);
+            }
         };
         let what = match format {
             Format::Jsonl => "JSON lines".to_owned(),
             Format::Conllu => "CoNLL-U".to_owned(),
+            Format::Crfsuite => "CRFsuite's format".to_owned(),
             _ => format!("columns ({})", self.0.columns.names.join(" ")),
         };
         notice(&format!("{file}: read as {what}; --format text reads raw text"));
@@ -246,6 +269,10 @@ impl ModelColumns<'_> {
         labeled: bool,
     ) -> Result<Option<Vec<String>>> {
         let columns = &self.0.columns;
+        let available = lines.available()?;
+        if let FileKind::Csv { .. } = FileKind::of_lines(lines.file(), &available) {
+            return Ok(None);
+        }
         let has_comments = columns.lines.comments || options.lines.comments;
         let mut number = 0;
         while let Some(line) = lines.peek(number)? {

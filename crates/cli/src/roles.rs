@@ -1,12 +1,11 @@
 //! What files are, by their contents: models, predictions and gold labels.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use dropchain::kernel::model::MAGIC;
+use dropchain::corpus::FileKind;
 use dropchain::{Error, Result};
-use dropchain_documents::command::user_of;
 
 use crate::CommandResult;
 use crate::arguments::FileName;
@@ -18,11 +17,7 @@ const LINES: usize = 1000;
 
 /// Returns whether a file is a model: of a tagger, of CRFsuite, or of documents.
 pub fn is_model(file: impl AsRef<Path>) -> bool {
-    let mut beginning = Vec::new();
-    let read = open(file.as_ref()).map(|file| file.take(8).read_to_end(&mut beginning));
-    let taggers = [MAGIC.as_slice(), dropchain_crfsuite::MAGIC];
-    read.is_some() && taggers.iter().any(|model| beginning.starts_with(model))
-        || user_of(file.as_ref()).is_some()
+    FileKind::of_file(file).is_model()
 }
 
 /// Returns whether a file has the columns of another and more, as predictions have those of the

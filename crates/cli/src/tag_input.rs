@@ -13,8 +13,8 @@ use dropchain_documents::command::user_of;
 use dropchain_formats::{InputFormat, SpanOptions};
 
 use crate::arguments::{
-    FileName, LimitArguments, LineArguments, ParagraphArgument, TextArguments, input_format,
-    named_format, other_files,
+    FileName, LimitArguments, LineArguments, ParagraphArgument, TextArguments, check_names,
+    input_format, other_files,
 };
 use crate::model_columns::{ModelColumns, file_name};
 use crate::progress::notice;
@@ -97,10 +97,7 @@ impl TagInputArguments {
         limits: &LimitArguments,
     ) -> Result<(Reader, InputFormat)> {
         let header = tagger.model().header();
-        let named = match self.format {
-            Some(format) => Some(format),
-            None => named_format(files)?.map(Into::into),
-        };
+        check_names(self.format, files)?;
         let model = ModelColumns(header);
         let say = |text: &str| {
             if !self.quiet {
@@ -126,7 +123,7 @@ impl TagInputArguments {
             let options = model.read_options(format, SpanOptions::default(), options);
             forced.apply(options, format)
         };
-        if named == Some(InputFormat::Brat) {
+        if self.format == Some(InputFormat::Brat) {
             // A folder has no first lines.
             let reader = Reader::open(files, &read_options(InputFormat::Brat, options)?)?;
             return Ok((reader, InputFormat::Brat));
@@ -135,8 +132,8 @@ impl TagInputArguments {
         let reader = Reader::open_by_content(files, |lines| {
             let mut options = options;
             options.decode(lines);
-            let first_line = InputFormat::of_first_line(lines)?.filter(|_| self.format.is_none());
-            format = match first_line.or(named) {
+            let first_line = InputFormat::of_first_line(lines)?;
+            format = match self.format.or(first_line) {
                 Some(format) => format,
                 None => model.detect_format(lines, &mut options, &say)?.into(),
             };

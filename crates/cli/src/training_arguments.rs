@@ -18,7 +18,7 @@ use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_online::Method;
 use dropchain_options::FixedOptions;
 
-use crate::arguments::{FileName, InputArguments, PartialLabelArguments, guess_format};
+use crate::arguments::{FileName, InputArguments, PartialLabelArguments};
 use crate::progress::Progress;
 use dropchain_layout::format_table;
 
@@ -183,7 +183,7 @@ impl TrainingArguments {
                 supervision: Supervision::default(),
                 ..beside(held + unlabeled.memory())
             };
-            let options = match guess_format(file) {
+            let options = match Format::of_name(file) {
                 None if input.format.is_some() => options,
                 _ => InputFormat::from(Format::guess_unlabeled(file))
                     .apply(SpanOptions::default(), options),

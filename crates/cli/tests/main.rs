@@ -23,6 +23,7 @@ mod documented_commands;
 mod documents;
 mod explain;
 mod figures;
+mod file_kinds;
 mod fingerprint;
 mod first_model;
 mod forced_decoding;

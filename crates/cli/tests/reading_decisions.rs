@@ -34,13 +34,14 @@ fn f1(dir: &TestDir, line: &str) -> f64 {
 
 #[test]
 fn warnings_are_printed_once_and_not_if_quiet() {
-    let text = format!("TOKEN NE\n{CORPUS}");
-    let warning = "warning: train.tsv:1: looks like a header row: --header skips it";
+    let text = format!("# names\n{CORPUS}");
+    let warning = "warning: train.tsv:1: 1 line that begins with '#' is read as a token: \
+                   --comments skips it";
     assert_eq!(said("train.tsv", &text, "").matches(warning).count(), 1);
     assert_eq!(said("train.tsv", &text, "--quiet"), "");
     let dir = TestDir::new(&[("train.tsv", &text)]);
     let check = dir.run("check train.tsv").success();
-    assert!(check.contains("looks like a header row"), "{check}");
+    assert!(check.contains("begins with '#'"), "{check}");
 }
 
 #[test]

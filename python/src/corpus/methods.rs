@@ -121,8 +121,8 @@ impl PyCorpus {
     /// paths : path or iterable of paths
     ///     The files; those compressed by gzip are recognized.
     /// format : str, optional
-    ///     conll, conllu, jsonl, crfsuite, text, spans, brat or spacy; by default by the extension
-    ///     of each file.
+    ///     conll, conllu, jsonl, crfsuite, text, spans, brat or spacy; by default by the name and
+    ///     the first lines of each file.
     /// columns : iterable of str, or str with commas, optional
     ///     CoNLL: the names of the columns; JSON lines: the keys to use as columns;
     ///     of JSON with spans, the key of the text.
@@ -252,9 +252,9 @@ impl PyCorpus {
                     "unknown format '{name}' to write; expected conll, conllu, jsonl or spacy"
                 )));
             }
-            None => match Format::guess(&path.to_string_lossy()) {
-                Format::Conllu => OutputFormat::Conllu,
-                Format::Jsonl => OutputFormat::Jsonl,
+            None => match Format::of_name(&path.to_string_lossy()) {
+                Some(Format::Conllu) => OutputFormat::Conllu,
+                Some(Format::Jsonl) => OutputFormat::Jsonl,
                 _ => OutputFormat::Conll,
             },
         };

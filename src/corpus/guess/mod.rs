@@ -1,15 +1,17 @@
-//! What a file does not say about itself, guessed from its lines: what kind of file it is, how it
-//! is laid out in columns, and which lines, read as tokens, may be something else.
+//! What a file is, from its name, its first bytes and its first lines.
 //!
-//! Each guess is a function of lines, decided before anything is read from them or, of doubts, once
-//! the whole file is known. What was decided is said once ([`ReadReport`](super::ReadReport)).
+//! [`FileKind`] is the only decision, for all that read corpora: a kind has a format that reads it,
+//! or a sentence that says what the file is and what to do with it. It is a function of bytes and
+//! lines. How the rows of columns are laid out is decided next ([`Sheet`](super::sheet::Sheet)).
 
-mod columns;
-mod doubts;
-mod kind;
+mod decision;
+mod file_kind;
+mod first_bytes;
+pub(super) mod first_lines;
+mod json;
+mod line_marks;
 #[cfg(test)]
 mod tests;
 
-pub(super) use columns::{ColumnLayout, FirstLines};
-pub(super) use doubts::{Doubts, check_token};
-pub use kind::{OtherKind, recognize};
+pub(super) use decision::format_of;
+pub use file_kind::FileKind;

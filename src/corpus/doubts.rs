@@ -1,9 +1,8 @@
-//! Lines of columns that are read as tokens, but may be something else: a header row, comments;
+//! Lines of columns that are read as tokens, but may be something else: comments;
 //! and cells that tell of other separators than were detected.
 
-use super::kind::is_header;
-use crate::corpus::lines::InputLine;
-use crate::corpus::read_report::{ReadReport, Repair};
+use super::lines::InputLine;
+use super::read_report::{ReadReport, Repair};
 use crate::error::Place;
 use crate::sentence::{Schema, Sentence};
 
@@ -37,10 +36,9 @@ const MAX_LABELS: usize = 16;
 
 /// What is doubted in a file, until all of its labels are known.
 #[derive(Debug)]
-pub(in crate::corpus) struct Doubts {
+pub(super) struct Doubts {
     word: Option<usize>, // the column of words
     blanks: bool,        // words may have blanks
-    header: Option<Doubt>,
     comments: Option<Doubt>,
 }
 
@@ -82,18 +80,7 @@ impl Doubts {
     pub fn new(schema: &Schema, blanks: bool) -> Self {
         let word = Some(schema.position("word").unwrap_or(0));
         let word = word.filter(|&word| word < schema.width());
-        Self { word, blanks, header: None, comments: None }
-    }
-
-    /// Looks at the first token of the file, which is on `line`: it may be a header row.
-    pub fn first_token(&mut self, sentence: &Sentence, line: &InputLine) {
-        let cells: Vec<&str> = sentence.cells(0).collect();
-        let label = sentence.label(0);
-        // Without labels, nothing else tells names from words.
-        let is_sure = || cells.iter().skip(1).all(|cell| is_header(&[cells[0], cell]));
-        if is_header(&cells) && (label.is_some() || is_sure()) {
-            Doubt::add(&mut self.header, line.number, label.unwrap_or_default());
-        }
+        Self { word, blanks, comments: None }
     }
 
     /// Looks at the last token of a sentence, which is on `line`.
@@ -105,10 +92,6 @@ impl Doubts {
         if line.text.starts_with("-X-") && word == "-X-" {
             report.warn_at(&PLACEHOLDER, line.file, line.number);
         }
-        let is_header = self.header.as_ref().is_some_and(|header| header.line == line.number);
-        if !is_header && !label.is_empty() {
-            Doubt::refute(&mut self.header, label);
-        }
         match t == 0 && COMMENTS.iter().any(|start| line.text.starts_with(start)) {
             true => Doubt::add(&mut self.comments, line.number, label),
             false => Doubt::refute(&mut self.comments, label),
@@ -117,9 +100,6 @@ impl Doubts {
 
     /// Warns of what is still doubted at the end of the file.
     pub fn end(&mut self, file: &str, report: &ReadReport) {
-        if let Some((line, _)) = Doubt::end(&mut self.header) {
-            report.warn(Place::line(file, line), "looks like a header row: `header` skips it");
-        }
         if let Some((line, count)) = Doubt::end(&mut self.comments) {
             let what = match count {
                 1 => "1 line that begins with '#' is read as a token: `comments` skips it".into(),
@@ -134,7 +114,7 @@ impl Doubts {
 
 /// Looks for blanks and control characters in the word of a token, where blanks may be allowed, and
 /// in its label.
-pub(in crate::corpus) fn check_token(
+pub(super) fn check_token(
     (word, blanks): (&str, bool),
     label: &str,
     line: &InputLine,

@@ -1,0 +1,177 @@
+//! Kinds of files, and what is said of those that nothing reads.
+
+use std::fmt;
+
+/// What a file is. Its [`Display`](fmt::Display) form says so, and what reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// Columns of tokens, or nothing that tells.
+    Columns,
+    /// A table of tokens, with this separator and perhaps a header row.
+    Csv {
+        /// The separator of its cells.
+        separator: char,
+        /// The first row has the names of columns.
+        has_header: bool,
+    },
+    /// CoNLL-U.
+    Conllu,
+    /// Attributes in CRFsuite's format.
+    Crfsuite,
+    /// JSON with an object per line: of tokens, or of something that their reader names.
+    Jsonl,
+    /// JSON with an object per line, of texts: what it looks like, and what reads their labels.
+    JsonTexts(&'static str, &'static str),
+    /// One word per line, without labels.
+    Words,
+    /// Running text.
+    Prose,
+    /// Words with tags: what stands before each tag, and the parts of the first token.
+    Tagged(char, usize),
+    /// A table with a text per row.
+    Documents,
+    /// Features of each token and its label, as of MALLET: the fewest and the most cells of lines.
+    FeatureLines(usize, usize),
+    /// Text of another kind: what it looks like, and what to do with it.
+    Other(&'static str, &'static str),
+    /// UTF-16 without a byte order mark, by the name of the encoding.
+    Utf16(&'static str),
+    /// A model or a checkpoint.
+    Model(&'static str),
+    /// No text: what it is, and what makes text of it.
+    Binary(&'static str, &'static str),
+}
+
+/// What is expected of files that nothing reads.
+const COLUMNS: &str = "expected one token per line, its columns separated by tabs or blanks, and a \
+                       blank line after each sentence; docs/formats.md says how to convert";
+
+impl FileKind {
+    /// Lines that end in CR alone.
+    pub const CARRIAGE_RETURNS: Self = Self::Other(
+        "lines that end in CR alone, as on old Macs",
+        "expected LF or CRLF (convert the file, for example with tr '\\r' '\\n')",
+    );
+    /// JSON of tokens, but not an object per line.
+    pub const JSON_TOKENS: Self = Self::Other(
+        "JSON of tokens, but not an object per line",
+        "expected JSON lines (jq -c '.[]' FILE)",
+    );
+    /// JSON of texts with spans.
+    pub const JSON_SPANS: Self =
+        Self::Other("JSON of texts with spans of characters", "`format` spans reads it");
+    /// JSON of texts with classes.
+    pub const JSON_CLASSES: Self = Self::Other(
+        "JSON of texts with classes",
+        "dropchain classify reads it, and taggers tokens with labels or texts with spans",
+    );
+    /// Other JSON.
+    pub const JSON: Self = Self::Other(
+        "JSON",
+        "`format` jsonl reads lines {\"tokens\": […], \"labels\": […]}, `format` spans texts with \
+         spans of characters; docs/formats.md says how to convert others",
+    );
+    /// XML or HTML.
+    pub const XML: Self = Self::Other("XML", COLUMNS);
+    /// TSV 3 of WebAnno and INCEpTION.
+    pub const WEBANNO: Self =
+        Self::Other("TSV 3 of WebAnno or INCEpTION", "`format` webanno reads it");
+    /// Text with marks of OpenNLP.
+    pub const OPENNLP: Self = Self::Other("OpenNLP's text (<START:…> … <END>)", COLUMNS);
+    /// PubTator, of texts with spans.
+    pub const PUBTATOR: Self = Self::Other(
+        "PubTator",
+        "docs/formats.md says how to convert it to JSON, which `format` spans reads",
+    );
+    /// The annotations of BRAT without their text.
+    pub const BRAT: Self = Self::Other(
+        "annotations of BRAT",
+        "`format` brat reads the text NAME.txt with NAME.ann beside it",
+    );
+    /// Text with spans in brackets, for people to read.
+    pub const INLINE: Self = Self::Other(
+        "text with spans in brackets, which `tag` writes for people (`output` inline)",
+        "`output` conll or jsonl is read back",
+    );
+    /// SVMlight's numbered values.
+    pub const SVMLIGHT: Self = Self::Other(
+        "numbered features of SVMlight",
+        "dropchain classify reads them (`format` svmlight)",
+    );
+    /// Attributes as in CRFsuite's format, separated by blanks.
+    pub const CRFSUITE_BLANKS: Self = Self::Other(
+        "CRFsuite's attributes, but separated by blanks",
+        "expected tabs (tr ' ' '\\t') and `format` crfsuite",
+    );
+    /// CoNLL-U separated by blanks.
+    pub const CONLLU_BLANKS: Self =
+        Self::Other("CoNLL-U, but separated by blanks", "expected single tabs (tr -s ' ' '\\t')");
+    /// CoNLL-U Plus with other columns than CoNLL-U.
+    pub const CONLLU_PLUS: Self = Self::Other(
+        "CoNLL-U Plus",
+        "`format` conll reads it, with `comments`, and the names of its first line as `columns`",
+    );
+
+    /// Returns whether marks tell the kind, which running text has not.
+    pub fn has_marks(self) -> bool {
+        matches!(self, Self::Other(..) | Self::Tagged(..))
+    }
+
+    /// Returns whether it is a model.
+    pub fn is_model(self) -> bool {
+        matches!(self, Self::Model(_))
+    }
+}
+
+impl fmt::Display for FileKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, advice) = match *self {
+            Self::Model(what) => return write!(f, "the file is {what}; expected text"),
+            Self::Binary(what, advice) => {
+                return write!(f, "the file is no text, but {what}; expected text ({advice})");
+            }
+            Self::Utf16(encoding) => {
+                return write!(
+                    f,
+                    "the file looks like UTF-16 without a byte order mark (every second byte is \
+                     NUL); expected UTF-8 (`encoding` {encoding} reads it)"
+                );
+            }
+            Self::Tagged(separator, parts) => {
+                let example =
+                    ["word", "tag", "label"][..parts.clamp(2, 3)].join(&separator.to_string());
+                return write!(
+                    f,
+                    "the file looks like tokens {example}, a sentence on each line (as WikiNER); \
+                     {COLUMNS}: sed 's/$/ /' FILE | tr ' {separator}' '\\n\\t'"
+                );
+            }
+            Self::FeatureLines(least, most) => {
+                return write!(
+                    f,
+                    "the lines have from {least} to {most} cells, as of features with the label \
+                     last (MALLET's SimpleTagger); expected the same columns in each line, or the \
+                     label first and then attributes, all separated by tabs (`format` crfsuite)"
+                );
+            }
+            Self::Other(what, advice) | Self::JsonTexts(what, advice) => (what, advice),
+            Self::Documents => (
+                "a table with a text in each row",
+                "expected a token in each (dropchain classify learns classes of texts)",
+            ),
+            Self::Prose => (
+                "running text",
+                "expected tokens with labels, one on each line (a model tags text: dropchain tag \
+                 MODEL FILE)",
+            ),
+            Self::Columns | Self::Csv { .. } => ("columns of tokens", "`format` conll reads it"),
+            Self::Words => ("one word per line", "expected a label after each"),
+            Self::Jsonl => ("JSON lines", "`format` jsonl reads it"),
+            Self::Conllu => ("CoNLL-U", "`format` conllu reads it"),
+            Self::Crfsuite => ("attributes in CRFsuite's format", "`format` crfsuite reads it"),
+        };
+        write!(f, "the file looks like {what}; {advice}")
+    }
+}
+
+impl std::error::Error for FileKind {}
