@@ -103,8 +103,7 @@ impl PyTagger {
     /// among several.
     pub fn read_one(&self, sentence: &Bound<'_, PyAny>) -> PyResult<Arc<Sentence>> {
         if let (Some(schema), Ok(tokens)) = (&self.schema, sentence.cast::<PyList>())
-            && let Some(first) =
-                tokens.iter().next().filter(|first| first.is_instance_of::<PyList>())
+            && let Some(first) = tokens.iter().next().filter(PyAnyMethods::is_instance_of::<PyList>)
         {
             let expected = format!(
                 "a tuple of the columns {}; tag_batch takes several sentences",
@@ -112,7 +111,7 @@ impl PyTagger {
             );
             return Err(at(
                 sentence.py(),
-                &|| "sentence[0]".to_owned(),
+                || "sentence[0]".to_owned(),
                 found(&first, "a token", &expected),
             ));
         }
