@@ -238,6 +238,11 @@ pub trait ReadFormat: fmt::Debug + Send + Sync {
         Ok(true)
     }
 
+    /// Whether [`reads`](Self::reads) looks at each file. Otherwise all files are of this format.
+    fn looks_at_files(&self) -> bool {
+        false
+    }
+
     /// A parser for one file.
     ///
     /// # Errors

@@ -55,7 +55,9 @@ impl Labeling {
         };
         match chunk {
             Some(chunk) if chunk.tag == "O" => to.outside().to_owned(),
-            Some(chunk) if self.scheme != Scheme::Plain => to.notation.write(chunk.tag, chunk.kind),
+            Some(chunk) if self.scheme != Scheme::Plain && self.notation != to.notation => {
+                to.notation.write(chunk.tag, chunk.kind)
+            }
             _ => label.to_owned(),
         }
     }

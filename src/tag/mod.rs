@@ -46,7 +46,7 @@ mod text;
 mod word_fit;
 mod workspace;
 
-pub use crate::kernel::interrupt::Interrupt;
+pub use crate::interrupt::Interrupt;
 pub use condition::Condition;
 pub use distribution::Distribution;
 pub use input::{TagDocuments, TagInput};

@@ -199,7 +199,7 @@ impl Tagger {
     ///
     /// ```
     /// use dropchain::label::LabelSet;
-    /// use dropchain::tag::{EdgeWeights, Header};
+    /// use dropchain::model::{EdgeWeights, Header};
     /// use dropchain::{Model, Result, Sentence, Tagger};
     ///
     /// # fn main() -> Result<()> {
@@ -231,7 +231,7 @@ impl Tagger {
     ///
     /// ```
     /// # use dropchain::label::LabelSet;
-    /// # use dropchain::tag::{EdgeWeights, Header};
+    /// # use dropchain::model::{EdgeWeights, Header};
     /// # use dropchain::{Model, Result, Sentence, Tagger};
     /// # fn main() -> Result<()> {
     /// # let labels = LabelSet::try_from(vec!["noun".to_owned(), "verb".to_owned()])?;

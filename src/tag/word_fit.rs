@@ -4,8 +4,9 @@
 use super::tagger::Tagger;
 use crate::model::AttributeKind;
 
-/// Minimum number of words that say something.
+/// Minimum number of words that say something: that words are cut, or that all are others.
 const MIN_WORDS: usize = 5;
+const MIN_OTHERS: usize = 20;
 
 /// Of so many words, one or fewer are known if text is cut in another way.
 const WORDS_OF_KNOWN: usize = 20;
@@ -37,17 +38,18 @@ impl WordFit {
     pub fn warning(self) -> Option<String> {
         let Self { words, known, length, trained_length } = self;
         let is_cut = 1.5 * length <= trained_length;
+        if !self.is_doubtful() || !is_cut && words < MIN_OTHERS {
+            return None;
+        }
         let what = match is_cut && length < 1.5 {
             true => "this text is cut into single characters: split it into words first".to_owned(),
             false if is_cut => format!("this text is cut into pieces of {length:.1}"),
             false => format!("those of this text have {length:.1}: is it of another kind?"),
         };
-        self.is_doubtful().then(|| {
-            format!(
-                "{known} of {words} words are known to the model; the training data have words of \
-                 {trained_length:.1} characters, {what}"
-            )
-        })
+        Some(format!(
+            "{known} of {words} words are known to the model; the training data have words of \
+             {trained_length:.1} characters, {what}"
+        ))
     }
 }
 
@@ -63,8 +65,8 @@ impl Tagger {
             let name = lines.word_attribute(word)?;
             fit.words += 1;
             characters += word.chars().count();
-            fit.known +=
-                usize::from(matches!(table.find(self.model().key(name.as_bytes())), Ok(Some(_))));
+            let found = table.find(self.model().key(name.as_bytes())).ok()?; // damage is said later
+            fit.known += usize::from(found.is_some());
         }
         fit.length = characters as f64 / fit.words.max(1) as f64;
         if fit.is_doubtful() {

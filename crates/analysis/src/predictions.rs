@@ -1,6 +1,7 @@
 //! Gold labels, and predictions for them: by a tagger, or in a file.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::sync::Arc;
 
 use dropchain::corpus::{Corpus, Format, ReadLimits, ReadOptions, Tagged};
@@ -127,9 +128,11 @@ impl Predictions {
     /// # Errors
     ///
     /// The errors of reading; sentences that are not those of the corpus.
-    pub fn read(file: &str, gold: &Corpus, options: ReadOptions) -> Result<Self> {
-        let format = options.format.unwrap_or_else(|| Format::guess(file));
-        let is_conll = options.reader.is_none() && format == Format::Conll;
+    pub fn read(file: &OsStr, gold: &Corpus, options: ReadOptions) -> Result<Self> {
+        let name = file.to_string_lossy();
+        let format = options.format.unwrap_or_else(|| Format::guess(&name));
+        let has_reader = options.reader.as_ref().is_some_and(|reader| !reader.looks_at_files());
+        let is_conll = !has_reader && format == Format::Conll;
         let options = ReadOptions {
             // That of CoNLL is the last column.
             label: options.label.filter(|_| !is_conll),
@@ -153,7 +156,7 @@ impl Predictions {
         if gold.len() != sentences.len() {
             let name = gold.iter().next().map_or("the gold labels", |first| first.file());
             return Err(Error::input(
-                Place::file(file),
+                Place::file(name),
                 format!(
                     "found {} sentences; expected {}, as in {name}",
                     sentences.len(),

@@ -105,7 +105,7 @@ impl<'a> GoldFile<'a> {
         file: &FileName,
         input: &InputArguments,
     ) -> Result<(Predictions, Labeling)> {
-        let predictions = Predictions::read(file, &self.corpus, input.read_options())?;
+        let predictions = Predictions::read(file.as_ref(), &self.corpus, input.read_options())?;
         let labeling = predictions.labeling(&self.labeling, &self.labels.detector());
         Ok((predictions, labeling))
     }

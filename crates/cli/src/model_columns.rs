@@ -261,7 +261,7 @@ impl ModelColumns<'_> {
     }
 
     /// Returns the names of the columns of a file that has others than the training data: those of
-    /// its header row, or fewer ([`CorpusColumns::fit`](dropchain::kernel::model::CorpusColumns::fit)).
+    /// its header row, or fewer.
     pub fn names(
         &self,
         lines: &mut LineReader,

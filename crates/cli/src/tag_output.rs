@@ -268,7 +268,7 @@ impl<'a> OutputFiles<'a> {
             let output = Self::new(directory, input, &name, format);
             for path in [Some(&output.main), output.text.as_ref()] {
                 let path = path.map(PathBuf::as_path);
-                declared = declared.write_new(FLAG, OutputKind::Other, path, refusal);
+                declared = declared.write_new(FLAG, OutputKind::Tagged, path, refusal);
             }
             files.push(output);
         }

@@ -71,9 +71,10 @@ pub enum OutputKind {
     Benchmark,
     /// Clusters of words.
     Clusters,
-    /// A checkpoint, or a tagged file: whoever declares it says whether it may exist, and its
-    /// format is none of dropchain's own, or is verified when it is read.
-    Other,
+    /// A checkpoint, which is verified when it is read.
+    Checkpoint,
+    /// A tagged file, in any format: whoever declares it says whether it may exist.
+    Tagged,
 }
 
 impl OutputKind {
@@ -103,7 +104,7 @@ impl OutputKind {
             Self::Page => b"<!DOCTYPE html>\n<!-- dropchain report -->",
             Self::Figure => b"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot",
             Self::Benchmark => b"{\n  \"version\": \"",
-            Self::Other => b"",
+            Self::Checkpoint | Self::Tagged => b"",
         };
         start.starts_with(beginning)
     }
@@ -186,7 +187,12 @@ impl CommandFiles {
     pub fn write_checkpoint(self, file: Option<&Path>, may_exist: bool) -> Self {
         let refusal = "this file exists: if it is the checkpoint of an earlier run, continue it \
                        with --resume, or remove it to start from the beginning";
-        self.write_new("--checkpoint", OutputKind::Other, file, (!may_exist).then_some(refusal))
+        self.write_new(
+            "--checkpoint",
+            OutputKind::Checkpoint,
+            file,
+            (!may_exist).then_some(refusal),
+        )
     }
 
     /// Checks the files.
@@ -249,7 +255,7 @@ impl Output {
     /// Checks what is there.
     fn check_existing(&self) -> Result<()> {
         let is_there = fs::symlink_metadata(&self.path).is_ok();
-        if self.kind == OutputKind::Other && is_there && !self.path.is_file() {
+        if self.kind == OutputKind::Tagged && is_there && !self.path.is_file() {
             return Err(self.error("this is not a regular file; expected one, or a new name"));
         }
         let has_contents = fs::metadata(&self.path).is_ok_and(|m| m.is_file() && m.len() > 0);
@@ -386,7 +392,7 @@ mod tests {
         std::os::unix::fs::symlink("nowhere", &link).unwrap();
         for path in [&link, Path::new("/dev/null"), directory.path()] {
             let files = CommandFiles::default();
-            let checked = files.write("--output-dir", OutputKind::Other, Some(path)).check();
+            let checked = files.write("--output-dir", OutputKind::Tagged, Some(path)).check();
             let message = checked.unwrap_err().to_string();
             assert!(message.contains("this is not a regular file"), "{message}");
         }

@@ -47,6 +47,10 @@ pub struct WebAnno {
 }
 
 impl ReadFormat for WebAnno {
+    fn looks_at_files(&self) -> bool {
+        self.by_first_line
+    }
+
     fn reads(&self, lines: &mut LineReader) -> Result<bool> {
         Ok(!self.by_first_line || is_webanno(lines)?)
     }
@@ -65,7 +69,7 @@ impl ReadFormat for WebAnno {
 
 /// Whether a file, of which nothing has been read, has the first line of this format.
 pub(crate) fn is_webanno(lines: &mut LineReader) -> Result<bool> {
-    Ok(lines.peek(0)?.is_some_and(|line| line.starts_with(FIRST_LINE)))
+    Ok(lines.available()?.first().is_some_and(|line| line.starts_with(FIRST_LINE)))
 }
 
 /// A feature, which has a column.
