@@ -154,11 +154,11 @@ impl Predictions {
             check_sentence(gold, predicted, words)?;
         }
         if gold.len() != sentences.len() {
-            let name = gold.iter().next().map_or("the gold labels", |first| first.file());
+            let gold_file = gold.iter().next().map_or("the gold labels", |first| first.file());
             return Err(Error::input(
                 Place::file(name),
                 format!(
-                    "found {} sentences; expected {}, as in {name}",
+                    "found {} sentences; expected {}, as in {gold_file}",
                     sentences.len(),
                     gold.len()
                 ),
