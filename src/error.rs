@@ -61,7 +61,7 @@ pub enum Error {
     Input {
         /// The location.
         place: Place,
-        /// What was found and what was expected.
+        /// The fault: what was found and what was expected.
         message: String,
     },
     /// A file operation failed.
@@ -77,7 +77,7 @@ pub enum Error {
     Model {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         message: String,
     },
     /// The objective or its gradient is infinite or not a number where training starts.
@@ -88,7 +88,7 @@ pub enum Error {
     Checkpoint {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         message: String,
     },
     /// A parameter, or a combination of parameters, is invalid.

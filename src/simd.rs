@@ -52,7 +52,7 @@ pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
 /// The instruction sets that kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InstructionSet {
-    /// What every processor of the target has.
+    /// The instructions that every processor of the target has.
     Baseline,
     /// AVX2: vectors of four `f64`.
     Avx2,

@@ -105,7 +105,7 @@ pub enum Corpora<'a> {
     Attributes(&'a AttributeCorpus, Option<&'a AttributeCorpus>),
 }
 
-/// What happens in training.
+/// An event of training.
 pub enum Event {
     /// It starts.
     Start(Box<Start>),
@@ -129,7 +129,7 @@ pub struct Recorder<'a, 'j> {
     record: Record,
 }
 
-/// What happened in training.
+/// A recorded event of training.
 #[derive(Default)]
 pub struct Record {
     course: Course,

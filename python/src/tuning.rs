@@ -29,7 +29,7 @@ use crate::training::{self, Bases, check_unlabeled, corpora, flow, warnings};
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Arguments<'py> {
-    /// Those of every run.
+    /// The arguments of every run.
     run: training::Arguments<'py>,
     folds: Option<i64>,
     templates: Items<Bound<'py, PyTemplate>>,
@@ -37,7 +37,7 @@ pub struct Arguments<'py> {
     space: Space,
 }
 
-/// What is tried.
+/// The search space.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Space {

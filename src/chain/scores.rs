@@ -1,4 +1,4 @@
-//! What inference is given of one sentence: its scores, hard constraints on decoding, and the
+//! The input of inference for one sentence: its scores, hard constraints on decoding, and the
 //! labels that each token may have.
 
 use super::products::padded;

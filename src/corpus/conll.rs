@@ -53,7 +53,7 @@ pub(super) struct ConllParser {
     blank: bool, // the last line was blank
 }
 
-/// What stands before the next sentence.
+/// Comments, boundaries and blank lines before the next sentence.
 #[derive(Default)]
 struct BeforeSentence {
     comments: Vec<String>,

@@ -28,7 +28,7 @@ const PLACEHOLDER: Repair = Repair {
     fate: "kept as words (do these lines separate documents?)",
 };
 
-/// What comments begin with.
+/// The beginnings of comments.
 const COMMENTS: [&str; 3] = ["# ", "#\t", "##"];
 
 /// Maximum number of different labels of doubted lines.

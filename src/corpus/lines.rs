@@ -19,7 +19,7 @@ pub const MAX_LINE: usize = 64 << 20;
 /// How much is skipped at most after an error, in bytes. A device may have no end.
 const MAX_SKIPPED: u64 = 1 << 30;
 
-/// What some programs begin a UTF-8 file with.
+/// The mark with which some programs begin a UTF-8 file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A byte order mark that is not at the beginning, as in files that were joined.

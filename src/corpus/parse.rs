@@ -114,7 +114,7 @@ impl Default for Supervision {
 pub struct TextOptions {
     /// The encoding of the text; `None`: UTF-8, or UTF-16 with a byte order mark.
     pub encoding: Option<TextEncoding>,
-    /// What is no text becomes U+FFFD, and is counted in the report; otherwise it is an error.
+    /// Bytes that are no text become U+FFFD, counted in the report; otherwise they are an error.
     pub lossy: bool,
     /// Raw text: a blank line ends a paragraph, and line ends inside it are blanks, as in text with
     /// hard line breaks. Otherwise the end of a line ends a sentence.

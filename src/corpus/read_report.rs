@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::Place;
 
-/// What readers may change or leave out: `one` or `many` things, and what became of them.
+/// A kind of change that readers make, for a message: `one` or `many` things, and their fate.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Repair {
-    /// What one of them is, such as `place is no text`.
+    /// One changed thing, such as `place is no text`.
     pub one: &'static str,
-    /// What several are.
+    /// Several changed things, such as `places are no text`.
     pub many: &'static str,
-    /// What became of them.
+    /// Their fate, such as `left out`.
     pub fate: &'static str,
 }
 

@@ -27,7 +27,7 @@ const UTF16_MARKS: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
 pub(super) struct Decoding {
     /// The encoding; `None`: UTF-8, or UTF-16 with a byte order mark.
     pub encoding: Option<TextEncoding>,
-    /// What is no text is replaced.
+    /// Bytes that are no text are replaced by U+FFFD.
     pub lossy: bool,
     /// Where this and other changes are counted.
     pub report: ReadReport,

@@ -21,7 +21,7 @@ pub struct Misfit {
     /// What is wrong: `after 'O'`, `at the beginning of a sentence`, `at the end of a sentence`,
     /// `not of the scheme` or `outside with a prefix`.
     pub why: String,
-    /// How often it occurs so.
+    /// Its number of such occurrences.
     pub count: u64,
     /// Where it does so first, if that is known.
     pub first: Option<Place>,

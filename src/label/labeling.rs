@@ -22,7 +22,7 @@ use super::span::{Span, SpanPosition, decode};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Labeling {
-    /// What the labels encode.
+    /// The scheme by which the labels encode spans.
     pub scheme: Scheme,
     /// Whether label sequences keep the rules of the scheme. If so, tagging keeps them too, and
     /// spans of BIOES count only if they are whole.

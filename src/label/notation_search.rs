@@ -11,7 +11,7 @@ use super::scheme_detector::ONE_IN;
 /// Labels outside of all spans, other than `O`.
 const OUTSIDE: [&str; 6] = ["o", "0", "OUT", "OTHER", "_", "<other>"];
 
-/// What may stand between tag and type.
+/// The separators of tag and type.
 const SEPARATORS: [char; 5] = ['-', '_', '/', '.', '|'];
 
 impl LabelCounts {

@@ -51,7 +51,7 @@ impl MemoryLimit {
     ///
     /// # Errors
     ///
-    /// What is needed and the limit.
+    /// The needed memory and the limit, if the limit is exceeded.
     pub fn check(self, needed: u64, held: u64) -> Result<(), OverLimit> {
         let limit = self.bytes(held);
         if needed <= limit {
@@ -61,10 +61,10 @@ impl MemoryLimit {
     }
 }
 
-/// What is needed exceeds the limit. Displayed as the message of an error, without advice.
+/// More memory is needed than the limit allows. Displayed as an error message, without advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OverLimit {
-    /// What is needed, in bytes.
+    /// The needed memory in bytes.
     pub needed: u64,
     /// The limit in bytes.
     pub limit: u64,

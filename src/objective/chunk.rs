@@ -15,7 +15,7 @@ use crate::math::add;
 use crate::noise::Engine;
 use crate::score::{ForwardProduct, Variances};
 
-/// What a pass computes.
+/// The weights and factors of a pass.
 #[derive(Clone, Copy)]
 pub(super) struct PassInput<'a> {
     pub problem: &'a Problem,
@@ -23,7 +23,7 @@ pub(super) struct PassInput<'a> {
     /// Whether the result is the coefficients of θ∘² in the noise term, for fixed marginals,
     /// instead of value and gradient.
     pub is_noise_alone: bool,
-    /// What 2ρ·∂R/∂V is multiplied by: θ for the gradient with respect to θ, ½ for the coefficients
+    /// The factors of 2ρ·∂R/∂V: θ for the gradient with respect to θ, ½ for the coefficients
     /// of θ∘².
     pub factors: &'a [f64],
 }

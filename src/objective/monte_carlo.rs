@@ -171,7 +171,7 @@ impl Masks<'_> {
     }
 }
 
-/// What all sentences of a sample share.
+/// The parts of a Monte Carlo sample that all its sentences share.
 #[derive(Clone, Copy)]
 struct Sample<'a> {
     problem: &'a Problem,

@@ -12,7 +12,7 @@ use crate::extract::Dataset;
 use crate::ranks::Ranks;
 use crate::score::{Block, BlockPartition, ParameterSpace, TransposeProduct};
 
-/// What stays the same in all evaluations.
+/// The parts of an objective that no evaluation changes.
 #[derive(Debug)]
 pub struct Problem {
     /// The sentences of this process. Labeled ones come first.

@@ -110,7 +110,7 @@ pub struct SentenceKernel {
     pub(super) attribute_gradient: FeatureGradient,
 }
 
-/// What sentences with partial labels or weights need.
+/// The workspace of sentences with partial labels or weights.
 #[derive(Debug)]
 struct PartialWorkspace {
     mask: LabelMask,

@@ -1,4 +1,4 @@
-//! What else an objective can have: terms that are neither the likelihood, nor the noise term of
+//! Further terms of an objective, which are neither the likelihood, nor the noise term of
 //! the sentences, nor the penalty.
 
 use std::fmt::Debug;
@@ -26,7 +26,7 @@ pub trait Term: Debug + Send + Sync {
     fn resume_round(&mut self, _round: &Round<'static>) {}
 }
 
-/// What a term depends on.
+/// The arguments of a term.
 #[derive(Debug)]
 pub struct TermInput<'a> {
     /// The sentences and the layout of θ.

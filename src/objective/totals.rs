@@ -205,7 +205,7 @@ pub(super) struct Anchors<'a> {
     pub variances: Option<VarianceFactors<'a>>,
 }
 
-/// What the derivatives with respect to variances are multiplied by.
+/// The factors of the derivatives with respect to variances.
 #[derive(Clone, Copy)]
 pub(super) struct VarianceFactors<'a> {
     /// `[n]`.

@@ -74,7 +74,7 @@ impl LineSearchStart {
     }
 }
 
-/// What to do after a trial step.
+/// The decision after a trial step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum TrialDecision {
     /// Accept the step: it satisfies the conditions.

@@ -8,7 +8,7 @@ use crate::error::{Error, Result, check_not_negative};
 
 /// A differentiable function to minimize: the smooth part f, without any L1 penalty.
 pub trait Objective {
-    /// What an evaluation reports besides the value, such as the terms of the objective.
+    /// Further results of an evaluation besides the value, such as the terms of the objective.
     type Detail: Clone + 'static;
 
     /// Returns the number of variables n.
@@ -62,7 +62,7 @@ pub enum Change {
     Round,
 }
 
-/// What the function of a round depends on, besides the objective.
+/// The arguments of the function that is called in each round, besides the objective.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Round<'a> {
     /// The iteration at which the round began.

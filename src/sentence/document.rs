@@ -36,10 +36,10 @@ pub struct Document<'a> {
     derived: Mutex<Vec<DerivedDocument>>,
 }
 
-/// What made a derived document, and the document.
+/// A derived document, with the identity of what made it.
 type DerivedDocument = (Arc<()>, Arc<Document<'static>>);
 
-/// What an index is made of: a column, verbatim or as `IndexedText` writes it.
+/// The key of an index: a column, verbatim or as `IndexedText` writes it.
 type IndexKey = (usize, bool);
 
 impl<'a> Document<'a> {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// What stands between the values, and between the names of the columns.
+/// The separator of joined values, and of the names of their columns.
 pub const JOINT: char = '+';
 
 /// Two or more columns whose values are joined to one label.

@@ -369,7 +369,7 @@ impl Sentence {
     }
 }
 
-/// What is wrong with a row of `found` cells.
+/// The error message for a row of `found` cells.
 fn ragged(columns: &[String], found: usize) -> String {
     let (expected, names) = (columns.len(), list_names(columns));
     format!("expected {expected} columns ({names}), found {found}")

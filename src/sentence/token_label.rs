@@ -77,7 +77,7 @@ impl TokenLabel {
     ///
     /// # Errors
     ///
-    /// What was found and what was expected.
+    /// The fault: what was found and what was expected.
     fn from_json(value: &Value) -> Result<Self, String> {
         let found = match value {
             Value::Null => return Ok(Self::Unknown),

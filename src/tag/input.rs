@@ -1,11 +1,11 @@
-//! What a tagger tags: sentences, alone or in their documents.
+//! The inputs of a tagger: sentences, alone or in their documents.
 
 use std::borrow::Borrow;
 
 use crate::error::Place;
 use crate::sentence::{Document, DocumentRule, Sentence, SentenceRef};
 
-/// What a tagger tags.
+/// The input of a tagger.
 #[derive(Clone, Copy, Debug)]
 pub enum TagInput<'a> {
     /// A sentence of columns, to which the model's template applies, or of ready-made attributes.

@@ -7,7 +7,7 @@ use crate::extract::AttributeSource;
 use crate::model::Header;
 use crate::sentence::Sentence;
 
-/// What columns with well-known names have.
+/// The contents of columns with well-known names.
 const CONTENTS: [(&str, &str); 7] = [
     ("pos", "part-of-speech tags"),
     ("upos", "part-of-speech tags"),

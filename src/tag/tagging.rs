@@ -76,7 +76,7 @@ impl Tagging {
 /// Size in bytes up to which a sentence is tagged without looking at the available memory.
 const SMALL: u64 = 256 << 20;
 
-/// What determines the sizes of the arrays.
+/// The numbers that determine the sizes of the arrays.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SentenceMemory {
     /// Number of tokens T.

@@ -89,7 +89,7 @@ pub(super) struct TemplateLines {
     pub lines: Vec<TemplateLine>,
     /// Whether bare transitions (label pairs) have weights.
     pub transitions: bool,
-    /// What a document is.
+    /// The rule that separates documents.
     pub documents: DocumentOptions,
     /// The dialect of a CRF++ or Wapiti file.
     pub dialect: Option<Dialect>,

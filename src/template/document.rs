@@ -10,7 +10,7 @@ use super::text::push_lower;
 use crate::error::{Error, Place, Result};
 use crate::sentence::{Document, IndexedText, WordIndex};
 
-/// What an extractor needs to know of documents.
+/// The columns and indices of documents that an extractor uses.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DocumentPlan {
     /// Number of tokens before a token, and after it, that functions see.
@@ -180,7 +180,7 @@ fn range_of(ends: &[u32], i: usize) -> Range<usize> {
     start as usize..ends[i] as usize
 }
 
-/// What `mention` says about a word.
+/// The values of the function `mention`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MentionKind {
     /// Whether it is the first mention.
@@ -318,7 +318,7 @@ fn form(word: &str, t: usize) -> u8 {
 /// Maximum distance in a run from a word to its ends, so that text in capitals takes linear time.
 const MAX_RUN: usize = 8;
 
-/// What `run` says about a word in a run of capitalized words.
+/// The values of the function `run` for a word in a run of capitalized words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RunKind {
     /// Where in the run it is.

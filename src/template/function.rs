@@ -80,7 +80,7 @@ impl fmt::Display for TextInput {
     }
 }
 
-/// What a function computes, with zero or more values at a position.
+/// The computation of a function, with zero or more values at a position.
 #[derive(Clone, Debug)]
 pub(super) enum Operation {
     /// A flag that is always set.

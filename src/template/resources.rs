@@ -28,7 +28,7 @@ pub(super) struct FileReference<'a> {
     pub at: Location<'a>,
 }
 
-/// What to read of a file with words, and how.
+/// The columns of a file of words that are read, and their normalization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Selection {
     /// Whether to fold words to lower case.

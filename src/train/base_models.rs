@@ -23,7 +23,7 @@ pub struct BaseModels<'a> {
     pub towards: Option<&'a Model>,
 }
 
-/// What training uses a model for.
+/// The use that training makes of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BaseRole {

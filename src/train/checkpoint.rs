@@ -121,7 +121,7 @@ impl Checkpoints {
     }
 }
 
-/// What the passes that have ended leave to those that follow.
+/// The results of finished passes that later ones need.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct FinishedPasses {
     /// The result of the first pass.
@@ -173,7 +173,7 @@ mod model_bytes {
     }
 }
 
-/// What a checkpoint belongs to.
+/// The identity of a run, by which a checkpoint is matched.
 #[derive(Serialize, Deserialize)]
 struct Header {
     version: String,

@@ -47,7 +47,7 @@ pub(super) struct CourseSettings<'a> {
     pub schedule: Schedule,
 }
 
-/// What ends a run from outside, and what ranks agree on after every iteration.
+/// Interruption from outside, and the agreement of ranks after every iteration.
 #[derive(Clone, Copy)]
 pub(super) struct Control<'a> {
     pub interrupt: Option<&'a AtomicBool>,

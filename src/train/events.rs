@@ -24,7 +24,7 @@ pub struct Start {
     /// The training options as logs and models record them, defaults resolved.
     #[serde(rename = "parameters")]
     pub options: Value,
-    /// How much data there are.
+    /// The sizes of the data.
     #[serde(flatten)]
     pub data: DataSizes,
     /// How the training data were read, in words: labels and columns, then warnings.
@@ -103,7 +103,7 @@ pub struct Iteration {
     /// The terms of the objective.
     #[serde(flatten)]
     pub terms: ObjectiveTerms,
-    /// What the optimizer did.
+    /// The last step of the optimizer.
     #[serde(flatten)]
     pub optimizer: OptimizerStep,
     /// The weights after the iteration.
@@ -118,7 +118,7 @@ pub struct Iteration {
     /// The recall bias with which the score was reached; `None` if it is not being searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recall_bias: Option<f64>,
-    /// What development data show beside the score.
+    /// Figures of the development data besides the score.
     #[serde(skip)]
     pub dev_details: Option<DevDetails>,
 }
@@ -140,7 +140,7 @@ pub struct ObjectiveTerms {
     pub l1: f64,
 }
 
-/// What an optimizer did in an iteration.
+/// The step of an optimizer in an iteration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OptimizerStep {
     /// Norm of the gradient; with L1, of the pseudo-gradient. NaN, in logs null, for a learner
@@ -170,7 +170,7 @@ pub struct WeightCounts {
     pub nonzero_weights: usize,
 }
 
-/// What development data show beside the score.
+/// Figures of the development data besides the score.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DevDetails {
     /// The iteration with the best weights so far.
@@ -231,7 +231,7 @@ pub struct End {
     /// Number of iterations. If it is 0, nothing was learned: the weights are those where training
     /// starts.
     pub iterations: usize,
-    /// How many of them were of the warm-up, without noise.
+    /// The number of them in the warm-up, without noise.
     #[serde(skip)]
     pub warm_up: usize,
     /// Total time, measured as [`Iteration::time`].
@@ -242,7 +242,7 @@ pub struct End {
     /// The recall bias of the model
     /// ([`TrainOptions::recall_bias`](field@super::TrainOptions::recall_bias)).
     pub recall_bias: f64,
-    /// What regularized the weights of the model ([`TrainingRecord::regularization`]).
+    /// The regularization of the model's weights ([`TrainingRecord::regularization`]).
     pub regularization: String,
     /// How much noise they have seen, if training was to have noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]

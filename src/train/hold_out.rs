@@ -10,7 +10,7 @@ pub struct HoldOut {
     pub(super) percent: f64,
 }
 
-/// What was held out.
+/// The held-out data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeldOut {
     /// Number of sentences that were held out.

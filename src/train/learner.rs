@@ -1,4 +1,4 @@
-//! What learns the weights: the interface between the trainer and an algorithm.
+//! The interface between the trainer and an algorithm that learns weights.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ pub struct LearnerOptions {
     pub regularization: Regularization,
 }
 
-/// What may be asked of a learner.
+/// A question that a learner may answer.
 #[derive(Clone, Copy, Debug)]
 pub enum Request<'a> {
     /// Training with these options, and with its own.

@@ -12,7 +12,7 @@ use crate::ids::LabelId;
 /// Serializes to the fields of its line in a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelMatch {
-    /// What training uses the model for.
+    /// The use that training makes of the model.
     pub role: BaseRole,
     /// The path that the model was opened from.
     pub model: String,
@@ -48,7 +48,7 @@ impl MatchCounts {
     }
 }
 
-/// What occurs in training data.
+/// The labels and attributes that occur in training data.
 pub(super) struct Occurrences {
     /// Node and edge attributes in sentences that the likelihood learns from.
     pub labeled: [Vec<bool>; 2],

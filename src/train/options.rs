@@ -49,7 +49,7 @@ pub struct TrainOptions<M = Lbfgs> {
     /// How the model is stored.
     #[serde(flatten)]
     pub storage: StorageOptions,
-    /// What learns the weights, with its penalties and its noise.
+    /// The algorithm that learns the weights, with its penalties and its noise.
     #[serde(flatten)]
     pub method: M,
 }

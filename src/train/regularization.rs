@@ -1,4 +1,4 @@
-//! What regularizes the weights, and for how long there is no noise.
+//! The penalties and the noise, and how long the warm-up without noise is.
 
 use crate::model::NoiseExposure;
 use crate::objective::NoiseOptions;

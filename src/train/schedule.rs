@@ -12,7 +12,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a stage minimizes.
+/// The objective of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StageObjective {
     /// The penalized likelihood, by passes of stochastic updates: a warm start of L-BFGS.
@@ -26,7 +26,7 @@ pub enum StageObjective {
 /// A stage of training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stage {
-    /// What it minimizes.
+    /// Its objective.
     pub objective: StageObjective,
     /// Maximum number of its iterations; `None`: until it converges.
     pub limit: Option<usize>,

@@ -12,7 +12,7 @@ use super::deletion::sentence_seed;
 /// The cell of a value that is missing, as in CoNLL files.
 const MISSING: &str = "_";
 
-/// What happens to the tokens of a sentence, at random.
+/// Random damage to the tokens of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Damage {
     /// A word of two letters or more gets one typing error: a letter is left out, doubled, swapped

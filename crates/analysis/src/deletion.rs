@@ -12,8 +12,8 @@ use dropchain::{Error, Result};
 /// Leaves out each attribute of each token with the same probability; of two passes, in both
 /// ([`Tagger::with_attribute_filter`](dropchain::Tagger::with_attribute_filter)).
 ///
-/// What is left out depends on the seed, on the file and on the line of the sentence alone; a
-/// higher rate includes what a lower one leaves out.
+/// The choice of what is left out depends on the seed, on the file and on the line of the sentence
+/// alone; a higher rate includes what a lower one leaves out.
 #[derive(Clone, Copy, Debug)]
 pub struct Deletion {
     rate: f64,

@@ -1,10 +1,10 @@
-//! What each template line contributes to a model.
+//! The contribution of each template line to a model.
 
 use dropchain::model::AttributeKind;
 use dropchain::{Model, Result, Template};
 use serde::Serialize;
 
-/// What the attributes of a template line amount to.
+/// Statistics of the attributes of a template line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LineStatistics {
     /// Number of attributes that have weights.
@@ -15,11 +15,11 @@ pub struct LineStatistics {
     pub absolute: f64,
     /// Sum of the squares of the weights.
     pub squares: f64,
-    /// What they take in the file, with names and slots, in bytes.
+    /// Their size in the model file, with names and slots, in bytes.
     pub bytes: f64,
 }
 
-/// What the attributes of a table take in the file in bytes.
+/// The size of an attribute of a table in the model file, in bytes.
 struct Costs {
     /// Bytes of each attribute: its share of slots and ends of names; in dense tables, its weights.
     attribute: f64,

@@ -6,7 +6,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use dropchain::Place;
 
-/// How bad a problem is.
+/// The severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -38,7 +38,7 @@ macro_rules! kinds {
             /// All kinds.
             pub const ALL: &[Self] = &[$(Self::$kind,)*];
 
-            /// How bad it is.
+            /// Its severity.
             pub fn severity(self) -> Severity {
                 match self {
                     $(Self::$kind => Severity::$severity,)*
@@ -158,7 +158,7 @@ impl Serialize for Example {
 pub struct Finding {
     /// The kind.
     pub kind: FindingKind,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// The number of problems.
     pub count: u64,

@@ -127,7 +127,7 @@ pub struct TrainCommand {
     knowledge: KnowledgeArguments,
 }
 
-/// What training without development data costs.
+/// The notice that training has no development data.
 const WITHOUT_DEV: &str = "no development data: trains to convergence; `--dev 10%` would stop \
                            early and keep the best iteration";
 
@@ -161,7 +161,7 @@ pub struct PreparedRun<'m> {
     outputs: Option<Outputs>,
 }
 
-/// What training reads.
+/// The input of training.
 pub struct TrainingData {
     pub corpora: TrainingCorpora,
     pub template: Option<Template>,

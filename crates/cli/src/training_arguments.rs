@@ -1,4 +1,4 @@
-//! What training reads and continues from: corpora, models, checkpoints.
+//! The inputs of training: corpora, models, checkpoints.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;

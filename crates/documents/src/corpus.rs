@@ -34,7 +34,7 @@ pub struct DocumentCorpus {
     empty: Vec<Place>, // documents without features
 }
 
-/// What is to be predicted of a document.
+/// The class or the number of a document, which is to be predicted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Target {
     Class(u32),

@@ -83,14 +83,14 @@ pub enum TermFrequency {
     Log,
 }
 
-/// What the words of a text are.
+/// How a text is split into words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Tokens {
     /// Tokens of the tokenizer, as in raw text that is tagged
     #[default]
     Words,
-    /// What stands between blanks, for text that is tokenized already
+    /// Words between blanks, for text that is tokenized already
     Blanks,
 }
 
@@ -116,7 +116,7 @@ pub struct FeatureOptions {
     /// Value of a feature that occurs n times: 1, n, or 1 + ln n
     #[arg(long = "tf", value_enum, value_name = "VALUE", default_value = "binary")]
     pub frequency: TermFrequency,
-    /// What words are: tokens of the tokenizer, or what stands between blanks
+    /// The words of a text: tokens of the tokenizer, or cells between blanks
     #[arg(long, value_enum, default_value = "words")]
     pub tokens: Tokens,
     /// Turn letters into lower case: on, off

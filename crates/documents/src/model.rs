@@ -63,15 +63,15 @@ impl Task {
 pub struct ModelHeader {
     /// The names of the classes; none of numbers.
     pub classes: Vec<String>,
-    /// How several classes are told apart.
+    /// One classifier of all classes, or one for each class.
     pub multiclass: Multiclass,
     /// The loss that was minimized.
     pub loss: Loss,
-    /// What documents consist of.
+    /// The content of documents.
     pub input: DataOptions,
     /// The bias of each column.
     pub biases: Vec<f64>,
-    /// What makes scores of the columns, if these are hidden units.
+    /// The output layer, if the columns are hidden units.
     pub outputs: Option<OutputLayer>,
     /// Number of training documents.
     pub documents: u64,
@@ -83,7 +83,7 @@ pub struct ModelHeader {
     pub result: Value,
 }
 
-/// What makes scores of the inputs of hidden units: an output for each score. The units of an
+/// The output layer of hidden units: an output for each score. The units of an
 /// output follow those of the one before.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -110,7 +110,7 @@ impl OutputLayer {
     }
 }
 
-/// What training makes a model of.
+/// The parts of a model that training makes.
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub biases: Vec<f64>, // of columns

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{FeatureOptions, Loss, TableFeatures};
 use dropchain::{Error, MemoryLimit, Result};
 
-/// How several classes are told apart.
+/// One classifier of all classes, or one for each class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Multiclass {
@@ -18,7 +18,7 @@ pub enum Multiclass {
     OneVsRest,
 }
 
-/// What is predicted.
+/// The target: a class or a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Task {
@@ -47,7 +47,7 @@ pub enum NoiseKind {
     MonteCarlo,
 }
 
-/// What shares a dropout mask. Losses of y·f always share it.
+/// Which scores share a dropout mask. Those of losses of y·f always do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Masks {
@@ -116,7 +116,7 @@ pub struct LearningOptions {
     pub tolerance: Option<f64>,
 }
 
-/// What only models of classes have.
+/// The options of classifiers alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, Args)]
 #[serde(default)]
 pub struct ClassOptions {
@@ -185,7 +185,7 @@ impl Default for ClassOptions {
     }
 }
 
-/// What documents consist of.
+/// The content of documents.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DataOptions {
     /// The features of texts; `None` if documents come with features.
@@ -202,7 +202,7 @@ pub struct DataOptions {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DocumentOptions {
-    /// What documents consist of.
+    /// The content of documents.
     #[serde(skip)]
     pub data: DataOptions,
     /// Classes, or numbers.
@@ -215,7 +215,7 @@ pub struct DocumentOptions {
     /// How models are trained.
     #[serde(flatten)]
     pub learning: LearningOptions,
-    /// What only models of classes have.
+    /// The options of classifiers alone.
     #[serde(flatten)]
     pub classes: ClassOptions,
     /// Limits the memory of documents and of training.

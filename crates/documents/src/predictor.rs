@@ -1,4 +1,4 @@
-//! What predicts with a model: the class of a document with probabilities, or a number.
+//! Prediction with a model: the class of a document with probabilities, or a number.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -24,7 +24,7 @@ const MOST_CLASSES_OF_SIGMA_POINTS: usize = 20;
 /// Iterations whose accuracies are averaged to choose one: a single one wobbles.
 const AVERAGED: usize = 5;
 
-/// What happens in training.
+/// An event of training.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
@@ -36,7 +36,7 @@ pub enum Event {
     End(End),
 }
 
-/// What is trained on.
+/// The training data of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Start {
     /// Documents with a label.

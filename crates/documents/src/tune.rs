@@ -28,7 +28,7 @@ pub struct Configuration {
     pub best_iteration: usize,
 }
 
-/// What configurations are scored on.
+/// The data on which configurations are scored.
 #[derive(Clone, Copy, Debug)]
 pub enum Scoring<'d> {
     /// Development documents.

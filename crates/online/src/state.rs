@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What epochs change: a learner continues from it to the same bits.
+/// The state that epochs change: a learner continues from it to the same bits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct State {
     /// The number of epochs so far.

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::algorithm::misplaced;
 use super::training::{SearchedOptions, TrainingOptions};
 
-/// What the values of an option are.
+/// The type of an option's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Yes or no: `on` or `off`.
@@ -32,11 +32,11 @@ pub enum Kind {
 pub struct OptionRow {
     /// The name as an identifier, such as `max_iterations`.
     pub name: String,
-    /// What its values are.
+    /// The type of its values.
     pub kind: Kind,
     /// The names that it takes; none if it takes others.
     pub values: Vec<String>,
-    /// What it does, and its default.
+    /// Its help: the effect and the default.
     pub help: String,
     /// Whether it belongs to what a search tries.
     pub is_searched: bool,

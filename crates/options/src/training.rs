@@ -13,10 +13,10 @@ use super::values::named;
 /// The options of training.
 #[derive(Clone, Debug, Default, Args)]
 pub struct TrainingOptions {
-    /// What a search does not change.
+    /// The options that a search does not change.
     #[command(flatten)]
     pub fixed: FixedOptions,
-    /// What it searches.
+    /// The options that it searches.
     #[command(flatten)]
     pub searched: SearchedOptions,
 }
@@ -146,7 +146,7 @@ impl SearchedOptions {
     }
 }
 
-/// What L-BFGS starts from.
+/// The starting point of L-BFGS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
     Off,

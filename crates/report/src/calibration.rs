@@ -7,7 +7,7 @@ use crate::plot::{Axis, Mark, Plot, Scale, Series};
 use crate::training::curve;
 use crate::views::{Figure, Section, count, system};
 
-/// Which predictions a calibration is of.
+/// Chooses the calibration of a system.
 type Choice = fn(&System) -> &Calibration;
 
 const CHOICES: [(&str, Choice); 2] = [

@@ -1,4 +1,4 @@
-//! What noise gains, fold by fold.
+//! The gain of noise, fold by fold.
 
 use serde::Serialize;
 

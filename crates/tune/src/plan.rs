@@ -1,4 +1,5 @@
-//! What is known before the first run: how the data are read, and how many runs fit into memory.
+//! The plan of a search, before its first run: how the data are read, and how many runs fit into
+//! memory.
 
 use std::sync::atomic::AtomicBool;
 

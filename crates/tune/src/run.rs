@@ -19,7 +19,7 @@ pub(super) struct RunKey {
     pub fold: Option<usize>,
 }
 
-/// What a run has scored, of which the checkpoint keeps a line.
+/// The scores of a run, of which the checkpoint keeps a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Course {
     /// The scores after each iteration.
@@ -32,7 +32,7 @@ pub(super) struct Course {
     pub end: End,
 }
 
-/// What a run has scored after an iteration.
+/// The score of a run after an iteration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Score {
     pub value: f64,
@@ -54,7 +54,7 @@ impl Course {
     }
 }
 
-/// What a run trains on, and what limits it.
+/// The training data of a run, and its limits.
 #[derive(Clone, Copy)]
 pub(super) struct Run<'a> {
     pub data: &'a TuningData<'a>,
@@ -83,7 +83,7 @@ impl Run<'_> {
     }
 }
 
-/// What training reports; of two passes, the last.
+/// The report of training; of two passes, that of the last.
 #[derive(Default)]
 pub(super) struct Record {
     pub start: Option<Start>,

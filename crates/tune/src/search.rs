@@ -68,7 +68,7 @@ pub struct TuneResult {
     pub refit_iterations: Option<usize>,
     /// Whether the search was interrupted.
     pub interrupted: bool,
-    /// What noise gains over the folds; `None` without folds, or if there is no configuration with
+    /// The gain of noise over the folds; `None` without folds, or if there is no configuration with
     /// noise or none without.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise_gain: Option<NoiseGain>,
@@ -168,7 +168,7 @@ struct SearchRun<'a> {
     done: HashMap<RunKey, Course>, // by an earlier search
 }
 
-/// What training has given: the model, and what was reported.
+/// The outcome of training: the model and its report.
 type Outcome = (Trained, Record);
 
 impl SearchRun<'_> {

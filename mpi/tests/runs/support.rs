@@ -18,7 +18,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// A run that takes more seconds hangs.
 const TIMEOUT: &str = "300";
 
-/// What a run has printed, and its exit code.
+/// The output of a run, and its exit code.
 pub struct Output {
     pub code: Option<i32>,
     pub stdout: String,

@@ -1,4 +1,4 @@
-//! What is written: tagged sentences, the options, and the traits of the formats.
+//! Writing: tagged sentences, the options, and the traits of the formats.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -36,7 +36,7 @@ impl Batch {
     }
 }
 
-/// What a batch results in, such as its output as bytes.
+/// The result of a batch, such as its output as bytes.
 pub trait BatchOutput: Default + Send {
     /// Returns the memory of the output in bytes, which is limited while it waits for an earlier
     /// batch.

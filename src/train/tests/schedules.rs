@@ -10,7 +10,7 @@ use super::watcher::Interrupter;
 use super::*;
 use crate::ranks::tests::run_ranks;
 
-/// What a run on some ranks ends with: that of rank 0.
+/// The result of a run on some ranks: that of rank 0.
 fn run(options: &TrainOptions, ranks: usize, has_dev: bool, at: usize, path: &Path) -> Trained {
     let trainer = Trainer::new(options.clone()).unwrap();
     let mut trained = run_ranks(ranks, |ranks| {

@@ -106,7 +106,7 @@ impl Observer for Watcher<'_> {
     }
 }
 
-/// What is trained on, and the template.
+/// The training data and the template.
 #[derive(Clone, Copy)]
 pub(super) struct Data<'a> {
     pub text: &'a str,

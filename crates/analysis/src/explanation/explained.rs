@@ -50,7 +50,7 @@ pub struct Reasons<'e> {
     pub shown: Vec<Part<'e>>,
     /// The number of the others.
     pub others: usize,
-    /// What the others add.
+    /// The sum of the other parts.
     pub sum_of_others: f64,
 }
 

@@ -12,7 +12,7 @@ use super::Alternative;
 /// Largest number of parts of a token that are of labels alone.
 const PARTS_OF_LABELS: usize = 5;
 
-/// What a part of a margin comes from.
+/// The origin of a part of a margin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PartKind {
     /// An attribute of the token, with a weight for its label.
@@ -51,7 +51,7 @@ impl PartKind {
 pub struct Part<'e> {
     /// The token.
     pub token: usize,
-    /// What the part comes from.
+    /// The origin of the part.
     pub kind: PartKind,
     /// The name of the attribute; empty for other kinds.
     pub name: &'e str,

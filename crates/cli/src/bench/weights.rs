@@ -34,7 +34,7 @@ impl Weights {
     ///
     /// # Errors
     ///
-    /// Those of the optimizer, of [`Weights::Trained`].
+    /// The errors of the optimizer, for [`Weights::Trained`].
     pub fn compute(self, set: &TrainingSet, settings: &TrainSettings) -> Result<Vec<f64>> {
         let dimension = set.space().dimension();
         let iterations = match self {

@@ -35,7 +35,7 @@ pub struct SearchArguments {
     warm_up: Option<Axis>,
     /// How to compute the gradient of the noise term: one engine or several [default: exact]
     ///
-    /// Those of `train`, for example `exact,window=2`.
+    /// The values are those of `train`, for example `exact,window=2`.
     #[arg(long, value_name = "ENGINES")]
     pub gradient: Option<String>,
     /// Sample N random configurations [default: try all combinations]

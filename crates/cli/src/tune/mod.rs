@@ -115,7 +115,7 @@ struct TemplateArguments {
     limits: TemplateLimits,
 }
 
-/// What a search writes.
+/// The outputs of a search.
 #[derive(Debug, Args)]
 struct SearchOutputs {
     #[command(flatten)]

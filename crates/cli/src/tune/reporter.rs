@@ -21,7 +21,7 @@ const REPORTS: usize = 36;
 pub struct SearchReporter<'a> {
     pub progress: &'a Progress,
     pub search: &'a Search<'a>,
-    /// What is read, for the log.
+    /// The inputs, for the log.
     pub inputs: &'a Map<String, Value>,
     pub log: Mutex<Log>,
     /// How to continue a search that was interrupted.

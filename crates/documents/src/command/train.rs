@@ -16,7 +16,7 @@ use dropchain_command::interrupt;
 use dropchain_command::outputs::{CommandFiles, ResultFile};
 use dropchain_command::progress::Progress;
 
-/// What training writes.
+/// The outputs of training.
 #[derive(Debug, Args)]
 struct OutputFiles {
     /// Write the model to this file

@@ -15,7 +15,7 @@ use dropchain::{Error, Place, Result};
 pub struct Instance {
     /// The name of its class, if it is known.
     pub label: Option<String>,
-    /// What it consists of.
+    /// Its content: text or features.
     pub content: InstanceContent,
     /// The name of its file; `-` is standard input.
     pub file: Arc<str>,
@@ -23,7 +23,7 @@ pub struct Instance {
     pub line: u64,
 }
 
-/// What a document consists of.
+/// The content of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InstanceContent {
     /// Text.
@@ -52,7 +52,7 @@ pub enum InstanceFormat {
     Folder,
 }
 
-/// What to read documents from, and how.
+/// The format of documents, and the keys or columns of their text and class.
 #[derive(Clone, Debug)]
 pub struct InstanceReadOptions {
     /// The format; `None`: by name, and of lines with tabs by whether the first names the columns.

@@ -87,7 +87,7 @@ struct Weights<'t> {
     bias: f64,          // b
 }
 
-/// What a document adds to J and its gradient.
+/// The contribution of a document to J and its gradient.
 struct Row {
     value: [f64; 2],      // noise and loss
     by_score: f64,        // v·∂B/∂f

@@ -77,7 +77,7 @@ pub(super) struct Point {
     pub by_variance: f64,
 }
 
-/// How kinks are made smooth.
+/// The smoothing of the kinks of a loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Smoothing {
     /// s has δ.

@@ -97,7 +97,7 @@ pub(super) struct Scorer {
     pub centers: Vec<f64>, // [D] μ·√m, empty for classes
 }
 
-/// What a pass over documents computes for the gradient.
+/// The intermediate results of a pass over documents, for the gradient.
 struct Pass {
     slopes: Vec<f64>,      // [N][F] ∂J/∂f
     by_variance: Vec<f64>, // [N][F] ∂J/∂V; of shared masks λ·p; else empty

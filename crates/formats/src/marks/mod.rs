@@ -1,5 +1,5 @@
-//! What all pages share that mark text: the color of each type, a style, and a script for pages
-//! that get tagged sentences as JSON.
+//! The common parts of pages that mark text: the color of each type, a style, and a script for
+//! pages that get tagged sentences as JSON.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

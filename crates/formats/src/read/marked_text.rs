@@ -38,7 +38,7 @@ pub(super) struct MarkedSpan {
     pub label: String,
     /// The text of the span, if the annotation repeats it.
     pub text: Option<String>,
-    /// What lies between its fragments, if it has several.
+    /// The gaps between its fragments, if it has several.
     pub gaps: Vec<(u64, u64)>,
     pub place: Place,
 }

@@ -18,7 +18,7 @@ pub(super) const OVERLAPPING: Repair =
 pub struct SpanOptions {
     /// What their offsets count; `None`: characters, or what the texts of the spans show.
     pub offsets: Option<SpanOffsets>,
-    /// What becomes of those that cut tokens.
+    /// The treatment of spans that cut tokens.
     pub misaligned: Misaligned,
     /// What becomes of those that overlap.
     pub overlaps: Overlaps,

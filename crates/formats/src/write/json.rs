@@ -27,7 +27,7 @@ impl Serialize for Record<'_> {
     }
 }
 
-/// What displaCy renders with `manual=True`.
+/// The input of displaCy's `manual=True`.
 pub(super) fn displacy(text: &AnnotatedText) -> impl Serialize + '_ {
     let entity = |mark: &Mark, Range { start, end }| {
         let entity = json!({"start": start, "end": end, "label": mark.label});

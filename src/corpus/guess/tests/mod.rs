@@ -1,4 +1,4 @@
-//! What is decided about files, by their bytes.
+//! Decisions about files, by their bytes.
 
 use super::*;
 use crate::corpus::tests::error;

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use crate::{InputFormat, SpanOptions};
 
-/// What the formats are made of, and what is wrong in all of them.
+/// Pieces of input in all formats, right and wrong.
 const PIECES: [&str; 37] = [
     "\n",
     "\n\n",

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use super::{label_studio, written};
 use crate::{InputFormat, SpanOptions, TextFormat};
 
-/// What texts consist of.
+/// Pieces of random texts.
 const PIECES: [&str; 26] = [
     "Ann", "left", ".", "Rome", "don't", "é", "😀", "東京", "U.S.", "3.5", "<b>", "\"", "\\", ";",
     "|", "/", "[", " ", " ", " ", "  ", "\t", "\u{a0}", "\n", "\n\n", "\r\n",
