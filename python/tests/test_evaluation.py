@@ -91,7 +91,7 @@ def test_features_are_evaluated():
         ("OO", [["O"]], r"found 'OO' \(str\) as gold|OO"),
         (3, [["O"]], r"found 3 \(int\) as gold"),
         (GOLD, 3, r"found 3 \(int\) as predicted"),
-        (Corpus([["a"]]), [["O"]], "found no labels"),
+        (Corpus([["a"]]), [["O"]], "found no label column"),
         (Corpus([["a"]], [[None]]), [["O"]], "sentence 0: found the partial label"),
         (GOLD, Corpus([["a"]], [["O"]]), "gold has 2 sentences, but predicted has 1"),
     ],
