@@ -90,8 +90,8 @@ impl FileKind {
     );
     /// Text with spans in brackets, for people to read.
     pub const INLINE: Self = Self::Other(
-        "text with spans in brackets, which `tag` writes for people (`output` inline)",
-        "`output` conll or jsonl is read back",
+        "text with spans in brackets, which `tag` writes for people to read",
+        "its outputs conll and jsonl are read back",
     );
     /// SVMlight's numbered values.
     pub const SVMLIGHT: Self = Self::Other(
