@@ -230,6 +230,15 @@ fn parse_line<'a>(line: &str, place: Place, command: &'a Command) -> Result<Line
     let (name, value) = line.split_at(name_end.unwrap_or(line.len()));
     let value = value.trim_start();
     let value = value.strip_prefix('=').unwrap_or(value).trim_start();
+    if let Some((key, value)) = line.split_once('=').filter(|_| !is_option)
+        && options_of(command).any(|(known, _)| known == key.trim())
+    {
+        let (key, value) = (key.trim(), value.trim());
+        return Err(Error::input(
+            place,
+            format!("expected --{key}={value}, as on the command line"),
+        ));
+    }
     let mut options = options_of(command);
     let found = options.find(|(key, argument)| match is_option {
         true => name.strip_prefix("--") == Some(key) && !argument.is_positional(),

@@ -145,12 +145,12 @@ fn what_one_rank_finds_wrong_ends_all_with_one_message() {
          options on all machines",
     );
     ranks.write(2, "train.conll", &text);
-    ranks.write(0, "run.toml", "l2 = 0.5\n");
-    ranks.write(2, "run.toml", "l2 = 0.6\n");
-    fails("--config run.toml", "rank 1: run.toml: No such file or directory (os error 2)");
-    ranks.write(1, "run.toml", "l2 = 0.5\n");
+    ranks.write(0, "run.options", "--l2=0.5\n");
+    ranks.write(2, "run.options", "--l2=0.6\n");
+    fails("--config run.options", "rank 1: run.options: No such file or directory (os error 2)");
+    ranks.write(1, "run.options", "--l2=0.5\n");
     fails(
-        "--config run.toml",
+        "--config run.options",
         "rank 2 has other options than rank 0; expected the same files and options on all machines",
     );
     fails("--dropout 2", "dropout 2; expected a rate of at least 0 and below 1");
