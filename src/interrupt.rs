@@ -32,6 +32,7 @@ impl Interrupt {
     /// # Errors
     ///
     /// [`Error::Interrupted`] if it is not.
+    #[inline(always)]
     pub fn check(&self) -> Result<()> {
         if self.is_set() { Err(Error::Interrupted) } else { Ok(()) }
     }

@@ -150,13 +150,14 @@ impl AttributeBatch {
             start = std::mem::replace(end, rows.len());
         }
         let (mut start, mut prefetched) = (0, 0);
+        let (most, are_short) = ((STEP / width).max(1), width < STEP / PREFETCH_WINDOW);
         for (&end, scores) in self.ends.iter().zip(scores.chunks_exact_mut(width)) {
             // In parts, if a token has very many; the sums are the same.
             while start < end {
                 interrupt.check()?;
-                let part = start..end.min(start + (STEP / width).max(1));
+                let part = start..end.min(start + most);
                 start = part.end;
-                if width < STEP / PREFETCH_WINDOW {
+                if are_short {
                     prefetch_through(&mut prefetched, start, rows, |&(row, _)| {
                         weights.prefetch(row)
                     });

@@ -16,6 +16,7 @@ use super::workspace::{BoundTemplate, Workspace};
 use crate::chain::{Order, padded};
 use crate::error::{Error, Result};
 use crate::extract::{AttributeSource, TokenSink};
+use crate::interrupt::STEP;
 use crate::model::{AttributeKind, Model};
 use crate::sentence::{DocumentOptions, SentenceRef};
 use crate::template::{self, Template};
@@ -88,11 +89,11 @@ impl SentenceScorer {
             self.add_weights(sentence, [stride, width], workspace)?;
         }
         let SentenceScores { nodes, edges, .. } = &workspace.scores;
-        for (scores, width) in [(nodes, stride), (edges, width.max(1))] {
-            for (t, scores) in scores.chunks(width).enumerate() {
+        for (scores, width) in [(nodes, stride), (edges, width)] {
+            for (k, scores) in scores.chunks(STEP).enumerate() {
                 workspace.interrupt.check()?;
-                if !scores.iter().all(|score| score.is_finite()) {
-                    return Err(overflow(sentence, t));
+                if let Some(i) = scores.iter().position(|score| !score.is_finite()) {
+                    return Err(overflow(sentence, (k * STEP + i) / width));
                 }
             }
         }
