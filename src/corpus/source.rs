@@ -53,19 +53,25 @@ impl Source {
     }
 
     /// Returns the stream, decompressed and decoded to UTF-8 unless it has another fault.
+    #[inline]
     pub fn open(&mut self) -> io::Result<&mut InputStream> {
         if !std::mem::replace(&mut self.decoding.is_open, true) {
-            // gzip is recognized whatever the name of the file.
-            if self.starts_with_one_of(&[GZIP])? {
-                let decoder = MultiGzDecoder::new(self.take());
-                self.stream = Box::new(BufReader::with_capacity(BUFFER, decoder));
-            }
-            if let Some(kind) = self.binary_kind()? {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, kind));
-            }
-            self.decode()?;
+            self.begin()?;
         }
         Ok(&mut self.stream)
+    }
+
+    #[cold]
+    fn begin(&mut self) -> io::Result<()> {
+        // gzip is recognized whatever the name of the file.
+        if self.starts_with_one_of(&[GZIP])? {
+            let decoder = MultiGzDecoder::new(self.take());
+            self.stream = Box::new(BufReader::with_capacity(BUFFER, decoder));
+        }
+        match self.binary_kind()? {
+            Some(kind) => Err(io::Error::new(io::ErrorKind::InvalidData, kind)),
+            None => self.decode(),
+        }
     }
 
     /// Returns what the input is if it is no text.
