@@ -78,6 +78,7 @@ mod template_file;
 pub(crate) mod text;
 mod text_function;
 mod tokens;
+#[cfg(feature = "train")]
 mod unmatched;
 mod values;
 mod vectors;

@@ -80,8 +80,9 @@ impl<'e> Alternative<'e> {
     ///
     /// # Errors
     ///
-    /// [`Error::Model`] if the model file is damaged; [`Error::Parameter`] if
-    /// so many tokens differ that the parts take more memory than the tagger may.
+    /// [`Error::Model`](dropchain::Error::Model) if the model file is damaged;
+    /// [`Error::Parameter`](dropchain::Error::Parameter) if so many tokens differ that the parts
+    /// take more memory than the tagger may.
     pub fn parts(&self) -> Result<Vec<Part<'e>>> {
         let mut parts = Vec::new();
         let range = self.range();
