@@ -281,8 +281,15 @@ fn check_writers(sentences: &[&Sentence]) {
             format: Some(format),
             label: Some(label_column.to_owned()),
             lines: LineRules { comments, header: false },
-            // Other keys of the input may look like columns.
-            columns: (format == Format::Jsonl).then(Vec::new),
+            // Other keys of the input may look like columns, and columns like those of sentences.
+            columns: match (format, sentences.first()) {
+                (Format::Jsonl, _) => Some(Vec::new()),
+                (Format::Conll, Some(first)) => {
+                    let width = first.schema().input_names().len();
+                    Some((0..=width).map(|column| column.to_string()).collect())
+                }
+                _ => None,
+            },
             limits: MemoryLimit::Bytes(1 << 30).into(),
             ..ReadOptions::default()
         };

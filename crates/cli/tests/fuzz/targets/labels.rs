@@ -55,7 +55,9 @@ fn conversion_preserves_spans_and_yields_legal_labels() {
             assert_eq!(again, converted, "{scheme} is idempotent");
             assert!(allows(&converted, scheme), "{scheme}: {converted:?}");
         }
-        for scheme in EXACT {
+        // A span with the label outside as its type, such as B-O, is read as outside.
+        let are_spans = found.iter().all(|span| span.kind != "O");
+        for scheme in EXACT.into_iter().filter(|_| are_spans) {
             let converted = encode(&found, labels.len(), &scheme.into());
             assert_eq!(spans(&converted), found, "{scheme}");
             let detected = SchemeDetector::new().after([&converted]).detected().labeling;
