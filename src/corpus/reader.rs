@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use super::conll::ConllParser;
 use super::crfsuite::CrfsuiteParser;
-use super::guess::format_of;
 use super::jsonl::JsonlParser;
 use super::lines::{LineReader, OutputStream};
 use super::parse::{Format, ReadFormat, ReadOptions, SentenceParser};
@@ -363,7 +362,7 @@ fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
         Some(reader) if reader.reads(&mut lines)? => reader.parser(options)?,
         _ => match options.format {
             Some(format) => format.parser(options)?,
-            None => format_of(&mut lines, options)?.parser(options)?,
+            None => Format::of_input(&mut lines, options)?.parser(options)?,
         },
     };
     let per_byte = parser.memory_per_byte();

@@ -124,15 +124,8 @@ fn read_gold(
     header: &Header,
     gold: &FileName,
 ) -> Result<Corpus> {
-    let format = match input.format {
-        Some(format) => format,
-        None => match Format::of_labeled(gold)? {
-            Format::Conll if header.template.is_none() => Format::Crfsuite.into(),
-            format => format.into(),
-        },
-    };
     let model = ModelColumns(header);
-    if format == InputFormat::Brat {
+    if input.format == Some(InputFormat::Brat) {
         // A folder has no first lines.
         let corpus = Corpus::read([gold], &input.read_options())?;
         input.text.print_notices(quiet);
@@ -141,8 +134,17 @@ fn read_gold(
     let reader = Reader::open_by_content(&[gold], |lines| {
         let mut options = input.read_options();
         options.decode(lines);
-        let first_line = InputFormat::of_first_line(lines)?.filter(|_| input.format.is_none());
-        let format = first_line.unwrap_or(format);
+        let named = match input.format {
+            None => InputFormat::of_first_line(lines)?,
+            given => given,
+        };
+        let format = match named {
+            Some(format) => format,
+            None => match Format::of_input(lines, &options)? {
+                Format::Conll if header.template.is_none() => Format::Crfsuite.into(),
+                format => format.into(),
+            },
+        };
         let has_defaults = input.columns.is_none() && input.label.is_none();
         match format {
             InputFormat::Core(Format::Conll) if has_defaults => {

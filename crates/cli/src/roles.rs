@@ -17,7 +17,7 @@ const LINES: usize = 1000;
 
 /// Returns whether a file is a model: of a tagger, of CRFsuite, or of documents.
 pub fn is_model(file: impl AsRef<Path>) -> bool {
-    FileKind::of_file(file).is_model()
+    FileKind::of_first_bytes(file).is_some_and(FileKind::is_model)
 }
 
 /// Returns whether a file has the columns of another and more, as predictions have those of the

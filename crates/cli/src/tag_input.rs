@@ -132,8 +132,11 @@ impl TagInputArguments {
         let reader = Reader::open_by_content(files, |lines| {
             let mut options = options;
             options.decode(lines);
-            let first_line = InputFormat::of_first_line(lines)?;
-            format = match self.format.or(first_line) {
+            let named = match self.format {
+                None => InputFormat::of_first_line(lines)?,
+                given => given,
+            };
+            format = match named {
                 Some(format) => format,
                 None => model.detect_format(lines, &mut options, &say)?.into(),
             };

@@ -58,9 +58,14 @@ fn a_file_is_read_alike_by_every_command() {
             (Some(2), Some(6)),
             "{name}"
         );
-        let scores = dir.run(&format!("eval new-{name} {name} --json")).json();
-        let counts = (scores["sentences"].as_u64(), scores["tokens"].as_u64());
-        assert_eq!(counts, (Some(2), Some(6)), "{name}");
+        for scored in [
+            dir.run(&format!("eval new-{name} {name} --json")),
+            dir.run_with_stdin(&format!("eval new-{name} - --json"), text),
+        ] {
+            let scores = scored.json();
+            let counts = (scores["sentences"].as_u64(), scores["tokens"].as_u64());
+            assert_eq!(counts, (Some(2), Some(6)), "{name}");
+        }
         let tagged = dir.run(&format!("tag new-{name} {name} --output jsonl --quiet")).json_lines();
         let words = |i: usize| tagged[i]["tokens"].as_array().unwrap().clone();
         assert_eq!(

@@ -7,9 +7,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use dropchain::corpus::FileKind;
 use dropchain::kernel::atomic_file;
 use dropchain::kernel::atomic_file::{parent_directory, resolve_target};
-use dropchain::kernel::model::MAGIC;
 use dropchain::kernel::train::CHECKPOINT_MAGIC;
 use dropchain::{Error, Result};
 use same_file::Handle;
@@ -91,9 +91,7 @@ impl OutputKind {
     fn is(self, start: &[u8]) -> bool {
         let beginning: &[u8] = match self {
             Self::Model => {
-                let mark = &start[..start.len().min(MAGIC.len())];
-                let is_ours = mark.starts_with(&MAGIC[..4]) && mark.ends_with(b"\n");
-                return is_ours && mark != CHECKPOINT_MAGIC;
+                return FileKind::is_own(start) && !start.starts_with(&CHECKPOINT_MAGIC);
             }
             Self::Clusters => {
                 let mut cells = start.split(|byte| *byte == b'\t');
@@ -333,6 +331,8 @@ impl ResultFile {
 
 #[cfg(test)]
 mod tests {
+    use dropchain::kernel::model::MAGIC;
+
     use super::*;
 
     #[test]

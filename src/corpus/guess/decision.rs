@@ -1,16 +1,16 @@
 //! The decision: from a name, first bytes and first lines to a kind, and to what reads it.
 
-use std::fs::{self, File};
-use std::io::{BufReader, Read};
+use std::io::BufReader;
 use std::path::Path;
 
 use super::file_kind::FileKind;
+use super::first_bytes::open_regular;
 use super::first_lines::first_lines;
 use super::json;
 use super::line_marks::{Rows, are_words, kind_of_first_line};
 use crate::corpus::lines::{LineReader, is_blank};
 use crate::corpus::parse::{Format, ReadOptions};
-use crate::corpus::sheet::csv_rows;
+use crate::corpus::sheet::{CsvRows, csv_rows};
 use crate::error::{Error, Place, Result};
 
 impl FileKind {
@@ -33,14 +33,10 @@ impl FileKind {
     pub fn of_file(name: impl AsRef<Path>) -> Self {
         let path = name.as_ref();
         let name = path.to_string_lossy();
-        let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-        let open = || is_file.then(|| File::open(path).ok()).flatten();
-        let mut bytes = Vec::new();
-        let read = open().map(|file| file.take(64).read_to_end(&mut bytes));
-        if let Some(kind) = read.and_then(|_| Self::of_bytes(&bytes)) {
+        if let Some(kind) = Self::of_first_bytes(path) {
             return kind;
         }
-        let lines = open().and_then(|file| {
+        let lines = open_regular(path).and_then(|file| {
             let stream = Box::new(BufReader::new(file));
             look_at(&mut LineReader::new(stream, (*name).into())).ok()
         });
@@ -69,16 +65,12 @@ impl FileKind {
 
     /// The kind of cells that commas, semicolons or tabs separate.
     fn of_table(lines: &[String]) -> Option<Self> {
-        let csv = csv_rows(lines);
-        let tabs = || {
-            let rows = lines.iter().filter(|line| !is_blank(line));
-            rows.map(|line| line.split('\t').map(str::to_owned).collect()).collect()
-        };
-        let rows = csv.as_ref().map_or_else(tabs, |csv| csv.rows.clone());
-        Rows::documents(&rows).or_else(|| {
-            let csv = csv?;
-            Some(Self::Csv { separator: csv.separator, has_header: csv.has_header })
-        })
+        if let Some(CsvRows { separator, has_header, rows }) = csv_rows(lines) {
+            return Rows::documents(&rows).or(Some(Self::Csv { separator, has_header }));
+        }
+        let rows = lines.iter().filter(|line| !is_blank(line));
+        let cells = rows.map(|line| line.split('\t').map(str::to_owned).collect());
+        Rows::documents(&cells.collect::<Vec<_>>())
     }
 
     /// The format that reads such a file, which need not have labels if it is `unlabeled`.
@@ -96,21 +88,25 @@ impl FileKind {
 }
 
 impl Format {
-    /// Returns the format that reads a file with labels, by its name and, of a regular file, its
-    /// first lines.
+    /// Returns the format of an input, of which nothing has been read, by its name and its first
+    /// lines.
     ///
     /// # Errors
     ///
-    /// None reads it: the kind of the file, and what to do.
-    pub fn of_labeled(source: &str) -> Result<Self> {
-        let kind = FileKind::of_file(source);
-        kind.format(false).ok_or_else(|| Error::input(Place::file(source), kind.to_string()))
+    /// The input cannot be read; no format reads it: the kind of the file, and what to do.
+    pub fn of_input(lines: &mut LineReader, options: &ReadOptions) -> Result<Self> {
+        let first = look_at(lines)?;
+        let kind = FileKind::of_lines(lines.file(), &first);
+        kind.format(options.unlabeled).ok_or_else(|| {
+            let blank = first.iter().take_while(|line| is_blank(line)).count() as u64;
+            Error::input(Place::line(&**lines.file(), lines.number() + blank + 1), kind.to_string())
+        })
     }
 
     /// Guesses the format of a file by its name and, of a regular file, its first lines
     /// ([`FileKind`]): CoNLL if neither tells another.
     pub fn guess(source: &str) -> Self {
-        Self::of_labeled(source).unwrap_or(Self::Conll)
+        FileKind::of_file(source).format(false).unwrap_or(Self::Conll)
     }
 
     /// Guesses the format of a file whose labels do not matter: like [`guess`](Self::guess), but
@@ -123,23 +119,6 @@ impl Format {
             format => format,
         }
     }
-}
-
-/// Returns the format of an input by its name and its first lines.
-///
-/// # Errors
-///
-/// None reads it: the kind of the file, and what to do.
-pub(in crate::corpus) fn format_of(
-    lines: &mut LineReader,
-    options: &ReadOptions,
-) -> Result<Format> {
-    let first = look_at(lines)?;
-    let kind = FileKind::of_lines(lines.file(), &first);
-    kind.format(options.unlabeled).ok_or_else(|| {
-        let blank = first.iter().take_while(|line| is_blank(line)).count() as u64;
-        Error::input(Place::line(&**lines.file(), lines.number() + blank + 1), kind.to_string())
-    })
 }
 
 /// The first lines of a file, beyond its first sentence if that is short.

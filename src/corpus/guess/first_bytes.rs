@@ -1,5 +1,9 @@
 //! Files that are no text, by their first bytes.
 
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
 use super::file_kind::FileKind;
 
 /// How many bytes are looked at.
@@ -35,7 +39,25 @@ const BINARY: [(&[u8], &str, &str); 13] = [
 const PANDAS: &str =
     "with pandas: read_parquet or read_feather, then to_json(…, orient='records', lines=True)";
 
+/// Opens a regular file.
+pub(super) fn open_regular(path: &Path) -> Option<File> {
+    let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    is_file.then(|| File::open(path).ok())?
+}
+
 impl FileKind {
+    /// Returns the kind of a regular file that is no text, by its first bytes.
+    pub fn of_first_bytes(file: impl AsRef<Path>) -> Option<Self> {
+        let mut bytes = Vec::new();
+        let read = open_regular(file.as_ref())?.take(BYTES as u64).read_to_end(&mut bytes);
+        read.ok().and_then(|_| Self::of_bytes(&bytes))
+    }
+
+    /// Returns whether a file that begins so is one of this program, of any kind and version.
+    pub fn is_own(bytes: &[u8]) -> bool {
+        bytes.starts_with(OWN) && bytes.get(OWN_LINE - 1) == Some(&b'\n')
+    }
+
     /// Returns how many of the first bytes tell: those of the first line, with which the first line
     /// of this program's files begins. `None` if more must be read.
     pub(in crate::corpus) fn telling(bytes: &[u8]) -> Option<usize> {
@@ -51,7 +73,7 @@ impl FileKind {
         // Text may begin with the same letters, but has no control characters.
         let has_controls = || bytes.iter().any(|&b| b < b'\t' || (14..32).contains(&b));
         let is_binary = |mark: &[u8]| !mark.is_ascii() || mark.len() > 4 || has_controls();
-        if bytes.starts_with(OWN) && bytes.get(OWN_LINE - 1) == Some(&b'\n') && has_controls() {
+        if Self::is_own(bytes) && has_controls() {
             return Some(Self::Model("a model or checkpoint of dropchain"));
         }
         if bytes.starts_with(b"lCRF") && has_controls() {

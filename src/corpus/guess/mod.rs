@@ -13,5 +13,4 @@ mod line_marks;
 #[cfg(test)]
 mod tests;
 
-pub(super) use decision::format_of;
 pub use file_kind::FileKind;

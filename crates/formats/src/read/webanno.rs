@@ -17,7 +17,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use dropchain::corpus::{InputLine, LineReader, ReadFormat, ReadOptions, SentenceParser};
+use dropchain::corpus::{FileKind, InputLine, LineReader, ReadFormat, ReadOptions, SentenceParser};
 use dropchain::kernel::corpus::is_blank;
 use dropchain::label::Scheme;
 use dropchain::{Error, Place, Result, Sentence};
@@ -69,7 +69,8 @@ impl ReadFormat for WebAnno {
 
 /// Whether a file, of which nothing has been read, has the first line of this format.
 pub(crate) fn is_webanno(lines: &mut LineReader) -> Result<bool> {
-    Ok(lines.available()?.first().is_some_and(|line| line.starts_with(FIRST_LINE)))
+    let first = lines.available()?.into_iter().next();
+    Ok(first.is_some_and(|line| FileKind::of_lines("", &[line]) == FileKind::WEBANNO))
 }
 
 /// A feature, which has a column.
