@@ -121,5 +121,6 @@ pub mod train {
     };
     pub use crate::train::regularization::Regularization;
     pub use crate::train::schedule::{Schedule, Stage, StageObjective};
+    pub use crate::train::selection::{MeanChoice, MeanScore};
     pub use crate::train::training_set::TrainingSet;
 }

@@ -475,7 +475,7 @@ fn start_fields<'py>(py: Python<'py>, start: &Start) -> PyResult<Bound<'py, PyDi
 fn iteration_fields<'py>(py: Python<'py>, iteration: &Iteration) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
     let Iteration { terms, optimizer, weights, .. } = iteration;
-    fields!(fields, iteration, [number, objective, recall_bias]);
+    fields!(fields, iteration, [number, objective, dev_mean, recall_bias]);
     fields!(fields, terms, [log_likelihood, noise, l2, l1]);
     fields!(fields, optimizer, [gradient_norm, evaluations, learning_rate]);
     fields!(fields, weights, [nonzero]);
@@ -496,7 +496,7 @@ fn metric(score: DevScore) -> &'static str {
 fn end_fields<'py>(py: Python<'py>, end: &End) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
     fields.set_item("end_reason", end.reason.name())?;
-    fields!(fields, end, [iterations, warm_up, best_iteration, recall_bias]);
+    fields!(fields, end, [iterations, warm_up, best_iteration, dev_mean, recall_bias]);
     fields.set_item("seconds", end.time.as_secs_f64())?;
     fields.set_item("dev_score", end.dev.map(DevScore::value))?;
     fields.set_item("metric", end.dev.map(metric))?;

@@ -16,12 +16,15 @@ pub struct NoiseExposure {
     pub iterations: usize,
     /// Number of iterations without noise, before those with it.
     pub warm_up: usize,
+    /// The highest mean score of the iterations with noise on development data, if the weights are
+    /// those of the warm-up because they scored better.
+    pub lost: Option<f64>,
 }
 
 impl NoiseExposure {
     /// Returns how much noise the weights of iteration `kept` have seen.
     pub fn new(kind: String, kept: usize, warm_up: usize) -> Self {
-        Self { kind, iterations: kept.saturating_sub(warm_up), warm_up }
+        Self { kind, iterations: kept.saturating_sub(warm_up), warm_up, lost: None }
     }
 
     /// Returns whether the weights have seen any noise.

@@ -152,6 +152,7 @@ struct StoredEnd {
     regularization: String,
     noise: Option<NoiseExposure>,
     dev: Option<DevScore>,
+    dev_mean: Option<f64>,
 }
 
 /// Models as the bytes of their files.

@@ -282,9 +282,10 @@ impl<'a> Course<'a> {
                 nonzero_weights: self.set.nonzero_weights(iteration.x, iteration.nonzero),
             },
             time,
-            dev: dev.map(|dev| dev.score),
-            recall_bias: dev.filter(|_| is_searched).map(|dev| dev.recall_bias),
-            dev_details: dev.map(|dev| self.dev_details(number, dev)),
+            dev: dev.map(|(dev, _)| dev.score),
+            dev_mean: dev.and_then(|(_, mean)| mean),
+            recall_bias: dev.filter(|_| is_searched).map(|(dev, _)| dev.recall_bias),
+            dev_details: dev.map(|(dev, _)| self.dev_details(number, dev)),
         };
         if self.observer.iteration(&reported).map_err(Error::Observer)?.is_break() {
             return Ok(ControlFlow::Break(()));
@@ -307,8 +308,9 @@ impl<'a> Course<'a> {
         ObjectiveTerms { log_likelihood, noise, l2, l1 }
     }
 
-    /// Scores the iterate `x`, and keeps a copy of it if it is the best so far.
-    fn score(&mut self, number: usize, x: &[f64]) -> Result<Option<ScoredBias>> {
+    /// Scores the iterate `x`, and keeps a copy of it if it is the best so far. Returns its score,
+    /// and the mean score by which it is chosen.
+    fn score(&mut self, number: usize, x: &[f64]) -> Result<Option<(ScoredBias, Option<f64>)>> {
         let Some(scorer) = &mut self.scorer else {
             return Ok(None);
         };
@@ -316,12 +318,13 @@ impl<'a> Course<'a> {
         let CourseState { selection, kept, .. } = &mut self.state;
         let scores = scorer.score(x, &selection.candidates(number))?;
         let scored = selection.score(number, &scores);
-        if self.set.chooses_on_dev() && selection.decide(number, scored) {
+        let mean = self.set.chooses_on_dev().then(|| selection.decide(number, scored));
+        if selection.kept.is_some_and(|kept| kept.iteration == number) {
             kept.clear();
             kept.extend_from_slice(x);
         }
         self.clock.scoring += started.elapsed();
-        Ok(Some(scored))
+        Ok(Some((scored, mean)))
     }
 
     /// Returns what development data show beside the score of an iteration.
@@ -377,7 +380,10 @@ impl<'a> Course<'a> {
             }
         };
         let regularization = self.settings.regularization;
-        let noise = regularization.exposure(best_iteration, warm_up);
+        let mut noise = regularization.exposure(best_iteration, warm_up);
+        if let Some(noise) = &mut noise {
+            noise.lost = selection.lost_after(warm_up);
+        }
         let end = End {
             reason,
             iterations,
@@ -385,6 +391,7 @@ impl<'a> Course<'a> {
             best_iteration,
             time,
             dev: selection.kept.map(|best| best.scored.score),
+            dev_mean: selection.kept.map(|best| best.mean),
             recall_bias,
             regularization: regularization.describe(noise.as_ref()),
             noise,

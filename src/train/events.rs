@@ -115,6 +115,10 @@ pub struct Iteration {
     /// Score on development data.
     #[serde(flatten)]
     pub dev: Option<DevScore>,
+    /// The mean of this score and of those of up to four iterations before it with the same
+    /// objective, by which an iteration is kept; `None` if development data do not choose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dev_mean: Option<f64>,
     /// The recall bias with which the score was reached; `None` if it is not being searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recall_bias: Option<f64>,
@@ -173,10 +177,11 @@ pub struct WeightCounts {
 /// Figures of the development data besides the score.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DevDetails {
-    /// The iteration with the best weights so far.
+    /// The iteration that is kept so far.
     pub best_iteration: usize,
-    /// The number of iterations since then, without those of the warm-up: training ends when it
-    /// is [`TrainOptions::patience`](field@super::TrainOptions::patience).
+    /// The number of iterations since the highest mean score with this objective, without those of
+    /// the warm-up: training ends when it is
+    /// [`TrainOptions::patience`](field@super::TrainOptions::patience).
     pub waited: usize,
     /// The counts of spans of each type; none if the labels do not encode spans.
     pub types: Vec<(String, Counts)>,
@@ -250,6 +255,9 @@ pub struct End {
     /// The score of the weights of the model on development data.
     #[serde(flatten)]
     pub dev: Option<DevScore>,
+    /// The mean score by which they were chosen ([`Iteration::dev_mean`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dev_mean: Option<f64>,
 }
 
 impl End {
@@ -272,6 +280,7 @@ impl End {
             recall_bias: self.recall_bias,
             regularization: self.regularization.clone(),
             noise: self.noise.clone(),
+            dev_mean: self.dev_mean,
             ..TrainingRecord::default()
         };
         match self.dev {

@@ -57,7 +57,7 @@ mod preparation;
 mod recall_bias;
 pub(crate) mod regularization;
 pub(crate) mod schedule;
-mod selection;
+pub(crate) mod selection;
 mod settings;
 #[cfg(test)]
 mod tests;

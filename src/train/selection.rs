@@ -2,10 +2,10 @@
 //! and patience out.
 //!
 //! An iteration counts with the mean of its score and of those of up to four iterations before it
-//! in the same stage: a single score wobbles (decision 83). The highest mean is kept. Iterations
-//! with noise replace those of the warm-up, whatever their scores. While the mean is 0, later
-//! iterations count as better: early ones may predict no span, and later ones are closer to the
-//! minimum.
+//! in the same stage: a single score wobbles (decision 83). The highest mean of all stages is kept;
+//! patience is that of the stage alone, so that an early peak of the warm-up does not end the
+//! stage with noise. While the mean is 0, later iterations count as better: early ones may predict
+//! no span, and later ones are closer to the minimum.
 
 use std::collections::VecDeque;
 
@@ -18,27 +18,88 @@ use super::schedule::{Stage, StageObjective};
 /// Iterations whose scores are averaged to choose one.
 const AVERAGED: usize = 5;
 
+/// An iteration, and the mean of its score and of those of up to four before it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeanScore {
+    /// Number of the iteration.
+    pub iteration: usize,
+    /// The mean, between 0 and 1.
+    pub mean: f64,
+}
+
+/// Chooses an iteration by its [`MeanScore`].
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct MeanChoice {
+    recent: VecDeque<f64>, // scores of the last iterations of the stage
+    /// The iteration with the highest mean so far, the first among ties in a stage; a later stage
+    /// wins a tie.
+    pub kept: Option<MeanScore>,
+    /// That of this stage.
+    pub best_of_stage: Option<MeanScore>,
+}
+
+impl MeanChoice {
+    /// Begins a stage. Its scores belong to another objective.
+    pub fn begin_stage(&mut self) {
+        self.recent.clear();
+        self.best_of_stage = None;
+    }
+
+    /// Adds the score of an iteration, and returns the mean. Iteration 0 counts by itself: its
+    /// weights are what others trained, or nothing.
+    pub fn add(&mut self, iteration: usize, score: f64) -> f64 {
+        let mean = match iteration {
+            0 => score,
+            _ => self.mean_with(score),
+        };
+        let new = MeanScore { iteration, mean };
+        let is_better = |old: MeanScore| mean > old.mean || old.mean == 0.0;
+        let is_of_stage = self.kept == self.best_of_stage;
+        if self.kept.is_none_or(|kept| is_better(kept) || (!is_of_stage && mean == kept.mean)) {
+            self.kept = Some(new);
+        }
+        if self.best_of_stage.is_none_or(is_better) {
+            self.best_of_stage = Some(new);
+        }
+        mean
+    }
+
+    fn mean_with(&mut self, score: f64) -> f64 {
+        if self.recent.len() == AVERAGED {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(score);
+        self.recent.iter().sum::<f64>() / self.recent.len() as f64
+    }
+
+    /// Returns whether an iteration is the one that is kept so far.
+    pub fn keeps(&self, iteration: usize) -> bool {
+        self.kept.is_some_and(|kept| kept.iteration == iteration)
+    }
+}
+
 /// The iteration whose weights are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Kept {
     pub iteration: usize,
     pub scored: ScoredBias,
-    mean: f64,
+    /// The mean score by which it was chosen.
+    pub mean: f64,
 }
 
 /// Chooses one of the iterations by their scores on development data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Selection {
     search: RecallBiasSearch,
-    recent: VecDeque<f64>, // scores of the last iterations of the stage
+    choice: MeanChoice,
     /// The best iteration so far; none without development data that choose.
     pub kept: Option<Kept>,
     /// Otherwise the iteration that the learner has chosen, unless it is the last.
     pub chosen: Option<usize>,
     /// The iteration from which patience counts, in a stage that stops early.
     patience_start: Option<usize>,
-    /// Number of the first iterations that those with noise replace.
-    replaced: usize,
+    /// The last iteration before the noise, where it begins within a stage.
+    before_noise: Option<usize>,
 }
 
 impl Selection {
@@ -46,22 +107,20 @@ impl Selection {
     pub fn new(search: RecallBiasSearch) -> Self {
         Self {
             search,
-            recent: VecDeque::new(),
+            choice: MeanChoice::default(),
             kept: None,
             chosen: None,
             patience_start: None,
-            replaced: 0,
+            before_noise: None,
         }
     }
 
-    /// Begins a stage after a number of iterations. Its scores belong to another objective.
+    /// Begins a stage after a number of iterations.
     pub fn begin_stage(&mut self, stage: &Stage, iterations: usize) {
-        self.recent.clear();
+        self.choice.begin_stage();
         self.patience_start = stage.stops_after.map(|free| iterations.saturating_add(free));
-        self.replaced = match stage.objective {
-            StageObjective::WithNoise => self.patience_start.unwrap_or(0),
-            _ => 0,
-        };
+        let is_noisy = stage.objective == StageObjective::WithNoise;
+        self.before_noise = self.patience_start.filter(|&start| is_noisy && start > iterations);
     }
 
     /// Returns the recall biases with which an iteration is to be scored.
@@ -80,43 +139,38 @@ impl Selection {
         self.search.choose(&candidates, scores)
     }
 
-    /// Decides on an iteration with this score. Returns whether its weights are to be kept.
-    pub fn decide(&mut self, iteration: usize, scored: ScoredBias) -> bool {
-        let score = scored.score.value();
-        let mean = match iteration {
-            0 => score, // of what others trained, or of nothing
-            _ => self.mean_with(score),
-        };
-        let is_replaced = |i: usize| (1..=self.replaced).contains(&i);
-        let is_better = |kept: Kept| {
-            let replaces = is_replaced(kept.iteration) && !is_replaced(iteration);
-            mean > kept.mean || kept.mean == 0.0 || replaces
-        };
-        let is_kept = self.kept.is_none_or(is_better);
-        if is_kept {
+    /// Decides on an iteration with this score, and returns the mean score. Its weights are to be
+    /// kept if it is now the one in `kept`.
+    pub fn decide(&mut self, iteration: usize, scored: ScoredBias) -> f64 {
+        if self.before_noise.is_some_and(|last| iteration == last + 1) {
+            self.choice.begin_stage();
+        }
+        let mean = self.choice.add(iteration, scored.score.value());
+        if self.choice.keeps(iteration) {
             self.kept = Some(Kept { iteration, scored, mean });
         }
-        is_kept
+        mean
     }
 
-    fn mean_with(&mut self, score: f64) -> f64 {
-        if self.recent.len() == AVERAGED {
-            self.recent.pop_front();
-        }
-        self.recent.push_back(score);
-        self.recent.iter().sum::<f64>() / self.recent.len() as f64
-    }
-
-    /// Returns the number of iterations since the best one, without those of the warm-up.
+    /// Returns the number of iterations since the best one of the stage, without those of the
+    /// warm-up.
     pub fn waited(&self, iteration: usize) -> usize {
-        let since = self.kept.zip(self.patience_start);
-        since.map_or(0, |(kept, start)| iteration.saturating_sub(kept.iteration.max(start)))
+        let since = self.choice.best_of_stage.zip(self.patience_start);
+        since.map_or(0, |(best, start)| iteration.saturating_sub(best.iteration.max(start)))
     }
 
     /// Returns whether training stops early at an iteration. Patience does not count before there
     /// is a score above 0.
     pub fn is_exhausted(&self, iteration: usize, patience: usize) -> bool {
-        self.kept.is_some_and(|kept| kept.mean > 0.0) && self.waited(iteration) >= patience
+        let is_scored = self.choice.best_of_stage.is_some_and(|best| best.mean > 0.0);
+        is_scored && self.waited(iteration) >= patience
+    }
+
+    /// Returns the highest mean score of the iterations after a warm-up, if there are any and the
+    /// kept iteration is none of them.
+    pub fn lost_after(&self, warm_up: usize) -> Option<f64> {
+        let best = self.choice.best_of_stage.filter(|best| best.iteration > warm_up)?;
+        self.kept.filter(|kept| kept.iteration <= warm_up).map(|_| best.mean)
     }
 
     /// Returns how many of the iterations belong to the warm-up.
@@ -185,25 +239,31 @@ mod tests {
             let (kept, last) = select(&warm_up, &noisy, 0);
             prop_assert_eq!((kept, last), select(&warm_up, &noisy, pause));
             let made = &noisy[..last.saturating_sub(warm_up.len())];
-            let (first, means) = match made.is_empty() {
-                true => (0, means(&warm_up)),
-                false => (warm_up.len(), means(made)),
-            };
+            let (early, late) = (means(&warm_up), means(made));
             // Patience may not end during the warm-up.
             prop_assert!(last >= warm_up.len());
-            if means.is_empty() {
+            if early.is_empty() && late.is_empty() {
                 prop_assert_eq!(kept, 0);
                 return Ok(());
             }
-            let highest = means.iter().copied().fold(0.0, f64::max);
-            let expected = match highest > 0.0 {
-                true => means.iter().position(|&mean| mean == highest).unwrap(),
-                false => means.len() - 1,
+            // The first highest mean of a stage; a tie goes to the one with noise.
+            let best = |means: &[f64]| {
+                let highest = means.iter().copied().fold(0.0, f64::max);
+                match highest > 0.0 {
+                    true => (highest, means.iter().position(|&mean| mean == highest).unwrap()),
+                    false => (highest, means.len().saturating_sub(1)),
+                }
             };
-            prop_assert_eq!(kept, first + expected + 1);
+            let (before, during) = (best(&early), best(&late));
+            let expected = match !late.is_empty() && during.0 >= before.0 {
+                true => warm_up.len() + during.1,
+                false => before.1,
+            };
+            prop_assert_eq!(kept, expected + 1);
             let is_early = made.len() < noisy.len();
-            prop_assert!(!is_early || last - kept == PATIENCE);
-            prop_assert!(made.is_empty() || highest == 0.0 || last - kept <= PATIENCE);
+            let waited = last - (warm_up.len() + during.1 + 1).min(last);
+            prop_assert!(!is_early || waited == PATIENCE);
+            prop_assert!(during.0 == 0.0 || waited <= PATIENCE);
         }
 
         #[test]

@@ -28,4 +28,4 @@ with tempfile.TemporaryDirectory() as folder:
         command = [program, "train", train, "--columns", "word,pos,ner", "--dev", dev]
         command += ["--template", "ner-two-passes", "--model", model, "--force"]
         run = subprocess.run(command, capture_output=True, text=True, check=True)
-        print(fold, *re.findall(r"best on development data: F1 ([\d.]+)", run.stderr), flush=True)
+        print(fold, *re.findall(r"kept iteration \d+: F1 ([\d.]+)", run.stderr), flush=True)

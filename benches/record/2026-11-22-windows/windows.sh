@@ -8,7 +8,7 @@ trap 'rm -f "$model"' EXIT
 run() {
   score=$("$program" train "$corpora/$2" --dev "$corpora/$3" --columns word,pos,ner \
     --template "$4" --document "$5" --document-window "$6" --model "$model" --force 2>&1 |
-    sed -n 's/.*best on development data: F1 \([0-9.]*\).*/\1/p' | tail -n 1)
+    sed -n 's/.*kept iteration [0-9]*: F1 \([0-9.]*\).*/\1/p' | tail -n 1)
   echo "$1 $4 $5 $6 $score"
 }
 

@@ -88,10 +88,10 @@ pub struct TrainCommand {
     /// Development data for early stopping and model selection: files, or a share such as 10% of
     /// the training data
     ///
-    /// Training stops early when the score on it no longer improves, and the best model is kept. A
-    /// share is held out of the training files: whole documents if they mark enough of them, else
-    /// blocks of adjacent sentences, chosen by --seed. May be repeated; ./10% is a file of this
-    /// name.
+    /// The iteration with the highest mean of five scores, its own and those of the four before
+    /// it, is kept; training stops early when the mean no longer improves (--patience). A share is
+    /// held out of the training files: whole documents if they mark enough of them, else blocks of
+    /// adjacent sentences, chosen by --seed. May be repeated; ./10% is a file of this name.
     #[arg(long, value_name = "FILE|SHARE")]
     dev: Vec<FileName>,
     /// Train on this share of the training data, such as 25%, for a learning curve
@@ -129,7 +129,7 @@ pub struct TrainCommand {
 
 /// The notice that training has no development data.
 const WITHOUT_DEV: &str = "no development data: trains to convergence; `--dev 10%` would stop \
-                           early and keep the best iteration";
+                           early and keep an iteration by its scores";
 
 /// Parses a share of the training data.
 fn fraction(text: &str) -> Result<f64, String> {

@@ -117,10 +117,11 @@ impl Observer for TrainingReporter<'_> {
             end.reason.message()
         );
         if let Some(score) = end.dev {
-            line.push_str(&format!(
-                "; best on development data: {} at iteration {}",
-                score, end.best_iteration
-            ));
+            line.push_str(&format!("; kept iteration {}: {score}", end.best_iteration));
+            if let Some(mean) = end.dev_mean {
+                line.push_str(&format!(" (mean of 5: {:.2})", 100.0 * mean));
+            }
+            line.push_str(" on development data");
             if end.recall_bias != 0.0 {
                 line.push_str(&format!(", recall bias {}", end.recall_bias));
             }
@@ -168,7 +169,7 @@ fn status(iteration: &train::Iteration) -> String {
         line.push_str(&format!("  dev {score}"));
     }
     if let Some(details) = &iteration.dev_details {
-        line.push_str(&format!("  best at {}", details.best_iteration));
+        line.push_str(&format!("  kept {}", details.best_iteration));
     }
     line + &format!("  objective {:.2}", iteration.objective)
 }

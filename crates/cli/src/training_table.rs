@@ -17,7 +17,7 @@ pub struct TrainingTable {
     noise: String,
     warmed_up: bool, // there were iterations without noise
     has_header: bool,
-    types: Vec<(String, Counts)>, // of the best iteration
+    types: Vec<(String, Counts)>, // of the kept iteration
 }
 
 /// A heading with its width, and the cell below it.
@@ -34,13 +34,13 @@ impl TrainingTable {
         Self { patience: options["patience"].as_u64(), noise, ..Self::default() }
     }
 
-    /// Returns the lines of an iteration, of as many columns as fit: a row if it is the best so far
+    /// Returns the lines of an iteration, of as many columns as fit: a row if it is kept so far (★)
     /// or one in ten, and before it a heading, or where noise begins.
     pub fn lines(&mut self, iteration: &Iteration, columns: usize) -> Vec<String> {
         let mut lines = Vec::new();
         let details = iteration.dev_details.as_ref();
-        let is_best = details.is_some_and(|details| details.best_iteration == iteration.number);
-        if let Some(details) = details.filter(|_| is_best) {
+        let is_kept = details.is_some_and(|details| details.best_iteration == iteration.number);
+        if let Some(details) = details.filter(|_| is_kept) {
             self.types.clone_from(&details.types);
         }
         let begins = iteration.terms.noise > 0.0 && self.warmed_up;
@@ -48,10 +48,10 @@ impl TrainingTable {
             lines.push(format!("{} begins, and is part of the objective", self.noise));
         }
         self.warmed_up = iteration.terms.noise == 0.0;
-        if !is_best && !begins && !iteration.number.is_multiple_of(EVERY) {
+        if !is_kept && !begins && !iteration.number.is_multiple_of(EVERY) {
             return lines;
         }
-        let cells = self.cells(iteration);
+        let cells = self.cells(iteration, is_kept);
         if !self.has_header {
             self.has_header = true;
             let headings = cells.iter().map(|(name, width, _)| (*width, *name));
@@ -63,9 +63,10 @@ impl TrainingTable {
     }
 
     /// Returns the cells of an iteration, the most important ones first.
-    fn cells(&self, iteration: &Iteration) -> Vec<Column> {
+    fn cells(&self, iteration: &Iteration, is_kept: bool) -> Vec<Column> {
         let percent = |value: f64| format!("{:.2}", 100.0 * value);
-        let mut cells = vec![("iter", 5, iteration.number.to_string())];
+        let mark = if is_kept { "★" } else { "" };
+        let mut cells = vec![("iter", 6, format!("{mark}{}", iteration.number))];
         match iteration.dev {
             Some(DevScore::F1(f1)) => {
                 cells.push(("dev F1", 7, percent(f1)));
@@ -78,6 +79,9 @@ impl TrainingTable {
                 cells.push(("dev accuracy", 12, percent(accuracy)));
             }
             None => {}
+        }
+        if let Some(mean) = iteration.dev_mean {
+            cells.insert(2, ("mean of 5", 9, percent(mean)));
         }
         if let Some(details) = &iteration.dev_details {
             let of = self.patience.map_or(String::new(), |of| format!("/{of}"));
@@ -92,7 +96,7 @@ impl TrainingTable {
         cells
     }
 
-    /// Returns the scores by type of the best iteration, if there are spans.
+    /// Returns the scores by type of the kept iteration, if there are spans.
     pub fn scores_by_type(&self) -> Vec<String> {
         if self.types.is_empty() {
             return Vec::new();
@@ -128,10 +132,11 @@ fn sum<'a>(types: impl Iterator<Item = &'a (String, Counts)>) -> Counts {
 
 /// Returns a line of the cells that fit, right-aligned.
 fn line<'a>(cells: impl Iterator<Item = (usize, &'a str)>, columns: usize) -> String {
-    let mut line = String::new();
+    let (mut line, mut filled) = (String::new(), 0);
     for (width, cell) in cells {
         let gap = if line.is_empty() { 0 } else { GAP };
-        if line.len() + gap + width > columns {
+        filled += gap + width;
+        if filled > columns {
             break;
         }
         line += &format!("{:gap$}{cell:>width$}", "");
@@ -157,6 +162,7 @@ mod tests {
             weights: WeightCounts::default(),
             time: Duration::from_secs(1),
             dev: Some(DevScore::F1(1.0 / 3.0)),
+            dev_mean: Some(0.25),
             recall_bias: None,
             dev_details: Some(DevDetails {
                 best_iteration,
@@ -176,14 +182,14 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_the_best_iterations_and_one_in_ten() {
+    fn rows_are_the_iterations_kept_so_far_and_one_in_ten() {
         let mut table = table();
         let lines = table.lines(&iteration(1, 1, 0.0), 100);
         assert_eq!(
             lines,
             [
-                " iter   dev F1       P       R  patience     objective  |gradient|       time",
-                "    1    33.33   50.00   25.00      0/40         12.35     5.00e-1      1.0 s",
+                "  iter   dev F1  mean of 5       P       R  patience     objective  |gradient|       time",
+                "    ★1    33.33      25.00   50.00   25.00      0/40         12.35     5.00e-1      1.0 s",
             ]
         );
         assert!(table.lines(&iteration(2, 1, 0.0), 100).is_empty());
@@ -194,9 +200,9 @@ mod tests {
 
     #[test]
     fn narrow_terminals_lose_the_last_columns() {
-        let lines = table().lines(&iteration(1, 1, 0.0), 60);
+        let lines = table().lines(&iteration(1, 1, 0.0), 70);
         assert!(lines[0].ends_with("patience     objective"), "{lines:?}");
-        let lines = table().lines(&iteration(1, 1, 0.0), 40);
+        let lines = table().lines(&iteration(1, 1, 0.0), 52);
         assert!(lines[1].ends_with("25.00      0/40"), "{lines:?}");
     }
 

@@ -308,7 +308,10 @@ fn settings_that_differ_are_in_a_table() {
     let dir = with_files();
     dir.write("other.log", LOG.replace("\"l2\":0.1", "\"l2\":0.3"));
     let text = text_of(&report(&dir, "run.log other.log"));
-    assert!(text.contains("the settings that differ run best score at iteration"), "{text}");
+    assert!(
+        text.contains("the settings that differ run kept score mean of 5 at iteration"),
+        "{text}"
+    );
     assert!(text.contains("Settings setting value") && text.contains(" l2 0.1; 0.3 "), "{text}");
 }
 

@@ -191,11 +191,12 @@ impl<'a> DocumentTrainer<'a> {
         let mut watch = |step: &Step<'_>| {
             let accuracy = dev.map(|dev| dev.accuracy(problem, step.x));
             let time = start.elapsed();
-            let flow = observer(&Event::Iteration(iteration(step, is_likelihood, accuracy, time)));
+            recent.extend(accuracy);
+            let last = &recent[recent.len().saturating_sub(AVERAGED)..];
+            let mean = last.iter().sum::<f64>() / last.len() as f64;
+            let scores = accuracy.map(|accuracy| (accuracy, mean));
+            let flow = observer(&Event::Iteration(iteration(step, is_likelihood, scores, time)));
             if let Some(accuracy) = accuracy {
-                recent.push(accuracy);
-                let last = &recent[recent.len().saturating_sub(AVERAGED)..];
-                let mean = last.iter().sum::<f64>() / last.len() as f64;
                 match &best {
                     Some(best) if mean <= best.mean => {
                         is_patient = step.number < best.number + options.classes.patience;
@@ -261,7 +262,7 @@ impl<'a> DocumentTrainer<'a> {
 fn iteration(
     step: &Step<'_>,
     is_likelihood: bool,
-    accuracy: Option<f64>,
+    scores: Option<(f64, f64)>, // an accuracy and the mean
     time: Duration,
 ) -> Iteration {
     let terms = step.detail;
@@ -286,7 +287,8 @@ fn iteration(
             nonzero_weights: step.nonzero,
         },
         time,
-        dev: accuracy.map(DevScore::Accuracy),
+        dev: scores.map(|(accuracy, _)| DevScore::Accuracy(accuracy)),
+        dev_mean: scores.map(|(_, mean)| mean),
         recall_bias: None,
         dev_details: None,
     }

@@ -32,8 +32,9 @@ impl TuneResult {
         let source = if has_folds { "mean" } else { "dev" };
         add(&format!("{source} {}", self.metric()), true, &|t| t.value().map(percent));
         add("±", has_folds, &|t| Some(percent(t.folds()?.standard_deviation)));
+        add("mean of 5", true, &|t| Some(percent(t.score.as_ref()?.dev_mean)));
         add("weights", has_counts, &|t| Some(nonzero(t)?.to_string()));
-        add("best at", true, &|t| Some(t.score.as_ref()?.best_iteration.to_string()));
+        add("kept", true, &|t| Some(t.score.as_ref()?.best_iteration.to_string()));
         add("iterations", true, &|t| Some(t.iterations.to_string()));
         add("stopped by", true, &|t| Some(t.stop_reason.to_owned()));
         rows

@@ -7,10 +7,8 @@ use serde::Serialize;
 use super::run::{Course, Score};
 use super::space::Configuration;
 use super::statistics::{mean, standard_deviation, standard_error};
+use dropchain::kernel::train::{MeanChoice, MeanScore};
 use dropchain::train::DevScore;
-
-/// Iterations whose scores are averaged to choose one, as in training (decision 83).
-const AVERAGED: usize = 5;
 
 /// A configuration that was tried.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -41,6 +39,9 @@ pub struct TrialScore {
     /// The scores on the folds, if there are any.
     #[serde(flatten)]
     pub folds: Option<FoldScores>,
+    /// The mean of this score and of those of up to four iterations before it, by which the
+    /// iteration was chosen.
+    pub dev_mean: f64,
     /// The iteration of the score, counting the warm-up.
     pub best_iteration: usize,
     /// The recall bias with which the score was reached; with folds, the mean.
@@ -119,32 +120,28 @@ fn on_dev(course: &Course) -> Option<TrialScore> {
     Some(TrialScore {
         score: course.end.dev?,
         folds: None,
+        dev_mean: course.end.dev_mean?,
         best_iteration,
         recall_bias: course.end.recall_bias,
         nonzero_weights: course.score_after(best_iteration).map(|score| score.nonzero_weights),
     })
 }
 
-/// Returns the mean score over the folds after the iteration that is best by this mean, averaged
-/// with those of the iterations before it as in training (the first among ties). With noise,
-/// iterations of the warm-up do not count.
+/// Returns the mean score over the folds after the iteration that training would choose by it.
 fn over_folds(courses: &[Course]) -> Option<TrialScore> {
     let last = courses.iter().map(|course| course.scores.len()).max()?;
     let warm_up = courses.iter().map(|course| course.warm_up).max()?;
-    let is_warm = courses.iter().all(|course| course.scores.len() > warm_up);
-    let first = if is_warm { warm_up + 1 } else { 1 };
     let after = |iteration, number: fn(&Score) -> f64| -> Option<Vec<f64>> {
         courses.iter().map(|course| course.score_after(iteration).map(number)).collect()
     };
-    let (mut means, mut best): (Vec<f64>, Option<(usize, f64)>) = (Vec::new(), None);
-    for iteration in first..=last {
-        means.push(mean(&after(iteration, |score| score.value)?));
-        let smooth = mean(&means[means.len().saturating_sub(AVERAGED)..]);
-        if best.is_none_or(|(_, best)| smooth > best) {
-            best = Some((iteration, smooth));
+    let mut choice = MeanChoice::default();
+    for iteration in 1..=last {
+        if iteration == warm_up + 1 {
+            choice.begin_stage();
         }
+        choice.add(iteration, mean(&after(iteration, |score| score.value)?));
     }
-    let (best_iteration, _) = best?;
+    let MeanScore { iteration: best_iteration, mean: dev_mean } = choice.kept?;
     let values = after(best_iteration, |score| score.value)?;
     let weights = after(best_iteration, |score| score.nonzero_weights as f64)?;
     Some(TrialScore {
@@ -152,6 +149,7 @@ fn over_folds(courses: &[Course]) -> Option<TrialScore> {
             DevScore::F1(_) => DevScore::F1(mean(&values)),
             DevScore::Accuracy(_) => DevScore::Accuracy(mean(&values)),
         },
+        dev_mean,
         best_iteration,
         recall_bias: mean(&after(best_iteration, |score| score.recall_bias)?),
         nonzero_weights: Some(mean(&weights).round() as usize),
@@ -190,6 +188,7 @@ mod tests {
                 regularization: String::new(),
                 noise: None,
                 dev: scores.first().copied().map(DevScore::F1),
+                dev_mean: scores.first().copied(),
             },
         }
     }
@@ -200,9 +199,9 @@ mod tests {
     }
 
     #[test]
-    fn folds_are_compared_after_the_same_iteration_with_noise() {
+    fn folds_are_compared_after_the_same_iteration() {
         // Each fold on its own would choose another iteration, with a mean of 0.85.
-        let courses = [course(1, &[1.0, 0.9, 0.6, 0.5]), course(1, &[1.0, 0.1, 0.6, 0.8])];
+        let courses = [course(1, &[0.6, 0.9, 0.6, 0.5]), course(1, &[0.2, 0.1, 0.6, 0.8])];
         let score = trial(1, [0.3, 0.1], &courses).score.unwrap();
         assert_eq!((score.score, score.best_iteration), (DevScore::F1(0.65), 4));
         assert_eq!(score.recall_bias, 3.0);
@@ -211,6 +210,10 @@ mod tests {
         // The standard deviation of 0.5 and 0.8 is 0.3 / √2.
         assert!((folds.standard_error - 0.15).abs() < 1e-12);
         assert!((folds.standard_deviation - 0.3 / 2.0_f64.sqrt()).abs() < 1e-12);
+        // Iterations before the noise compete.
+        let courses = [course(1, &[0.7, 0.9, 0.6]), course(1, &[0.7, 0.1, 0.6])];
+        let score = trial(1, [0.3, 0.1], &courses).score.unwrap();
+        assert_eq!((score.score, score.best_iteration), (DevScore::F1(0.7), 1));
         // A fold that has ended counts with its last score.
         let courses = [course(0, &[0.5, 0.7]), course(0, &[0.5, 0.5, 0.5, 0.9])];
         let score = trial(1, [0.3, 0.1], &courses).score.unwrap();

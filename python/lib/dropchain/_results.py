@@ -47,6 +47,9 @@ class Iteration(Record):
     """Time since training began, without that for scoring development data."""
     dev_score: float | None = None
     """The score on development data: F1 of spans, or accuracy if labels encode none."""
+    dev_mean: float | None = None
+    """The mean of this score and of those of up to four iterations before it with the same
+    objective, by which an iteration is kept."""
     metric: str | None = None
     """Which score that is: "f1" or "accuracy"."""
     recall_bias: float | None = None
@@ -73,7 +76,9 @@ class TrainResult(Record):
     best_iteration: int
     """The iteration whose weights the model has."""
     dev_score: float | None
-    """The best score on development data."""
+    """Its score on development data."""
+    dev_mean: float | None
+    """The mean of five scores by which it was chosen: :attr:`Iteration.dev_mean`."""
     metric: str | None
     """Which score that is: "f1" or "accuracy"."""
     recall_bias: float
@@ -125,11 +130,15 @@ class TrainResult(Record):
             low, high = scores[int(_LOW_SCORES * len(scores))], scores[-1]
             pad = max(0.15 * (high - low), 0.5)
             best = next((point for point in scored if point[0] == self.best_iteration), None)
+            means = [(i.number, 100 * i.dev_mean) for i in history if i.dev_mean is not None]
             panels.append({
                 "title": f"{metric(self.metric)} on development data",
                 "x": {"label": "iteration"},
                 "y": {"label": "percent", "range": (max(low - pad, 0), min(high + pad, 100))},
-                "series": [{"name": metric(self.metric), "points": scored, "best": best}],
+                "series": [
+                    {"name": metric(self.metric), "points": scored, "best": best},
+                    {"name": "mean of 5", "points": means, "style": "dashed"},
+                ],
             })
         parts = {
             "objective": [i.objective for i in history],
@@ -156,7 +165,9 @@ class TrainResult(Record):
         """Show how training went."""
         rows: list[tuple[str, str]] = []
         if self.dev_score is not None:
-            score = f"{percent(self.dev_score)} %, after iteration {self.best_iteration}"
+            score = f"{percent(self.dev_score)} %, kept iteration {self.best_iteration}"
+            if self.dev_mean is not None:
+                score += f", mean of 5: {percent(self.dev_mean)} %"
             rows.append((f"{metric(self.metric)} on development data", score))
         rows += [
             ("trained with", self.regularization),
@@ -180,5 +191,5 @@ class TrainResult(Record):
     def __repr__(self) -> str:
         text = f"<TrainResult: {self.iterations} iterations, {self.end_reason}"
         if self.dev_score is not None:
-            text += f"; dev {self.metric} {self.dev_score:.4f} at iteration {self.best_iteration}"
+            text += f"; kept iteration {self.best_iteration}, dev {self.metric} {self.dev_score:.4f}"
         return text + ">"

@@ -98,9 +98,9 @@ fn describe_end(end: &End) -> String {
     );
     if let Some(accuracy) = end.dev_accuracy {
         line.push_str(&format!(
-            "; best on development data: accuracy {:.2}% at iteration {}",
-            100.0 * accuracy,
-            end.best_iteration
+            "; kept iteration {}: accuracy {:.2}% on development data",
+            end.best_iteration,
+            100.0 * accuracy
         ));
     }
     line

@@ -66,6 +66,7 @@ fn iteration(number: usize, dev: Option<DevScore>) -> Iteration {
         weights: WeightCounts { nonzero: 7, ..WeightCounts::default() },
         time: Duration::from_millis(1500),
         dev,
+        dev_mean: dev.map(|_| 0.5),
         recall_bias: dev.map(|_| -0.25),
         dev_details: None,
     }
@@ -82,6 +83,7 @@ fn end() -> End {
         regularization: "dropout 0.3, L2 0.1".to_owned(),
         noise: Some(NoiseExposure::new("dropout".to_owned(), 10, 4)),
         dev: None,
+        dev_mean: None,
     }
 }
 
@@ -106,6 +108,7 @@ fn an_event_has_the_fields_of_its_line_and_is_read_back() {
         let mut line = iteration_line.clone();
         line[name] = json!(value);
         line["recall_bias"] = json!(-0.25);
+        line["dev_mean"] = json!(0.5);
         line
     };
     let record = |dev| Record::Iteration(Cow::Owned(iteration(3, dev)));
@@ -123,7 +126,7 @@ fn an_event_has_the_fields_of_its_line_and_is_read_back() {
     let end_line = json!({
         "event": "end", "stop_reason": "max_iterations", "iterations": 30, "seconds": 0.25,
         "best_iteration": 10, "recall_bias": 0.5, "regularization": "dropout 0.3, L2 0.1",
-        "noise": {"kind": "dropout", "iterations": 6, "warm_up": 4},
+        "noise": {"kind": "dropout", "iterations": 6, "warm_up": 4, "lost": null},
     });
     for (record, expected) in [
         (Record::Start { header: Cow::Owned(header()), start: Cow::Owned(start()) }, start_line),

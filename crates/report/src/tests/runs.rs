@@ -60,7 +60,7 @@ fn verdicts_say_how_a_run_ended() {
     ] {
         let page = page(&[log("\"l2\":0.1,\"patience\":40", 3, 0.25, reason)]);
         assert!(page.contains(expected), "{page}");
-        assert!(page.contains("Best: F1 25.00 on development data, at iteration 1"), "{page}");
+        assert!(page.contains("Kept: F1 25.00 on development data, at iteration 1"), "{page}");
     }
     let text = page(&[log("\"l2\":0.1", 3, 0.25, "max_iterations")]);
     assert!(text.contains("the last one: more may raise it"), "{text}");
@@ -74,9 +74,9 @@ fn runs_are_sorted_by_score_with_the_settings_that_differ() {
     assert_eq!(
         rows(&page, "Runs, the best first, and the settings that differ</caption>"),
         [
-            "run best score at iteration iterations seconds stop reason l2 max-iterations",
-            "A ★ 1.log F1 30.00 1 1 0.5 patience 0.3 0.3",
-            "B 0.log F1 20.00 1 1 0.5 patience 0.2 0.2",
+            "run kept score mean of 5 at iteration iterations seconds stop reason l2 max-iterations",
+            "A ★ 1.log F1 30.00 – 1 1 0.5 patience 0.3 0.3",
+            "B 0.log F1 20.00 – 1 1 0.5 patience 0.2 0.2",
         ]
     );
     let expected = "The best of 2 runs is A, 1.log (l2 0.3, max-iterations 0.3): F1 30.00";

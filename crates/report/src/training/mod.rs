@@ -39,8 +39,8 @@ pub fn training(runs: &[NamedRun], settings: &Settings) -> Section {
     if let Some(figure) = learning_curve(runs, settings) {
         section.heading("Learning curve");
         section.text(
-            "The best score on development data by the number of training sentences. Several runs \
-             on as many: their mean, lowest and highest.",
+            "The score on development data of the kept iteration, by the number of training \
+             sentences. Several runs on as many: their mean, lowest and highest.",
         );
         section.figures([Some(figure)]);
     }
@@ -76,7 +76,7 @@ fn table_of(runs: &[NamedRun], settings: &Settings) -> Table {
     let is_one = runs.len() == 1;
     let mut head = heads("run");
     head.extend(is_one.then(|| "trained with".to_owned()));
-    head.extend(heads("best score, at iteration"));
+    head.extend(heads("kept score, mean of 5, at iteration"));
     let has_noise = is_one || runs.iter().any(|run| run.noise().is_some());
     head.extend(has_noise.then(|| "with noise".to_owned()));
     head.extend(heads("iterations, seconds, stop reason"));
@@ -97,6 +97,8 @@ fn table_of(runs: &[NamedRun], settings: &Settings) -> Table {
             let score = score.to_string().replace("accuracy", "acc.");
             score.replace(' ', "\u{a0}")
         }));
+        let mean = end.and_then(|end| end.dev_mean);
+        cells.push(mean.map_or("–".to_owned(), percent));
         cells.push(or_empty(at, |i| i.to_string()));
         cells
             .extend(has_noise.then(|| or_empty(run.noise(), |noise| noise.iterations.to_string())));
@@ -118,7 +120,7 @@ pub fn verdicts(runs: &[NamedRun], settings: &Settings) -> Vec<String> {
         return Vec::new();
     };
     if runs.len() == 1 {
-        let score = best.best().map(|text| format!("Best: {text}."));
+        let score = best.best().map(|text| format!("Kept: {text}."));
         return [Some(best.verdict()), score, noise(runs)].into_iter().flatten().collect();
     }
     let mut verdicts = Vec::new();
@@ -130,7 +132,7 @@ pub fn verdicts(runs: &[NamedRun], settings: &Settings) -> Vec<String> {
         let mut scored = runs.iter().filter(|run| run.kept().is_some());
         if let Some((_, worst)) = scored.next_back().and_then(NamedRun::kept) {
             let worst = percent(worst.value());
-            verdicts.push(format!("The lowest best score of a run is {worst}."));
+            verdicts.push(format!("The lowest kept score of a run is {worst}."));
         }
     }
     if runs.len() <= TOLD {

@@ -1,10 +1,10 @@
 //! A run and what became of it.
 
 use dropchain::kernel::model::NoiseExposure;
-use dropchain::train::{DevScore, StopReason};
+use dropchain::train::{DevScore, Iteration, StopReason};
 
 use crate::log::Run;
-use crate::views::count_of;
+use crate::views::{count_of, percent};
 
 /// A run and where it was recorded.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct NamedRun {
 
 impl NamedRun {
     /// Returns the iteration whose weights the model has, and its score on development data: of a
-    /// run without an end, those that are the best so far.
+    /// run without an end, the one that is kept so far.
     pub fn kept(&self) -> Option<(usize, DevScore)> {
         let iterations = &self.run.iterations;
         if let Some(end) = &self.run.end {
@@ -25,8 +25,9 @@ impl NamedRun {
                 return Some((number, score));
             }
         }
-        let scored = iterations.iter().filter_map(|i| Some((i.number, i.dev?)));
-        scored.reduce(|a, b| if b.1.value() > a.1.value() { b } else { a })
+        let mean = |i: &Iteration| i.dev_mean.or(i.dev.map(DevScore::value)).unwrap_or(-1.0);
+        let kept = iterations.iter().reduce(|a, b| if mean(b) > mean(a) { b } else { a })?;
+        Some((kept.number, kept.dev?))
     }
 
     /// Returns the score; one below all others if there is none.
@@ -81,7 +82,9 @@ impl NamedRun {
             true => ", the last one: more may raise it",
             false => "",
         };
-        Some(format!("{score} on development data, at iteration {number}{rising}"))
+        let mean = self.run.end.as_ref().and_then(|end| end.dev_mean);
+        let mean = mean.map_or(String::new(), |mean| format!(" (mean of 5: {})", percent(mean)));
+        Some(format!("{score}{mean} on development data, at iteration {number}{rising}"))
     }
 
     /// Returns how much noise the weights that were kept have seen, if they were to see some.
