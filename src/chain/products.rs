@@ -41,10 +41,14 @@ pub(crate) fn blocks_mut(row: &mut [f64]) -> &mut [LaneBlock] {
 }
 
 /// Builds a block from `f(lane)`. As blocks are passed by value, the compiler need not prove that
-/// reads and writes do not alias, and vectorizes.
+/// reads and writes do not alias, and vectorizes. (`std::array::from_fn` is not always inlined.)
 #[inline(always)]
 pub(crate) fn lanewise(f: impl Fn(usize) -> f64) -> LaneBlock {
-    std::array::from_fn(f)
+    let mut block = [0.0; LANES];
+    for (lane, x) in block.iter_mut().enumerate() {
+        *x = f(lane);
+    }
+    block
 }
 
 /// Returns the sum of `[S]` numbers: per lane first, then across lanes in a fixed order.

@@ -42,7 +42,7 @@ pub struct FixedOptions {
     /// Stop after N iterations [default: train to convergence]
     #[arg(long, value_name = "N", help_heading = "Training")]
     max_iterations: Option<usize>,
-    /// Stop after N iterations without a better score on --dev
+    /// Stop after N iterations without a higher mean of five scores on --dev
     ///
     /// 0: scores on --dev are only reported; they neither stop training nor choose the iteration.
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Training")]
