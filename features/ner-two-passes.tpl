@@ -5,22 +5,22 @@ bias
 
 # The word and its neighbors, as in ner.tpl
 word
-word[-1]
-word[+1]
 lower
+lower[-1]
+lower[+1]
 affixes(2..6)
 shape(dan2)
 shape(dan2)[-1]
 shape(dan2)[+1]
-word[-1] & shape(dan2)
-shape(dan2) & word[+1]
+lower[-1] & shape(dan2)
+shape(dan2) & lower[+1]
 shape(dan2)[-1] & shape(dan2)
 shape(dan2) & shape(dan2)[+1]
 shape(dan2)[-1] & shape(dan2) & shape(dan2)[+1]
-word[-2] & shape(dan2) if length(word[-1]) <= 3
-word[+2] & shape(dan2) if length(word[+1]) <= 3
-bag(word, 1..4)
-bag(word, -4..-1)
+lower[-2] & shape(dan2) if length(word[-1]) <= 3
+lower[+2] & shape(dan2) if length(word[+1]) <= 3
+bag(lower, 1..4)
+bag(lower, -4..-1)
 title
 occurrence
 regex("^[@#].")

@@ -5,14 +5,15 @@
 
 bias
 
-# The word and its neighbors: [-1] is the one before, [+1] the one after. What lies outside the
-# sentence is empty, and that is an attribute too: it says that the sentence begins or ends there.
+# The word, as it is and without capitals; `lower` can stand wherever a column can.
 word
-word[-1]
-word[+1]
-
-# The same without capitals; `lower` can stand wherever a column can.
 lower
+
+# Its neighbors, without capitals, which their shapes have: [-1] is the one before, [+1] the one
+# after. What lies outside the sentence is empty, and that is an attribute too: it says that the
+# sentence begins or ends there.
+lower[-1]
+lower[+1]
 
 # Beginnings and ends of <word>, up to 5 characters of it: <L, <Lo, ... on>, n>
 affixes(2..6)
@@ -23,20 +24,20 @@ shape(dan2)
 shape(dan2)[-1]
 shape(dan2)[+1]
 
-# `&` joins values to one attribute, as in `word[-1]|shape(dan2)[0]=in|Xx`.
-word[-1] & shape(dan2)
-shape(dan2) & word[+1]
+# `&` joins values to one attribute, as in `lower[-1]|shape(dan2)[0]=in|Xx`.
+lower[-1] & shape(dan2)
+shape(dan2) & lower[+1]
 shape(dan2)[-1] & shape(dan2)
 shape(dan2) & shape(dan2)[+1]
 shape(dan2)[-1] & shape(dan2) & shape(dan2)[+1]
 
 # Two words away, where the word between is short (`of`, `de`, `-`)
-word[-2] & shape(dan2) if length(word[-1]) <= 3
-word[+2] & shape(dan2) if length(word[+1]) <= 3
+lower[-2] & shape(dan2) if length(word[-1]) <= 3
+lower[+2] & shape(dan2) if length(word[+1]) <= 3
 
 # Words within four tokens, wherever
-bag(word, 1..4)
-bag(word, -4..-1)
+bag(lower, 1..4)
+bag(lower, -4..-1)
 
 # Titles such as Mr. and Judge; whether a name recurs in the sentence
 title
