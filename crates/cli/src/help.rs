@@ -10,12 +10,12 @@ use std::process::ExitCode;
 
 use clap::builder::Styles;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, ArgAction, ArgMatches, Args, Command};
+use clap::{Arg, ArgAction, Args, Command};
 use clap_complete::{Shell, generate};
 use clap_mangen::{Man, generate_to};
 use dropchain::{Error, Result};
 use dropchain_layout::Paint;
-use dropchain_options::{algorithms, misplaced, with_default};
+use dropchain_options::with_default;
 use dropchain_tune::Axis;
 
 use crate::{CommandResult, definition, print};
@@ -42,8 +42,7 @@ pub fn is_all(arguments: &[OsString]) -> bool {
     options.any(|argument| argument == "--help-all")
 }
 
-/// Adds short names to the options of a command and its subcommands, and hides those of single
-/// algorithms; with `all`, none are hidden.
+/// Adds short names to the options of a command and its subcommands; with `all`, none are hidden.
 pub fn arrange(command: Command, all: bool) -> Command {
     let mut is_partial = false;
     let has_unlabeled = command.get_arguments().any(|a| a.get_id() == "unlabeled");
@@ -61,13 +60,10 @@ pub fn arrange(command: Command, all: bool) -> Command {
         }
         let long = argument.get_long();
         let short = SHORT.iter().find(|(name, _)| long == Some(name));
-        let mut argument = match short {
+        let argument = match short {
             Some((_, letter)) => argument.short(*letter),
             None => argument,
         };
-        if algorithms(&argument).is_some() {
-            argument = argument.hide_long_help(true);
-        }
         // What --help leaves out, -h leaves out.
         let is_hidden = argument.is_hide_long_help_set();
         is_partial |= is_hidden;
@@ -87,24 +83,6 @@ pub fn arrange(command: Command, all: bool) -> Command {
         false => command,
     };
     command.mut_subcommands(|command| arrange(command, all))
-}
-
-/// Rejects options of other algorithms than the one that is given.
-///
-/// # Errors
-///
-/// [`Error::Parameter`] with the first such option.
-pub fn check_algorithm(command: &Command, matches: &ArgMatches) -> Result<()> {
-    if let Some((name, matches)) = matches.subcommand() {
-        let found = command.find_subcommand(name);
-        return found.map_or(Ok(()), |command| check_algorithm(command, matches));
-    }
-    misplaced(command, matches).map_or(Ok(()), |found| {
-        Err(Error::parameter(format!(
-            "--{}: has no meaning for --algorithm {}; expected --algorithm {}",
-            found.name, found.algorithm, found.expected
-        )))
-    })
 }
 
 /// Commands of CRFsuite, CRF++ and Wapiti, and ours.
@@ -132,8 +110,8 @@ const OPTIONS: [(&[&str], &str, &str); 22] = [
     (&["--maxiter", "--epochs", "--iterations"], "max_iterations", "it is '--max-iterations N'"),
     (
         &["--lr", "--learning-rate"],
-        "eta",
-        "L-BFGS has no learning rate; '--algorithm sgd' finds its own, or takes '--eta'",
+        "algorithm",
+        "L-BFGS has no learning rate; '--algorithm sgd' finds its own, or begins with 'sgd=ETA'",
     ),
     (
         &["--batch-size", "--batch"],

@@ -136,7 +136,6 @@ fn parse_arguments(
     let parsed = config::parse(program, arguments.to_vec());
     let matches = parsed.map_err(|error| error.explain(program, arguments))?;
     flags::keep(program, &matches);
-    help::check_algorithm(program, &matches).map_err(ParseError::File)?;
     let effective = matches.subcommand().and_then(|(name, matches)| {
         let command = program.find_subcommand(name)?;
         Some(EffectiveConfig::new(command, matches))

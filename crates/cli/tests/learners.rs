@@ -7,8 +7,8 @@ const LEARNERS: [&str; 5] = [
     "--algorithm sgd --dropout 0 --l2 0.01",
     "--algorithm sgd --dropout 0.3 --noise monte-carlo --warm-up 1",
     "--algorithm ap --states observed",
-    "--algorithm pa --pa-c 0.5",
-    "--algorithm arow --gamma 0.5",
+    "--algorithm pa=0.5",
+    "--algorithm arow=0.5",
 ];
 
 #[test]
@@ -49,7 +49,7 @@ fn weights_that_overflow_end_training_and_leave_an_old_model() {
     let dir = TestDir::new(&[("train.crfsuite", corpus)]);
     let old = "DROPCRF\nold";
     dir.write("m", old);
-    let line = "train train.crfsuite --model m --quiet --algorithm sgd --dropout 0 --eta 1e300";
+    let line = "train train.crfsuite --model m --quiet --algorithm sgd=1e300 --dropout 0";
     let message = dir.run(line).exits(4);
     let expected = "dropchain: the loss is not finite in epoch 1; expected smaller attribute \
                     values, or smaller steps\n";

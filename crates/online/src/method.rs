@@ -1,6 +1,8 @@
 //! All learners, by name.
 
-use dropchain::Result;
+use std::str::FromStr;
+
+use dropchain::{Error, Result};
 use dropchain::kernel::train::{AnyLearner, Defaults};
 use dropchain::train::Lbfgs;
 
@@ -82,6 +84,32 @@ impl Method {
     /// learn from the most likely labels alone.
     pub fn is_probabilistic(&self) -> bool {
         matches!(self, Self::Lbfgs(_) | Self::WarmStarted(_) | Self::Sgd(_))
+    }
+}
+
+impl FromStr for Method {
+    type Err = Error;
+
+    /// Parses a name, which a parameter may follow: `sgd=ETA`, `pa=C` or `arow=GAMMA`.
+    fn from_str(text: &str) -> Result<Self> {
+        let fault = || {
+            Error::parameter(format!(
+                "algorithm '{text}'; expected lbfgs, sgd[=ETA], ap, pa[=C] or arow[=GAMMA], where \
+                 ETA, C and GAMMA are numbers"
+            ))
+        };
+        let (name, value) = text.split_once('=').map_or((text, None), |(n, v)| (n, Some(v)));
+        let mut method = Self::of_name(name).ok_or_else(fault)?;
+        if let Some(value) = value {
+            let parameter = match &mut method {
+                Self::Sgd(sgd) => &mut sgd.eta,
+                Self::PassiveAggressive(learner) => &mut learner.c,
+                Self::Arow(learner) => &mut learner.gamma,
+                Self::Lbfgs(_) | Self::WarmStarted(_) | Self::Perceptron(_) => return Err(fault()),
+            };
+            *parameter = value.parse().map_err(|_| fault())?;
+        }
+        Ok(method)
     }
 }
 

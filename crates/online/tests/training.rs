@@ -218,6 +218,11 @@ fn the_record_names_the_algorithm_and_its_options() {
         let method = Method::of_name(name).unwrap();
         assert_eq!(AnyLearner::from(method).name(), name);
     }
+    let arow = Method::Arow(Arow { gamma: 2.0, epsilon: 0.0 });
+    assert_eq!("arow=2".parse::<Method>().unwrap(), arow);
+    for wrong in ["ap=1", "sgd=", "pa=x", "crf", "lbfgs=1"] {
+        assert!(wrong.parse::<Method>().is_err(), "{wrong}");
+    }
 }
 
 #[test]

@@ -8,10 +8,8 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, Args, Command, FromArgMatches, Id};
 use dropchain::train::{Lbfgs, TrainOptions};
 use dropchain::{Error, Result};
-use dropchain_online::{Arow, PassiveAggressive, Sgd};
 use serde_json::{Map, Value, json};
 
-use super::algorithm::misplaced;
 use super::training::{SearchedOptions, TrainingOptions};
 
 /// The type of an option's values.
@@ -115,9 +113,6 @@ fn defaults() -> Map<String, Value> {
     let mut defaults = options.as_object().cloned().unwrap_or_default();
     let algorithms = json!({
         "algorithm": Lbfgs::NAME,
-        "eta": Sgd::default().eta,
-        "pa_c": PassiveAggressive::default().c,
-        "gamma": Arow::default().gamma,
         "caseless": TrainOptions::default().attributes.caseless,
     });
     defaults.extend(algorithms.as_object().cloned().unwrap_or_default());
@@ -128,23 +123,13 @@ fn defaults() -> Map<String, Value> {
 ///
 /// # Errors
 ///
-/// [`Error::Parameter`] for a value that an option does not have, and for an option of another
-/// algorithm.
+/// [`Error::Parameter`] for a value that an option does not have.
 pub fn parse(options: &[(String, String)]) -> Result<TrainingOptions> {
-    let command = command();
     let arguments =
         options.iter().map(|(name, value)| format!("--{}={value}", name.replace('_', "-")));
-    let matches = command.clone().try_get_matches_from(arguments);
-    let matches = matches.map_err(|error| Error::parameter(message(&error)))?;
-    if let Some(found) = misplaced(&command, &matches) {
-        return Err(Error::parameter(format!(
-            "{} has no meaning for algorithm '{}'; expected algorithm {}",
-            found.name.replace('-', "_"),
-            found.algorithm,
-            found.expected
-        )));
-    }
-    TrainingOptions::from_arg_matches(&matches).map_err(|error| Error::parameter(message(&error)))
+    let matches = command().try_get_matches_from(arguments);
+    let parsed = matches.and_then(|matches| TrainingOptions::from_arg_matches(&matches));
+    parsed.map_err(|error| Error::parameter(message(&error)))
 }
 
 /// Says what is wrong with a value.
@@ -195,7 +180,7 @@ mod tests {
             ("noise", Kind::Text, false, "monte-carlo[=SAMPLES] [default: dropout]"),
             ("dropout", Kind::Number, true, "[default: 0.3]"),
             ("edge_dropout", Kind::Number, true, "[default: that of --dropout]"),
-            ("eta", Kind::Number, false, "[default: 0.1]"),
+            ("algorithm", Kind::Text, false, "arow[=GAMMA] [default: lbfgs]"),
         ] {
             let row = find(name);
             assert_eq!((row.kind, row.is_searched), (kind, is_searched), "{name}");
@@ -228,7 +213,8 @@ mod tests {
             (&[("scheme", "x")][..], "scheme 'x'; expected one of raw, io"),
             (&[("l2", "x")], "l2 'x': invalid float"),
             (&[("noise", "x")], "noise 'x'"),
-            (&[("eta", "1")], "eta has no meaning for algorithm 'lbfgs'; expected algorithm sgd"),
+            (&[("algorithm", "ap=1")], "algorithm 'ap=1': algorithm 'ap=1'; expected lbfgs, sgd"),
+            (&[("algorithm", "sgd"), ("epsilon", "1")], "`epsilon` has no meaning for algorithm"),
         ] {
             let error = options(pairs).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");

@@ -5,9 +5,6 @@
 //! for them ([`parse`]), and pages and other languages read the definitions ([`table`]). Defaults
 //! in the help are those of the library ([`with_default`]). A new option is a field here, and a
 //! line of the `apply` beside it.
-//!
-//! Options that are for some algorithms only are below a heading that begins with
-//! [`ONLY`], which names these algorithms: [`misplaced`] finds those of others.
 
 mod algorithm;
 mod keywords;
@@ -17,7 +14,7 @@ mod noise;
 mod training;
 mod values;
 
-pub use algorithm::{AlgorithmOptions, Misplaced, ONLY, algorithms, misplaced};
+pub use algorithm::AlgorithmOptions;
 pub use keywords::{Kind, OptionRow, parse, table, with_default};
 pub use labels::LabelOptions;
 pub use model::{ModelOptions, StorageOptions};

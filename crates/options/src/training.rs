@@ -81,13 +81,13 @@ pub struct SearchedOptions {
     /// Weight of an unlabeled sentence, relative to a labeled one
     #[arg(long, value_name = "ALPHA", help_heading = "Unlabeled text", hide_short_help = true)]
     unlabeled_weight: Option<f64>,
-    /// Start at 0, or after two fast passes of stochastic updates (online) [default: off]
+    /// Start lbfgs at 0, or after two fast passes of stochastic updates (online) [default: off]
     ///
     /// The passes count as iterations. Without noise, L-BFGS then converges to the same minimum.
     /// The iterations of --warm-up, which are L-BFGS without noise, follow the passes. Not
     /// supported with --init or --towards, whose weights are the start.
     #[arg(long, value_parser = named::<Start>(), value_name = "START",
-          help_heading = "Only with --algorithm lbfgs")]
+          help_heading = "Algorithm", hide_long_help = true)]
     warm_start: Option<Start>,
 }
 

@@ -47,7 +47,7 @@ TrainOptions = _documented(
 
 NAMES = tuple(row["name"] for row in _TABLE)
 
-_OTHER_NAMES = {"c1": "l1", "c2": "l2", "epochs": "max_iterations", "lr": "eta"}
+_OTHER_NAMES = {"c1": "l1", "c2": "l2", "epochs": "max_iterations"}
 
 
 def check_names(options: Mapping[str, Any], function: str) -> None:
@@ -61,16 +61,20 @@ def check_names(options: Mapping[str, Any], function: str) -> None:
         raise TypeError(f"{function}() got an unknown option '{name}'{hint}")
 
 
-#: The names of options inside of those of an algorithm, as a model stores them.
-_STORED = {"gradient_tolerance": "epsilon", "c": "pa_c"}
+#: The parameter of an algorithm, which is a part of its name: ``pa=2``.
+_PARAMETERS = {"sgd": "eta", "pa": "c", "arow": "gamma"}
 
 
 def from_stored(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that a model stores, as keyword arguments."""
-    nested = stored.get(stored["algorithm"], {})
-    nested = {_STORED.get(name, name): value for name, value in nested.items()}
-    stored = {**nested, **stored}  # an optimizer has a maximum number of iterations of its own
+    algorithm = stored["algorithm"]
+    # An optimizer has a maximum number of iterations of its own.
+    stored = {**stored.get(algorithm, {}), **stored}
     options = {name: value for name, value in stored.items() if name in NAMES}
+    if "gradient_tolerance" in stored:
+        options["epsilon"] = stored["gradient_tolerance"]
+    if algorithm in _PARAMETERS:
+        options["algorithm"] = f"{algorithm}={stored[_PARAMETERS[algorithm]]}"
     options["order"] = int(options["order"])
     options["boundary"] = options["boundary"] == "on"
     return options

@@ -18,11 +18,8 @@ class FixedOptions(TypedDict, total=False):
     noise: str | float | None
     max_iterations: int | None
     patience: int | None
-    algorithm: Literal["lbfgs", "sgd", "ap", "pa", "arow"] | None
+    algorithm: str | float | None
     epsilon: float | None
-    eta: float | None
-    pa_c: float | None
-    gamma: float | None
     caseless: float | None
 
 class TrainOptions(FixedOptions, total=False):

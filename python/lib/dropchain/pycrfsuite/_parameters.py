@@ -159,9 +159,9 @@ _OPTIONS = {
     "feature.possible_transitions": "transitions",
     "c1": "l1",
     "c2": "l2",
-    "calibration.eta": "eta",
-    "c": "pa_c",
 }
+#: The parameter that the name of an algorithm has after it: ``pa=2``.
+_IN_NAMES = {"l2sgd": "calibration.eta", "passive-aggressive": "c", "arow": "gamma"}
 
 #: Parameters that dropchain does not have: it works as with the defaults of CRFsuite.
 _FIXED = frozenset(
@@ -202,8 +202,17 @@ def train_options(
                 f"{name} {value}: dropchain has no such parameter; expected {default}, the "
                 "default of CRFsuite"
             )
+    if algorithm == "arow":
+        # Updates depend on the ratio alone.
+        variance = values.pop("variance")
+        if not variance > 0:
+            raise ValueError(f"variance {variance}; expected a finite number above 0")
+        values["gamma"] /= variance
+    name = _ALGORITHMS[algorithm]
+    if algorithm in _IN_NAMES:
+        name += f"={values.pop(_IN_NAMES[algorithm])}"
     options: dict[str, Any] = {"dropout": 0.0, "edge_dropout": 0.0, "patience": 0}
-    options.update(algorithm=_ALGORITHMS[algorithm], boundary=False, recall_bias=0.0)
+    options.update(algorithm=name, boundary=False, recall_bias=0.0)
     options.update((_OPTIONS.get(name, name), value) for name, value in values.items())
     for name in ("states", "transitions"):
         options[name] = "all" if options[name] else "observed"
@@ -213,12 +222,6 @@ def train_options(
             options["max_iterations"] = None
         options["l1"], options["l2"] = max(options["l1"], 0.0), max(options["l2"], 0.0)
         options["plain"] = True
-    elif algorithm == "arow":
-        # Updates depend on the ratio alone.
-        variance = options.pop("variance")
-        if not variance > 0:
-            raise ValueError(f"variance {variance}; expected a finite number above 0")
-        options["gamma"] /= variance
     for name, value in extensions.items():
         if name not in EXTENSIONS:
             raise ValueError(f"found the option {name}; it is unknown")
