@@ -16,7 +16,7 @@ use crate::tagging::{Class, token_spans};
 use crate::threads;
 
 /// The labels of a sentence; `None` at a document boundary.
-type Labels = Option<Vec<String>>;
+pub type Labels = Option<Vec<String>>;
 
 /// Scores predicted labels: a corpus, or the labels of each sentence.
 #[pyfunction]
@@ -200,7 +200,12 @@ fn labels_of(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<Labels>> {
     items.enumerate().map(read).collect()
 }
 
-fn labels_of_corpus(corpus: &PyCorpus) -> PyResult<Vec<Labels>> {
+/// Returns the gold labels of a corpus.
+///
+/// # Errors
+///
+/// A sentence has no labels, or they are not known.
+pub fn labels_of_corpus(corpus: &PyCorpus) -> PyResult<Vec<Labels>> {
     let labels = |sentence: &std::sync::Arc<dropchain::Sentence>| {
         if sentence.layout.document_start {
             return Ok(None);
@@ -212,7 +217,11 @@ fn labels_of_corpus(corpus: &PyCorpus) -> PyResult<Vec<Labels>> {
 }
 
 /// Reads predicted labels, as many as there are gold labels; document boundaries may be left out.
-fn predicted_labels(
+///
+/// # Errors
+///
+/// `ValueError` if there are fewer or more, or a label is unknown.
+pub fn predicted_labels(
     value: &Bound<'_, PyAny>,
     gold: &[Labels],
     name: &str,

@@ -14,6 +14,7 @@ mod fields;
 mod inputs;
 mod items;
 mod job;
+mod json;
 mod matrices;
 mod options;
 mod plot;

@@ -2,16 +2,17 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use dropchain::label::SchemeDetector;
 use dropchain::tag::TagOptions;
-use dropchain::{Corpus, Result};
+use dropchain::{Corpus, Result, Tagger};
 use dropchain_analysis::{gold_labels, tag_gold};
 use dropchain_report::{Evaluated, Report, count_words, training_sample};
 use pyo3::prelude::*;
 
 use crate::corpus::PyCorpus;
-use crate::evaluation::detector;
+use crate::evaluation::{Labels, detector, labels_of_corpus, predicted_labels};
 use crate::inputs;
 use crate::items::Items;
 use crate::job::{self, Job};
@@ -24,7 +25,7 @@ struct Arguments<'py> {
     files: Items<PathBuf>,
     logs: Vec<(String, String)>, // names and texts
     gold: Option<Bound<'py, PyCorpus>>,
-    systems: Vec<(String, System)>,
+    systems: Vec<(String, Bound<'py, PyAny>)>,
     train: Option<Bound<'py, PyCorpus>>,
     title: Option<String>,
     max_errors: i64,
@@ -33,11 +34,25 @@ struct Arguments<'py> {
     threads: Option<i64>,
 }
 
-/// A system: a tagger, or its predictions for each sentence, document boundaries left out.
-#[derive(FromPyObject)]
+/// A system: a tagger, or its predictions for each sentence, `None` at document boundaries.
 enum System {
-    Tagger(Py<PyTagger>),
-    Labels(Vec<Vec<String>>),
+    Tagger(Arc<Tagger>),
+    Labels(Vec<Labels>),
+}
+
+impl System {
+    /// Reads a system and its name.
+    fn read(
+        (name, value): (String, Bound<'_, PyAny>),
+        gold: Option<&Bound<'_, PyCorpus>>,
+    ) -> PyResult<(String, Self)> {
+        if let Ok(tagger) = value.cast::<PyTagger>() {
+            return Ok((name, Self::Tagger(Arc::clone(&tagger.get().inner))));
+        }
+        let gold = gold.map(|gold| labels_of_corpus(gold.get())).transpose()?.unwrap_or_default();
+        let labels = predicted_labels(&value, &gold, &name)?;
+        Ok((name, Self::Labels(labels)))
+    }
 }
 
 /// Returns the page.
@@ -50,7 +65,9 @@ pub fn report(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<String> 
     let corpus = |corpus: &Bound<'_, PyCorpus>| corpus.get().to_corpus();
     let gold = arguments.gold.as_ref().map(corpus).unwrap_or_default();
     let train = arguments.train.as_ref().map(corpus);
-    let systems = arguments.systems;
+    let systems = arguments.systems.into_iter();
+    let systems = systems.map(|system| System::read(system, arguments.gold.as_ref()));
+    let systems = systems.collect::<PyResult<Vec<_>>>()?;
     let work = |_: &Job<'_, ()>| {
         let mut report = Report::default();
         for file in arguments.files.iter() {
@@ -92,13 +109,13 @@ fn evaluated(
     let mut evaluated = Evaluated::new(name);
     match source {
         System::Labels(labels) => {
-            let content = gold.iter().filter(|s| !s.layout.document_start);
-            for (sentence, predicted) in content.zip(labels) {
-                evaluated.add(&gold_labels(sentence)?, predicted, |_, _| None);
+            for (sentence, predicted) in gold.iter().zip(labels) {
+                if let Some(predicted) = predicted {
+                    evaluated.add(&gold_labels(sentence)?, predicted, |_, _| None);
+                }
             }
         }
         System::Tagger(tagger) => {
-            let tagger = &*tagger.get().inner;
             let header = tagger.model().header();
             let record = header.provenance.training();
             let warning = record.and_then(|record| record.warning_of_noise());

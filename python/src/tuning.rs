@@ -19,6 +19,7 @@ use crate::error::{exception, warn};
 use crate::inputs;
 use crate::items::Items;
 use crate::job::{self, Job};
+use crate::json::object;
 use crate::options::given_options;
 use crate::tagger::PyTagger;
 use crate::template::PyTemplate;
@@ -177,9 +178,4 @@ fn configurations(
         check_unlabeled(&options, !unlabeled.get().0.is_empty())?;
     }
     Ok(configurations)
-}
-
-/// Returns what serializes to JSON as an object of Python.
-fn object<'py>(py: Python<'py>, value: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
-    py.import("json")?.call_method1("loads", (json!(value).to_string(),))
 }

@@ -111,6 +111,8 @@ def test_marginals_are_arrays_that_sum_to_one(tagger):
     assert tagging.marginals.flags.writeable and not tagging.marginals.flags.owndata
     assert np.allclose(tagging.marginals.sum(axis=1), 1)
     assert [tagger.labels[i] for i in tagging.marginals.argmax(axis=1)] == LABELS
+    empty = tagger.analyze([], marginals=True)
+    assert empty.marginals.shape == (0, len(tagger.labels))
     alone = tagger.analyze(WORDS)
     assert alone.marginals is None and alone.probability is None and alone.nbest == []
     marginals = tagging.marginals
@@ -236,7 +238,7 @@ def test_models_are_saved_and_opened(tmp_path, tagger):
     path = tmp_path / "a.model"
     tagger.save(path)
     tagger.save(str(path))
-    assert Tagger.open(path).to_bytes() == Tagger(str(path)).to_bytes() == path.read_bytes()
+    assert Tagger.open(path).to_bytes() == Tagger.open(str(path)).to_bytes() == path.read_bytes()
     assert Tagger.from_bytes(path.read_bytes()).tag(WORDS) == LABELS
     other = tmp_path / "notes.txt"
     other.write_text("mine", encoding="utf-8")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from dropchain import _data, _dropchain, _files
-from dropchain._dropchain import Corpus, Tagger, Template
-from dropchain._explanation import Explanation
+from dropchain._dropchain import Template
 from dropchain._records import Record
 from dropchain._results import TrainResult
 
@@ -227,7 +226,7 @@ def report(
         "files": files,
         "logs": [(name, result.log) for name, result in zip(names, results, strict=True)],
         "gold": corpora["gold"],
-        "systems": _systems(corpora["gold"], predicted),
+        "systems": _systems(predicted),
         "train": corpora["train"],
         "title": title,
         "max_errors": max_errors,
@@ -242,78 +241,9 @@ def report(
     return Report(title, page, None if output is None else os.fspath(output))
 
 
-def _systems(gold: Any, predicted: Any) -> list[tuple[str, Any]]:
+def _systems(predicted: Any) -> list[tuple[str, Any]]:
     """Return what is to be evaluated, with names."""
     if predicted is None:
         return []
     named = predicted if isinstance(predicted, Mapping) else {"predicted": predicted}
-    systems = []
-    for name, system in named.items():
-        if isinstance(system, TrainResult):
-            system = system.tagger
-        if not isinstance(system, Tagger):
-            system = _labels(gold, name, system)
-        systems.append((str(name), system))
-    return systems
-
-
-def _labels(gold: Corpus, name: str, predicted: Any) -> list[list[str]]:
-    """Return predicted labels, as many as there are tokens."""
-    if isinstance(predicted, Corpus):
-        predicted = predicted.without_boundaries().labels
-    labels = [list(sentence) for sentence in predicted]
-    lengths = [len(sentence) for sentence in gold.without_boundaries()]
-    if [len(sentence) for sentence in labels] != lengths:
-        raise ValueError(
-            f"{name}: found {sum(map(len, labels))} labels of {len(labels)} sentences; expected "
-            f"one for each token of gold, {sum(lengths)} in {len(lengths)} sentences"
-        )
-    return labels
-
-
-def explain(
-    tagger: Tagger | TrainResult | str | os.PathLike[str],
-    sentence: Any,
-    *,
-    top: int = 10,
-    known: dict[int, str | list[str]] | None = None,
-    spans: Iterable[tuple[int, int, str]] | None = None,
-    constrain: bool = True,
-    tokens: Iterable[str | int] | str | None = None,
-    against: str | None = None,
-) -> Explanation:
-    """Tag a sentence and say why its tokens have their labels: see :meth:`Tagger.explain`.
-
-    Parameters
-    ----------
-    tagger : Tagger, TrainResult or path
-        The model.
-    sentence : str or sentence
-        A string is split into tokens; all else as for :class:`Tagger`.
-    top, known, spans, constrain, tokens, against
-        As for :meth:`Tagger.explain`.
-
-    Examples
-    --------
-    >>> import dropchain
-    >>> sample = dropchain.sample_corpus()
-    >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
-    >>> explanation = dropchain.explain(tagger, "She lives in London.")
-    >>> explanation.labels
-    ['O', 'O', 'O', 'B-LOC', 'O']
-    >>> str(explanation).splitlines()[0]
-    'She lives in London/B-LOC .'
-    """
-    if isinstance(tagger, TrainResult):
-        tagger = tagger.tagger
-    model = _data.tagger(tagger, "tagger")
-    assert model is not None
-    if isinstance(sentence, str):
-        sentences = Corpus.parse(sentence, format="text", unlabeled=True)
-        if len(sentences) != 1:
-            raise ValueError(f"found a text of {len(sentences)} sentences; expected one")
-        sentence = sentences[0]
-    return model.explain(
-        sentence, top=top, known=known, spans=spans, constrain=constrain, tokens=tokens,
-        against=against,
-    )
+    return [(str(n), s.tagger if isinstance(s, TrainResult) else s) for n, s in named.items()]

@@ -12,6 +12,7 @@ from dropchain._dropchain import Tagger
 from dropchain._frames import frame
 from dropchain._html import page, paragraph, shortened, table
 from dropchain._plots import Svg, draw, metric, picture
+from dropchain._records import Record
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
@@ -66,8 +67,10 @@ class Trial:
 
 
 @dataclass(frozen=True, repr=False)
-class TuneResult:
+class TuneResult(Record):
     """The result of a search."""
+
+    _left_out = ("tagger", "table")
 
     tagger: Tagger
     """A tagger with the model of the best configuration."""
@@ -101,14 +104,6 @@ class TuneResult:
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Save the model: see :meth:`Tagger.save`."""
         self.tagger.save(path, force=force)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything but the tagger, for JSON."""
-        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        del fields["tagger"], fields["table"]
-        fields["trials"] = [trial.to_dict() for trial in self.trials]
-        fields["options"] = dict(self.options)
-        return fields
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a row for each configuration, the best first."""

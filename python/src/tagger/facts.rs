@@ -2,46 +2,46 @@
 
 use dropchain::Model;
 use dropchain::kernel::model::FORMAT_VERSION;
-use dropchain::model::{AttributeKind, Order, TrainingRecord};
+use dropchain::model::{AttributeKind, Order};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
+use serde_json::json;
 
 use crate::error::exception;
+use crate::json::object;
 
-/// Returns what a model is and how it was trained, but for its labels.
-pub fn info<'py>(py: Python<'py>, model: &Model) -> PyResult<Bound<'py, PyDict>> {
+/// Returns what a model is and how it was trained.
+pub fn info<'py>(py: Python<'py>, model: &Model) -> PyResult<Bound<'py, PyAny>> {
     let header = model.header();
-    let info = PyDict::new(py);
-    info.set_item("version", &header.provenance.version)?;
-    info.set_item("format", FORMAT_VERSION)?;
-    info.set_item("bytes", model.as_bytes().len())?;
-    info.set_item("scheme", header.labeling.scheme.name())?;
-    info.set_item("corpus_scheme", header.corpus_labeling.scheme.name())?;
-    info.set_item("labels_read_as", header.corpus_labeling.to_string())?;
-    info.set_item("order", u8::from(header.order == Order::One))?;
-    info.set_item("precision", header.precision.name())?;
-    info.set_item("columns", &header.columns.names)?;
-    info.set_item("label", header.columns.label_name())?;
-    info.set_item("joined_columns", header.columns.joined_names())?;
-    info.set_item("attributes", model.attributes(AttributeKind::Node))?;
-    info.set_item("edge_attributes", model.attributes(AttributeKind::Edge))?;
+    let source = &header.provenance;
     let kinds = [AttributeKind::Node, AttributeKind::Edge];
+    let [attributes, edge_attributes] = kinds.map(|kind| model.attributes(kind));
     let weights: usize = kinds.into_iter().map(|kind| model.weights(kind)).sum();
-    info.set_item("weights", weights)?;
-    info.set_item("files", &header.provenance.files)?;
-    info.set_item("sentences", header.provenance.sentences)?;
-    info.set_item("tokens", header.provenance.tokens)?;
-    let json = py.import("json")?;
-    let options = json.call_method1("loads", (&header.provenance.options,));
-    let options = options.unwrap_or_else(|_| PyDict::new(py).into_any());
-    // How training ended is stored with the options, and what the user asked for.
-    let training = options.call_method1("pop", (TrainingRecord::KEY, py.None()))?;
-    let config = options.call_method1("pop", ("config", py.None()))?;
-    info.set_item("options", options)?;
-    info.set_item("config", config)?;
-    info.set_item("training", training)?;
-    info.set_item("recall_bias", header.recall_bias())?;
-    Ok(info)
+    let info = json!({
+        "version": source.version,
+        "format": FORMAT_VERSION,
+        "bytes": model.as_bytes().len(),
+        "scheme": header.labeling.scheme.name(),
+        "corpus_scheme": header.corpus_labeling.scheme.name(),
+        "labels_read_as": header.corpus_labeling.to_string(),
+        "order": u8::from(header.order == Order::One),
+        "precision": header.precision.name(),
+        "columns": header.columns.names,
+        "label": header.columns.label_name(),
+        "joined_columns": header.columns.joined_names(),
+        "attributes": attributes,
+        "edge_attributes": edge_attributes,
+        "weights": weights,
+        "files": source.files,
+        "sentences": source.sentences,
+        "tokens": source.tokens,
+        "options": source.training_options(),
+        "config": source.config(),
+        "training": source.training(),
+        "recall_bias": header.recall_bias(),
+        "labels": header.labels.names(),
+    });
+    object(py, &info)
 }
 
 /// Returns the weights of the attributes of tokens.

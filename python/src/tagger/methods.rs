@@ -4,16 +4,19 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dropchain::Sentence;
+use dropchain::corpus::{Format, ReadOptions};
 use dropchain::model::AttributeKind;
 use dropchain::sentence::Document;
 use dropchain::tag::{Condition, TagDocuments, TagOptions, Tagging, WordFit};
+use dropchain::{Corpus, Sentence};
 use dropchain_analysis::{
     ExplainedSentence, ExplainedTokens, Explanation, labels_against, words_to_explain,
 };
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
+use serde_json::json;
 
 use super::condition::condition;
 use super::facts;
@@ -23,6 +26,7 @@ use crate::corpus::PyCorpus;
 use crate::error::{at, exception, warn};
 use crate::inputs;
 use crate::items::{found, strings};
+use crate::json::object;
 use crate::plot::shown;
 use crate::sentence::PySentence;
 use crate::tagging::{Class, sentences};
@@ -61,6 +65,21 @@ fn explained_tokens(tokens: Option<&Bound<'_, PyAny>>) -> PyResult<ExplainedToke
     names.collect::<PyResult<_>>().map(ExplainedTokens::Named)
 }
 
+/// Splits the text of one sentence.
+fn only_sentence(text: &str) -> PyResult<Arc<Sentence>> {
+    let options = ReadOptions {
+        format: Some(Format::Text),
+        unlabeled: true,
+        ..ReadOptions::default()
+    };
+    let sentences = Corpus::parse(text, "text", &options).map_err(exception)?.into_sentences();
+    let count = sentences.len();
+    let [sentence] = <[Sentence; 1]>::try_from(sentences).map_err(|_| {
+        PyValueError::new_err(format!("found a text of {count} sentences; expected one"))
+    })?;
+    Ok(Arc::new(sentence))
+}
+
 fn tag_options(constrain: bool) -> TagOptions {
     TagOptions { constrain, ..TagOptions::default() }
 }
@@ -77,32 +96,17 @@ impl PyTagger {
         let tag = |workspace: &mut _| self.inner.tag_given(sentence, condition, options, workspace);
         py.detach(|| with_workspace(tag)).map_err(exception)
     }
-
-    /// Returns probabilities of labels as an array, `[tokens, labels]`.
-    fn matrix<'py>(
-        &self,
-        py: Python<'py>,
-        values: Vec<f64>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let shape = [values.len() / self.names.len().max(1), self.names.len()];
-        PyArray1::from_vec(py, values).reshape(shape)
-    }
 }
 
 #[pymethods]
 impl PyTagger {
-    #[new]
-    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let model = py.detach(|| dropchain_crfsuite::open(path)).map_err(exception)?;
-        Ok(Self::of(py, model))
-    }
-
     /// Open the file of a model.
     ///
     /// Raises OSError if it cannot be read, :class:`ModelError` if it is damaged or not a model.
     #[classmethod]
     fn open(_class: &Bound<'_, PyType>, py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        Self::new(py, path)
+        let model = py.detach(|| dropchain_crfsuite::open(path)).map_err(exception)?;
+        Ok(Self::of(py, model))
     }
 
     /// Return a tagger for the contents of a model file, such as those of :meth:`to_bytes`.
@@ -408,7 +412,9 @@ impl PyTagger {
         let mut tagging = self.tagging(py, &sentence, &condition, options)?;
         let candidates = self.paths(py, &tagging.nbest)?;
         let marginals = tagging.marginals.take();
-        let marginals = marginals.map(|marginals| self.matrix(py, marginals.into_values()));
+        let shape = [sentence.len(), self.names.len()];
+        let marginals =
+            marginals.map(|m| PyArray1::from_vec(py, m.into_values()).reshape(shape));
         Class::of(py, "Tagging")?.make((
             self.label_list(py, &tagging.labels)?,
             self.spans_of(py, &tagging.labels)?,
@@ -420,54 +426,6 @@ impl PyTagger {
         ))
     }
 
-    /// Return the probability of every label of every token: a numpy array, ``[tokens, labels]``.
-    ///
-    /// Its columns are :attr:`labels`. Probabilities are normalized over all label sequences,
-    /// whether they are legal in the label scheme or not.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import dropchain
-    /// >>> sample = dropchain.sample_corpus()
-    /// >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
-    /// >>> marginals = tagger.marginals(["She", "lives", "in", "London", "."])
-    /// >>> marginals.shape == (5, len(tagger.labels))
-    /// True
-    /// >>> bool(marginals[3, tagger.labels.index("B-LOC")] > 0.5)
-    /// True
-    fn marginals<'py>(
-        &self,
-        py: Python<'py>,
-        sentence: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let sentence = self.read_one(sentence)?;
-        let options = TagOptions { marginals: true, ..tag_options(true) };
-        let tagging = self.tagging(py, &sentence, &Condition::new(), options)?;
-        self.matrix(py, tagging.marginals.unwrap_or_default().into_values())
-    }
-
-    /// Return the `n` best label sequences, best first; fewer if there are no more.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import dropchain
-    /// >>> sample = dropchain.sample_corpus()
-    /// >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
-    /// >>> best, second = tagger.nbest(["She", "lives", "in", "London", "."], 2)
-    /// >>> best.labels, best.probability > second.probability
-    /// (['O', 'O', 'O', 'B-LOC', 'O'], True)
-    fn nbest<'py>(
-        &self,
-        py: Python<'py>,
-        sentence: &Bound<'py, PyAny>,
-        n: i64,
-    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let sentence = self.read_one(sentence)?;
-        let n = inputs::count("n", Some(n), 1)?.unwrap_or(1);
-        let paths = py.detach(|| self.inner.nbest(&*sentence, n));
-        self.paths(py, &paths.map_err(exception)?)
-    }
-
     /// Tag a sentence and return, for each token, why it has its label.
     ///
     /// The `margin` of a token is the score of the best label sequence minus that of the best one
@@ -477,8 +435,8 @@ impl PyTagger {
     ///
     /// Parameters
     /// ----------
-    /// sentence : sentence
-    ///     Words, or features: see :class:`Tagger`.
+    /// sentence : sentence or str
+    ///     Words, or features: see :class:`Tagger`; or the text of a sentence, which is split.
     /// top : int
     ///     How many parts to return for each token; `others` is the sum of the rest.
     /// known : dict of int to str or list of str, optional
@@ -508,7 +466,10 @@ impl PyTagger {
     /// >>> import dropchain
     /// >>> sample = dropchain.sample_corpus()
     /// >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
-    /// >>> london = tagger.explain(["She", "lives", "in", "London", "."])[3]
+    /// >>> explanation = tagger.explain("She lives in London.")
+    /// >>> str(explanation).splitlines()[0]
+    /// 'She lives in London/B-LOC .'
+    /// >>> london = explanation[3]
     /// >>> london["label"], london["margin"] > 0, len(london["parts"])
     /// ('B-LOC', True, 10)
     #[pyo3(signature = (
@@ -526,7 +487,10 @@ impl PyTagger {
         tokens: Option<&Bound<'py, PyAny>>,
         against: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let sentence = self.read_one(sentence)?;
+        let sentence = match sentence.cast::<PyString>() {
+            Ok(text) => only_sentence(&text.to_cow()?)?,
+            Err(_) => self.read_one(sentence)?,
+        };
         let condition = condition(known, spans)?;
         let tokens = explained_tokens(tokens)?;
         let against = against.map(|wanted| labels_against(&self.inner, wanted));
@@ -625,21 +589,15 @@ impl PyTagger {
         py: Python<'py>,
         text: &str,
         title: Option<&str>,
-    ) -> PyResult<Bound<'py, PyDict>> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let tagged = py.detach(|| self.inner.tag_text(text)).map_err(exception)?;
-        let entities = PyList::empty(py);
-        for span in tagged.iter().flat_map(|sentence| &sentence.spans) {
-            let entity = PyDict::new(py);
-            entity.set_item("start", span.offsets.chars.start)?;
-            entity.set_item("end", span.offsets.chars.end)?;
-            entity.set_item("label", &span.kind)?;
-            entities.append(entity)?;
-        }
-        let document = PyDict::new(py);
-        document.set_item("text", text)?;
-        document.set_item("ents", entities)?;
-        document.set_item("title", title)?;
-        Ok(document)
+        let spans = tagged.iter().flat_map(|sentence| &sentence.spans);
+        let entities = spans.map(|span| {
+            let chars = &span.offsets.chars;
+            json!({"start": chars.start, "end": chars.end, "label": span.kind})
+        });
+        let entities: Vec<_> = entities.collect();
+        object(py, &json!({"text": text, "ents": entities, "title": title}))
     }
 
     /// Tag labeled sentences and score the result: see :func:`dropchain.evaluate`.
@@ -655,10 +613,8 @@ impl PyTagger {
 
     /// What the model is and how it was trained.
     #[getter]
-    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let info = facts::info(py, self.inner.model())?;
-        info.set_item("labels", self.labels(py)?)?;
-        Ok(info)
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        facts::info(py, self.inner.model())
     }
 
     /// The weights of the attributes of tokens: ``{(attribute, label): weight}``.

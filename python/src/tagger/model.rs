@@ -35,11 +35,6 @@ const BATCH: usize = 4096;
 /// tuples, each with a value for each of :attr:`columns`; for a model that was trained without a
 /// template, an iterable of the features of each token (dicts, or iterables of strings), a
 /// two-dimensional array, a sparse matrix, or :class:`Features`.
-///
-/// Parameters
-/// ----------
-/// path : path
-///     The file of a model.
 #[pyclass(name = "Tagger", module = "dropchain", frozen)]
 pub struct PyTagger {
     pub inner: Arc<Tagger>,
