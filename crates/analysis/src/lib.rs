@@ -4,7 +4,7 @@
 //! |---|---|
 //! | learn why a token has its label; say it | [`Explanation`]; [`ExplainedSentence`] |
 //! | find the sentences worth labeling next | [`UncertaintyMeasure`], [`Highest`] |
-//! | see how a tagger takes worse text or fewer attributes | [`Damage`], [`Deletion`] |
+//! | see how a tagger takes fewer columns or attributes | [`MissingColumns`], [`Deletion`] |
 //! | tag a file with gold labels; read predictions for it | [`tag_gold`]; [`Predictions`] |
 //! | list and count what is wrong in predictions | [`span_errors`], [`ErrorCounts`] |
 //! | score words by their frequency in the training data | [`FrequencyEvaluation`] |
@@ -15,7 +15,6 @@
 
 mod bootstrap;
 mod calibration;
-mod damage;
 mod deletion;
 mod error_counts;
 mod errors;
@@ -23,6 +22,7 @@ mod explanation;
 mod frequency;
 mod holm;
 mod lines;
+mod missing_columns;
 mod predictions;
 mod similar;
 #[cfg(test)]
@@ -31,7 +31,6 @@ mod uncertainty;
 
 pub use bootstrap::{BootstrapReport, Difference, PairedBootstrap};
 pub use calibration::{Calibration, CalibrationBin};
-pub use damage::Damage;
 pub use deletion::Deletion;
 pub use error_counts::ErrorCounts;
 pub use errors::{ErrorKind, SpanError, compare_spans, label_errors, span_errors};
@@ -42,6 +41,7 @@ pub use explanation::{
 pub use frequency::{FrequencyBand, FrequencyEvaluation, WordCounts};
 pub use holm::holm;
 pub use lines::LineStatistics;
+pub use missing_columns::MissingColumns;
 pub use predictions::{
     PredictedColumns, Predictions, gold_labels, joined_columns, knows_none, tag_gold,
 };

@@ -11,7 +11,7 @@ use dropchain::label::Labeling;
 use dropchain::sentence::JoinedColumns;
 use dropchain::tag::TagOptions;
 use dropchain::{Result, Sentence};
-use dropchain_analysis::{Damage, Deletion, joined_columns, tag_gold};
+use dropchain_analysis::{Deletion, MissingColumns, joined_columns, tag_gold};
 use dropchain_options::LabelOptions;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ Examples:
   dropchain eval annotator-a.conll annotator-b.conll           # agreement, Cohen's kappa
   dropchain eval ner.model dev.conll --errors --error-type PER --max-errors 50
   dropchain eval ner.model test.conll --json | jq .f1
-  # How much does it suffer when attributes, capitals or columns are missing?
+  # How much does it suffer when attributes or columns are missing?
   dropchain eval ner.model test.conll --delete 0..0.9
   dropchain eval ner.model test.conll --missing pos=0..1
 
@@ -192,7 +192,7 @@ impl EvalCommand {
     /// Tags the gold file, damaged at several rates, and prints the scores.
     fn evaluate_damaged(
         &self,
-        (rates, name, damage): ChosenDamage<'_>,
+        (rates, missing): ChosenDamage<'_>,
         model: &FileName,
         gold: &FileName,
     ) -> CommandResult {
@@ -200,19 +200,20 @@ impl EvalCommand {
         let mut evaluations = Vec::new();
         let sentences = gold.corpus.sentences().to_vec();
         for &rate in &rates.0 {
-            match &damage {
+            match missing {
                 None => {
                     let filter = Arc::new(Deletion::new(rate, self.seed)?);
                     gold.tagger = gold.tagger.with_attribute_filter(filter);
                 }
-                Some(damage) => {
+                Some(columns) => {
                     let damaged = sentences.iter();
-                    let damaged = damaged.map(|sentence| damage.apply(sentence, rate, self.seed));
+                    let damaged = damaged.map(|sentence| columns.apply(sentence, rate, self.seed));
                     gold.corpus = damaged.collect::<Result<_>>()?;
                 }
             }
             evaluations.push((rate, self.evaluate_tagger(&gold)?.0));
         }
+        let name = if missing.is_some() { "missing" } else { "left out" };
         let report = DamageReport { name, evaluations };
         print_report(self.json, &report.json(), || report.text())
     }
@@ -293,25 +294,19 @@ pub struct DamageArguments {
     /// Leave out attributes at random, at these rates: 0..0.9 in steps of 0.1, or 0,0.25,0.5
     #[arg(long, value_name = "RATES", hide_short_help = true)]
     delete: Option<Rates>,
-    /// Misspell words at random: a letter is left out, doubled, swapped or replaced
-    #[arg(long, value_name = "RATES", hide_short_help = true)]
-    misspell: Option<Rates>,
-    /// Turn words into lower case at random
-    #[arg(long, value_name = "RATES", hide_short_help = true)]
-    lowercase: Option<Rates>,
     /// Replace the cells of columns by `_` at random, such as pos=0..1 or pos,chunk=0..1
     #[arg(long, value_name = "COLUMNS=RATES", hide_short_help = true)]
-    missing: Option<MissingColumns>,
+    missing: Option<MissingRates>,
 }
 
 /// Columns, and the rates at which their cells are missing.
 #[derive(Clone, Debug)]
-struct MissingColumns {
-    columns: Vec<String>,
+struct MissingRates {
+    columns: MissingColumns,
     rates: Rates,
 }
 
-impl FromStr for MissingColumns {
+impl FromStr for MissingRates {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
@@ -325,27 +320,18 @@ impl FromStr for MissingColumns {
             return Err(format!("'{text}' has a column without a name"));
         }
         let rates = rates.parse()?;
-        Ok(Self { columns, rates })
+        Ok(Self { columns: MissingColumns(columns), rates })
     }
 }
 
-/// The rates, what they are called, and the damage; `None` of attributes that are left out.
-type ChosenDamage<'a> = (&'a Rates, &'static str, Option<Damage>);
+/// The rates, and the columns that are missing; `None` of attributes that are left out.
+type ChosenDamage<'a> = (&'a Rates, Option<&'a MissingColumns>);
 
 impl DamageArguments {
     /// Returns what is to be damaged; `None` if nothing is.
     fn chosen(&self) -> Option<ChosenDamage<'_>> {
-        let missing = self.missing.as_ref();
-        let missing = missing.map(|m| {
-            let damage = Damage::Missing(m.columns.clone());
-            (&m.rates, "missing", Some(damage))
-        });
-        let delete = self.delete.as_ref().map(|r| (r, "left out", None));
-        let misspell = self.misspell.as_ref();
-        let misspell = misspell.map(|r| (r, "misspelled", Some(Damage::Misspelling)));
-        let lowercase = self.lowercase.as_ref();
-        let lowercase = lowercase.map(|r| (r, "lower case", Some(Damage::Lowercase)));
-        delete.or(misspell).or(lowercase).or(missing)
+        let missing = self.missing.as_ref().map(|m| (&m.rates, Some(&m.columns)));
+        self.delete.as_ref().map(|rates| (rates, None)).or(missing)
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
-use dropchain::{Error, Result};
 use dropchain::kernel::train::{AnyLearner, Defaults};
 use dropchain::train::Lbfgs;
+use dropchain::{Error, Result};
 
 use crate::{Arow, PassiveAggressive, Perceptron, Sgd, WarmStarted};
 

@@ -67,11 +67,8 @@ fn explained_tokens(tokens: Option<&Bound<'_, PyAny>>) -> PyResult<ExplainedToke
 
 /// Splits the text of one sentence.
 fn only_sentence(text: &str) -> PyResult<Arc<Sentence>> {
-    let options = ReadOptions {
-        format: Some(Format::Text),
-        unlabeled: true,
-        ..ReadOptions::default()
-    };
+    let options =
+        ReadOptions { format: Some(Format::Text), unlabeled: true, ..ReadOptions::default() };
     let sentences = Corpus::parse(text, "text", &options).map_err(exception)?.into_sentences();
     let count = sentences.len();
     let [sentence] = <[Sentence; 1]>::try_from(sentences).map_err(|_| {
@@ -413,8 +410,7 @@ impl PyTagger {
         let candidates = self.paths(py, &tagging.nbest)?;
         let marginals = tagging.marginals.take();
         let shape = [sentence.len(), self.names.len()];
-        let marginals =
-            marginals.map(|m| PyArray1::from_vec(py, m.into_values()).reshape(shape));
+        let marginals = marginals.map(|m| PyArray1::from_vec(py, m.into_values()).reshape(shape));
         Class::of(py, "Tagging")?.make((
             self.label_list(py, &tagging.labels)?,
             self.spans_of(py, &tagging.labels)?,

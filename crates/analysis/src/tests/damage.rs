@@ -1,4 +1,4 @@
-//! Attributes that are left out, and tokens that are damaged.
+//! Attributes that are left out, and columns that are missing.
 
 use std::sync::Arc;
 
@@ -59,94 +59,43 @@ fn sentence(words: &[&str]) -> Sentence {
     sentence
 }
 
-fn column(sentence: &Sentence, column: usize) -> Vec<&str> {
-    (0..sentence.len()).map(|t| sentence.cell(t, column)).collect()
-}
-
-/// The smallest number of letters left out, added, replaced or swapped with the next one that turns
-/// `a` into `b`, if that is at most 1.
-fn is_one_error_away(a: &str, b: &str) -> bool {
-    let [a, b]: [Vec<char>; 2] = [a, b].map(|word| word.chars().collect());
-    let left_out = |long: &[char], short: &[char]| {
-        (0..long.len()).any(|i| [&long[..i], &long[i + 1..]].concat() == short)
-    };
-    let differences: Vec<usize> = (0..a.len().min(b.len())).filter(|&i| a[i] != b[i]).collect();
-    match a.len() as i64 - b.len() as i64 {
-        1 => left_out(&a, &b),
-        -1 => left_out(&b, &a),
-        0 => match differences[..] {
-            [_] => true,
-            [i, j] => a[i] == b[j] && a[j] == b[i],
-            _ => false,
-        },
-        _ => false,
-    }
-}
-
 #[test]
-fn words_get_one_typing_error_and_nothing_else_changes() {
-    let words = ["London", "is", "a", "schöne", "Stadt", "!", "1984", "ee", "x-y"];
-    let original = sentence(&words);
-    let mut lengths = std::collections::BTreeSet::new();
-    for seed in 0..200 {
-        let damaged = Damage::Misspelling.apply(&original, 1.0, seed).unwrap();
-        for (before, after) in words.iter().zip(column(&damaged, 0)) {
-            let letters = before.chars().filter(|c| c.is_alphabetic()).count();
-            match letters {
-                0 | 1 => assert_eq!(*before, after),
-                _ => assert!(is_one_error_away(before, after), "{before} {after}"),
-            }
-            lengths.insert(after.chars().count() as i64 - before.chars().count() as i64);
-        }
-        assert_eq!(column(&damaged, 1), column(&original, 1));
-        assert_eq!(column(&damaged, 2), column(&original, 2));
-        assert_eq!(damaged.place(3), original.place(3));
-    }
-    assert_eq!(Vec::from_iter(lengths), [-1, 0, 1]);
-}
-
-#[test]
-fn a_higher_rate_includes_the_damages_of_a_lower_one() {
+fn cells_are_missing_at_the_rate_and_higher_rates_include_lower_ones() {
     let words: Vec<String> = (0..300).map(|i| format!("Word{i}")).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let original = sentence(&words);
-    let missing = Damage::Missing(vec!["pos".to_owned()]);
-    for damage in [Damage::Misspelling, Damage::Lowercase, missing] {
-        let mut before = original.clone();
-        for rate in [0.0, 0.2, 0.6, 1.0] {
-            let now = damage.apply(&original, rate, 4).unwrap();
-            let is_changed =
-                |sentence: &Sentence, t: usize| !sentence.cells(t).eq(original.cells(t));
-            let changed = (0..300).filter(|&t| is_changed(&now, t)).count() as f64;
-            let bound = 5.0 * (300.0 * rate * (1.0 - rate)).sqrt();
-            assert!((changed - 300.0 * rate).abs() <= bound, "{damage:?}");
-            for t in (0..300).filter(|&t| is_changed(&before, t)) {
-                assert!(now.cells(t).eq(before.cells(t)));
-            }
-            before = now;
-        }
+    let pos = MissingColumns(vec!["pos".to_owned()]);
+    let missing = |rate| {
+        let now = pos.apply(&original, rate, 4).unwrap();
+        assert!((0..300).all(|t| [0, 2].iter().all(|&c| now.cell(t, c) == original.cell(t, c))));
+        assert_eq!(now.place(3), original.place(3));
+        (0..300).filter(move |&t| now.cell(t, 1) == "_").collect::<Vec<_>>()
+    };
+    let mut before = Vec::new();
+    for rate in [0.0, 0.2, 0.6, 1.0] {
+        let now = missing(rate);
+        let bound = 5.0 * (300.0 * rate * (1.0 - rate)).sqrt();
+        assert!((now.len() as f64 - 300.0 * rate).abs() <= bound, "{rate}");
+        assert!(before.iter().all(|t| now.contains(t)));
+        before = now;
     }
-    let lower = Damage::Lowercase.apply(&original, 1.0, 4).unwrap();
-    assert_eq!(lower.cell(7, 0), "word7");
 }
 
 #[test]
-fn what_cannot_be_damaged_is_an_error_with_its_place() {
+fn what_cannot_be_missing_is_an_error_with_its_place() {
     let original = sentence(&["a"]);
-    let fault = |damage: &Damage, sentence: &Sentence, rate: f64| {
-        damage.apply(sentence, rate, 1).unwrap_err().to_string()
+    let fault = |name: &str, sentence: &Sentence, rate: f64| {
+        MissingColumns(vec![name.to_owned()]).apply(sentence, rate, 1).unwrap_err()
     };
-    let missing = |name: &str| Damage::Missing(vec![name.to_owned()]);
     for (name, expected) in [
         ("chunk", "x.conll:1: there is no column 'chunk'"),
         ("ner", "x.conll:1: the column 'ner' has the labels"),
     ] {
-        let message = fault(&missing(name), &original, 0.5);
+        let message = fault(name, &original, 0.5).to_string();
         assert!(message.starts_with(expected), "{message}");
     }
     let attributes = Sentence::from_attributes([[("a", 1.0)]]).unwrap();
-    let message = fault(&Damage::Lowercase, &attributes, 0.5);
+    let message = fault("pos", &attributes, 0.5).to_string();
     assert!(message.contains("found ready-made attributes"), "{message}");
-    let error = Damage::Lowercase.apply(&original, f64::NAN, 1).unwrap_err();
-    assert!(matches!(error, Error::Parameter(_)));
+    assert!(matches!(fault("pos", &original, f64::NAN), Error::Parameter(_)));
 }
