@@ -3,7 +3,7 @@
 //! | to … | use |
 //! |---|---|
 //! | learn why a token has its label; say it | [`Explanation`]; [`ExplainedSentence`] |
-//! | find the sentences worth labeling next | [`UncertaintyMeasure`], [`Highest`] |
+//! | find the sentences worth labeling next | [`uncertainty`], [`Highest`] |
 //! | see how a tagger takes fewer columns or attributes | [`MissingColumns`], [`Deletion`] |
 //! | tag a file with gold labels; read predictions for it | [`tag_gold`]; [`Predictions`] |
 //! | list and count what is wrong in predictions | [`span_errors`], [`ErrorCounts`] |
@@ -46,7 +46,7 @@ pub use predictions::{
     PredictedColumns, Predictions, gold_labels, joined_columns, knows_none, tag_gold,
 };
 pub use similar::similar_attributes;
-pub use uncertainty::{Highest, UncertaintyMeasure};
+pub use uncertainty::{Highest, uncertainty};
 
 /// Size in bytes up to which memory is allocated without looking at what is available.
 const SMALL: u64 = 256 << 20;

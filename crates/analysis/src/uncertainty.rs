@@ -8,70 +8,42 @@ use std::collections::BinaryHeap;
 use dropchain::Result;
 use dropchain::tag::{TagInput, TagOptions, Tagger, Workspace};
 
-/// A measure of how uncertain a model is about the labels of a sentence.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum UncertaintyMeasure {
-    /// Least confidence, 1 − p(best sequence)^(1/T): by the mean probability of a token's label
-    /// in the best sequence. 0 to 1.
-    #[default]
-    Confidence,
-    /// 1 − (p(best sequence) − p(second best sequence)). 0 to 1.
-    Margin,
-    /// The entropy of the distribution over label sequences in nats per token: exact, by the
-    /// forward-backward algorithm. 0 to log K.
-    Entropy,
-}
-
-impl UncertaintyMeasure {
-    /// Returns how uncertain a tagger is about a sentence; 0 for one without tokens. All label
-    /// sequences count, whether they are legal in the label scheme or not.
-    ///
-    /// ```no_run
-    /// use dropchain::tag::Workspace;
-    /// use dropchain::{Result, Sentence, Tagger};
-    /// use dropchain_analysis::UncertaintyMeasure;
-    ///
-    /// # fn main() -> Result<()> {
-    /// let tagger = Tagger::open("ner.model")?;
-    /// let sentence = Sentence::from_words(["Paris", "Hilton", "left", "Paris"]);
-    /// let mut workspace = Workspace::default();
-    /// println!("{}", UncertaintyMeasure::Margin.of(&tagger, &sentence, &mut workspace)?);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Tagger::tag_with`].
-    pub fn of<'s>(
-        self,
-        tagger: &Tagger,
-        sentence: impl Into<TagInput<'s>>,
-        workspace: &mut Workspace,
-    ) -> Result<f64> {
-        let sentence = sentence.into();
-        if sentence.is_empty() {
-            return Ok(0.0);
-        }
-        let tokens = sentence.len() as f64;
-        let options = TagOptions { constrain: false, ..TagOptions::default() };
-        match self {
-            Self::Entropy => Ok(tagger.distribution(sentence)?.entropy() / tokens),
-            Self::Margin => {
-                let options = TagOptions { nbest: 2, ..options };
-                let nbest = tagger.tag_with(sentence, options, workspace)?.nbest;
-                let probability = |n: usize| nbest.get(n).map_or(0.0, |path| path.probability);
-                Ok(1.0 - (probability(0) - probability(1)))
-            }
-            Self::Confidence => {
-                let best = tagger.tag_with(sentence, options, workspace)?.labels;
-                // In logarithms: the probability of a long sentence may underflow.
-                let distribution = tagger.distribution(sentence)?;
-                let log_probability = distribution.log_probability(&tagger.label_names(&best))?;
-                Ok(-(log_probability / tokens).exp_m1())
-            }
-        }
+/// Returns how uncertain a tagger is about a sentence, 0 to 1: least confidence,
+/// 1 − p(best sequence)^(1/T), by the mean probability of a token's label in the best sequence; 0
+/// for a sentence without tokens. All label sequences count, whether they are legal in the label
+/// scheme or not.
+///
+/// ```no_run
+/// use dropchain::tag::Workspace;
+/// use dropchain::{Result, Sentence, Tagger};
+/// use dropchain_analysis::uncertainty;
+///
+/// # fn main() -> Result<()> {
+/// let tagger = Tagger::open("ner.model")?;
+/// let sentence = Sentence::from_words(["Paris", "Hilton", "left", "Paris"]);
+/// println!("{}", uncertainty(&tagger, &sentence, &mut Workspace::default())?);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Same as [`Tagger::tag_with`].
+pub fn uncertainty<'s>(
+    tagger: &Tagger,
+    sentence: impl Into<TagInput<'s>>,
+    workspace: &mut Workspace,
+) -> Result<f64> {
+    let sentence = sentence.into();
+    if sentence.is_empty() {
+        return Ok(0.0);
     }
+    let options = TagOptions { constrain: false, ..TagOptions::default() };
+    let best = tagger.tag_with(sentence, options, workspace)?.labels;
+    // In logarithms: the probability of a long sentence may underflow.
+    let distribution = tagger.distribution(sentence)?;
+    let log_probability = distribution.log_probability(&tagger.label_names(&best))?;
+    Ok(-(log_probability / sentence.len() as f64).exp_m1())
 }
 
 /// Keeps the items with the highest scores, in bounded memory. Of equal scores, the one that comes

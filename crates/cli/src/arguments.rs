@@ -12,8 +12,7 @@ use dropchain::{Error, Model, Result};
 #[cfg(feature = "serve")]
 pub use dropchain_command::arguments::ByteSize;
 pub use dropchain_command::arguments::{
-    Choice, FileName, LimitArguments, MemoryArgument, Switch, TextArguments, ThreadArguments,
-    by_name, one_of,
+    FileName, LimitArguments, MemoryArgument, Switch, TextArguments, ThreadArguments, by_name,
 };
 use dropchain_formats::{
     InputFormat, Misaligned, Overlaps, SpanOffsets, SpanOptions, annotation_files,

@@ -11,11 +11,10 @@ use dropchain::tag::{
     Batch, BatchOutput, Condition, TagInput, TagOptions, Tagger, Tagging, Workspace, stream,
 };
 use dropchain::{Error, MemoryLimit, Result, Sentence};
-use dropchain_analysis::{Highest, UncertaintyMeasure};
+use dropchain_analysis::{Highest, uncertainty};
 use dropchain_formats::{InputFormat, TextFormat, TextWriter};
 use serde_json::Value;
 
-use crate::arguments::{Choice, one_of};
 use crate::tag_input::ForcedArguments;
 use crate::tag_output::{OutputName, OutputStreams};
 use dropchain_layout::printable;
@@ -199,7 +198,7 @@ impl TaggingPipeline<'_> {
     }
 }
 
-/// How many uncertain sentences to output, and by which measure.
+/// How many uncertain sentences to output.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct UncertainArguments {
     /// Output only the N sentences that the model is most uncertain about, the most uncertain
@@ -210,37 +209,7 @@ pub struct UncertainArguments {
     #[arg(long, value_name = "N", conflicts_with = "forced", help_heading = "Choosing sentences",
           value_parser = clap::value_parser!(u32).range(1..))]
     uncertain: Option<u32>,
-    /// Measure of uncertainty
-    #[arg(
-        long,
-        value_parser = one_of(&MEASURES),
-        default_value = "confidence",
-        value_name = "MEASURE",
-        requires = "uncertain",
-        help_heading = "Choosing sentences",
-        hide_short_help = true
-    )]
-    uncertain_by: UncertaintyMeasure,
 }
-
-/// Measures of uncertainty.
-const MEASURES: [Choice<UncertaintyMeasure>; 3] = [
-    (
-        "confidence",
-        "Low probability of the best labels, as the mean of a token: 1 − p^(1/T)",
-        UncertaintyMeasure::Confidence,
-    ),
-    (
-        "margin",
-        "Small difference between the probabilities of the two best label sequences",
-        UncertaintyMeasure::Margin,
-    ),
-    (
-        "entropy",
-        "Entropy of the distribution over all label sequences, per token",
-        UncertaintyMeasure::Entropy,
-    ),
-];
 
 impl UncertainArguments {
     /// Returns where uncertain sentences are collected, if only these are to be written.
@@ -258,18 +227,12 @@ impl UncertainArguments {
                  sentences: conll, conllu, jsonl, inline"
             )));
         }
-        Ok(Some(UncertainSentences {
-            measure: self.uncertain_by,
-            limit: limit as usize,
-            format,
-            memory: memory.bytes(0),
-        }))
+        Ok(Some(UncertainSentences { limit: limit as usize, format, memory: memory.bytes(0) }))
     }
 }
 
 /// Chooses the sentences that a model is most uncertain about.
 pub struct UncertainSentences {
-    measure: UncertaintyMeasure,
     limit: usize,
     format: OutputName,
     memory: u64, // limit of the sentences that are held
@@ -300,7 +263,7 @@ impl UncertainSentences {
                     tagging: tagger.tag_with(input, pipeline.options, workspace)?,
                     separator: batch.separator,
                 };
-                let uncertainty = self.measure.of(tagger, input, workspace)?;
+                let uncertainty = uncertainty(tagger, input, workspace)?;
                 let place = (batch.index(), i);
                 ranked.0.push((candidate, (uncertainty, place)));
             }
