@@ -4,12 +4,13 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dropchain::corpus::{Format, ReadOptions, Reader};
+use dropchain::corpus::ReadOptions;
 use dropchain::kernel::atomic_file;
 use dropchain::sentence::LineRules;
 use dropchain::{Error, Sentence};
 use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_knowledge::cluster::{Clusters, InternedText};
+use dropchain_knowledge::read_cluster_text;
 use pyo3::prelude::*;
 
 use crate::corpus::PyCorpus;
@@ -62,17 +63,9 @@ pub fn cluster<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Boun
     let paths = &arguments.paths[..];
     let is_followed = arguments.observer.is_some();
     let work = |job: &Job<'_, (usize, usize)>| {
-        let mut text = InternedText::new();
+        let mut text = read_cluster_text(paths, &options, &mut |_| ())?;
         for sentence in &sentences {
             add(sentence, &mut text)?;
-        }
-        for path in paths {
-            let file = path.to_string_lossy();
-            let format = options.format.unwrap_or_else(|| Format::guess_unlabeled(&file));
-            let options = ReadOptions { format: Some(format), ..options.clone() };
-            for sentence in Reader::open(&[path], &options)? {
-                add(&sentence?, &mut text)?;
-            }
         }
         let (held, needed) = (text.memory() as u64, text.memory_to_cluster(count) as u64);
         memory.check(needed, held).map_err(|over| {

@@ -42,7 +42,7 @@ pub fn given_options(named: &Bound<'_, PyDict>) -> PyResult<Vec<(String, String)
     Ok(given)
 }
 
-/// Returns all options: their names, kinds, values, help, and whether a search tries them.
+/// Returns all options: their names, kinds, values and help.
 #[pyfunction]
 pub fn option_table(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let rows = table().iter().map(|row| {
@@ -51,7 +51,6 @@ pub fn option_table(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         fields.set_item("kind", format!("{:?}", row.kind).to_lowercase())?;
         fields.set_item("values", &row.values)?;
         fields.set_item("help", &row.help)?;
-        fields.set_item("is_searched", row.is_searched)?;
         Ok(fields)
     });
     rows.collect()

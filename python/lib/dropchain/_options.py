@@ -19,30 +19,14 @@ def _type(row: Mapping[str, Any]) -> Any:
     return Literal[tuple(values)] if values else _TYPES[row["kind"]]
 
 
-def _documented(kind: Any, summary: str, is_searched: bool) -> Any:
-    """Return a type with the help of its options as its documentation."""
-    rows = [row for row in _TABLE if row["is_searched"] == is_searched]
-    lines = (f"{row['name']}\n    {row['help'].replace('--', '')}" for row in rows)
-    kind.__doc__ = summary + "\n\n" + "\n".join(lines)
-    return kind
+_HELP = (f"{row['name']}\n    {row['help'].replace('--', '')}" for row in _TABLE)
 
-
-def _types(is_searched: bool) -> dict[str, Any]:
-    rows = (row for row in _TABLE if row["is_searched"] == is_searched)
-    return {row["name"]: Union[_type(row), None] for row in rows}
-
-
-FixedOptions = _documented(
-    TypedDict("FixedOptions", _types(False), total=False),
-    "Options that :func:`dropchain.tune` does not search.",
-    False,
+TrainOptions: Any = TypedDict(
+    "TrainOptions", {row["name"]: Union[_type(row), None] for row in _TABLE}, total=False
 )
-
-TrainOptions = _documented(
-    TypedDict("TrainOptions", {**_types(False), **_types(True)}, total=False),
-    "Options of :func:`dropchain.train`: these and those of :class:`FixedOptions`. What is not "
-    "given, or None, is the default.",
-    True,
+TrainOptions.__doc__ = (
+    "Options of :func:`dropchain.train`, and but for those that are searched of "
+    ":func:`dropchain.tune`. What is not given, or None, is the default.\n\n" + "\n".join(_HELP)
 )
 
 NAMES = tuple(row["name"] for row in _TABLE)

@@ -51,29 +51,21 @@ impl PyTagger {
     pub fn of(py: Python<'_>, model: Model) -> Self {
         let header = model.header();
         let names = header.labels.names().iter();
-        let columns = header.columns.names.iter().enumerate();
-        let columns = columns.filter(|(i, _)| !header.columns.is_label(*i));
+        let columns = header.template.as_ref().map(|_| {
+            let all = header.columns.names.iter().enumerate();
+            let columns = all.filter(|(i, _)| !header.columns.is_label(*i));
+            let columns: Vec<String> = columns.map(|(_, name)| name.clone()).collect();
+            if columns.is_empty() { vec!["word".to_owned()] } else { columns }
+        });
+        // Files have unique names of columns.
+        let several = columns.clone().filter(|columns| columns.len() > 1);
+        let schema = several.and_then(|columns| Schema::new(columns, None).ok());
         Self {
             names: names.map(|name| PyString::new(py, name).unbind()).collect(),
-            columns: header.template.as_ref().map(|_| {
-                let columns: Vec<String> = columns.map(|(_, name)| name.clone()).collect();
-                match columns.is_empty() {
-                    true => vec!["word".to_owned()],
-                    false => columns,
-                }
-            }),
-            schema: None,
+            columns,
+            schema: schema.map(Arc::new),
             inner: Arc::new(Tagger::new(model)),
         }
-        .with_schema()
-    }
-
-    /// Prepares to read sentences of several columns. Files have unique names of columns.
-    fn with_schema(mut self) -> Self {
-        let columns = self.columns.as_ref().filter(|columns| columns.len() > 1);
-        let schema = columns.and_then(|columns| Schema::new(columns.clone(), None).ok());
-        self.schema = schema.map(Arc::new);
-        self
     }
 
     /// Returns the header of the model.
