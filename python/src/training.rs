@@ -25,6 +25,7 @@ use crate::error::{exception, in_python, warn};
 use crate::fields::fields;
 use crate::inputs;
 use crate::job::{self, Finished, Job};
+use crate::json::object;
 use crate::options::train_options;
 use crate::tagger::PyTagger;
 use crate::template::PyTemplate;
@@ -458,18 +459,10 @@ pub fn flow(reply: &Bound<'_, PyAny>) -> ControlFlow<()> {
     }
 }
 
-fn start_fields<'py>(py: Python<'py>, start: &Start) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    let Start { data, model, .. } = start;
-    fields!(dict, data, [sentences, tokens, partial_tokens]);
-    fields!(dict, data, [unlabeled_sentences, dev_sentences, labels]);
-    dict.set_item("reading", &start.reading)?;
-    fields!(dict, model, [attributes, parameters, active_per_token]);
-    fields!(dict, start, [estimated_memory]);
-    if let Some(weight) = data.total_weight {
-        dict.set_item("total_weight", weight)?;
-    }
-    Ok(dict)
+fn start_fields<'py>(py: Python<'py>, start: &Start) -> PyResult<Bound<'py, PyAny>> {
+    let fields = object(py, start)?;
+    fields.del_item("parameters")?; // the options
+    Ok(fields)
 }
 
 fn iteration_fields<'py>(py: Python<'py>, iteration: &Iteration) -> PyResult<Bound<'py, PyDict>> {
@@ -515,7 +508,8 @@ impl Record {
         let first = self.first_pass.as_ref().filter(|_| is_first_pass);
         let course = first.unwrap_or(&self.course);
         let start = course.start.as_ref();
-        let start = start.map_or_else(|| Ok(PyDict::new(py)), |start| start_fields(py, start));
+        let start =
+            start.map_or_else(|| Ok(PyDict::new(py).into_any()), |start| start_fields(py, start));
         result.set_item("start", start?)?;
         let history = course.history.iter();
         let history = history.map(|iteration| iteration_fields(py, iteration));

@@ -95,7 +95,7 @@ class TrainResult(Record):
     options: Mapping[str, Any]
     """All options of training, with defaults."""
     data: Mapping[str, Any]
-    """Sizes: sentences, tokens, labels, attributes, parameters and more."""
+    """Sizes: sentences, tokens, labels, attributes, weights and more."""
     converged: bool
     """False if the optimizer failed."""
     model: str | None = None
