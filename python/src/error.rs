@@ -57,29 +57,9 @@ pub fn warn(py: Python<'_>, message: &str, level: i32) -> PyResult<()> {
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, level)
 }
 
-/// Names the options in a message as in Python: `edge_dropout 0` for a field in backticks or the
-/// flag `--edge-dropout 0`.
+/// Names the options in a message as in Python, by removing the backticks around single words:
+/// `edge_dropout 0` for a field in backticks.
 pub fn in_python(message: &str) -> String {
-    let message = without_backticks(message);
-    let mut parts = message.split("--");
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let is_flag = text.ends_with([' ', '(', '`']) || text.is_empty();
-        let name = part.find(|c: char| c != '-' && !c.is_ascii_alphanumeric());
-        let (name, rest) = part.split_at(name.unwrap_or(part.len()));
-        if is_flag && name.starts_with(|c: char| c.is_ascii_lowercase()) {
-            text += &name.replace('-', "_");
-        } else {
-            text += "--";
-            text += name;
-        }
-        text += rest;
-    }
-    text
-}
-
-/// Removes the backticks around single words.
-fn without_backticks(message: &str) -> String {
     let mut parts = message.split('`').peekable();
     let mut text = parts.next().unwrap_or_default().to_owned();
     while let Some(part) = parts.next() {

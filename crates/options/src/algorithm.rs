@@ -47,8 +47,8 @@ impl AlgorithmOptions {
         match self.method() {
             Method::Lbfgs(_) if is_warm => Ok(WarmStarted { lbfgs: like }.into()),
             method if is_warm => Err(Error::parameter(format!(
-                "algorithm {} with an online warm start; expected --warm-start off: it is a start \
-                 of --algorithm lbfgs",
+                "algorithm {} with an online warm start; expected `warm_start` off: it is a start \
+                 of `algorithm` lbfgs",
                 method.name()
             ))),
             Method::Sgd(_) if self.epsilon.is_some() => Err(Error::parameter(

@@ -221,7 +221,7 @@ pub fn labels_against(tagger: &Tagger, wanted: &str) -> Result<Vec<LabelId>> {
     let found: Vec<LabelId> = found.filter_map(|name| labels.id(name)).collect();
     if found.is_empty() {
         return Err(Error::parameter(format!(
-            "--against {wanted}: the model has no such label; its labels are {}",
+            "`against` {wanted}: the model has no such label; its labels are {}",
             list_names(labels.names())
         )));
     }

@@ -80,7 +80,7 @@ impl<'a> Problem<'a> {
         if self.is_joint() && is_gaussian && self.has_shared_masks() {
             return Err(Error::parameter(format!(
                 "gaussian-scores noise with masks 'inputs' and {} labels; expected two labels, \
-                 --masks weights, or --noise dropout",
+                 `masks` weights, or `noise` dropout",
                 self.outputs()
             )));
         }
@@ -97,7 +97,7 @@ impl<'a> Problem<'a> {
         self.options.memory.check(needed as u64, held as u64).map_err(|over| {
             Error::parameter(format!(
                 "training on {features} features: {over}; expected fewer features, fewer hidden \
-                 units (--hidden) or a larger limit (--memory)"
+                 units (`hidden`) or a larger limit (`memory`)"
             ))
         })
     }
