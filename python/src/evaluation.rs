@@ -72,7 +72,7 @@ pub fn evaluate<'py>(
         by_name(evaluation.labels())?,
         columns.into_py_dict(py)?,
         confusions,
-        (evaluation.to_string(), evaluation.conlleval(), evaluation.label_table()),
+        (evaluation.to_string(), evaluation.conlleval()),
     ))
 }
 

@@ -23,7 +23,6 @@ def test_spans_are_scored_as_conlleval_does():
     fields = evaluation.to_dict()
     assert fields["types"]["PER"]["f1"] == 0.5 and fields["f1"] == 0.4
     assert repr(evaluation) == "<Evaluation F1 0.4000, accuracy 0.6667>"
-    assert "support" in evaluation.label_table()
 
 
 def test_types_without_prefixes_are_spans_unless_they_are_tags():

@@ -172,28 +172,6 @@ impl Distribution<'_> {
         self.marginals.clone()
     }
 
-    /// Returns the entropy −Σ p log p over all label sequences, in nats. O(T·K²).
-    ///
-    /// Given the sentence, labels are a Markov chain: the entropy is that of the first label, and
-    /// of each further one given the label before it. No term is negative, so that nothing cancels,
-    /// as it would in log Z − E(score).
-    pub fn entropy(&self) -> f64 {
-        let plogp = |p: f64| if p > 0.0 { p * p.ln() } else { 0.0 };
-        (0..self.len())
-            .map(|t| match self.pair_marginals(t) {
-                // H(y_t | y_{t−1}) = −Σ p(a, b) log p(b | a).
-                Some(pairs) => -(pairs.into_iter())
-                    .map(|row| {
-                        let sum: f64 = row.iter().sum();
-                        row.iter().map(|&p| plogp(p)).sum::<f64>() - plogp(sum)
-                    })
-                    .sum::<f64>(),
-                None => -self.marginals.row(t).iter().map(|&p| plogp(p)).sum::<f64>(),
-            })
-            .map(|entropy| entropy.max(0.0))
-            .sum()
-    }
-
     /// Returns the probability that the labels encode exactly this span, as
     /// [`spans`](crate::label::spans) decodes them: that it starts and ends where `span` does, with
     /// its type. O(length of the span · K²).

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -109,10 +108,6 @@ class TrainResult(Record):
     result."""
     log: str = ""
     """The log of the run as `dropchain train --log` writes it, for :func:`dropchain.report`."""
-
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Save the model: see :meth:`Tagger.save`."""
-        self.tagger.save(path, force=force)
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a row for each iteration."""

@@ -81,7 +81,7 @@ class Evaluation:
     columns: dict[str, float]
     """The accuracy of each of the columns that the labels join; empty if they are of one."""
     _confusions: list[tuple[str, str, int]]
-    _reports: tuple[str, str, str]
+    _reports: tuple[str, str]
 
     @property
     def kappa(self) -> float | None:
@@ -98,10 +98,6 @@ class Evaluation:
     def conlleval(self) -> str:
         """Return the report of conlleval."""
         return self._reports[1]
-
-    def label_table(self) -> str:
-        """Return a table of the scores of each label, in percent."""
-        return self._reports[2]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all scores by name."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -100,10 +99,6 @@ class TuneResult(Record):
     def best(self) -> Trial:
         """The best configuration."""
         return self.trials[0]
-
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Save the model: see :meth:`Tagger.save`."""
-        self.tagger.save(path, force=force)
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a row for each configuration, the best first."""

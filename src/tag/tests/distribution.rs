@@ -161,20 +161,3 @@ fn what_does_not_fit_the_sentence_or_the_model_is_named() {
     assert!(span(1, 1, "X").starts_with("a span of tokens 1 to 1"));
     assert_eq!(span(0, 1, "Q"), "a span of type 'Q'; the model has no label for it");
 }
-
-#[test]
-fn the_entropy_is_that_of_the_enumeration() {
-    for (header, tagger) in taggers() {
-        for words in SENTENCES {
-            let distribution = tagger.distribution(&Sentence::from_words(words)).unwrap();
-            let log_partition = distribution.log_partition();
-            let chain = chain(&header, words);
-            let mut expected = 0.0;
-            for_each_path(words.len(), 3, |path| {
-                let log_probability = chain.score(path) - log_partition;
-                expected -= log_probability.exp() * log_probability;
-            });
-            assert!((distribution.entropy() - expected).abs() < 1e-9);
-        }
-    }
-}
