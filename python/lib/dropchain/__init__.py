@@ -7,13 +7,13 @@
 
 ================================  ===========================================================
 :func:`train`                     from labeled sentences to a model
-:class:`Tagger`                   words, text, batches: labels, spans, probabilities, reasons
+:class:`Tagger`                   words, text, batches: labels, spans, probabilities
 :class:`Corpus`                   sentences from files, lists, frames, documents of spaCy
 :class:`Template`                 which features a token has
 :func:`evaluate`, :func:`compare` scores of predictions; whether a difference is significant
 :func:`tune`                      search for the best training options
 :func:`check`                     mistakes in labeled data, before training
-:func:`report`                    training, scores and errors in one page
+:func:`explain`, :func:`report`   why a label; training and errors in one page
 :func:`cluster`                   word clusters from unlabeled text
 :func:`tag_frame`                 a column of a pandas frame: also for Spark, Dask and Ray
 ================================  ===========================================================
@@ -24,7 +24,7 @@ sklearn-crfsuite.
 
 from __future__ import annotations
 
-from dropchain._checking import CheckResult, Report, check, report
+from dropchain._checking import CheckResult, Report, check, explain, report
 from dropchain._clusters import Clusters, cluster
 from dropchain._dropchain import (
     Corpus,
@@ -92,6 +92,7 @@ __all__ = [
     "cluster",
     "compare",
     "evaluate",
+    "explain",
     "report",
     "sample_corpus",
     "spans",

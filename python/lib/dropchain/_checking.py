@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dropchain import _data, _dropchain, _files
-from dropchain._dropchain import Template
+from dropchain._dropchain import Tagger, Template
+from dropchain._explanation import Explanation
 from dropchain._records import Record
 from dropchain._results import TrainResult
 
@@ -247,3 +248,33 @@ def _systems(predicted: Any) -> list[tuple[str, Any]]:
         return []
     named = predicted if isinstance(predicted, Mapping) else {"predicted": predicted}
     return [(str(n), s.tagger if isinstance(s, TrainResult) else s) for n, s in named.items()]
+
+
+def explain(
+    tagger: Tagger | TrainResult | str | os.PathLike[str], sentence: Any, **options: Any
+) -> Explanation:
+    """Tag a sentence and say why its tokens have their labels: see :meth:`Tagger.explain`.
+
+    Parameters
+    ----------
+    tagger : Tagger, TrainResult or path
+        The model.
+    sentence : str or sentence
+        A string is split into tokens; all else as for :class:`Tagger`.
+    **options
+        As for :meth:`Tagger.explain`.
+
+    Examples
+    --------
+    >>> import dropchain
+    >>> sample = dropchain.sample_corpus()
+    >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
+    >>> explanation = dropchain.explain(tagger, "She lives in London.")
+    >>> explanation.labels
+    ['O', 'O', 'O', 'B-LOC', 'O']
+    >>> str(explanation).splitlines()[0]
+    'She lives in London/B-LOC .'
+    """
+    model = tagger.tagger if isinstance(tagger, TrainResult) else _data.tagger(tagger, "tagger")
+    assert model is not None
+    return model.explain(sentence, **options)

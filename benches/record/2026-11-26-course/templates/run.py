@@ -146,7 +146,7 @@ class Measurement:
         options = [*case.options, *TEMPLATE.get((case.name, template), [])]
         options += ["--template", template, *L2.get(name, [])]
         model, log = (self.path(case.name, template, name, end) for end in ("model", "log"))
-        outputs = ["--model", model, "--log", log, "--force", "--quiet", "--threads", "1"]
+        outputs = ["--model", model, "--log", log, "--quiet", "--threads", "1"]
         started = os.times()
         self.call("train", train, "--dev", dev, *options, *outputs)
         with open(log, encoding="utf-8") as file:
@@ -216,7 +216,7 @@ class Measurement:
         schedule += ["--recall-bias", str(result["recall_bias"])]
         if name == DROPOUT:  # as in the first training; by default at most half of the iterations
             schedule += ["--warm-up", "20"]
-        outputs = ["--model", model, "--force", "--quiet", "--threads", "1"]
+        outputs = ["--model", model, "--quiet", "--threads", "1"]
         self.call("train", source, *result["options"], *schedule, *outputs)
 
     def table(self, cases):
