@@ -44,6 +44,11 @@ pub fn evaluate<'py>(
             _ => evaluation.add_document_start(),
         }
     }
+    scores(py, &evaluation)
+}
+
+/// Returns scores as an `Evaluation` of Python.
+pub fn scores<'py>(py: Python<'py>, evaluation: &Evaluation) -> PyResult<Bound<'py, PyAny>> {
     let score = Class::of(py, "Score")?;
     let scores = |(name, counts): (&str, Counts)| {
         let metrics = counts.metrics();

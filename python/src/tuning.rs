@@ -16,6 +16,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::error::{exception, warn};
+use crate::evaluation::scores;
 use crate::inputs;
 use crate::items::Items;
 use crate::job::{self, Job};
@@ -44,6 +45,7 @@ pub struct Arguments<'py> {
 struct Space {
     values: HashMap<String, String>, // as on the command line
     trials: Option<i64>,
+    only_defaults: bool,
     seed: u64,
 }
 
@@ -83,6 +85,10 @@ impl TuneObserver for Follower<'_, '_> {
 
     fn refit(&self, _iterations: usize) {
         self.send("progress", ("training on all data", 0, 1));
+    }
+
+    fn predicted(&self, number: usize, of: usize) {
+        self.send("progress", ("predicting folds", number, of));
     }
 }
 
@@ -147,6 +153,14 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
     }
     let fields = object(py, &result)?;
     fields.set_item("table", result.table())?;
+    fields.set_item("notes", result.notes())?;
+    let predicted = result.out_of_fold.as_ref().map(|found| {
+        let content = found.labels().filter(|labels| !labels.is_empty());
+        content.map(<[String]>::to_vec).collect::<Vec<_>>()
+    });
+    fields.set_item("predictions", predicted)?;
+    let scores = result.out_of_fold.as_ref().map(|found| scores(py, found.evaluation()));
+    fields.set_item("evaluation", scores.transpose()?)?;
     fields.set_item("pruned", result.pruned.map(|pruned| (pruned.before, pruned.after)))?;
     fields.set_item("has_learned", result.has_learned())?;
     fields.set_item("tagger", PyTagger::of(py, result.model))?;
@@ -159,14 +173,15 @@ fn configurations(
     arguments: &Arguments<'_>,
     settings_of: &SettingsOf<'_>,
 ) -> PyResult<Vec<Configuration>> {
-    let Space { values, trials, seed } = &arguments.space;
+    let Space { values, trials, only_defaults, seed } = &arguments.space;
     let axes = values.iter().map(|(name, text)| {
         let axis = text.parse::<Axis>();
         let axis = axis.map_err(|e| PyValueError::new_err(format!("{name}: {e}")))?;
         Ok((name.as_str(), axis))
     });
     let axes = axes.collect::<PyResult<Vec<_>>>()?;
-    let space = SearchSpace::new(&arguments.names, axes, settings_of).map_err(exception)?;
+    let space = SearchSpace::new(&arguments.names, axes, *only_defaults, settings_of);
+    let space = space.map_err(exception)?;
     let configurations = match inputs::count("trials", *trials, 1)? {
         None => space.grid(),
         Some(count) => space.random(count, *seed),

@@ -55,11 +55,25 @@ def test_folds_score_without_development_data(parts):
         next(trial for trial in result.trials if (trial.options["dropout"] > 0) == noisy)
         for noisy in (True, False)
     ]
-    assert [gain["with_noise"], gain["without_noise"]] == [trial.number for trial in pair]
+    assert [gain["first"], gain["second"]] == [trial.number for trial in pair]
     assert gain["mean"] == pytest.approx(pair[0].score - pair[1].score)
     assert len(gain["fold_differences"]) == 3
     assert 0 <= gain["p_value"] <= 1
     assert result.to_dict()["noise_gain"] == gain
+    assert [result.runner_up[name] for name in ("first", "second")] == [
+        trial.number for trial in result.trials[:2]
+    ]
+
+
+def test_one_configuration_is_cross_validated(parts):
+    result = tune(parts[0], folds=3, only_defaults=True, template="minimal", max_iterations=8)
+    assert [trial.options for trial in result.trials] == [{}]
+    assert result.notes[0].startswith("mean F1 ") and result.runner_up is None
+    scores = dropchain.evaluate(parts[0], result.predictions)
+    assert result.evaluation.f1 == scores.f1
+    assert result.evaluation.confusions(None) == scores.confusions(None)
+    assert result.to_dict()["evaluation"]["f1"] == scores.f1
+    assert "processed " in str(result) and "By type" in result._repr_html_()
 
 
 def test_values_are_drawn_from_ranges(parts):

@@ -87,6 +87,22 @@ fn is_learned(data: &Dataset, i: usize) -> bool {
 }
 
 impl ModelMatch {
+    /// Warns if training starts at a model on data that lack most of its attributes, those of its
+    /// own training data, and nothing holds their weights: no other model of `all`.
+    pub(super) fn warning(all: &[Self]) -> Option<String> {
+        let [Self { role: BaseRole::Init, model, node_attributes: found, .. }] = all else {
+            return None;
+        };
+        let missing = 100 * found.only_in_model / (found.matched + found.only_in_model).max(1);
+        (missing > 50).then(|| {
+            format!(
+                "warning: {missing} % of the attributes of {model} are not in these data: with \
+                 `init` alone, training forgets what they taught; expected its own training data \
+                 beside the new, or the prior `towards` {model}"
+            )
+        })
+    }
+
     /// Compares a model with training data that have K `labels`.
     pub(super) fn new(
         model: &BaseWeights,
@@ -132,6 +148,38 @@ impl ModelMatch {
             node_attributes,
             edge_attributes,
             transitions,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn starting_at_a_model_without_its_training_data_is_a_warning() {
+        use BaseRole::{Init, Towards};
+        for (roles, [matched, only_in_model], percent) in [
+            (&[Init][..], [25, 75], Some("75 %")),
+            (&[Init], [49, 51], Some("51 %")),
+            (&[Init], [50, 50], None),
+            (&[Init], [0, 0], None),
+            (&[Towards], [25, 75], None),
+            (&[Init, Towards], [25, 75], None),
+        ] {
+            let of_role = |&role| ModelMatch {
+                role,
+                model: "old.model".to_owned(),
+                labels: MatchCounts::default(),
+                node_attributes: MatchCounts { matched, new: 9, only_in_model },
+                edge_attributes: MatchCounts::default(),
+                transitions: MatchCounts::default(),
+            };
+            let all: Vec<ModelMatch> = roles.iter().map(of_role).collect();
+            let warning = ModelMatch::warning(&all);
+            let expected = percent.map(|p| format!("warning: {p} of the attributes of old.model"));
+            assert!(warning.is_some() == expected.is_some(), "{roles:?} {matched}");
+            assert!(warning.unwrap_or_default().starts_with(&expected.unwrap_or_default()));
         }
     }
 }

@@ -7,6 +7,7 @@ use super::events::{DataSizes, ModelSizes, Start};
 use super::extracted::Extracted;
 use super::extraction::Source;
 use super::learner::fields;
+use super::model_match::ModelMatch;
 use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::error::Result;
@@ -35,7 +36,10 @@ impl TrainingSet {
         let Extracted { data, labels, development, .. } = &self.extracted;
         let per_token = |entries: usize| entries as f64 / data.tokens().max(1) as f64;
         let [active_per_token, collapsed_active_per_token] = self.entries.map(per_token);
-        let reading = self.extracted.reading();
+        let mut reading = self.extracted.reading();
+        if settings.options().max_iterations != Some(0) {
+            reading.extend(ModelMatch::warning(&self.matches));
+        }
         Start {
             options: fields(settings).into(),
             data: DataSizes {

@@ -341,12 +341,13 @@ impl PredictedColumns {
         column.checked_sub(1).filter(|&gold| gold > 0)
     }
 
-    /// Returns the probability of the predicted label of each token, where the file has it.
+    /// Returns the probabilities of labels at each token, where the file has them: in columns that
+    /// of the predicted label alone.
     pub fn probabilities<'a>(
         &self,
         sentence: &'a Sentence,
     ) -> impl Fn(usize, &str) -> Option<f64> + use<'a> {
-        let schema = sentence.schema();
+        let (schema, column) = (sentence.schema(), self.column(sentence));
         let last = self.has_probabilities.then(|| schema.input_names().len() - 1);
         let misc = schema.position("misc");
         let misc = misc.filter(|_| schema.input_names() == CONLLU_COLUMNS);
@@ -354,12 +355,14 @@ impl PredictedColumns {
         let record: Option<Map<String, Value>> = record.and_then(|r| serde_json::from_str(r).ok());
         let marginals = record.and_then(|mut record| record.remove("marginals"));
         move |t, label| {
+            let is_predicted = || column.is_some_and(|column| sentence.cell(t, column) == label);
             if let Some(last) = last {
-                return sentence.cell(t, last).parse().ok();
+                return sentence.cell(t, last).parse().ok().filter(|_| is_predicted());
             }
             if let Some(misc) = misc {
                 let mut entries = sentence.cell(t, misc).split('|');
-                return entries.find_map(|entry| entry.strip_prefix("Prob=")?.parse().ok());
+                let probability = entries.find_map(|entry| entry.strip_prefix("Prob="));
+                return probability?.parse().ok().filter(|_| is_predicted());
             }
             marginals.as_ref()?.get(t)?.get(label)?.as_f64()
         }

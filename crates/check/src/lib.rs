@@ -3,7 +3,8 @@
 //! [`Check::read`] reads files to their end, whatever is wrong with them. [`Check::report`] has
 //! sizes, labels, the label scheme with the reason for it, and [findings](Finding) of all kinds,
 //! with their places. [`variations`] finds phrases whose labels differ from place to place, and
-//! [`suspicious`] sentences whose labels models trained on the rest of the corpus find improbable.
+//! [`suspicious`] sentences whose labels models trained on the rest of the corpus find improbable;
+//! [`suspicious_by`] predictions of such models.
 //!
 //! ```no_run
 //! use dropchain_check::{Check, Role, Severity};
@@ -53,7 +54,7 @@ pub use role::Role;
 use role::Sentences;
 use sizes::Known;
 pub use sizes::Sizes;
-pub use suspicious::{SuspicionOptions, SuspiciousSentence, suspicious};
+pub use suspicious::{SuspicionOptions, SuspiciousSentence, suspicious, suspicious_by};
 pub use variation::{Variation, VariationLabel, variations};
 
 /// A corpus that is checked: its sentences, as far as they can be read, and what was found while

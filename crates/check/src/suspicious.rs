@@ -17,7 +17,12 @@ use dropchain::sentence::Sentence;
 use dropchain::tag::{TagDocuments, Tagger};
 use dropchain::template::Template;
 use dropchain::train::{Observer, Pass, Trainer};
-use dropchain::{Place, Result};
+use dropchain::{Error, Place, Result};
+use dropchain_analysis::{Predictions, gold_labels};
+
+/// Predictions that have probabilities.
+const EXPECTED: &str = "predictions with probabilities, as `tune` writes them, or `tag` with \
+                        `marginals`";
 
 /// How to look for suspicious annotation.
 #[derive(Clone, Copy, Debug)]
@@ -44,13 +49,14 @@ pub struct SuspiciousSentence {
     /// The largest difference, over its tokens, between the probability of the most probable label
     /// and that of the label it has; 0 to 1.
     pub suspicion: f64,
-    /// log p(labels | sentence); −∞ if the model does not know one of them.
+    /// log p(labels | sentence); −∞ if the model does not know one of them. NaN if only predictions
+    /// were given.
     pub log_probability: f64,
-    /// log p(predicted labels | sentence).
+    /// log p(predicted labels | sentence), or NaN likewise.
     pub predicted_log_probability: f64,
     /// The predicted labels, `[T]`.
     pub predicted: Vec<String>,
-    /// The probability of the label that each token has, `[T]`.
+    /// The probability of the label that each token has, `[T]`; NaN where predictions have none.
     pub probabilities: Vec<f64>,
     /// The probability of the label that is predicted for each token, `[T]`.
     pub predicted_probabilities: Vec<f64>,
@@ -103,6 +109,58 @@ pub fn suspicious(
         found.truncate(options.limit);
     }
     Ok(Some(found))
+}
+
+/// Finds the sentences where predictions by models that did not see them disagree most with the
+/// labels, in the same order, at most `limit`. Sentences whose labels are not all known are left
+/// out.
+///
+/// # Errors
+///
+/// [`Error::Input`] if a predicted label has no probability.
+pub fn suspicious_by(
+    predictions: &Predictions,
+    corpus: &Corpus,
+    limit: usize,
+) -> Result<Vec<SuspiciousSentence>> {
+    let mut found = Vec::new();
+    for (number, (sentence, own)) in corpus.iter().zip(&predictions.sentences).enumerate() {
+        if !is_content(sentence) || sentence.first_partial_label().is_some() {
+            continue;
+        }
+        let (gold, predicted) = (gold_labels(sentence)?, predictions.columns.labels(own)?);
+        let of = predictions.columns.probabilities(own);
+        let mut predicted_probabilities = Vec::with_capacity(gold.len());
+        for (t, label) in predicted.iter().enumerate() {
+            predicted_probabilities.push(of(t, label).ok_or_else(|| {
+                Error::input(
+                    own.place(t),
+                    format!("found no probability of a label; expected {EXPECTED}"),
+                )
+            })?);
+        }
+        let probabilities = (0..gold.len()).map(|t| of(t, gold[t]).unwrap_or(f64::NAN)).collect();
+        let difference = |t: usize| match gold[t] == predicted[t] {
+            true => 0.0,
+            false => (predicted_probabilities[t] - of(t, gold[t]).unwrap_or(0.0)).max(0.0),
+        };
+        let tokens = (0..gold.len()).rev();
+        if let Some(token) = tokens.max_by(|&a, &b| difference(a).total_cmp(&difference(b))) {
+            found.push(SuspiciousSentence {
+                sentence: number,
+                suspicion: difference(token),
+                log_probability: f64::NAN,
+                predicted_log_probability: f64::NAN,
+                predicted: predicted.into_iter().map(str::to_owned).collect(),
+                probabilities,
+                predicted_probabilities,
+                token,
+            });
+        }
+    }
+    found.sort_by(order);
+    found.truncate(limit);
+    Ok(found)
 }
 
 /// The order of suspicion: of equally suspicious sentences the less probable ones first.

@@ -133,6 +133,7 @@ fn span_text(span: &Option<Span<'_>>, words: &[&str]) -> String {
 fn probability(p: f64) -> String {
     match p {
         0.0 => "0".to_owned(),
+        _ if p.is_nan() => "unknown".to_owned(),
         _ if p < 0.001 => format!("{p:.0e}"),
         _ => format!("{p:.3}"),
     }

@@ -29,9 +29,10 @@ const CONFIG: &str = "config";
 
 /// Options that have no effect on the model. Models and logs do not record them, so that those of
 /// the same training are the same, whether it was interrupted and resumed or not.
-const WITHOUT_EFFECT: [&str; 10] = [
+const WITHOUT_EFFECT: [&str; 11] = [
     "model",
     "log",
+    "predictions",
     "quiet",
     "threads",
     "memory",

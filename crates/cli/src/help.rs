@@ -99,7 +99,8 @@ const OPTIONS: [(&[&str], &str, &str); 22] = [
     (
         &["--holdout", "--cross-validate", "--cv", "--folds"],
         "max_iterations",
-        "it is '--dev FILE' for held-out text, 'dropchain tune --folds N' for cross-validation",
+        "it is '--dev FILE' for held-out text, 'dropchain tune --folds N --only-defaults' for \
+         cross-validation",
     ),
     (&["--c2"], "l2", "it is '--l2 C2', the same number"),
     (&["--c1", "--rho1"], "l1", "it is '--l1 C1', the same number"),

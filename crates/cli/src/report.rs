@@ -43,7 +43,7 @@ Examples:
 
 The page is one file that needs no network. It has a section for whatever is given.")]
 pub struct ReportCommand {
-    /// Logs of `train --log`
+    /// Logs of `train --log` and `tune --log`
     #[arg(value_name = "LOG")]
     logs: Vec<FileName>,
     /// Gold labels, for --model and --predictions

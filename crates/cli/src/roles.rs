@@ -31,13 +31,13 @@ pub fn extends(file: impl AsRef<Path>, other: impl AsRef<Path>) -> bool {
         let (Ok(line), Ok(beginning)) = (line, beginning) else {
             return false;
         };
-        match line.trim_end().strip_prefix(beginning.trim_end()) {
-            Some("") => {}
-            Some(more) if !beginning.trim().is_empty() && more.starts_with([' ', '\t']) => {
-                has_more = true;
-            }
-            _ => return false,
+        // Whatever separates the cells.
+        let (mut cells, mut own) = (line.split_whitespace(), beginning.split_whitespace());
+        let is_blank = beginning.trim().is_empty();
+        if own.any(|cell| cells.next() != Some(cell)) || is_blank && !line.trim().is_empty() {
+            return false;
         }
+        has_more |= cells.next().is_some();
     }
     has_more
 }

@@ -19,13 +19,13 @@ fn the_table_has_the_best_configuration_first_and_the_model_its_score() {
     let heading = "dropout L2 dev F1 mean of 5 kept iterations stopped by";
     assert_eq!(lines[0].join(" "), heading);
     let score = |line: &Vec<&str>| line[2].parse::<f64>().unwrap();
-    assert_eq!(lines.len(), 8);
     for pair in lines[1..5].windows(2) {
         assert!(score(&pair[0]) >= score(&pair[1]), "{table}");
     }
     let best = &lines[1];
     assert!(lines[6].join(" ").starts_with("a score on 95 spans is"), "{table}");
-    assert!(lines[7].join(" ").starts_with(&format!("best: --dropout {}", best[0])));
+    let last = lines.last().unwrap().join(" ");
+    assert!(last.starts_with(&format!("best: --dropout {}", best[0])));
     let eval = dir.run("eval m dev.conll --json").json();
     assert_eq!(format!("{:.2}", 100.0 * eval["f1"].as_f64().unwrap()), best[2]);
 }
@@ -42,6 +42,7 @@ fn json_and_log_agree_on_every_configuration() {
         "dropout",
         "l2",
         "dev_f1",
+        "dev_mean",
         "best_iteration",
         "iterations",
         "recall_bias",
@@ -65,10 +66,10 @@ fn json_and_log_agree_on_every_configuration() {
 }
 
 #[test]
-fn folds_need_no_development_file_and_say_what_dropout_gains() {
+fn folds_need_no_development_file_and_predict_all_sentences() {
     let dir = TestDir::with_sample_corpus();
     let line = format!("{SAMPLE} --folds 3 --random 4 --dropout 0,0.1:0.6 --l2 0.01:1 --seed 5");
-    let output = dir.run(&format!("{line} --json --log l")).json();
+    let output = dir.run(&format!("{line} --json --log l --predictions p.conll")).json();
     let configurations = output["configurations"].as_array().unwrap();
     assert_eq!(configurations.len(), 4);
     assert!(configurations.iter().all(|c| c["fold_scores"].as_array().unwrap().len() == 3));
@@ -76,11 +77,28 @@ fn folds_need_no_development_file_and_say_what_dropout_gains() {
     let gain = &output["noise_gain"];
     assert_eq!(dir.json_lines("l").last().unwrap()["noise_gain"], *gain);
     dir.run("tag m dev.conll").success();
+    // Scores and probabilities of the predictions are those of other commands.
+    let scores = dir.run("eval p.conll train.conll --json --confusion").json();
+    assert_eq!(scores["f1"], output["out_of_fold"]["f1"]);
+    assert_eq!(scores["confusions"], output["out_of_fold"]["confusions"]);
+    let check = "check train.conll --columns word,upos,ner --suspicious 5 --json --quiet \
+                 --predictions";
+    let suspicious = dir.run(&format!("{check} p.conll")).json()["suspicious"].take();
+    assert!(suspicious[0]["suspicion"].as_f64().unwrap() > 0.5, "{suspicious}");
+    let error = dir.run(&format!("{check} train.conll")).failure();
+    assert!(error.contains("found no probability"), "{error}");
+    dir.run("report l --gold train.conll --predictions p.conll --output page.html").success();
+    let page = dir.text("page.html");
+    assert!(page.contains("Search") && page.contains("Calibration"), "{page}");
+    let again = dir.run(&format!("{line} --predictions p.conll")).failure();
+    assert!(again.starts_with("--predictions p.conll: this file exists"), "{again}");
     let table = dir.run(&line).success();
     let mean = 100.0 * gain["mean"].as_f64().unwrap();
     let expected = format!("dropout over the best without: {mean:+.2} ± ");
-    let last = table.lines().last().unwrap();
-    assert!(last.starts_with(&expected) && last.contains(" of 3 folds (p = "), "{last}");
+    let gain = table.lines().find(|line| line.starts_with(&expected)).expect(&table);
+    assert!(gain.contains(" of 3 folds (p = "), "{gain}");
+    assert!(table.contains("\nmean F1 ") && table.contains("\nbest: --dropout "), "{table}");
+    assert!(table.contains("\nout of fold: ") && table.contains("accuracy: "), "{table}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod frequency;
 pub mod log;
 pub mod plot;
 mod scores;
+mod search;
 mod sentences;
 mod significance;
 mod summary;
@@ -48,7 +49,7 @@ use views::Section;
 const MAX_FILE: usize = 512 << 20;
 
 /// The expected kind of file, for error messages.
-const EXPECTED: &str = "a log of training (train --log)";
+const EXPECTED: &str = "a log of training (train --log, tune --log)";
 
 /// Number of bytes from which on words may be broken.
 const LONG: usize = 20;
@@ -60,6 +61,7 @@ const TEMPLATE: &str = "page.html";
 #[derive(Debug, Default)]
 pub struct Report {
     runs: Vec<NamedRun>,
+    searches: Vec<Section>,
     evaluated: Vec<Section>,
     summary: Option<EvaluationSummary>,
     /// When the newest of the files was written.
@@ -96,6 +98,10 @@ impl Report {
     ///
     /// [`Error::Input`] with the line if it is none.
     pub fn add_log(&mut self, text: &str, file: &str) -> Result<()> {
+        if search::is_search(text) {
+            self.searches.push(search::search(text, file)?);
+            return Ok(());
+        }
         let runs = read_runs(text, file)?;
         if runs.is_empty() {
             let message = format!("found no run; expected {EXPECTED}");
@@ -197,6 +203,7 @@ impl Report {
         if !self.runs.is_empty() {
             sections.push(training::training(&self.runs, &settings));
         }
+        sections.extend(self.searches);
         sections.extend(self.evaluated);
         sections
     }

@@ -42,27 +42,9 @@ impl TuningData<'_> {
             let dev = self.corpora.dev.clone().filter(|_| self.folds.is_none());
             return Ok(TrainingCorpora { dev, ..self.corpora.clone() });
         };
-        let mut sentences = self.corpora.labeled.clone().into_sentences();
-        let template = self.templates[template].as_ref().or_else(|| self.models.template());
-        if let Some(documents) = template.and_then(Template::documents) {
-            folds.separate(&mut sentences, documents.rule);
-        }
-        let held_out = &folds.held_out()[fold];
-        let (mut rest, mut dev, mut number) = (Corpus::new(), Corpus::new(), 0);
-        for sentence in sentences {
-            if !is_content(&sentence) {
-                rest.push(sentence.clone());
-                dev.push(sentence);
-                continue;
-            }
-            let is_held_out = held_out.binary_search(&number).is_ok();
-            number += 1;
-            if !is_held_out {
-                rest.push(sentence);
-            } else if sentence.first_partial_label().is_none() {
-                dev.push(sentence);
-            }
-        }
+        let [rest, held_out] = self.parts(folds, template, fold);
+        let is_scored = |sentence: &&Sentence| sentence.first_partial_label().is_none();
+        let dev: Corpus = held_out.iter().filter(is_scored).cloned().collect();
         if !dev.iter().any(is_content) {
             return Err(Error::parameter(format!(
                 "no sentence of fold {} has one label for every token; expected fewer folds, or \
@@ -74,6 +56,29 @@ impl TuningData<'_> {
         Ok(TrainingCorpora { unlabeled, ..TrainingCorpora::new(rest).dev(dev) })
     }
 
+    /// Returns the sentences of all other folds, and those of a fold. Document boundaries are in
+    /// both.
+    pub(super) fn parts(&self, folds: &Folds, template: usize, fold: usize) -> [Corpus; 2] {
+        let mut sentences = self.corpora.labeled.clone().into_sentences();
+        let template = self.templates[template].as_ref().or_else(|| self.models.template());
+        if let Some(documents) = template.and_then(Template::documents) {
+            folds.separate(&mut sentences, documents.rule);
+        }
+        let held_out = &folds.held_out()[fold];
+        let (mut parts, mut number) = ([Corpus::new(), Corpus::new()], 0);
+        for sentence in sentences {
+            if !is_content(&sentence) {
+                parts[0].push(sentence.clone());
+                parts[1].push(sentence);
+                continue;
+            }
+            let is_held_out = held_out.binary_search(&number).is_ok();
+            parts[usize::from(is_held_out)].push(sentence);
+            number += 1;
+        }
+        parts
+    }
+
     /// Returns the settings of the runs on folds, which read plain labels as the whole corpus does:
     /// the labels of a fold may look different, and its scores must have the same metric.
     pub(super) fn fold_settings(&self, settings: &TrainSettings) -> Result<TrainSettings> {
@@ -81,13 +86,14 @@ impl TuningData<'_> {
         changed(settings, |options| options.labels.read_like(scheme))
     }
 
-    fn labeling(&self, settings: &TrainSettings) -> Labeling {
+    /// Returns how the labels of the training data are read.
+    pub(super) fn labeling(&self, settings: &TrainSettings) -> Labeling {
         settings.options().labels.detector().of(&self.corpora.labeled).detected().labeling
     }
 
     /// Returns the number of gold spans of the development data, of tokens if the labels encode no
     /// spans; `None` with folds.
-    pub fn dev_units(&self, settings: &TrainSettings) -> Option<usize> {
+    pub(super) fn dev_units(&self, settings: &TrainSettings) -> Option<usize> {
         let dev = self.corpora.dev.as_ref().filter(|_| self.folds.is_none())?;
         let detector = settings.options().labels.detector().of(dev);
         let labeling = detector.detected_for(&self.labeling(settings)).labeling;

@@ -15,9 +15,10 @@
 //! options. With k-fold cross-validation it is the mean over the folds after the iteration where
 //! that mean is best: all folds stop at the same iteration, so none chooses its own; a fold whose
 //! training has ended counts with its last score. The best configuration is then trained on all
-//! data, for that number of iterations and with the mean recall bias. Ties go to the stronger
-//! regularization ([`Configuration::compare_strength`]). What noise gains over its absence is
-//! compared fold by fold ([`NoiseGain`]).
+//! data, for that number of iterations and with the mean recall bias, and in the same way on the
+//! other folds of each fold, to predict it ([`OutOfFold`]). Ties go to the stronger regularization
+//! ([`Configuration::compare_strength`]). The best and the runner-up, and noise and its absence,
+//! are compared fold by fold ([`FoldDifference`]).
 //!
 //! **Concurrency.** As many runs are trained at a time as threads and memory allow ([`Plan`]). That
 //! does not change a bit of the result.
@@ -29,7 +30,9 @@
 mod axis;
 mod checkpoint;
 mod data;
-mod gain;
+mod difference;
+mod notes;
+mod out_of_fold;
 mod plan;
 mod pool;
 mod run;
@@ -44,8 +47,9 @@ mod trial;
 pub use axis::Axis;
 pub use checkpoint::Checkpoint;
 pub use data::TuningData;
+pub use difference::{FoldDifference, FoldDifferences};
 pub use dropchain::kernel::train::Folds;
-pub use gain::NoiseGain;
+pub use out_of_fold::OutOfFold;
 pub use plan::Plan;
 pub use search::{Search, TuneObserver, TuneResult};
 pub use space::{Configuration, PARAMETERS, Parameter, SearchSpace, SettingsOf, text};

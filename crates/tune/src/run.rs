@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::data::TuningData;
 use dropchain::train::{
     End, Iteration, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start,
-    TrainSettings, Trained,
+    TrainSettings, Trained, TrainingCorpora,
 };
 use dropchain::{MemoryLimit, Result, Trainer};
 
@@ -71,8 +71,16 @@ impl Run<'_> {
     ///
     /// The errors of [`Trainer::train`].
     pub fn train(&self, settings: TrainSettings) -> Result<(Trained, Record)> {
+        self.train_on(self.data.corpora(self.template, self.fold)?, settings)
+    }
+
+    /// Trains on other corpora than those of the run.
+    pub fn train_on(
+        &self,
+        corpora: TrainingCorpora,
+        settings: TrainSettings,
+    ) -> Result<(Trained, Record)> {
         let TuningData { templates, models, .. } = self.data;
-        let corpora = self.data.corpora(self.template, self.fold)?;
         let mut trainer = Trainer::with_settings(settings).memory(self.memory);
         trainer = self.interrupt.into_iter().fold(trainer, Trainer::interrupt);
         trainer = models.init.into_iter().fold(trainer, Trainer::init);

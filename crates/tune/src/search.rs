@@ -8,16 +8,18 @@ use serde_json::{Map, Value, json};
 
 use super::checkpoint::Checkpoint;
 use super::data::{TuningData, changed};
-use super::gain::NoiseGain;
+use super::difference::FoldDifferences;
+use super::out_of_fold::{OutOfFold, predict};
 use super::plan::Plan;
 use super::pool::run_jobs;
 use super::run::{Course, Record, Run, RunKey};
 use super::space::Configuration;
 use super::trial::{Trial, TrialScore};
 use dropchain::kernel::optim::StopReason;
-use dropchain::kernel::train::Regularization;
+use dropchain::kernel::train::{Folds, Regularization};
 use dropchain::model::Model;
-use dropchain::train::{Pruned, Rounded, TrainSettings, Trained};
+use dropchain::tag::Tagger;
+use dropchain::train::{Pruned, Rounded, TrainSettings, Trained, TrainingCorpora};
 use dropchain::{Error, MemoryLimit, Result};
 
 /// Options that only the final model depends on: a search may be resumed with other values.
@@ -53,6 +55,9 @@ pub trait TuneObserver: Sync {
     /// Called with folds, before the best configuration is trained on all data, for so many
     /// iterations.
     fn refit(&self, _iterations: usize) {}
+    /// Called with folds, after the best configuration was trained without fold `number` of `of`,
+    /// as on all data, and that fold was predicted.
+    fn predicted(&self, _number: usize, _of: usize) {}
 }
 
 impl TuneObserver for () {}
@@ -68,10 +73,16 @@ pub struct TuneResult {
     pub refit_iterations: Option<usize>,
     /// Whether the search was interrupted.
     pub interrupted: bool,
-    /// The gain of noise over the folds; `None` without folds, or if there is no configuration with
-    /// noise or none without.
+    /// With folds, the differences between configurations.
+    #[serde(flatten)]
+    pub differences: FoldDifferences,
+    /// With folds: what models of the best configuration predict for the fold that they have not
+    /// seen; `None` if the search was interrupted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub noise_gain: Option<NoiseGain>,
+    pub out_of_fold: Option<OutOfFold>,
+    /// What scores on development data count, in spans or tokens.
+    #[serde(skip)]
+    pub dev_units: Option<usize>,
     /// All configurations, the best first.
     #[serde(rename = "configurations")]
     pub trials: Vec<Trial>,
@@ -128,11 +139,17 @@ impl Search<'_> {
             Some(trained) => (trained, None),
             None => run.train_again(best, score, interrupted)?,
         };
+        let out_of_fold = match &data.folds {
+            Some(folds) if !self.is_interrupted() => run.out_of_fold(folds, best, score)?,
+            _ => None,
+        };
         Ok(TuneResult {
             settings: best.configuration.settings.clone(),
             refit_iterations,
             interrupted: self.is_interrupted(),
-            noise_gain: NoiseGain::new(&trials),
+            differences: FoldDifferences::new(&trials),
+            out_of_fold,
+            dev_units: data.dev_units(&self.settings),
             trials,
             model: trained.model,
             pruned: record.pruned,
@@ -270,6 +287,52 @@ impl SearchRun<'_> {
         let (trained, record) = self.train(key, settings, interrupt)?;
         let iterations = if trained.end.has_result() { trained.end.iterations } else { 0 };
         Ok(((trained, record), is_refit.then_some(iterations)))
+    }
+}
+
+impl SearchRun<'_> {
+    /// Predicts each fold with a model of the others, which is trained as that of all data; `None`
+    /// if it is interrupted.
+    fn out_of_fold(
+        &self,
+        folds: &Folds,
+        best: &Trial,
+        score: &TrialScore,
+    ) -> Result<Option<OutOfFold>> {
+        let held_out = folds.held_out();
+        let Configuration { settings, template, .. } = &best.configuration;
+        let settings = self.data.fold_settings(settings)?;
+        let settings = refit_settings(&settings, score, !self.data.models.is_empty())?;
+        let (memory, interrupt) = (self.plan.memory_of_run, self.search.interrupt);
+        let run = Run { data: self.data, template: *template, fold: None, memory, interrupt };
+        let predicted = |fold| {
+            if self.search.is_interrupted() {
+                return Ok(None);
+            }
+            let [rest, held_out] = self.data.parts(folds, *template, fold);
+            let unlabeled = self.data.corpora.unlabeled.clone();
+            let corpora = TrainingCorpora { unlabeled, ..TrainingCorpora::new(rest) };
+            let (trained, _) = run.train_on(corpora, settings.clone())?;
+            if trained.end.reason == StopReason::Interrupted {
+                return Ok(None);
+            }
+            predict(&Tagger::new(trained.model), &held_out).map(Some)
+        };
+        let mut all = Vec::new();
+        run_jobs(
+            held_out.len(),
+            [self.plan.concurrency, self.search.threads],
+            predicted,
+            |fold, predicted| {
+                self.observer.predicted(fold + 1, held_out.len());
+                all.extend(predicted.map(|predicted| (&held_out[fold][..], predicted)));
+            },
+        )?;
+        if all.len() < held_out.len() {
+            return Ok(None);
+        }
+        let labeling = self.data.labeling(&settings);
+        OutOfFold::new(&self.data.corpora.labeled, labeling, all).map(Some)
     }
 }
 

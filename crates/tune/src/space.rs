@@ -118,7 +118,7 @@ pub struct SearchSpace<'a> {
 impl<'a> SearchSpace<'a> {
     /// Creates a space of axes, by the names of options, and the names of templates, if there are
     /// any to compare. Without axes of dropout and L2, these have values around the defaults of
-    /// training; of a learner without noise, 0.
+    /// training; of a learner without noise, 0; with `only_defaults`, that of training alone.
     ///
     /// # Errors
     ///
@@ -126,6 +126,7 @@ impl<'a> SearchSpace<'a> {
     pub fn new(
         templates: &'a [String],
         axes: impl IntoIterator<Item = (&'a str, Axis)>,
+        only_defaults: bool,
         settings: &'a SettingsOf<'a>,
     ) -> Result<Self> {
         let noise = [("dropout".to_owned(), Defaults::DROPOUT.to_string())];
@@ -137,11 +138,12 @@ impl<'a> SearchSpace<'a> {
             Err(_) => (vec![0.0], vec![0.0]),
         };
         let template = if templates.is_empty() { Axis::unset() } else { Axis::names(templates) };
+        let around = |values| if only_defaults { Axis::unset() } else { Axis::numbers(values) };
         let defaults = [
             ("template", template),
             ("l1", Axis::unset()),
-            ("l2", Axis::numbers(strengths)),
-            ("dropout", Axis::numbers(rates)),
+            ("l2", around(strengths)),
+            ("dropout", around(rates)),
             ("unlabeled_weight", Axis::unset()),
         ];
         let mut space = Self { axes: BTreeMap::new(), templates, settings };
@@ -247,8 +249,12 @@ impl<'a> SearchSpace<'a> {
                 options.insert(parameter.option.to_owned(), value);
             }
         }
-        let rates = ["dropout", "edge_dropout"].map(|option| options.get(option)?.as_f64());
-        if !rates.into_iter().flatten().any(|rate| rate > 0.0) {
+        let texts = |is_taken: fn(&str) -> bool, options: &Map<String, Value>| {
+            let taken = options.iter().filter(|(option, _)| is_taken(option));
+            taken.map(|(option, value)| (option.clone(), text(value))).collect::<Vec<_>>()
+        };
+        let rates = texts(|option| ["dropout", "edge_dropout"].contains(&option), &options);
+        if !(self.settings)(&rates)?.has_noise() {
             options.retain(|option, _| {
                 !PARAMETERS
                     .iter()
@@ -260,9 +266,7 @@ impl<'a> SearchSpace<'a> {
         }
         let template = options.get("template").and_then(Value::as_str);
         let template = self.templates.iter().position(|name| Some(&**name) == template);
-        let given = options.iter().filter(|(option, _)| *option != "template");
-        let given: Vec<_> = given.map(|(option, value)| (option.clone(), text(value))).collect();
-        let settings = (self.settings)(&given)?;
+        let settings = (self.settings)(&texts(|option| option != "template", &options))?;
         configurations.push(Configuration { options, template: template.unwrap_or(0), settings });
         Ok(())
     }
@@ -292,7 +296,7 @@ mod tests {
         let count = if axes.iter().any(|axis| axis.0 == "template") { 2 } else { 1 };
         let axes = axes.iter().filter(|axis| axis.0 != "template");
         let axes = axes.map(|(option, values)| (*option, values.parse().unwrap()));
-        let space = SearchSpace::new(&templates[..count], axes, &settings_of);
+        let space = SearchSpace::new(&templates[..count], axes, false, &settings_of);
         let found = space.and_then(|space| match random {
             None => space.grid(),
             Some((count, seed)) => space.random(count, seed),
@@ -314,6 +318,19 @@ mod tests {
         let second = json!({"template": "a", "dropout": 0, "edge_dropout": 0.6, "l2": 0.1});
         assert_eq!(json!(grid[1]), second);
         assert_eq!(grid[1].settings.regularization().noise.edge_dropout, Some(0.6));
+    }
+
+    #[test]
+    fn without_the_default_grid_there_are_the_defaults_and_what_is_given() {
+        let found = |axes: &[(&'static str, &str)]| {
+            let axes = axes.iter().map(|(option, values)| (*option, values.parse().unwrap()));
+            json!(SearchSpace::new(&[], axes, true, &settings_of).unwrap().grid().unwrap())
+        };
+        assert_eq!(found(&[]), json!([{}]));
+        assert_eq!(found(&[("l2", "0.1,1")]), json!([{"l2": 0.1}, {"l2": 1}]));
+        let warm = [("edge_dropout", "0"), ("warm_up", "3")];
+        assert_eq!(found(&warm), json!([{"edge_dropout": 0, "warm_up": 3}]));
+        assert_eq!(found(&[("dropout", "0"), ("warm_up", "3")]), json!([{"dropout": 0}]));
     }
 
     #[test]

@@ -21,14 +21,32 @@ fn variance(values: &[f64]) -> f64 {
     squares / (values.len() as f64 - 1.0).max(1.0)
 }
 
-/// Returns the two-sided p-value of the mean of paired differences over folds.
+/// Returns the standard error of the mean of k folds.
 ///
-/// The training data of folds overlap, so the t-test is corrected as by Nadeau and Bengio (2003):
-/// with k folds the variance of the mean is taken as s²·(1/k + 1/(k − 1)) instead of s²/k.
+/// The training data of folds overlap, so it is corrected as by Nadeau and Bengio (2003): the
+/// variance of the mean is taken as s²·(1/k + 1/(k − 1)) instead of s²/k.
+fn error_over_folds(values: &[f64]) -> f64 {
+    let k = values.len() as f64;
+    (variance(values) * (1.0 / k + 1.0 / (k - 1.0))).sqrt()
+}
+
+/// Returns half of the length of the 95 % interval of the mean over folds, by Student's t.
+pub(super) fn half_interval(values: &[f64]) -> f64 {
+    let degrees = values.len() - 1;
+    // The critical value of one degree of freedom is 12.7.
+    let (mut low, mut high) = (0.0, 13.0);
+    for _ in 0..50 {
+        let middle = (low + high) / 2.0;
+        let is_inside = two_sided(middle, degrees) > 0.05;
+        *(if is_inside { &mut low } else { &mut high }) = middle;
+    }
+    low * error_over_folds(values)
+}
+
+/// Returns the two-sided p-value of the mean of paired differences over folds.
 pub(super) fn paired_p_value(differences: &[f64]) -> f64 {
-    let (k, degrees) = (differences.len() as f64, differences.len() - 1);
-    let mean = mean(differences);
-    let error = (variance(differences) * (1.0 / k + 1.0 / degrees as f64)).sqrt();
+    let (mean, degrees) = (mean(differences), differences.len() - 1);
+    let error = error_over_folds(differences);
     if error > 0.0 { two_sided(mean / error, degrees) } else { f64::from(mean == 0.0) }
 }
 
@@ -75,6 +93,9 @@ mod tests {
         let t = 1.0 / (0.5_f64 * 0.45).sqrt();
         assert_close(paired_p_value(&differences), two_sided(t, 4), 1e-15);
         assert_close(paired_p_value(&differences), 0.102_738, 1e-4);
+        // The critical value of 4 degrees of freedom is 2.776.
+        let error = (0.5_f64 * 0.45).sqrt();
+        assert_close(half_interval(&differences), 2.776_445 * error, 1e-6);
     }
 
     #[test]

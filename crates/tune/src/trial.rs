@@ -166,7 +166,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::NoiseGain;
+    use crate::FoldDifferences;
     use crate::tests::configuration;
     use dropchain::kernel::optim::StopReason;
     use dropchain::train::End;
@@ -222,17 +222,19 @@ mod tests {
 
     #[test]
     fn what_noise_gains_is_compared_fold_by_fold() {
+        let noise_gain = |trials: &[Trial]| FoldDifferences::new(trials).noise_gain;
         let courses = |scores: [f64; 3]| scores.map(|score| course(0, &[score]));
         let with = trial(1, [0.3, 0.1], &courses([0.75, 0.5, 0.5]));
         let worse = trial(2, [0.5, 0.1], &courses([0.5, 0.5, 0.5]));
         let without = trial(3, [0.0, 0.1], &courses([0.5, 0.5, 0.625]));
-        let gain = NoiseGain::new(&[with.clone(), without, worse]).unwrap();
-        assert_eq!((gain.with_noise, gain.without_noise, gain.ahead), (1, 3, 1));
+        let gain = noise_gain(&[with.clone(), without, worse]).unwrap();
+        assert_eq!((gain.first, gain.second, gain.ahead), (1, 3, 1));
         assert_eq!(gain.fold_differences, [0.25, 0.0, -0.125]);
         assert!((gain.mean - 0.125 / 3.0).abs() < 1e-15);
-        assert_eq!(NoiseGain::new(std::slice::from_ref(&with)), None);
+        assert_eq!(noise_gain(std::slice::from_ref(&with)), None);
+        assert_eq!(FoldDifferences::new(std::slice::from_ref(&with)), FoldDifferences::default());
         let on_dev = |dropout| trial(4, [dropout, 0.1], &[course(0, &[0.5])]);
-        assert_eq!(NoiseGain::new(&[on_dev(0.3), on_dev(0.0)]), None);
+        assert_eq!(noise_gain(&[on_dev(0.3), on_dev(0.0)]), None);
     }
 
     #[test]

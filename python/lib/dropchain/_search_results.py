@@ -12,6 +12,7 @@ from dropchain._frames import frame
 from dropchain._html import page, paragraph, shortened, table
 from dropchain._plots import Svg, draw, metric, picture
 from dropchain._records import Record
+from dropchain._scores import Evaluation
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
@@ -83,13 +84,24 @@ class TuneResult(Record):
     """With folds: iterations of training the best configuration on all data."""
     interrupted: bool
     """Whether the search ended early."""
-    noise_gain: Mapping[str, Any] | None = None
-    """With folds: the difference between the best configuration with noise and the best without.
+    notes: list[str] = dataclasses.field(default_factory=list)
+    """How certain the best configuration is, and values at the end of their range, in sentences."""
+    runner_up: Mapping[str, Any] | None = None
+    """With folds: the difference between the best configuration and the second best.
 
-    `with_noise` and `without_noise` are their numbers; `fold_differences` are those of their scores
-    on each fold, with `mean` and `standard_deviation`; noise is `ahead` in so many folds; `p_value`
-    is that of a paired t-test, corrected for training data that overlap.
+    `first` and `second` are their numbers; `fold_differences` are those of their scores on each
+    fold, with `mean` and `standard_deviation`; the first is `ahead` in so many folds; `p_value` is
+    that of a paired t-test, corrected for training data that overlap.
     """
+    noise_gain: Mapping[str, Any] | None = None
+    """With folds: the same for the best configuration with noise and the best without."""
+    predictions: list[list[str]] | None = None
+    """With folds: the labels of each sentence by a model of the other folds, trained like `tagger`.
+
+    None if the search was interrupted.
+    """
+    evaluation: Evaluation | None = None
+    """The scores of `predictions`, where all labels of a sentence are known."""
     model: str | None = None
     """The file of the model, if one was written."""
     pruned: tuple[int, int] | None = None
@@ -138,17 +150,18 @@ class TuneResult(Record):
         shown, note = shortened(numbered, _TRIALS, "configuration")
         caption = "Configurations, the best first; scores in percent"
         parts: list[str] = [table(caption, ("", *head), shown, has_best=True), note]
-        if (gain := self.noise_gain) is not None:
-            p = "" if gain["p_value"] is None else f"; p = {gain['p_value']:.4f}"
-            text = f"Noise gains {100 * gain['mean']:+.2f} points on average over the folds{p}."
-            parts.append(paragraph(text))
+        parts.extend(map(paragraph, self.notes))
+        if self.evaluation is not None:
+            parts.append(self.evaluation._repr_html_())
         return page(*parts, picture(self.plot))
 
     def __str__(self) -> str:
-        """Return a table of the configurations."""
+        """Return a table of the configurations, with notes and scores of the predictions."""
         rows = self.table
         widths = [max(map(len, column)) for column in zip(*rows)]
-        return "\n".join("  ".join(map(str.rjust, row, widths)) for row in rows)
+        lines = ["  ".join(map(str.rjust, row, widths)) for row in rows] + self.notes
+        scores = "" if self.evaluation is None else f"\n\n{self.evaluation}"
+        return "\n".join(lines) + scores
 
     def __repr__(self) -> str:
         best = self.best

@@ -37,6 +37,7 @@ def tune(
     warm_up: int | str | Iterable[int | str] | None = None,
     gradient: str | Iterable[str] | None = None,
     trials: int | None = None,
+    only_defaults: bool = False,
     seed: int = 1,
     model: str | os.PathLike[str] | None = None,
     unlabeled: Any = None,
@@ -80,7 +81,7 @@ def tune(
         See :func:`dropchain.train`.
     folds : int, optional
         Score by cross-validation with this many folds, instead of `dev`. The best configuration is
-        then trained on all data.
+        then trained on all data, and on the other folds of each fold, to predict it.
     template : str, path, Template or a list of them
         Those in a list are compared. By default the labels decide: see :func:`dropchain.train`.
     dropout, edge_dropout, l2, l1, unlabeled_weight : number, str or list of them, optional
@@ -92,6 +93,9 @@ def tune(
         How the gradient of the noise term is computed, such as ``["exact", "window=2"]``.
     trials : int, optional
         The number of configurations to draw.
+    only_defaults : bool
+        No grid: options that are not given have the value of :func:`dropchain.train`. With `folds`
+        alone, this is the cross-validation of a single configuration.
     seed : int
         Seed of configurations, folds and training.
     observer : callable, optional
@@ -141,7 +145,12 @@ def tune(
             "folds": folds,
             "templates": [one for one in templates if one is not None],
             "names": names if len(names) > 1 else [],
-            "space": {"values": space, "trials": trials, "seed": seed},
+            "space": {
+                "values": space,
+                "trials": trials,
+                "only_defaults": only_defaults,
+                "seed": seed,
+            },
         })
     except KeyboardInterrupt:
         message = "interrupted before any configuration was scored; there is no model"
@@ -152,10 +161,14 @@ def tune(
         tagger=outcome["tagger"],
         trials=[_trial(one, only) for one in outcome["configurations"]],
         table=outcome["table"],
+        notes=outcome["notes"],
         options=_options.from_stored(outcome["options"]),
         refit_iterations=outcome["iterations_on_all_data"],
         interrupted=outcome["interrupted"],
+        runner_up=outcome.get("runner_up"),
         noise_gain=outcome.get("noise_gain"),
+        predictions=outcome["predictions"],
+        evaluation=outcome["evaluation"],
         model=os.fspath(model) if model is not None and outcome["has_learned"] else None,
         pruned=outcome["pruned"],
     )

@@ -1,10 +1,13 @@
 //! Labels, duplicates, and annotation that contradicts itself.
 
-use super::super::{FindingKind, Role, SuspicionOptions, Variation, suspicious, variations};
+use super::super::{
+    FindingKind, Role, SuspicionOptions, Variation, suspicious, suspicious_by, variations,
+};
 use super::{check_with, examples, kinds, report};
 use dropchain::corpus::{Corpus, ReadOptions, Supervision};
 use dropchain::label::Scheme;
 use dropchain::train::{TrainOptions, Trainer};
+use dropchain_analysis::Predictions;
 
 const LEGAL: &str = "Ann B-PER\nLee I-PER\nleft O\n\n";
 
@@ -212,6 +215,35 @@ fn a_label_that_contradicts_all_others_is_the_most_suspicious() {
     assert!(found[0].suspicion > 0.8 && found[1].suspicion < 0.5, "{found:?}");
     assert!(found[0].log_probability < found[0].predicted_log_probability);
     assert_eq!(found, find(3));
+}
+
+#[test]
+fn predictions_stand_for_the_models_that_made_them() {
+    let corpus = corpus("Ann B-PER\nleft O\n\nRome O\n\nOslo O\n");
+    let columns = "Ann B-PER B-PER 0.900000\nleft O O 0.990000\n\nRome O B-LOC 0.800000\n\n\
+                   Oslo O B-LOC 0.900000\n";
+    let json = r#"{"tokens":["Ann","left"],"labels":["B-PER","O"],"marginals":[{"B-PER":1},{"O":1}]}
+{"tokens":["Rome"],"labels":["B-LOC"],"marginals":[{"B-LOC":0.8,"O":0.1}]}
+{"tokens":["Oslo"],"labels":["B-LOC"],"marginals":[{"B-LOC":0.9,"O":0.3}]}
+"#;
+    let dir = tempfile::tempdir().unwrap();
+    // Columns have the probability of the predicted label alone.
+    for (name, text, expected) in [
+        ("p.conll", columns, [(2, 0.9, None), (1, 0.8, None)]),
+        ("p.jsonl", json, [(1, 0.7, Some(0.1)), (2, 0.6, Some(0.3))]),
+    ] {
+        let file = dir.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        let options = ReadOptions::default();
+        let predictions = Predictions::read(file.as_ref(), &corpus, options).unwrap();
+        let found = suspicious_by(&predictions, &corpus, 2).unwrap();
+        assert_eq!(found.len(), 2);
+        for (found, (sentence, suspicion, own)) in found.iter().zip(expected) {
+            assert_eq!((found.sentence, found.token), (sentence, 0), "{name}");
+            assert!((found.suspicion - suspicion).abs() < 1e-9, "{name}: {found:?}");
+            assert_eq!(Some(found.probabilities[0]).filter(|p| !p.is_nan()), own);
+        }
+    }
 }
 
 #[test]

@@ -7,9 +7,10 @@ use std::ffi::OsString;
 use clap::Args;
 use dropchain::train::{BaseModels, Trainer};
 use dropchain::{Corpus, Error};
+use dropchain_analysis::Predictions;
 use dropchain_check::{
     Check, CheckOptions, CheckReport, Outcome, Role, Severity, SuspicionOptions,
-    SuspiciousSentence, suspicious, variations,
+    SuspiciousSentence, suspicious, suspicious_by, variations,
 };
 use dropchain_options::LabelOptions;
 
@@ -62,6 +63,11 @@ pub struct CheckCommand {
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20",
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     suspicious: Option<u32>,
+    /// Predictions for --suspicious, by models that did not see the sentences: a file of
+    /// `tune --predictions` [default: train such models]
+    #[arg(long, value_name = "PRED", requires = "suspicious",
+          conflicts_with_all = ["template", "folds"])]
+    predictions: Option<FileName>,
     /// Feature template for --suspicious [default: as in `train`]
     #[arg(long, value_name = "TEMPLATE", requires = "suspicious")]
     template: Option<FileName>,
@@ -97,7 +103,10 @@ pub struct CheckCommand {
 impl CheckCommand {
     pub fn run(&self) -> CommandResult {
         let files = self.files();
-        CommandFiles::default().read(files.iter().map(|(_, file)| file)).check()?;
+        CommandFiles::default()
+            .read(files.iter().map(|(_, file)| file))
+            .read(&self.predictions)
+            .check()?;
         super::check_stdin_once(self.train.iter().chain(&self.dev).chain(&self.test))?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
@@ -121,7 +130,14 @@ impl CheckCommand {
                 notice("--suspicious: nothing can be trained before the errors are corrected");
                 None
             }
-            Some(limit) => Some(self.suspicious(&corpus, &report, limit, &progress)?),
+            Some(limit) => Some(match &self.predictions {
+                Some(file) => {
+                    let options = self.partial.apply(self.input.read_options());
+                    let predictions = Predictions::read(file.as_ref(), &corpus, options)?;
+                    suspicious_by(&predictions, &corpus, limit as usize)?
+                }
+                None => self.suspicious(&corpus, &report, limit, &progress)?,
+            }),
         };
         progress.clear();
         let outcome = Outcome { report, inconsistent, suspicious, corpus };

@@ -38,6 +38,11 @@ pub struct SearchArguments {
     /// The values are those of `train`, for example `exact,window=2`.
     #[arg(long, value_name = "ENGINES")]
     pub gradient: Option<String>,
+    /// No grid: options that are not given have the value that `train` gives them
+    ///
+    /// With --folds alone, this is the cross-validation of a single configuration.
+    #[arg(long, help_heading = "Search strategy")]
+    only_defaults: bool,
     /// Sample N random configurations [default: try all combinations]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Search strategy")]
     random: Option<usize>,
@@ -64,7 +69,7 @@ impl SearchArguments {
             ("gradient", &gradient),
         ];
         let axes = axes.into_iter().filter_map(|(option, axis)| Some((option, axis.clone()?)));
-        let space = SearchSpace::new(templates, axes, settings_of)?;
+        let space = SearchSpace::new(templates, axes, self.only_defaults, settings_of)?;
         match self.random {
             None => space.grid(),
             Some(count) => space.random(count, self.seed),

@@ -10,17 +10,18 @@ use std::time::Instant;
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
+use dropchain::corpus::{Corpus, Format, OutputFormat, WriteOptions, Writer};
 use dropchain::template::Template;
 use dropchain::train::{BaseModels, TrainOptions, TrainSettings};
 use dropchain::{Error, Result};
 use dropchain_knowledge::Knowledge;
 use dropchain_report::log::Log;
-use dropchain_tune::{Configuration, Folds, Search, TuningData};
+use dropchain_tune::{Configuration, Folds, Search, TuneResult, TuningData};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{FileName, InputArguments, ThreadArguments};
 use crate::config::ConfigArguments;
-use crate::outputs::{CommandFiles, ModelArgument, ResultFile};
+use crate::outputs::{CommandFiles, ModelArgument, OutputKind, ResultFile};
 use crate::progress::Progress;
 use crate::template_arguments::{
     KnowledgeArguments, TemplateLimits, is_template_text, load_template, template_by_labels,
@@ -49,6 +50,9 @@ Examples:
   dropchain tune train.conll --dev dev.conll --template ner --template chunk \\
       --dropout 0,0.3,0.5 --edge-dropout 0.3,0.6 --l2 0.01,0.1,1 \\
       --model ner.model --log tune.jsonl
+
+  # The defaults of `train` by 10-fold cross-validation, and the predictions for all sentences
+  dropchain tune train.conll --folds 10 --only-defaults --predictions folds.conll
 
   # 30 random configurations, L2 from 0.01 to 1, by 5-fold cross-validation
   dropchain tune train.conll --folds 5 --template ner --random 30 \\
@@ -123,9 +127,51 @@ struct SearchOutputs {
     /// Write a log in JSON lines to this file: each result as soon as it is there
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
+    /// With --folds: write what a model of the other folds predicts for each training sentence,
+    /// with probabilities, as `tag --marginals` does (to .jsonl and .conllu in these formats)
+    ///
+    /// `eval`, `report` and `check --suspicious` read it, beside the training files.
+    #[arg(long, value_name = "FILE", requires = "folds")]
+    predictions: Option<PathBuf>,
     /// Print JSON instead of a table, with scores as fractions
     #[arg(long)]
     json: bool,
+}
+
+impl SearchOutputs {
+    /// Writes the out-of-fold predictions of a search, if they are to be written.
+    fn write_predictions(
+        &self,
+        result: &TuneResult,
+        corpus: &Corpus,
+        progress: &Progress,
+    ) -> Result<()> {
+        let (Some(file), Some(predictions)) = (&self.predictions, &result.out_of_fold) else {
+            return Ok(());
+        };
+        let name = file.display().to_string();
+        let columns = &result.model.header().columns;
+        let options = WriteOptions {
+            spans: predictions.evaluation().has_spans(),
+            label: columns.label_name().unwrap_or("label").to_owned(),
+            joined: columns.joined_names().to_vec(),
+            ..WriteOptions::new(match Format::guess(&name) {
+                Format::Jsonl => OutputFormat::Jsonl,
+                Format::Conllu => OutputFormat::Conllu,
+                _ => OutputFormat::Conll,
+            })
+        };
+        let mut text = Vec::new();
+        let mut writer = Writer::new(&mut text, &name, &options)?;
+        for tagged in predictions.tagged(corpus)? {
+            writer.write(&tagged)?;
+        }
+        writer.finish()?;
+        drop(writer);
+        ResultFile::new(file)?.save(&text)?;
+        progress.println(&format!("wrote {name}"));
+        Ok(())
+    }
 }
 
 /// How the search runs.
@@ -157,6 +203,7 @@ impl TuneCommand {
         interrupt::watch();
         let model = self.outputs.model.path(train);
         let file = ResultFile::new(&model)?;
+        self.outputs.predictions.as_deref().map(ResultFile::new).transpose()?;
         let log = self.outputs.log.as_deref().map(Log::create).transpose()?;
         let checkpoint = process.resume.open()?;
         process.threads.start_pool()?;
@@ -184,12 +231,11 @@ impl TuneCommand {
         let result = search.run(&data, &reporter);
         let has_started = reporter.started.get().is_some();
         let result = result.map_err(|error| process.resume.failed(error, has_started))?;
-        let results = Results {
-            result: &result,
-            dev_units: data.dev_units(&search.settings),
-            seconds: started.elapsed().as_secs_f64(),
-        };
-        let printed = self.write(&results, reporter, file, &models);
+        let results = Results { result: &result, seconds: started.elapsed().as_secs_f64() };
+        let printed = self.write(&results, reporter, file, &models).and_then(|printed| {
+            let corpus = &data.corpora.labeled;
+            self.outputs.write_predictions(&result, corpus, &progress).map(|()| printed)
+        });
         let printed = printed.map_err(|error| process.resume.failed(error, true))?;
         process.resume.end(&model, &result, printed, checkpoint)
     }
@@ -276,8 +322,11 @@ impl TuneCommand {
             .read(&self.config.config)
             .read_models(self.init.files());
         let ResumeArguments { checkpoint, resume } = &self.process.resume;
+        let predictions = self.outputs.predictions.as_deref();
+        let exists = "this file exists; remove it, or choose a new name";
         (self.outputs.model)
             .declare(files, train, self.outputs.log.as_deref())
+            .write_new("--predictions", OutputKind::Tagged, predictions, Some(exists))
             .write_checkpoint(checkpoint.as_deref(), *resume)
             .check()
     }

@@ -80,8 +80,9 @@ impl TuneObserver for SearchReporter<'_> {
     fn start(&self, plan: &Plan) {
         self.print_data(plan);
         let count = self.search.configurations.len();
+        let plural = if count == 1 { "" } else { "s" };
         self.progress.println(&format!(
-            "{count} configurations, {} training runs; {} in parallel; about {} of memory",
+            "{count} configuration{plural}, {} training runs; {} in parallel; about {} of memory",
             plan.runs,
             plan.concurrency,
             format_megabytes(plan.memory as usize)
@@ -109,7 +110,8 @@ impl TuneObserver for SearchReporter<'_> {
         if let Some(score) = format_score(trial).filter(|_| is_best) {
             interrupt::set_has_result();
             let flags = train_flags(&trial.configuration);
-            self.progress.println(&format!("best so far: {score} with {flags}"));
+            let with = if flags.is_empty() { "" } else { " with " };
+            self.progress.println(&format!("best so far: {score}{with}{flags}"));
         }
         self.log("configuration", trial);
     }
@@ -127,5 +129,12 @@ impl TuneObserver for SearchReporter<'_> {
     fn refit(&self, iterations: usize) {
         let what = "training the best configuration on all data";
         self.progress.update(&format!("{what} for {iterations} iterations"));
+    }
+
+    fn predicted(&self, number: usize, of: usize) {
+        self.progress.advance("predicting each fold with a model of the others", number, of);
+        if number == of && !self.progress.is_terminal() {
+            self.progress.update("predicted each fold with a model of the others");
+        }
     }
 }

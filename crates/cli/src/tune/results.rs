@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use dropchain::train::DevScore;
-use dropchain_tune::{Configuration, NoiseGain, PARAMETERS, TuneResult, text};
+use dropchain_tune::{Configuration, PARAMETERS, TuneResult, text};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::FileName;
@@ -20,61 +19,39 @@ pub fn train_flags(configuration: &Configuration) -> String {
     options.collect::<Vec<_>>().join(" ")
 }
 
+/// Maximum number of rows in the confusion table.
+const CONFUSIONS: usize = 10;
+
+/// What the scores below the table are.
+const OUT_OF_FOLD: &str = "out of fold: each sentence tagged by a model of the other folds, which \
+                           was trained as the model of all data";
+
 /// The results of a search.
 pub struct Results<'a> {
     pub result: &'a TuneResult,
-    /// What scores on development data count, in spans or tokens.
-    pub dev_units: Option<usize>,
     pub seconds: f64,
 }
 
 impl Results<'_> {
-    /// Formats the table, best configuration first, and the options of `train` that reproduce it.
+    /// Formats the table, best configuration first, what can be said of it, the options of `train`
+    /// that reproduce it, and with folds the scores of the out-of-fold predictions.
     pub fn table(&self) -> String {
-        let rows = self.result.table();
-        let mut text = format_table(rows.into_iter());
-        if let Some(best) = self.result.trials.first() {
-            let best = train_flags(&best.configuration);
-            let uncertainty = self.uncertainty().unwrap_or_default();
-            text += &format!("\n{uncertainty}best: {best}\n");
+        let mut text = format_table(self.result.table().into_iter()) + "\n";
+        for note in self.result.notes() {
+            text += &format!("{note}\n");
         }
-        if let Some(gain) = &self.result.noise_gain {
-            text += &format!("{}\n", self.format_gain(gain));
+        if let Some(best) = self.result.trials.first() {
+            let flags = train_flags(&best.configuration);
+            let defaults = if flags.is_empty() { "the defaults of `train`" } else { "" };
+            text += &format!("best: {flags}{defaults}\n");
+        }
+        if let Some(predictions) = &self.result.out_of_fold {
+            let scores = predictions.evaluation();
+            let labels = if scores.has_spans() { String::new() } else { scores.label_table() };
+            let confusions = scores.confusion_table(CONFUSIONS);
+            text += &format!("\n{OUT_OF_FOLD}\n{scores}{labels}\n{confusions}");
         }
         text
-    }
-
-    /// Says how uncertain scores on development data are: the standard error of the best one as a
-    /// proportion of spans or tokens, which is too small as far as these depend on one another.
-    fn uncertainty(&self) -> Option<String> {
-        let best = self.result.trials.first()?.score.as_ref()?.score;
-        let units = self.dev_units.filter(|&units| units > 0)?;
-        let error = 100.0 * (best.value() * (1.0 - best.value()) / units as f64).sqrt();
-        let what = match best {
-            DevScore::F1(_) => "spans",
-            DevScore::Accuracy(_) => "tokens",
-        };
-        Some(format!(
-            "a score on {units} {what} is uncertain by about ±{error:.2} (standard error): \
-             configurations this close are not told apart\n"
-        ))
-    }
-
-    /// Formats the difference between the best configurations with and without noise.
-    fn format_gain(&self, gain: &NoiseGain) -> String {
-        let (mean, deviation) = (100.0 * gain.mean, 100.0 * gain.standard_deviation);
-        let p = if gain.p_value < 0.001 {
-            "p < 0.001".to_owned()
-        } else {
-            format!("p = {:.3}", gain.p_value)
-        };
-        format!(
-            "dropout over the best without: {mean:+.2} ± {deviation:.2} points of {}, ahead in {} \
-             of {} folds ({p})",
-            self.result.metric(),
-            gain.ahead,
-            gain.fold_differences.len()
-        )
     }
 
     /// Returns all results as one JSON object.
@@ -90,6 +67,8 @@ impl Results<'_> {
         line.shift_remove("configurations");
         let best = self.result.trials.first().map(|best| best.number);
         line.insert("best".to_owned(), json!(best));
+        line.insert("table".to_owned(), json!(self.result.table()));
+        line.insert("notes".to_owned(), json!(self.result.notes()));
         line
     }
 
@@ -101,11 +80,6 @@ impl Results<'_> {
         }
         if let Some(rounded) = &result.rounded {
             progress.println(&rounded.to_string());
-        }
-        for (option, name) in
-            [("dropout", "dropout"), ("edge_dropout", "edge dropout"), ("l2", "L2")]
-        {
-            progress.println_all(suggestion(result, option, name));
         }
         if result.interrupted {
             progress.println("interrupted: not all configurations were trained to the end");
@@ -129,7 +103,7 @@ impl Results<'_> {
         let settings = &self.result.settings;
         let is_kept = |key: &str| {
             let option = key.replace('-', "_");
-            !["folds", "random"].contains(&key)
+            !["folds", "random", "only-defaults"].contains(&key)
                 && !PARAMETERS.iter().any(|parameter| parameter.option == option)
                 && (settings.has_noise() || !["noise", "unlabeled"].contains(&key))
         };
@@ -158,22 +132,4 @@ impl Results<'_> {
         }
         options
     }
-}
-
-/// Suggests extending the search if the best value of an option is the smallest or largest of
-/// several.
-fn suggestion(result: &TuneResult, option: &str, name: &str) -> Option<String> {
-    let trials = result.trials.iter();
-    let values = trials.filter_map(|trial| trial.configuration.value(option).as_f64());
-    let best = values.clone().next()?;
-    let is_largest = values.clone().all(|x| x <= best);
-    let is_smallest = values.clone().all(|x| x >= best);
-    let (end, direction) = match (is_largest, is_smallest) {
-        (true, false) => ("largest", "larger"),
-        (false, true) if best > 0.0 => ("smallest", "smaller"),
-        _ => return None,
-    };
-    Some(format!(
-        "the best {name}, {best}, is the {end} value tried; {direction} values may be better"
-    ))
 }

@@ -35,6 +35,22 @@ fn runs_of_two_passes_have_names() {
 }
 
 #[test]
+fn a_search_is_shown_with_what_it_says_of_the_best() {
+    let start = r#"{"event":"start","config":{"command":"tune","options":{}},"plan":{"runs":2}}"#;
+    let end = concat!(
+        r#"{"event":"end","table":[["L2","mean F1"],["0.1","80.00"],["1","79.00"]],"#,
+        r#""notes":["the best L2, 0.1, is the smallest value tried"]}"#
+    );
+    let log = format!("{start}\n{{\"event\":\"configuration\",\"number\":1}}\n");
+    let page = report(&format!("{log}{end}\n")).unwrap().html(None).unwrap();
+    for part in ["dropchain tune", "mean F1", "79.00", "is the smallest value tried"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let message = report(&log).unwrap_err().to_string();
+    assert!(message.starts_with("a.log: the search has not ended"), "{message}");
+}
+
+#[test]
 fn foreign_files_are_errors() {
     for (text, expected) in [
         ("Ann B-PER\n", "a.log:1: found \"Ann B-PER\"; expected a log in JSON lines"),

@@ -70,7 +70,7 @@ pub fn configuration(dropout: f64, l2: f64) -> Configuration {
 fn search(axes: &[(&str, &str)], change: fn(&mut TrainOptions)) -> Search<'static> {
     let settings_of = |options: &[(String, String)]| with_options(options, change);
     let axes = axes.iter().map(|(option, values)| (*option, values.parse().unwrap()));
-    let space = SearchSpace::new(&[], axes, &settings_of).unwrap();
+    let space = SearchSpace::new(&[], axes, false, &settings_of).unwrap();
     Search {
         configurations: space.grid().unwrap(),
         settings: settings_of(&[]).unwrap(),
@@ -103,13 +103,16 @@ fn searches() -> Vec<(Search<'static>, usize)> {
 struct Outcome {
     trials: Vec<Trial>,
     refit_iterations: Option<usize>,
+    predicted: Vec<Vec<String>>,
     file: Vec<u8>,
 }
 
 impl From<TuneResult> for Outcome {
     fn from(result: TuneResult) -> Self {
-        let TuneResult { trials, refit_iterations, model, .. } = result;
-        Self { trials, refit_iterations, file: model.as_bytes().to_vec() }
+        let TuneResult { trials, refit_iterations, out_of_fold, model, .. } = result;
+        let predicted = out_of_fold.iter().flat_map(OutOfFold::labels).map(<[String]>::to_vec);
+        let (predicted, file) = (predicted.collect(), model.as_bytes().to_vec());
+        Self { trials, refit_iterations, predicted, file }
     }
 }
 
@@ -179,6 +182,45 @@ fn the_final_model_has_the_iterations_and_the_recall_bias_of_the_folds() {
     let trainer = Trainer::with_settings(TrainSettings::new(options).unwrap());
     let trained = trainer.train(sample("train"), template(TEMPLATE), &mut ()).unwrap();
     assert!(result.model.as_bytes() == trained.model.as_bytes());
+}
+
+#[test]
+fn every_sentence_is_predicted_by_a_model_of_the_other_folds() {
+    let mut data = data(3);
+    let search = search(&ONE, |_| {});
+    let mut sentences = std::mem::take(&mut data.corpora.labeled).into_sentences();
+    sentences[0].layout.document_start = true; // of another sentence, which is none any more
+    data.folds = Some(Folds::new(&sentences, 3, 1).unwrap());
+    data.corpora.labeled = sentences.into();
+    let result = search.run(&data, &()).unwrap();
+    let found = result.out_of_fold.as_ref().unwrap();
+    let corpus = &data.corpora.labeled;
+    assert_eq!(found.labels().next(), Some(&[][..]));
+    // The model of the second fold, trained as that of all data.
+    let mut options = result.settings.all_options();
+    let score = result.trials[0].score.as_ref().unwrap();
+    options.max_iterations = Some(score.best_iteration);
+    options.recall_bias = Some(score.recall_bias).filter(|bias| *bias != 0.0);
+    let [rest, held_out] = data.parts(data.folds.as_ref().unwrap(), 0, 1);
+    let trainer = Trainer::with_settings(TrainSettings::new(options).unwrap());
+    let trained = trainer.train(rest, template(TEMPLATE), &mut ()).unwrap();
+    let tagger = dropchain::Tagger::new(trained.model);
+    let tagged = found.tagged(corpus).unwrap();
+    for sentence in held_out.iter().skip(1) {
+        let own = tagged.iter().find(|one| one.sentence == sentence).unwrap();
+        let tagging = tagger.tag(sentence).unwrap();
+        assert_eq!(own.labels, tagger.label_names(&tagging.labels));
+        for (t, label) in sentence.labels().unwrap().into_iter().enumerate() {
+            let probabilities = [&own.labels[t], label].map(|label| own.marginal(t, label));
+            assert!(probabilities.iter().all(|p| p.is_some_and(|p| p > 0.0)));
+        }
+    }
+    let scores = serde_json::json!(found);
+    assert_eq!(scores["sentences"], corpus.len() - 1);
+    assert_eq!(scores["f1"], found.evaluation().f1());
+    assert!(scores["confusions"].as_array().is_some_and(|all| !all.is_empty()));
+    assert_eq!(result.notes().len(), 1);
+    assert!(result.notes()[0].starts_with("mean F1 "), "{:?}", result.notes());
 }
 
 #[test]
