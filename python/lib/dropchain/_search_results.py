@@ -43,6 +43,8 @@ class Trial:
     """With folds: the score on each."""
     best_iteration: int | None
     """The iteration of the score."""
+    dev_mean: float | None
+    """The mean of five scores by which it was chosen: :attr:`Iteration.dev_mean`."""
     iterations: int
     """The number of iterations."""
     recall_bias: float | None
