@@ -76,8 +76,9 @@ impl TrainingRecord {
         let metric = self.dev_score().map_or("score", |(metric, _)| metric);
         Some(match (self.dev_mean, noise.lost) {
             (Some(kept), Some(lost)) => format!(
-                "kept iteration {iteration}, before the noise: on the development data {} did not \
-                 help (mean {metric} {} against {}); `dropout` 0 trains such a model from the start",
+                "kept iteration {iteration}, before the noise: on the development data {} did \
+                 not help (mean {metric} {} against {}); `dropout` 0 trains such a model from the \
+                 start",
                 noise.kind,
                 percent(kept),
                 percent(lost)

@@ -92,7 +92,7 @@ fn a_page_has_the_sections_that_there_are_inputs_for() {
     let page = report(&dir, "run.log");
     assert_sections(&page, &["summary", "training"]);
     let text = text_of(&page);
-    assert!(text.contains("L2 0.3 F1 75.00 1 – 1 0.2 patience"), "{text}");
+    assert!(text.contains("L2 0.3 F1 75.00 – 1 – 1 0.2 patience"), "{text}");
     assert!(
         text.contains("Kept F1 on development data 75.00 A run.log, iteration 1 of 1"),
         "{text}"

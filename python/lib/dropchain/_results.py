@@ -186,5 +186,6 @@ class TrainResult(Record):
     def __repr__(self) -> str:
         text = f"<TrainResult: {self.iterations} iterations, {self.end_reason}"
         if self.dev_score is not None:
-            text += f"; kept iteration {self.best_iteration}, dev {self.metric} {self.dev_score:.4f}"
+            score = f"dev {self.metric} {self.dev_score:.4f}"
+            text += f"; kept iteration {self.best_iteration}, {score}"
         return text + ">"

@@ -74,7 +74,8 @@ fn runs_are_sorted_by_score_with_the_settings_that_differ() {
     assert_eq!(
         rows(&page, "Runs, the best first, and the settings that differ</caption>"),
         [
-            "run kept score mean of 5 at iteration iterations seconds stop reason l2 max-iterations",
+            "run kept score mean of 5 at iteration iterations seconds stop reason l2 \
+             max-iterations",
             "A ★ 1.log F1 30.00 – 1 1 0.5 patience 0.3 0.3",
             "B 0.log F1 20.00 – 1 1 0.5 patience 0.2 0.2",
         ]
