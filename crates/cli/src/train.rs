@@ -51,7 +51,7 @@ Examples:
 
   # Word clusters from your own unlabeled text, and a list of names
   dropchain train train.conll --dev dev.conll --template ner --model ner.model \\
-      --clusters texts.txt --gazetteer cities.txt
+      --clusters texts.txt --gazetteers cities.txt
 
   # Continue with more data; or adapt a model, tied to the old weights
   dropchain train new.conll --init ner.model --model ner.model
