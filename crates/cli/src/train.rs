@@ -131,6 +131,10 @@ pub struct TrainCommand {
 const WITHOUT_DEV: &str = "no development data: trains to convergence; `--dev 10%` would stop \
                            early and keep an iteration by its scores";
 
+/// The notice that there is a better use of unlabeled text.
+const INSTEAD_OF_UNLABELED: &str = "--unlabeled rarely gains: --clusters of the same files \
+                                    usually gains more, and trains faster (docs/knowledge.md)";
+
 /// Parses a share of the training data.
 fn fraction(text: &str) -> Result<f64, String> {
     let percent = text.strip_suffix('%').and_then(|number| number.parse().ok());
@@ -339,6 +343,9 @@ impl TrainCommand {
         progress: &Progress,
     ) {
         notice_of_template(models, template, progress);
+        if self.training.has_unlabeled() && self.knowledge.files().clusters.is_empty() {
+            progress.println(INSTEAD_OF_UNLABELED);
+        }
         // The seed chooses what is held out, and fractions.
         let is_held_out = matches!(self.training.share_of_dev(&self.dev), Ok(Some(_)));
         let is_used = is_held_out || self.fraction.is_some();
