@@ -4,10 +4,15 @@
 //! an endless device is an error as soon as it exceeds the limit.
 
 use std::fs::{File, Metadata};
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use flate2::bufread::MultiGzDecoder;
+
 use crate::error::{Error, Result};
+
+/// The first two bytes of a gzip file.
+pub const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// An open input file.
 #[derive(Debug)]
@@ -169,8 +174,8 @@ pub fn read_text(path: &Path, limit: usize, what: &str) -> Result<String> {
     Ok(text)
 }
 
-/// Reads the beginning of a text file: at most `limit` bytes, and all but the last three of them if
-/// the file is longer.
+/// Reads the beginning of a text file, which gzip may have compressed: at most `limit` bytes, and
+/// all but the last three of them if the text is longer.
 ///
 /// # Errors
 ///
@@ -178,7 +183,14 @@ pub fn read_text(path: &Path, limit: usize, what: &str) -> Result<String> {
 pub fn read_text_prefix(path: &Path, limit: usize, what: &str) -> Result<String> {
     let mut file = InputFile::open(path, what)?;
     let mut bytes = Vec::new();
-    file.read_up_to(limit as u64, &mut bytes)?;
+    match file.peek(GZIP.len())? == GZIP {
+        true => {
+            let decoder = MultiGzDecoder::new(BufReader::new(GZIP.chain(&file.file)));
+            let read = decoder.take(limit as u64).read_to_end(&mut bytes);
+            read.map_err(|e| Error::io(path, e))?;
+        }
+        false => file.read_up_to(limit as u64, &mut bytes)?,
+    }
     if bytes.is_empty() && file.length().is_none() {
         let message = format!("is empty, or a pipe that no program writes to; expected {what}");
         return Err(unexpected(path, message));
@@ -235,6 +247,24 @@ mod tests {
         for (limit, expected) in [(6, "aé€"), (5, "aé"), (3, "aé"), (2, "a"), (0, "")] {
             assert_eq!(read_text_prefix(&path, limit, "text").unwrap(), expected);
         }
+    }
+
+    #[test]
+    fn compressed_text_is_read_up_to_the_limit_of_what_it_is() {
+        use flate2::{Compression, write::GzEncoder};
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("text.gz");
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        io::Write::write_all(&mut encoder, &[b'a'; 1 << 20]).unwrap();
+        let compressed = encoder.finish().unwrap();
+        fs::write(&path, [&compressed[..], &compressed].concat()).unwrap();
+        assert_eq!(read_text_prefix(&path, 100, "text").unwrap(), "a".repeat(100));
+        assert_eq!(read_text(&path, 2 << 20, "text").unwrap().len(), 2 << 20);
+        let error = read_text(&path, 1 << 20, "text").unwrap_err().to_string();
+        assert!(error.contains("has more than 1048576 bytes"), "{error}");
+        fs::write(&path, &compressed[..500]).unwrap();
+        let error = read_text(&path, 2 << 20, "text").unwrap_err().to_string();
+        assert!(error.contains("text.gz"), "{error}");
     }
 
     #[test]

@@ -62,6 +62,7 @@ pub mod tokenize;
 #[cfg(feature = "train")]
 pub mod train;
 
+mod csv;
 mod error;
 #[cfg(feature = "train")]
 mod exact_sum;

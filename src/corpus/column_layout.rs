@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::columns::{
-    JOINED_PARTIAL, find_labels, first_of_last, labeled_schema, no_label_column, split_blanks,
+    JOINED_PARTIAL, find_labels, first_of_last, labeled_schema, no_label_column, row_cells,
+    split_blanks,
 };
-use super::csv::{csv_cells, row_cells};
 use super::lines::InputLine;
 use super::parse::ReadOptions;
 use super::sheet::{Sheet, is_place_name, is_word_name};
+use crate::csv::csv_cells;
 use crate::error::{Error, Place, Result};
 use crate::sentence::{Schema, list_names};
 

@@ -1,6 +1,9 @@
 //! Column names, and selecting columns by name or index.
 
+use std::borrow::Cow;
+
 use super::lines::InputLine;
+use crate::csv::csv_cells;
 use crate::error::{Error, Result};
 use crate::sentence::{JOINT, Schema, list_names};
 
@@ -22,6 +25,14 @@ pub fn split_cells(line: &str) -> Vec<&str> {
     match line.contains('\t') {
         true => line.split('\t').collect(),
         false => split_blanks(line).collect(),
+    }
+}
+
+/// Splits a row into cells: at the separator of CSV if there is one, else at tabs or blanks.
+pub(super) fn row_cells(line: &str, separator: Option<char>) -> Vec<Cow<'_, str>> {
+    match separator {
+        Some(separator) => csv_cells(line, separator),
+        None => split_cells(line).into_iter().map(Cow::Borrowed).collect(),
     }
 }
 

@@ -11,9 +11,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::column_layout::ColumnLayout;
-use super::columns::{DOCUMENT_START, OUTSIDE, split_blanks};
+use super::columns::{DOCUMENT_START, OUTSIDE, row_cells, split_blanks};
 use super::conllu::{self, MiscLabels, MultiwordEnd, is_new_document};
-use super::csv::row_cells;
 use super::doubts::Doubts;
 use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};

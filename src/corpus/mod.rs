@@ -14,7 +14,6 @@ mod conllu;
 #[allow(clippy::module_inception)]
 mod corpus;
 mod crfsuite;
-mod csv;
 #[cfg(feature = "encodings")]
 mod decoding_reader;
 mod doubts;

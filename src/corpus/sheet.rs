@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::columns::{DOCUMENT_START, split_blanks};
-use super::csv::{csv_cells, row_cells};
+use super::columns::{DOCUMENT_START, row_cells, split_blanks};
 use super::guess::first_lines::first_lines;
 use super::lines::{LineReader, is_blank};
 use super::parse::ReadOptions;
+use crate::csv::csv_cells;
 use crate::error::Result;
 
 /// Separators of the cells of CSV.

@@ -9,15 +9,13 @@ use super::decoding_reader::DecodingReader;
 use super::guess::FileKind;
 use super::read_report::ReadReport;
 use super::text_encoding::TextEncoding;
+use crate::input_file::GZIP;
 
 /// A byte stream to read lines from.
 pub type InputStream = Box<dyn BufRead + Send>;
 
 /// Size of the buffer for decompressed data, in bytes.
 const BUFFER: usize = 64 << 10;
-
-/// The first two bytes of a gzip file.
-const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// The byte order marks of UTF-16.
 const UTF16_MARKS: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];

@@ -1,79 +1,71 @@
 //! Word clusters, such as Brown clusters, with their paths in a binary tree.
 
-use std::collections::BTreeMap;
+use std::hash::BuildHasher;
 
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::resource_kind::ResourceKind;
+use super::resource_text::cluster_lines;
 use super::resources::{Resource, Selection};
-use super::text::nonblank_lines;
+use super::text::{nonblank_lines, quote_start};
 use crate::error::{Error, Place, Result};
+use crate::name_list::NameList;
 
-/// A map from words to cluster paths.
-#[derive(Clone, Debug)]
+/// A map from words to cluster paths, of which there may be millions.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Clusters {
-    paths: HashMap<String, Box<str>>,
+    paths: Vec<Box<str>>, // of each cluster
+    words: NameList,
+    clusters: Vec<u32>,    // of each word
+    index: HashTable<u32>, // of words
+    hasher: DefaultHashBuilder,
 }
 
 impl Resource for Clusters {
-    /// Lines `path TAB word [TAB …]`, as written by Brown clustering programs, or what else
-    /// [`ResourceKind`] recognizes. The first path of a word wins.
+    /// The lines of [`cluster_lines`]. The first path of a word wins.
     fn parse(contents: &str, file: &str, selection: Selection) -> Result<Self> {
-        let mut paths = HashMap::new();
-        let mut add = |word: &str, path: &str| {
-            paths.entry_ref(&*selection.fold(word)).or_insert_with(|| path.into());
-        };
-        match ResourceKind::of(contents) {
-            ResourceKind::Table => {
-                let table: BTreeMap<String, u32> =
-                    serde_json::from_str(contents).map_err(|error| {
-                        let message = format!("{error}; expected a number for each word");
-                        Error::input(Place::line(file, error.line() as u64), message)
-                    })?;
-                let with_cluster = table.iter().filter(|(_, number)| **number > 0);
-                with_cluster.for_each(|(word, number)| add(word, &path_of_bits(*number)));
+        let mut clusters = Self::default();
+        for (i, line) in nonblank_lines(contents) {
+            let cells = line.split_once('\t');
+            let cells = cells.filter(|(_, word)| !word.is_empty() && !word.contains('\t'));
+            if let Some((path, _)) = cells.filter(|(path, _)| !path.is_empty()) {
+                clusters.paths.push(path.into());
             }
-            kind => {
-                for (i, line) in nonblank_lines(contents) {
-                    let (path, word) = cells(line, kind).ok_or_else(|| {
-                        let expected = "expected a cluster path, a tab and a word";
-                        Error::input(Place::line(file, i), format!("{expected}, found '{line}'"))
-                    })?;
-                    add(word, path);
-                }
-            }
+            let Some((_, word)) = cells.filter(|_| !clusters.paths.is_empty()) else {
+                let found = quote_start(line);
+                let message = format!("expected a cluster path, a tab and a word, found '{found}'");
+                return Err(Error::input(Place::line(file, i), message));
+            };
+            clusters.add(&selection.fold(word));
         }
-        if paths.is_empty() {
+        if clusters.words.is_empty() {
             return Err(Error::input(Place::file(file), "the cluster file is empty"));
         }
-        Ok(Self { paths })
+        Ok(clusters)
+    }
+
+    fn normalized(text: String, file: &str) -> Result<String> {
+        cluster_lines(&text, file)
     }
 }
 
-/// Returns the path and the word of a line.
-fn cells(line: &str, kind: ResourceKind) -> Option<(&str, &str)> {
-    let (path, word) = match kind {
-        ResourceKind::Numbered => {
-            let (word, path) = line.trim().split_once(char::is_whitespace)?;
-            (path.trim_start(), word)
-        }
-        _ => {
-            let (path, rest) = line.split_once('\t')?;
-            (path, rest.split('\t').next().unwrap_or(""))
-        }
-    };
-    (!path.is_empty() && !word.is_empty()).then_some((path, word))
-}
-
-/// Returns the bits of a number up to its highest, the least significant first.
-fn path_of_bits(number: u32) -> String {
-    format!("{number:b}").chars().rev().collect()
-}
-
 impl Clusters {
+    /// Adds a word to the last cluster, unless it is in one.
+    fn add(&mut self, word: &str) {
+        if self.path(word).is_none() {
+            let (words, hasher) = (&mut self.words, &self.hasher);
+            let number = words.len() as u32;
+            words.push(word.as_bytes());
+            let hash = |i: &u32| hasher.hash_one(words.get(*i as usize));
+            self.index.insert_unique(hash(&number), number, hash);
+            self.clusters.push(self.paths.len() as u32 - 1);
+        }
+    }
+
     /// Returns the cluster path of `word`.
     pub(super) fn path(&self, word: &str) -> Option<&str> {
-        self.paths.get(word).map(|path| &**path)
+        let is_word = |i: &u32| self.words.get(*i as usize) == word.as_bytes();
+        let i = *self.index.find(self.hasher.hash_one(word.as_bytes()), is_word)? as usize;
+        Some(&*self.paths[self.clusters[i] as usize])
     }
 }
 
@@ -85,13 +77,18 @@ mod tests {
 
     const LOWER: Selection = Selection { lower: true, ..ALL };
 
+    /// Parses a file as it is.
+    fn read(text: &str, selection: Selection) -> Result<Clusters> {
+        Clusters::parse(&Clusters::normalized(text.to_owned(), "c.txt")?, "c.txt", selection)
+    }
+
     #[test]
     fn a_word_has_the_path_of_its_cluster() {
-        let clusters = Clusters::parse("0110\tthe\t12\n01\tA\n", "c.txt", ALL).unwrap();
+        let clusters = read("0110\tthe\t12\n01\tA\n", ALL).unwrap();
         assert_eq!(clusters.path("the"), Some("0110"));
         assert_eq!(clusters.path("A"), Some("01"));
         assert_eq!(clusters.path("a"), None);
-        let clusters = Clusters::parse("01\tA\n11\ta\n", "c.txt", LOWER).unwrap();
+        let clusters = read("01\tA\n11\ta\n", LOWER).unwrap();
         assert_eq!(clusters.path("a"), Some("01"));
     }
 
@@ -102,21 +99,37 @@ mod tests {
             ("the\t0110\nRome\t01\n", "the", Some("0110")),
             ("{\"Rome\": 12, \"of\": 0}", "Rome", Some("0011")),
             ("{\"Rome\": 12, \"of\": 0}", "of", None),
+            (
+                "\u{feff}{\r\n  \"a\":8,\r\n  \"\\n\":8,\r\n  \"\\u00e9\":8\r\n}\r\n",
+                "é",
+                Some("0001"),
+            ),
+            ("NOUN\tdog\tx\nVERB\tran\n\tcame\n", "came", Some("VERB")),
         ] {
-            let clusters = Clusters::parse(text, "c.txt", ALL).unwrap();
-            assert_eq!(clusters.path(word), path, "{text}");
+            assert_eq!(read(text, ALL).unwrap().path(word), path, "{text}");
         }
     }
 
     #[test]
     fn errors_name_their_line() {
-        let error = |text: &str| Clusters::parse(text, "c.txt", ALL).unwrap_err().to_string();
-        assert_eq!(error(""), "c.txt: the cluster file is empty");
+        let error = |text: &str| read(text, ALL).unwrap_err().to_string();
+        for text in ["", "{}", "{\"a\": 0, \"\\t\": 3}"] {
+            assert_eq!(error(text), "c.txt: the cluster file is empty");
+        }
         assert_eq!(
-            error("01\ta\n0110 the\n"),
-            "c.txt:2: expected a cluster path, a tab and a word, found '0110 the'"
+            error("01\ta\n\n0110 the\n"),
+            "c.txt:3: expected a cluster path, a tab and a word, found '0110 the'"
         );
-        let message = error("{\"a\": 1,\n\"b\": -1}");
-        assert!(message.starts_with("c.txt:2: ") && message.contains("expected a number"));
+        for text in ["\ta\n", "01\t\t3\n", "01\t\n", &"x".repeat(500)] {
+            assert!(error(text).starts_with("c.txt:1: expected a cluster path, a tab"), "{text}");
+            assert!(error(text).len() < 120);
+        }
+        for number in ["-1", "1.5", "4294967296", "\"x\"", "[1]", "1e400", "1,\n\"c\""] {
+            let message = error(&format!("{{\"a\": 1,\n\"b\": {number}}}"));
+            let is_line = message.starts_with("c.txt:2: ") || message.starts_with("c.txt:3: ");
+            assert!(is_line && message.contains("expected a number for each word"), "{message}");
+        }
+        let many: String = (1..70_000).map(|i| format!("\"w{i}\":{i},")).collect();
+        assert!(error(&format!("{{{many}\"a\":0}}")).contains("more than 65536 clusters"));
     }
 }

@@ -2,13 +2,10 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::resource_kind::{ResourceKind, phrase_of_class};
+use super::resource_text::{check_length, phrase_lines};
 use super::resources::{Resource, Selection};
 use super::text::nonblank_lines;
 use crate::error::{Error, Place, Result};
-
-/// Maximum length of a phrase, in tokens. Bounds the matching time per token for any file.
-pub(super) const MAX_PHRASE: usize = 64;
 
 /// A set of phrases, stored as a trie over word ids.
 #[derive(Clone, Debug, Default)]
@@ -72,27 +69,22 @@ impl Lexicon {
 }
 
 impl Resource for Lexicon {
-    /// One phrase per line, tokens separated by white space, of at most 64 tokens. Classes before
-    /// the phrases, as Stanford's gazettes have them, are left out.
+    /// The lines of [`phrase_lines`]: a phrase each, tokens separated by white space.
     fn parse(contents: &str, file: &str, selection: Selection) -> Result<Self> {
         let mut lexicon = Self::default();
-        let is_gazette = ResourceKind::of(contents) == ResourceKind::Gazette;
         for (i, line) in nonblank_lines(contents) {
-            let phrase = phrase_of_class(line).filter(|_| is_gazette).unwrap_or(line);
-            let line = selection.fold(phrase);
-            let length = line.split_whitespace().count();
-            if length > MAX_PHRASE {
-                return Err(Error::input(
-                    Place::line(file, i),
-                    format!("a phrase of {length} tokens; at most {MAX_PHRASE} are allowed"),
-                ));
-            }
+            let line = selection.fold(line);
+            check_length(&line).map_err(|message| Error::input(Place::line(file, i), message))?;
             lexicon.insert(line.split_whitespace());
         }
         if lexicon.ends.is_empty() {
             return Err(Error::input(Place::file(file), "the lexicon is empty"));
         }
         Ok(lexicon)
+    }
+
+    fn normalized(text: String, file: &str) -> Result<String> {
+        phrase_lines(text, file)
     }
 }
 
@@ -131,18 +123,6 @@ mod tests {
     fn lower_case_lexica_fold_their_phrases() {
         let lexicon = Lexicon::parse("New York\n", "l.txt", LOWER).unwrap();
         assert_eq!(tags(&lexicon, "new york New"), "BE-");
-    }
-
-    #[test]
-    fn classes_of_gazettes_are_left_out() {
-        for (text, sentence, expected) in [
-            ("LOC New York\nPER Ann\n", "New York LOC", "BE-"),
-            ("FC York\nFC Ann\n", "FC York Ann", "BE-"),
-        ] {
-            assert_eq!(tags(&Lexicon::parse(text, "l.txt", ALL).unwrap(), sentence), expected);
-        }
-        let lexicon = Lexicon::parse("LOC New York\n", "l.txt", LOWER).unwrap();
-        assert_eq!(tags(&lexicon, "new york"), "BE");
     }
 
     #[test]

@@ -40,7 +40,7 @@
 //! | tokens → [`Template`] | `parser`, `pattern_parser`, `calls`, `expressions` |
 //! | parsed templates | `ast`, `function` |
 //! | files that templates refer to | `resources`, `lexicon`, `clusters`, `vectors` |
-//! | lines of a file → its kind | `resource_kind` |
+//! | lines of a file → its kind; what is stored of it | `resource_kind`; `resource_text` |
 //! | what is learned from the training data | `shape`, `caseless` |
 //! | [`Template`] + columns → [`Extractor`] | `bind`, `evaluation_plan` |
 //! | sentence → values | `extractor`, `evaluate`, `text_function`, `document` |
@@ -71,6 +71,7 @@ mod lines;
 mod parser;
 mod pattern_parser;
 mod resource_kind;
+mod resource_text;
 mod resources;
 mod shape;
 mod syntax;
@@ -91,6 +92,7 @@ pub use attribute::{Attribute, AttributeSink};
 pub(crate) use extractor::{BundleSink, Extractor};
 pub use function::ColumnRef;
 pub use resource_kind::ResourceKind;
+pub use resource_text::{cluster_lines, phrase_lines};
 pub use template_file::Template;
 pub(crate) use workspace::BundleKey;
 pub use workspace::Workspace;

@@ -58,6 +58,15 @@ pub(super) trait Resource: Any + Send + Sync + Sized {
     /// [`Error::Input`] at a line that is invalid.
     fn parse(text: &str, file: &str, selection: Selection) -> Result<Self>;
 
+    /// Returns the text to store and parse of what was read from `file`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] at a line that is invalid.
+    fn normalized(text: String, _file: &str) -> Result<String> {
+        Ok(text)
+    }
+
     /// Returns the length of the prefix of the text that is used.
     fn bytes_used(&self, text: &str) -> usize {
         text.len()
@@ -69,6 +78,7 @@ pub(super) struct Resources<'a> {
     /// The base of relative file names, for messages.
     directory: &'a Path,
     load: &'a mut dyn FnMut(&str) -> Result<String>,
+    is_stored: bool, // whether `load` returns texts as templates store them
     /// The regular expressions compiled so far.
     pub(super) expressions: Expressions,
     files: Vec<ResourceFile>,
@@ -88,6 +98,11 @@ impl<'a> Resources<'a> {
     /// used.
     pub(super) const READ_LIMIT: usize = MAX_BYTES + (1 << 20);
 
+    /// Creates an empty set; `load` returns a text that a template stores.
+    pub(super) fn stored(load: &'a mut dyn FnMut(&str) -> Result<String>) -> Self {
+        Self { is_stored: true, ..Self::new(Path::new(""), load) }
+    }
+
     /// Creates an empty set; `load` returns the text of a file.
     pub(super) fn new(
         directory: &'a Path,
@@ -96,6 +111,7 @@ impl<'a> Resources<'a> {
         Self {
             directory,
             load,
+            is_stored: false,
             expressions: Expressions::default(),
             files: Vec::new(),
             bytes_parsed: 0,
@@ -129,7 +145,7 @@ impl<'a> Resources<'a> {
         if let Some(parsed) = same.find_map(|(.., parsed)| parsed.clone().downcast().ok()) {
             return Ok(parsed);
         }
-        let text = self.load_text(reference)?;
+        let text = self.load_text::<T>(reference, selection)?;
         if selection.first.is_none() {
             check_size(text.len()).map_err(|message| reference.at.error(message))?;
         }
@@ -152,7 +168,11 @@ impl<'a> Resources<'a> {
         Ok(parsed)
     }
 
-    fn load_text(&mut self, reference: &FileReference<'_>) -> Result<Arc<str>> {
+    fn load_text<T: Resource>(
+        &mut self,
+        reference: &FileReference<'_>,
+        selection: Selection,
+    ) -> Result<Arc<str>> {
         let name = &reference.name;
         if let Some(file) = self.files.iter().find(|file| file.name == *name) {
             return Ok(file.text.clone());
@@ -162,7 +182,10 @@ impl<'a> Resources<'a> {
             return Err(reference.at.error(message));
         }
         let text: Arc<str> = match (self.load)(name) {
-            Ok(text) => text.into(),
+            Ok(text) if self.is_stored => text.into(),
+            // What is beyond the limit was not read.
+            Ok(text) if selection.first.is_none() && text.len() > MAX_BYTES => text.into(),
+            Ok(text) => T::normalized(text, &self.path(name))?.into(),
             Err(error) => {
                 let reason = match &error {
                     Error::Io { source, .. } => source.to_string(),

@@ -88,7 +88,8 @@ impl TryFrom<StoredTemplate> for Template {
             let text = files.get(name).ok_or_else(missing)?;
             Ok(text.as_ref().to_owned())
         };
-        let mut template = Self::parse(&stored.source, &stored.file, &mut load)?;
+        let resources = Resources::stored(&mut load);
+        let mut template = Self::parse_in(&stored.source, &stored.file, resources)?;
         template.known_words = Arc::new(stored.known_words.into_iter().collect());
         template.caseless = stored.caseless;
         Ok(template)
@@ -127,7 +128,7 @@ impl Template {
         file: &str,
         resources: &mut dyn FnMut(&str) -> Result<String>,
     ) -> Result<Self> {
-        Self::parse_in(Path::new(""), source, file, resources)
+        Self::parse_in(source, file, Resources::new(Path::new(""), resources))
     }
 
     /// Reads a template file. File names in it are relative to its directory.
@@ -161,20 +162,15 @@ impl Template {
         load: &mut dyn FnMut(&str) -> Result<String>,
     ) -> Result<Self> {
         let source = read_text(path, MAX_SOURCE, "a template")?;
-        Self::parse_in(directory, &source, &path.display().to_string(), load)
+        let resources = Resources::new(directory, load);
+        Self::parse_in(&source, &path.display().to_string(), resources)
     }
 
-    fn parse_in(
-        directory: &Path,
-        source: &str,
-        file: &str,
-        load: &mut dyn FnMut(&str) -> Result<String>,
-    ) -> Result<Self> {
+    fn parse_in(source: &str, file: &str, mut resources: Resources<'_>) -> Result<Self> {
         if source.len() > MAX_SOURCE {
             let message = format!("the template file is larger than {MAX_SOURCE} bytes");
             return Err(Error::input(Place::file(file), message));
         }
-        let mut resources = Resources::new(directory, load);
         let parsed = parse_lines(source, file, &mut resources)?;
         Ok(Self {
             source: source.into(),
@@ -220,7 +216,8 @@ impl Template {
     }
 
     /// Returns the template with more lines, which may refer to more files, given by name and
-    /// contents. It has learned nothing yet.
+    /// contents: vectors, [`cluster_lines`](super::cluster_lines) or
+    /// [`phrase_lines`](super::phrase_lines). It has learned nothing yet.
     ///
     /// # Errors
     ///
@@ -234,7 +231,7 @@ impl Template {
             Ok(found.ok_or_else(missing)?.1.to_owned())
         };
         let source = format!("{}\n{lines}", self.source.trim_end());
-        Self::parse(&source, &self.file, &mut load)
+        Self::parse_in(&source, &self.file, Resources::stored(&mut load))
     }
 
     /// Returns the template without the name of its file, which only error messages use.

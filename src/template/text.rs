@@ -5,6 +5,9 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+/// Maximum number of characters of a line quoted in a message.
+const MAX_QUOTED: usize = 40;
+
 /// A double-ended iterator over the grapheme clusters of a text.
 ///
 /// There is always a boundary between two ASCII characters, except inside CR LF. This fast path
@@ -68,6 +71,14 @@ pub(super) fn nonblank_lines(contents: &str) -> impl Iterator<Item = (u64, &str)
     let contents = contents.strip_prefix('\u{feff}').unwrap_or(contents);
     let numbered = (1..).zip(contents.lines());
     numbered.filter(|(_, line)| !line.trim().is_empty())
+}
+
+/// Returns the beginning of a line, to be quoted in a message.
+pub(super) fn quote_start(line: &str) -> String {
+    match line.char_indices().nth(MAX_QUOTED) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
 }
 
 /// Returns `; did you mean '…'?` with the candidate closest to `name`, if its edit distance is at

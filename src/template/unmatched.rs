@@ -7,19 +7,16 @@ use super::caseless::PREFIX;
 use super::function::{Operation, TemplateFunction};
 use super::syntax::quote;
 use super::template_file::Template;
-use super::text::nonblank_lines;
+use super::text::{nonblank_lines, quote_start};
 use super::text_function::TextFunction;
 use crate::sentence::Sentence;
 
-/// The functions that read files, and what these should have on a line.
+/// The functions that read files, and what their lines should have.
 const FILES: [(&str, &str); 3] = [
-    ("cluster", "a path, a tab and a word"),
-    ("lexicon", "a phrase"),
-    ("vector", "a word and its numbers"),
+    ("cluster", "a path, a tab and a word on each"),
+    ("lexicon", "a phrase on each, or a header with `name`"),
+    ("vector", "a word and its numbers on each"),
 ];
-
-/// Number of characters of a line that a warning shows.
-const SHOWN: usize = 40;
 
 /// A file of a template, and the lines that read it.
 struct File<'t> {
@@ -89,15 +86,14 @@ impl File<'_> {
         let call = format!("({}", quote(self.name));
         let is_called = |function: &str| self.heads[0].contains(&format!("{function}{call}"));
         let expected = FILES.into_iter().find(|(function, _)| is_called(function));
-        let expected = expected.map_or("words", |(_, expected)| expected);
+        let expected = expected.map_or("words on each", |(_, expected)| expected);
         let lines = nonblank_lines(self.text).count();
         let first = nonblank_lines(self.text).next().map_or("", |(_, line)| line);
-        let shown: String = first.chars().take(SHOWN).collect();
         format!(
             "warning: {}: nothing in the training data matches its {lines} lines; expected \
-             {expected} on each, the first is '{}'",
+             {expected}, the first is '{}'",
             self.name,
-            shown.escape_debug()
+            quote_start(first).escape_debug()
         )
     }
 }
@@ -155,7 +151,7 @@ mod tests {
                 "Oslo, Norway\nRome, Italy\n",
                 "word[0]=ran",
                 "warning: f: nothing in the training data matches its 2 lines; expected a phrase \
-                 on each, the first is 'Oslo, Norway'",
+                 on each, or a header with `name`, the first is 'Oslo, Norway'",
             ),
         ] {
             let found = template(source, file).unmatched_files([name.as_bytes()]);

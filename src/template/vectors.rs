@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use super::resources::{Resource, Selection};
+use super::text::quote_start;
 use crate::error::{Error, Place, Result};
 
 /// Maximum number of dimensions, equal to the maximum number of attributes per template line.
@@ -10,9 +11,6 @@ const MAX_DIMENSIONS: usize = 4096;
 
 /// Largest magnitude of a component, so that products of several numbers stay finite.
 const MAX_NUMBER: f32 = 1e15;
-
-/// Maximum number of characters of a line quoted in an error message.
-const MAX_QUOTED: usize = 40;
 
 /// A map from words to vectors of D dimensions.
 #[derive(Clone, Debug)]
@@ -85,7 +83,7 @@ impl Vectors {
             if cells.len() < 2 {
                 return Err(format!(
                     "expected a word and its numbers, found '{}'",
-                    quote_start(cells)
+                    quote_start(&cells.join(" "))
                 ));
             }
             self.set_dimensions(cells.len() - 1)?;
@@ -97,7 +95,7 @@ impl Vectors {
                 "found {} numbers; expected {}, as before ('{}')",
                 cells.len() - 1,
                 self.dimensions,
-                quote_start(cells)
+                quote_start(&cells.join(" "))
             ));
         }
         let word = selection.fold(&cells[..start].join(" ")).into_owned();
@@ -140,15 +138,6 @@ fn header_dimensions(cells: &[&str]) -> Option<usize> {
     };
     words.parse::<u64>().ok()?;
     dimensions.parse().ok()
-}
-
-/// Returns the beginning of a line, to be quoted in a message.
-fn quote_start(cells: &[&str]) -> String {
-    let line = cells.join(" ");
-    match line.char_indices().nth(MAX_QUOTED) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ impl Defaults {
     /// Dropout rate.
     pub const DROPOUT: f64 = 0.3;
     /// Weight of an unlabeled sentence.
-    pub const UNLABELED_WEIGHT: f64 = 0.2;
+    pub const UNLABELED_WEIGHT: f64 = 0.02;
     /// With more labels, only observed pairs of attribute and label get a weight.
     pub const MANY_LABELS: usize = 256;
     /// Warm-up iterations.

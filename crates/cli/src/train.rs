@@ -51,7 +51,7 @@ Examples:
 
   # Word clusters from your own unlabeled text, and a list of names
   dropchain train train.conll --dev dev.conll --template ner --model ner.model \\
-      --clusters texts.txt --gazetteer cities.txt
+      --clusters texts.txt --gazetteers cities.txt
 
   # Continue with more data; or adapt a model, tied to the old weights
   dropchain train new.conll --init ner.model --model ner.model
@@ -130,6 +130,10 @@ pub struct TrainCommand {
 /// The notice that training has no development data.
 const WITHOUT_DEV: &str = "no development data: trains to convergence; `--dev 10%` would stop \
                            early and keep an iteration by its scores";
+
+/// The notice that there is a better use of unlabeled text.
+const INSTEAD_OF_UNLABELED: &str = "--unlabeled rarely gains: --clusters of the same files \
+                                    usually gains more, and trains faster (docs/knowledge.md)";
 
 /// Parses a share of the training data.
 fn fraction(text: &str) -> Result<f64, String> {
@@ -339,6 +343,9 @@ impl TrainCommand {
         progress: &Progress,
     ) {
         notice_of_template(models, template, progress);
+        if self.training.has_unlabeled() && self.knowledge.files().clusters.is_empty() {
+            progress.println(INSTEAD_OF_UNLABELED);
+        }
         // The seed chooses what is held out, and fractions.
         let is_held_out = matches!(self.training.share_of_dev(&self.dev), Ok(Some(_)));
         let is_used = is_held_out || self.fraction.is_some();

@@ -203,7 +203,10 @@ impl TrainingArguments {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Unlabeled text")]
 struct UnlabeledArguments {
-    /// Files of unlabeled text for the noise term; labels in them are ignored
+    /// Unlabeled text for the noise term; --clusters of the same files usually gains more
+    ///
+    /// Parts of speech from 300 sentences: accuracy 89.90 without, 89.06 with --unlabeled (at the
+    /// weight 0.2, in 15 times the time), 90.93 with --clusters. Labels in the files are ignored.
     ///
     /// Names such as more.jsonl tell their formats; other files are as in --format, or without it
     /// .txt and - are raw text, the rest CoNLL.

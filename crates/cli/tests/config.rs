@@ -132,7 +132,7 @@ fn runs_with_templates_knowledge_and_two_passes_are_repeated() {
     dir.write("clusters.txt", "0110\tAnn\t12\n0111\tBob\t3\n10\tRome\t3\n");
     dir.write("two.tpl", "word\npredicted\n");
     for options in [
-        "--template my.tpl --clusters clusters.txt --gazetteer cities.txt",
+        "--template my.tpl --clusters clusters.txt --gazetteers cities.txt",
         "--template minimal --unlabeled dev.conll --unlabeled-weight 0.5",
         "--template two.tpl --dropout 0 --threads 1",
     ] {

@@ -76,6 +76,12 @@ fn unlabeled_text_of_any_format_changes_the_model() {
             last_iteration(&dir, &options)["objective"].clone()
         });
     assert_eq!(columns[0], columns[1]);
+    let options = "--template minimal --max-iterations 1 --model m";
+    let notice = "--clusters of the same files usually gains more";
+    for (clusters, is_said) in [("", true), ("--clusters raw.txt", false)] {
+        let line = format!("train train.conll --unlabeled raw.txt {clusters} {options}");
+        assert_eq!(dir.run(&line).stderr.contains(notice), is_said);
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::cluster::{Clusters, InternedText};
 use dropchain::corpus::{Format, ReadOptions, Reader, Supervision};
 use dropchain::kernel::memory::input_over_limit;
 use dropchain::sentence::Sentence;
+use dropchain::template::cluster_lines;
 use dropchain::{Error, Result};
 
 /// Learns clusters from the text of all files together.
@@ -36,6 +37,7 @@ pub(super) fn learn_clusters(
     let written = learned.write(&mut bytes);
     written.map_err(|error| Error::parameter(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|error| Error::parameter(error.to_string()))?;
+    let text = cluster_lines(&text, &name)?;
     Ok(KnowledgePart {
         clusters: Some(learned.count()),
         words: Some(words),

@@ -32,14 +32,19 @@ use std::path::Path;
 use cluster_text::learn_clusters;
 #[doc(hidden)]
 pub use cluster_text::{in_tenths, read_cluster_text};
-use dropchain::kernel::input_file::read_text_prefix;
-use dropchain::template::{ResourceKind, Template};
-use dropchain::{Error, Result};
+use dropchain::kernel::input_file::{read_text, read_text_prefix};
+use dropchain::template::{ResourceKind, Template, cluster_lines, phrase_lines};
+use dropchain::{Error, Place, Result};
 pub use options::{KnowledgeFiles, KnowledgeOptions};
 pub use part::{KnowledgeKind, KnowledgePart};
 
-/// Number of bytes of a file to read; a template holds fewer.
-const READ_LIMIT: usize = (192 << 20) + (1 << 20);
+/// Maximum number of bytes of a file, decompressed; a template holds fewer. Of longer files of
+/// vectors, the first words are used.
+const MAX_BYTES: usize = (192 << 20) + (1 << 20);
+
+/// Memory for a byte of short words of clusters, and of phrases (verbatim and in lower case).
+const CLUSTERS_IN_MEMORY: u64 = 10;
+const PHRASES_IN_MEMORY: u64 = 50;
 
 /// Files that have been read, and the lines of a template that use them.
 #[derive(Clone, Debug, Default)]
@@ -83,9 +88,8 @@ impl Knowledge {
         let gazetteers = files.gazetteers.iter();
         let gazetteers = gazetteers.map(|f| (KnowledgeKind::Gazetteer, f.as_path()));
         for (kind, file) in finished.chain(vectors).chain(gazetteers) {
-            let text = read_text_prefix(file, READ_LIMIT, "a text file")?;
             let name = knowledge.name(file);
-            let part = KnowledgePart::new(kind, name, &[file], text, options.vectors);
+            let part = read_part(kind, name, file, options)?;
             knowledge.parts.push(part);
         }
         Ok(knowledge)
@@ -142,6 +146,40 @@ impl Knowledge {
     }
 }
 
+/// Reads a file, as it is to be stored.
+fn read_part(
+    kind: KnowledgeKind,
+    name: String,
+    file: &Path,
+    options: &KnowledgeOptions,
+) -> Result<KnowledgePart> {
+    let (text, note) = match kind {
+        KnowledgeKind::Vectors => {
+            (read_text_prefix(file, MAX_BYTES, "a text file")?, String::new())
+        }
+        KnowledgeKind::Clusters => {
+            let text = read_text(file, MAX_BYTES, "a file of clusters")?;
+            (cluster_lines(&text, &file.to_string_lossy())?, String::new())
+        }
+        KnowledgeKind::Gazetteer => {
+            let text = read_text(file, MAX_BYTES, "a list of phrases")?;
+            let note = ResourceKind::of(&text).note();
+            (phrase_lines(text, &file.to_string_lossy())?, note)
+        }
+    };
+    // A word takes more in memory than in the file.
+    let needed = match kind {
+        KnowledgeKind::Vectors => 0,
+        KnowledgeKind::Clusters => CLUSTERS_IN_MEMORY * text.len() as u64,
+        KnowledgeKind::Gazetteer => PHRASES_IN_MEMORY * text.len() as u64,
+    };
+    options.read.limits.memory.check(needed, 0).map_err(|over| {
+        Error::input(Place::file(file.to_string_lossy()), format!("{over}; expected fewer words"))
+    })?;
+    let part = KnowledgePart::new(kind, name, &[file], text, options.vectors);
+    Ok(KnowledgePart { note, ..part })
+}
+
 /// Returns whether a file holds clusters, by its beginning.
 fn is_cluster_file(file: &Path) -> Result<bool> {
     if file == Path::new("-") {
@@ -149,7 +187,7 @@ fn is_cluster_file(file: &Path) -> Result<bool> {
             "clusters cannot be learned from standard input here; expected a file",
         ));
     }
-    // Compressed, or not readable at all, which reading it as text will tell.
+    // If it is no text at all, reading it as such will tell.
     let beginning = read_text_prefix(file, 1 << 16, "text or a cluster file").unwrap_or_default();
     Ok(ResourceKind::of(&beginning).has_clusters())
 }

@@ -7,12 +7,12 @@ use dropchain::corpus::ReadOptions;
 /// The files that the user has.
 #[derive(Clone, Debug, Default)]
 pub struct KnowledgeFiles {
-    /// Text to learn Brown clusters from, all of it together; or finished cluster files, as
-    /// `dropchain cluster` and other programs write them, each by itself. Contents tell which.
+    /// Text to learn Brown clusters from, all of it together; or finished cluster files of any
+    /// [`ResourceKind`](dropchain::template::ResourceKind), each by itself.
     pub clusters: Vec<PathBuf>,
     /// Word vectors in the formats of word2vec and GloVe.
     pub vectors: Vec<PathBuf>,
-    /// Lists of names, one phrase per line.
+    /// Lists of names of any [`ResourceKind`](dropchain::template::ResourceKind).
     pub gazetteers: Vec<PathBuf>,
 }
 

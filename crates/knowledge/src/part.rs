@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use dropchain::template::ResourceKind;
 use serde::Serialize;
 
 /// Lengths of the prefixes of cluster paths, and the positions around the token; see
@@ -49,7 +48,7 @@ pub struct KnowledgePart {
     pub name: String,
     /// The files as the user named them.
     pub files: Vec<String>,
-    /// Number of bytes that were read or, of learned clusters, of the resulting cluster file.
+    /// Number of bytes that were read of vectors; of others, that the template stores.
     pub bytes: usize,
     /// Number of clusters, if they were learned.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,6 +61,9 @@ pub struct KnowledgePart {
     pub tokens: Option<u64>,
     /// The terms of the template that look words up.
     pub terms: Vec<String>,
+    /// Says what of the file is read, if not all.
+    #[serde(skip)]
+    pub(super) note: String,
     #[serde(skip)]
     pub(super) text: String,
 }
@@ -96,6 +98,7 @@ impl KnowledgePart {
             words: None,
             tokens: None,
             terms,
+            note: String::new(),
             name,
             text,
         }
@@ -109,9 +112,8 @@ impl KnowledgePart {
                 "{clusters} clusters of {words} words, learned from {tokens} tokens of {files}"
             ),
             _ => {
-                let has_classes = ResourceKind::of(&self.text) == ResourceKind::Gazette;
-                let classes = if has_classes { ", whose classes are left out" } else { "" };
-                format!("{} of {files} ({} bytes){classes}", self.kind.description(), self.bytes)
+                let (kind, bytes, note) = (self.kind.description(), self.bytes, &self.note);
+                format!("{kind} of {files} ({bytes} bytes{note})")
             }
         }
     }

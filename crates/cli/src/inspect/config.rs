@@ -10,11 +10,11 @@ use crate::config::INPUT;
 use crate::training_arguments::is_share_of_dev;
 
 /// Options that add lines to a template or change it: its text in the model is not that of a file.
-const CHANGE_TEMPLATE: [&str; 5] = ["clusters", "vectors", "gazetteer", "document", "caseless"];
+const CHANGE_TEMPLATE: [&str; 5] = ["clusters", "vectors", "gazetteers", "document", "caseless"];
 
 /// Options whose values are names of files.
 const FILES: [&str; 9] =
-    [INPUT, "dev", "unlabeled", "clusters", "vectors", "gazetteer", "template", "init", "towards"];
+    [INPUT, "dev", "unlabeled", "clusters", "vectors", "gazetteers", "template", "init", "towards"];
 
 /// A configuration file, and what a reader should know of it.
 pub struct RunConfig<'a> {

@@ -1,6 +1,7 @@
 //! Tests on files in a temporary directory.
 
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
 
 use super::*;
@@ -81,7 +82,7 @@ fn clusters_of_text_are_those_that_the_command_learns() {
     let [part] = knowledge.parts() else {
         panic!("one clustering");
     };
-    assert_eq!(part.text.as_bytes(), bytes);
+    assert_eq!(part.text, cluster_lines(str::from_utf8(&bytes).unwrap(), "c").unwrap());
     assert_eq!(part.name, "a.txt");
     assert_eq!((part.clusters, part.words, part.tokens), (Some(3), Some(7), Some(23)));
     assert_eq!(part.files.len(), 2);
@@ -125,6 +126,41 @@ fn files_of_all_kinds_add_lines_that_say_where_they_come_from() {
     let stored = serde_json::to_string(&template).unwrap();
     let restored: Template = serde_json::from_str(&stored).unwrap();
     assert_eq!(attributes(&restored, "Rome", 0), attributes(&template, "Rome", 0));
+}
+
+#[test]
+fn files_of_other_programs_are_recognized_and_may_be_compressed() {
+    let json = r#"{"1": {"id": 1, "name": "New York"}, "2": {"id": 2, "name": "Rome"}}"#;
+    let files = Files::new(&[
+        ("en.json", "{\n  \"Rome\": 5,\n  \"of\": 0\n}"),
+        ("cities.json", json),
+        ("names", "SMITH 1.006 1.006 1\n"),
+    ]);
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(&fs::read(files.0.path().join("en.json")).unwrap()).unwrap();
+    fs::write(files.0.path().join("en.json.gz"), encoder.finish().unwrap()).unwrap();
+    let given = KnowledgeFiles {
+        clusters: files.paths(&["en.json.gz"]),
+        gazetteers: files.paths(&["cities.json", "names"]),
+        ..KnowledgeFiles::default()
+    };
+    let template = read(&given).unwrap().attach(&base()).unwrap();
+    assert_eq!(
+        attributes(&template, "Rome", 0)[1..3],
+        ["cluster(\"en.json.gz\", 4, 6, 10, 20)[0]=101:1", "lexicon(\"cities.json\")[0]=S:1"]
+    );
+    let found = attributes(&template, "Smith", 0);
+    assert!(found.contains(&"lexicon(\"names\")[0]=S:1".to_owned()), "{found:?}");
+    let sizes: Vec<_> = template.files().map(|(_, bytes)| bytes).collect();
+    assert_eq!(sizes, ["101\tRome\n".len(), "New York\nRome\n".len(), "SMITH\nSmith\n".len()]);
+    let stored = serde_json::to_string(&template).unwrap();
+    let restored: Template = serde_json::from_str(&stored).unwrap();
+    assert_eq!(attributes(&restored, "Smith", 0), found);
+
+    let mut options = KnowledgeOptions::default();
+    options.read.limits.memory = dropchain::MemoryLimit::Bytes(100);
+    let over = Knowledge::read(&given, &options, &mut |_| ()).unwrap_err().to_string();
+    assert!(over.contains("cities.json: about") && over.contains("fewer words"), "{over}");
 }
 
 #[test]

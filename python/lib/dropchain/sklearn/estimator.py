@@ -99,7 +99,7 @@ averaging
         The noise whose effect is minimized, and whose amount `dropout` is.
     warm_up : int, optional
         Number of iterations before those with noise.
-    unlabeled_weight : float, default=0.2
+    unlabeled_weight : float, default=0.02
         Weight of the sequences of `X_unlabeled` in the noise term.
     patience : int, optional
         With `X_dev`: stops after this many iterations without a better score on it (F1 of spans if

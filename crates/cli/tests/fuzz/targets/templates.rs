@@ -69,7 +69,23 @@ const PATTERNS: &[&str] = &[
     "[^a]",
     "\"",
 ];
-const FILES: &[&str] = &["0110\t", "\t7", "1 0.5 -1", "3 2", "Paris", "NaN", "inf", " ", "York"];
+const FILES: &[&str] = &[
+    "0110\t",
+    "\t7",
+    "1 0.5 -1",
+    "3 2",
+    "Paris",
+    "NaN",
+    "inf",
+    " ",
+    "York",
+    "{\"",
+    "\":3,",
+    "[\"",
+    "name\":\"",
+    "name,id",
+    "PER ",
+];
 
 /// Collects names and values of attributes.
 #[derive(Default)]

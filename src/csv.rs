@@ -2,19 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::columns::split_cells;
-
-/// Splits a row into cells: at the separator of CSV if there is one, else at tabs or blanks.
-pub(super) fn row_cells(line: &str, separator: Option<char>) -> Vec<Cow<'_, str>> {
-    match separator {
-        Some(separator) => csv_cells(line, separator),
-        None => split_cells(line).into_iter().map(Cow::Borrowed).collect(),
-    }
-}
-
 /// Splits a line of CSV into cells. In a quoted one, two quotes are one; a quote that does not end
 /// on the line is a character like others.
-pub(super) fn csv_cells(line: &str, separator: char) -> Vec<Cow<'_, str>> {
+pub(crate) fn csv_cells(line: &str, separator: char) -> Vec<Cow<'_, str>> {
     let (mut cells, mut rest) = (Vec::new(), Some(line));
     while let Some(text) = rest {
         let (cell, after) =
