@@ -16,11 +16,8 @@ lower[-2]
 lower[+2]
 
 # Pairs: `&` joins values to one attribute, as in `lower[-1]|lower[0]=to|run`.
-lower[-2] & lower[-1]
 lower[-1] & lower
 lower & lower[+1]
-lower[+1] & lower[+2]
-lower[-1] & lower[+1]
 
 # Beginnings and ends of 1 to 5 characters tell most of a word that training has not seen;
 # endings of the neighbors say what they are likely to be.
@@ -37,6 +34,9 @@ shape(collapsed)[-1]
 shape(collapsed)[+1]
 shape(collapsed)[-1] & shape(collapsed)
 shape(collapsed) & shape(collapsed)[+1]
+
+# The same with the length, and whether the word is known in lower case
+shape(dan2)
 
 # lower, upper, initial, mixed or none; a capital means less at the start of a sentence
 capitalization

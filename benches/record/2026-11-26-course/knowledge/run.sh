@@ -1,6 +1,7 @@
 #!/bin/sh
-# What resources of packages gain: sh run.sh PROGRAM CORPORA RESOURCES OUT. RESOURCES is the folder of docs/knowledge.md.
-# Every line of OUT/results.txt is a finished run: name, development data, test data. Test files are scored once a run.
+# What resources of packages gain: sh run.sh PROGRAM CORPORA RESOURCES OUT. RESOURCES is the folder
+# of docs/knowledge.md. Every line of OUT/results.txt is a finished run: name, development data,
+# test data. Test files are scored once a run.
 set -eu
 program=$1 corpora=$2 data=$3 out=$4
 english=$data/spacy_lookups_data/data/en_lexeme_cluster.json.gz
@@ -20,7 +21,8 @@ print("%.2f" % (100 * (all["accuracy"] if "--label" in sys.argv else value)))' "
 run() { # name, train, dev, test, options
     name=$1 train=$2 dev=$3 test=$4; shift 4
     if grep -q "^$name	" "$out/results.txt" 2>/dev/null; then return; fi
-    "$program" train "$train" --dev "$dev" "$@" --model "$out/$name.model" --log "$out/$name.log" --threads 1 --quiet
+    "$program" train "$train" --dev "$dev" "$@" --model "$out/$name.model" \
+        --log "$out/$name.log" --threads 1 --quiet
     label=$(echo "$*" | sed -n 's/.*\(--label [a-z]*\).*/\1/p')
     # shellcheck disable=SC2086
     printf '%s\t%s\t%s\n' "$name" "$(score "$out/$name.model" "$dev" $label)" \
