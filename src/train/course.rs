@@ -220,7 +220,7 @@ impl<'a> Course<'a> {
 
     /// Returns whether the weights of some iteration are kept, since they scored best.
     pub fn has_kept(&self) -> bool {
-        self.state.selection.kept.is_some()
+        self.state.selection.kept().is_some()
     }
 
     /// Chooses the iteration whose weights the model has, if no development data do.
@@ -319,7 +319,7 @@ impl<'a> Course<'a> {
         let scores = scorer.score(x, &selection.candidates(number))?;
         let scored = selection.score(number, &scores);
         let mean = self.set.chooses_on_dev().then(|| selection.decide(number, scored));
-        if selection.kept.is_some_and(|kept| kept.iteration == number) {
+        if selection.keeps(number) {
             kept.clear();
             kept.extend_from_slice(x);
         }
@@ -331,7 +331,7 @@ impl<'a> Course<'a> {
     fn dev_details(&mut self, number: usize, dev: ScoredBias) -> DevDetails {
         let selection = &self.state.selection;
         let mut details = DevDetails {
-            best_iteration: selection.kept.map_or(number, |kept| kept.iteration),
+            best_iteration: selection.kept().map_or(number, |(kept, _)| kept.iteration),
             waited: selection.waited(number),
             ..DevDetails::default()
         };
@@ -372,8 +372,8 @@ impl<'a> Course<'a> {
         let CourseState { progress, selection, kept, .. } = self.state;
         let iterations = progress.iterations;
         let warm_up = selection.warm_up(iterations);
-        let (best_iteration, recall_bias, theta) = match selection.kept {
-            Some(best) => (best.iteration, best.scored.recall_bias, kept),
+        let (best_iteration, recall_bias, theta) = match selection.kept() {
+            Some((best, scored)) => (best.iteration, scored.recall_bias, kept),
             None => {
                 let iteration = selection.chosen.unwrap_or(iterations);
                 (iteration, selection.recall_bias().0, outcome.x)
@@ -390,8 +390,8 @@ impl<'a> Course<'a> {
             warm_up,
             best_iteration,
             time,
-            dev: selection.kept.map(|best| best.scored.score),
-            dev_mean: selection.kept.map(|best| best.mean),
+            dev: selection.kept().map(|(_, scored)| scored.score),
+            dev_mean: selection.kept().map(|(best, _)| best.mean),
             recall_bias,
             regularization: regularization.describe(noise.as_ref()),
             noise,

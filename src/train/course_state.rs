@@ -24,6 +24,6 @@ pub(super) struct CourseState {
 impl CourseState {
     /// Returns whether the weights that are kept have this dimension.
     pub fn fits(&self, dimension: usize) -> bool {
-        self.selection.kept.is_none() || self.kept.len() == dimension
+        self.selection.kept().is_none() || self.kept.len() == dimension
     }
 }

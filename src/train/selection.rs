@@ -71,20 +71,6 @@ impl MeanChoice {
         self.recent.push_back(score);
         self.recent.iter().sum::<f64>() / self.recent.len() as f64
     }
-
-    /// Returns whether an iteration is the one that is kept so far.
-    pub fn keeps(&self, iteration: usize) -> bool {
-        self.kept.is_some_and(|kept| kept.iteration == iteration)
-    }
-}
-
-/// The iteration whose weights are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Kept {
-    pub iteration: usize,
-    pub scored: ScoredBias,
-    /// The mean score by which it was chosen.
-    pub mean: f64,
 }
 
 /// Chooses one of the iterations by their scores on development data.
@@ -92,8 +78,7 @@ pub(super) struct Kept {
 pub(super) struct Selection {
     search: RecallBiasSearch,
     choice: MeanChoice,
-    /// The best iteration so far; none without development data that choose.
-    pub kept: Option<Kept>,
+    scored: Option<ScoredBias>, // of the iteration that is kept
     /// Otherwise the iteration that the learner has chosen, unless it is the last.
     pub chosen: Option<usize>,
     /// The iteration from which patience counts, in a stage that stops early.
@@ -108,7 +93,7 @@ impl Selection {
         Self {
             search,
             choice: MeanChoice::default(),
-            kept: None,
+            scored: None,
             chosen: None,
             patience_start: None,
             before_noise: None,
@@ -139,15 +124,26 @@ impl Selection {
         self.search.choose(&candidates, scores)
     }
 
+    /// Returns the iteration that is kept so far, with its scores; none without development data
+    /// that choose.
+    pub fn kept(&self) -> Option<(MeanScore, ScoredBias)> {
+        self.choice.kept.zip(self.scored)
+    }
+
+    /// Returns whether an iteration is the one that is kept so far.
+    pub fn keeps(&self, iteration: usize) -> bool {
+        self.choice.kept.is_some_and(|kept| kept.iteration == iteration)
+    }
+
     /// Decides on an iteration with this score, and returns the mean score. Its weights are to be
-    /// kept if it is now the one in `kept`.
+    /// kept if the selection [keeps](Self::keeps) it.
     pub fn decide(&mut self, iteration: usize, scored: ScoredBias) -> f64 {
         if self.before_noise.is_some_and(|last| iteration == last + 1) {
             self.choice.begin_stage();
         }
         let mean = self.choice.add(iteration, scored.score.value());
-        if self.choice.keeps(iteration) {
-            self.kept = Some(Kept { iteration, scored, mean });
+        if self.keeps(iteration) {
+            self.scored = Some(scored);
         }
         mean
     }
@@ -170,7 +166,7 @@ impl Selection {
     /// kept iteration is none of them.
     pub fn lost_after(&self, warm_up: usize) -> Option<f64> {
         let best = self.choice.best_of_stage.filter(|best| best.iteration > warm_up)?;
-        self.kept.filter(|kept| kept.iteration <= warm_up).map(|_| best.mean)
+        self.choice.kept.filter(|kept| kept.iteration <= warm_up).map(|_| best.mean)
     }
 
     /// Returns how many of the iterations belong to the warm-up.
@@ -214,7 +210,7 @@ mod tests {
                 break;
             }
         }
-        (selection.kept.unwrap().iteration, number)
+        (selection.kept().unwrap().0.iteration, number)
     }
 
     /// The mean scores of iterations, as the definition says.

@@ -288,9 +288,7 @@ impl SearchRun<'_> {
         let iterations = if trained.end.has_result() { trained.end.iterations } else { 0 };
         Ok(((trained, record), is_refit.then_some(iterations)))
     }
-}
 
-impl SearchRun<'_> {
     /// Predicts each fold with a model of the others, which is trained as that of all data; `None`
     /// if it is interrupted.
     fn out_of_fold(

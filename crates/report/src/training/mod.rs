@@ -97,8 +97,7 @@ fn table_of(runs: &[NamedRun], settings: &Settings) -> Table {
             let score = score.to_string().replace("accuracy", "acc.");
             score.replace(' ', "\u{a0}")
         }));
-        let mean = end.and_then(|end| end.dev_mean);
-        cells.push(mean.map_or("–".to_owned(), percent));
+        cells.push(or_empty(end.and_then(|end| end.dev_mean), percent));
         cells.push(or_empty(at, |i| i.to_string()));
         cells
             .extend(has_noise.then(|| or_empty(run.noise(), |noise| noise.iterations.to_string())));
