@@ -9,6 +9,8 @@
 //! in `src/`. A module with the name of a public one ([`corpus`], [`train`], …) lists the parts of
 //! that one which other crates need and users do not.
 
+#[path = "aligned.rs"]
+pub mod aligned;
 #[cfg(feature = "train")]
 #[path = "atomic_file.rs"]
 pub mod atomic_file;

@@ -69,9 +69,11 @@ mod exact_sum;
 mod name_list;
 mod second_pass;
 
+use kernel::{
+    aligned, chain, extract, fingerprint, ids, input_file, interrupt, math, memory, random, simd,
+};
 #[cfg(feature = "train")]
 use kernel::{atomic_file, noise, objective, optim, ranks, score};
-use kernel::{chain, extract, fingerprint, ids, input_file, interrupt, math, memory, random, simd};
 
 #[doc(inline)]
 pub use corpus::Corpus;

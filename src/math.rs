@@ -42,16 +42,16 @@ fn exp_in_range(x: f64) -> f64 {
     const ROUND: f64 = 6_755_399_441_055_744.0;
     /// log 2 in two parts. The first has few enough bits that its product with any n is exact.
     const LN_2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
-    let rounded = x * std::f64::consts::LOG2_E + ROUND;
+    let rounded = x.mul_add(std::f64::consts::LOG2_E, ROUND);
     let n = rounded - ROUND;
-    let r = (x - n * LN_2[0]) - n * LN_2[1];
+    let r = n.mul_add(-LN_2[1], n.mul_add(-LN_2[0], x));
     // Estrin's scheme: pairs of terms are summed independently, for a shorter dependency chain.
     let (r2, c) = (r * r, &INVERSE_FACTORIALS);
     let r4 = r2 * r2;
-    let low = (c[2] + c[3] * r) + (c[4] + c[5] * r) * r2;
-    let middle = (c[6] + c[7] * r) + (c[8] + c[9] * r) * r2;
-    let high = (c[10] + c[11] * r) + (c[12] + c[13] * r) * r2;
-    let series = 1.0 + (r + r2 * (low + r4 * (middle + r4 * high)));
+    let low = r2.mul_add(r.mul_add(c[5], c[4]), r.mul_add(c[3], c[2]));
+    let middle = r2.mul_add(r.mul_add(c[9], c[8]), r.mul_add(c[7], c[6]));
+    let high = r2.mul_add(r.mul_add(c[13], c[12]), r.mul_add(c[11], c[10]));
+    let series = 1.0 + r2.mul_add(r4.mul_add(r4.mul_add(high, middle), low), r);
     series * f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52)
 }
 
@@ -101,7 +101,7 @@ pub fn add(sums: &mut [f64], terms: &[f64]) {
 #[inline]
 pub(crate) fn add_scaled(sums: &mut [f64], factor: f64, terms: &[f64]) {
     for (sum, term) in sums.iter_mut().zip(terms) {
-        *sum += factor * term;
+        *sum = factor.mul_add(*term, *sum);
     }
 }
 

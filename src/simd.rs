@@ -1,13 +1,17 @@
 //! Runtime SIMD dispatch.
 //!
-//! A portable x86-64 binary is compiled for SSE2, which has vectors of two `f64`, while nearly
-//! every processor has AVX2, with four, and many have AVX-512, with eight. [`dispatch`] compiles a
-//! [`Kernel`] for all of them and chooses at run time, depending on the processor. On other
-//! architectures it is an ordinary call.
+//! A portable x86-64 binary is compiled for SSE2, which has vectors of two `f64` and no fused
+//! multiply-add, while processors since 2013 have AVX2 and FMA, with four, and many have AVX-512,
+//! with eight. [`dispatch`] compiles a [`Kernel`] for all of them and chooses at run time,
+//! depending on the processor. On other architectures it is an ordinary call.
 //!
 //! The result has the same bits in any case: kernels are plain Rust that the compiler
-//! auto-vectorizes, and it neither reorders floating-point sums nor contracts them to fused
-//! multiply-adds. It only processes more independent elements at once.
+//! auto-vectorizes. It does not reorder floating-point sums, but only processes more independent
+//! elements at once; and where a kernel says [`f64::mul_add`], the result is rounded once. A
+//! processor without such an instruction calls a function instead, which takes many times as long
+//! ([`has_fused_multiply_add`]).
+
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// A computation that is compiled for several instruction sets.
 ///
@@ -19,90 +23,146 @@ pub trait Kernel {
 
     /// Runs the computation. Mark the implementation, and every function that it calls in a loop,
     /// `#[inline(always)]`: code that is not inlined is compiled for the baseline only.
-    fn run(self) -> Self::Output;
+    ///
+    /// `WIDE` is whether sums of 128 numbers fit in the vector registers, otherwise 48 do: kernels
+    /// may choose the shape of their tiles by it, as long as the bits do not depend on it.
+    fn run<const WIDE: bool>(self) -> Self::Output;
 }
 
 /// Runs `kernel`, compiled for the widest vectors that the processor supports.
+#[inline]
 pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
-    match InstructionSet::of_processor() {
+    match InstructionSet::selected() {
         InstructionSet::Avx512 => {
-            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
             fn with_avx512<K: Kernel>(kernel: K) -> K::Output {
-                kernel.run()
+                kernel.run::<true>()
             }
-            // SAFETY: the processor supports AVX-512.
+            // SAFETY: the processor supports AVX-512 and FMA.
             #[allow(unsafe_code)]
             return unsafe { with_avx512(kernel) };
         }
         InstructionSet::Avx2 => {
-            #[target_feature(enable = "avx2")]
+            #[target_feature(enable = "avx2,fma")]
             fn with_avx2<K: Kernel>(kernel: K) -> K::Output {
-                kernel.run()
+                kernel.run::<false>()
             }
-            // SAFETY: the processor supports AVX2.
+            // SAFETY: the processor supports AVX2 and FMA.
             #[allow(unsafe_code)]
             return unsafe { with_avx2(kernel) };
         }
         InstructionSet::Baseline => {}
     }
-    kernel.run()
+    kernel.run::<false>()
+}
+
+/// Returns whether fused multiply-adds, which all training kernels consist of, are instructions.
+pub fn has_fused_multiply_add() -> bool {
+    !cfg!(any(target_arch = "x86", target_arch = "x86_64", target_family = "wasm"))
+        || InstructionSet::selected() != InstructionSet::Baseline
 }
 
 /// The instruction sets that kernels are compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InstructionSet {
     /// The instructions that every processor of the target has.
     Baseline,
-    /// AVX2: vectors of four `f64`.
+    /// AVX2 and FMA: vectors of four `f64`.
     Avx2,
     /// AVX-512 (F, BW, DQ, VL): vectors of eight `f64`.
     Avx512,
 }
 
+/// The instruction set that [`dispatch`] chooses, plus 1; 0: not known yet.
+static SELECTED: AtomicU8 = AtomicU8::new(0);
+
 impl InstructionSet {
-    /// Returns the one that [`dispatch`] chooses on this processor.
-    #[inline]
+    /// All, the widest vectors first.
+    const ALL: [Self; 3] = [Self::Avx512, Self::Avx2, Self::Baseline];
+
+    /// Returns the widest of this processor.
     pub fn of_processor() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
             use std::arch::is_x86_feature_detected as has;
-            if has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
-                return Self::Avx512;
-            }
-            if has!("avx2") {
-                return Self::Avx2;
-            }
+            let wide = has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl");
+            return match has!("avx2") && has!("fma") {
+                true if wide => Self::Avx512,
+                true => Self::Avx2,
+                false => Self::Baseline,
+            };
         }
+        #[allow(unreachable_code)] // there
         Self::Baseline
+    }
+
+    /// Makes [`dispatch`] choose this one, or the widest of this processor if it does not have this
+    /// one, for all threads: for tests and measurements. Results do not depend on it.
+    pub fn select(self) {
+        SELECTED.store(self.min(Self::of_processor()) as u8 + 1, Ordering::Relaxed);
+    }
+
+    /// Returns the one that [`dispatch`] chooses.
+    #[inline]
+    pub fn selected() -> Self {
+        let number = SELECTED.load(Ordering::Relaxed);
+        let known = Self::ALL.into_iter().find(|set| *set as u8 + 1 == number);
+        known.unwrap_or_else(|| {
+            Self::of_processor().select();
+            Self::of_processor()
+        })
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use std::sync::Mutex;
+
     use super::*;
+
+    /// Asserts that kernels that `run` calls give the same bits with every instruction set of the
+    /// processor.
+    pub(crate) fn assert_same_bits(run: impl Fn() -> Vec<f64>) {
+        static SELECTION: Mutex<()> = Mutex::new(());
+        let _selection = SELECTION.lock().unwrap();
+        let bits = InstructionSet::ALL.map(|set| {
+            set.select();
+            run().into_iter().map(f64::to_bits).collect::<Vec<_>>()
+        });
+        InstructionSet::of_processor().select();
+        assert!(!bits[0].is_empty());
+        for (set, other) in InstructionSet::ALL.iter().zip(&bits).skip(1) {
+            assert_eq!(&bits[0], other, "{set:?}");
+        }
+    }
 
     /// Sums of products and of quotients, with rounding in every step.
     struct Sums<'a>(&'a [f64]);
 
     impl Kernel for Sums<'_> {
-        type Output = [u64; 8];
+        type Output = Vec<f64>;
 
         #[inline(always)]
-        fn run(self) -> [u64; 8] {
-            let mut sums = [0.1; 8];
+        fn run<const WIDE: bool>(self) -> Vec<f64> {
+            let mut sums = [0.1_f64; 8];
             for chunk in self.0.as_chunks::<8>().0 {
                 for (sum, x) in sums.iter_mut().zip(chunk) {
-                    *sum = *sum * x + 1.0 / (1.0 + x * x);
+                    *sum = sum.mul_add(*x, 1.0 / x.mul_add(*x, 1.0));
                 }
             }
-            sums.map(f64::to_bits)
+            sums.to_vec()
         }
     }
 
     #[test]
     fn every_instruction_set_gives_the_same_bits() {
         let numbers: Vec<f64> = (0..8000).map(|i| f64::from(i).sin()).collect();
-        assert_eq!(dispatch(Sums(&numbers)), Sums(&numbers).run());
+        assert_same_bits(|| dispatch(Sums(&numbers)));
+    }
+
+    #[test]
+    fn the_instruction_set_is_one_that_the_processor_has() {
+        assert!(InstructionSet::selected() <= InstructionSet::of_processor());
     }
 }

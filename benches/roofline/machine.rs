@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::sync::Barrier;
 use std::time::Instant;
 
-use dropchain::kernel::simd::{self, InstructionSet, Kernel};
+use dropchain::kernel::simd::{self, Kernel};
 
 use crate::corpus::Numbers;
 
@@ -36,14 +36,9 @@ pub struct Machine {
     pub triad: [ByThreads; LEVELS.len()],
     /// Σ a, bytes per second of all threads.
     pub sum: [ByThreads; LEVELS.len()],
-    /// Multiplications and additions in `f64`, dispatched like the kernels of the library, in
-    /// operations per second of all threads.
+    /// Fused multiply-adds in `f64`, dispatched like the kernels of the library: operations per
+    /// second of all threads, two for each.
     pub peak: ByThreads,
-    /// The same in `f32`.
-    pub single_peak: ByThreads,
-    /// Fused multiply-adds in `f64`, two operations each; `None` unless the kernels are compiled
-    /// for AVX-512, since the dispatch for AVX2 has none.
-    pub fused_peak: Option<ByThreads>,
 }
 
 impl Machine {
@@ -62,13 +57,7 @@ impl Machine {
             capacity,
             triad: bytes.map(|bytes| by_threads(|threads| triad(bytes, threads))),
             sum: bytes.map(|bytes| by_threads(|threads| sum(bytes, threads))),
-            peak: by_threads(|threads| arithmetic(threads, |n| simd::dispatch(DoubleChains(n)))),
-            single_peak: by_threads(|threads| {
-                arithmetic(threads, |n| simd::dispatch(SingleChains(n)))
-            }),
-            fused_peak: is_avx512().then(|| {
-                by_threads(|threads| arithmetic(threads, |n| simd::dispatch(FusedChains(n))))
-            }),
+            peak: by_threads(|threads| arithmetic(threads, |n| simd::dispatch(Chains(n)))),
         }
     }
 
@@ -166,7 +155,7 @@ impl Kernel for Triad<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    fn run<const WIDE: bool>(self) {
         for ((a, b), c) in self.0.iter_mut().zip(self.1).zip(self.2) {
             *a = b + 0.75 * c;
         }
@@ -195,7 +184,7 @@ impl Kernel for Sum<'_> {
     type Output = f64;
 
     #[inline(always)]
-    fn run(self) -> f64 {
+    fn run<const WIDE: bool>(self) -> f64 {
         let mut sums = [0.0; 32];
         for chunk in self.0.as_chunks::<32>().0 {
             for (sum, x) in sums.iter_mut().zip(chunk) {
@@ -213,11 +202,6 @@ const STEPS: usize = 100_000;
 /// registers of AVX-512 and of AVX2.
 const CHAINS: [usize; 2] = [12 * 8, 12 * 4];
 
-/// Returns whether the kernels are compiled for AVX-512.
-fn is_avx512() -> bool {
-    InstructionSet::of_processor() == InstructionSet::Avx512
-}
-
 /// Returns operations per second, given what runs a number of steps and returns the number of
 /// operations of each.
 fn arithmetic(threads: usize, run: impl Fn(usize) -> usize + Sync) -> f64 {
@@ -229,61 +213,30 @@ fn arithmetic(threads: usize, run: impl Fn(usize) -> usize + Sync) -> f64 {
     (threads * STEPS * run(1)) as f64 / seconds
 }
 
-/// Runs `N` independent chains x ← step(x, factor, term) of two operations; returns the number of
-/// operations of a step of all.
+/// Independent chains of fused multiply-adds; returns the number of operations of a step of all.
+struct Chains(usize);
+
+impl Kernel for Chains {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<const WIDE: bool>(self) -> usize {
+        match WIDE {
+            true => chains::<{ CHAINS[0] }>(self.0),
+            false => chains::<{ CHAINS[1] }>(self.0),
+        }
+    }
+}
+
 #[inline(always)]
-fn chains<T: Copy + From<f32>, const N: usize>(steps: usize, step: impl Fn(T, T, T) -> T) -> usize {
-    let [factor, term] = black_box([0.5, 1.0].map(T::from));
+fn chains<const N: usize>(steps: usize) -> usize {
+    let [factor, term]: [f64; 2] = black_box([0.5, 1.0]);
     let mut chains = [term; N];
     for _ in 0..steps {
         for x in &mut chains {
-            *x = step(*x, factor, term);
+            *x = x.mul_add(factor, term);
         }
     }
     black_box(chains);
     2 * N
-}
-
-/// Chains of separate multiplications and additions in `f64`, as in the kernels of the library.
-struct DoubleChains(usize);
-
-impl Kernel for DoubleChains {
-    type Output = usize;
-
-    #[inline(always)]
-    fn run(self) -> usize {
-        let step = |x, factor, term| x * factor + term;
-        match is_avx512() {
-            true => chains::<f64, { CHAINS[0] }>(self.0, step),
-            false => chains::<f64, { CHAINS[1] }>(self.0, step),
-        }
-    }
-}
-
-/// The same in `f32`.
-struct SingleChains(usize);
-
-impl Kernel for SingleChains {
-    type Output = usize;
-
-    #[inline(always)]
-    fn run(self) -> usize {
-        let step = |x, factor, term| x * factor + term;
-        match is_avx512() {
-            true => chains::<f32, { 2 * CHAINS[0] }>(self.0, step),
-            false => chains::<f32, { 2 * CHAINS[1] }>(self.0, step),
-        }
-    }
-}
-
-/// Chains of fused multiply-adds in `f64`, which the library does not use: their bits differ.
-struct FusedChains(usize);
-
-impl Kernel for FusedChains {
-    type Output = usize;
-
-    #[inline(always)]
-    fn run(self) -> usize {
-        chains::<f64, { CHAINS[0] }>(self.0, f64::mul_add)
-    }
 }

@@ -4,11 +4,11 @@
 //! CORPORA holds the public corpora (see `corpora/fetch.sh`); without it, the cases are the corpus
 //! of the bench `speed`. For every kernel of training and of tagging the table has the operations
 //! and bytes counted from the shape of the data, its time, and the percentage of the limit: the
-//! time that this work takes at least, at the peak of arithmetic or the bandwidth of the level of
-//! the memory hierarchy in which the data lie, whichever is longer. Peak and bandwidth are those of
-//! plain loops in the same run. "% 2" is that on two threads at once. Shares are of an evaluation
-//! without noise and with it ("noisy"); those of L-BFGS of an iteration of training; those below
-//! it of tagging.
+//! time that this work takes at least, at the peak of fused multiply-adds or the bandwidth of the
+//! level of the memory hierarchy in which the data lie, whichever is longer. Peak and bandwidth are
+//! those of plain loops in the same run. "% 2" is that on two threads at once. Shares are of an
+//! evaluation without noise and with it ("noisy"); those of L-BFGS of an iteration of training;
+//! those below it of tagging. The last table is that of docs/speed.md.
 //!
 //! All kernels compute in `f64`; the pairs of L-BFGS and the weights of models are stored in `f32`.
 #![allow(clippy::print_stdout)] // prints its results
@@ -134,6 +134,7 @@ fn main() {
             }
         }
     }
+    report::print_summary(&machine, &results);
     if let Some(path) = json {
         let text = serde_json::to_string_pretty(&report::json(&machine, &results)).unwrap();
         std::fs::write(path, text + "\n").unwrap();

@@ -20,7 +20,7 @@ pub struct CaseResult {
 
 /// Returns the name of what kernels are compiled for.
 fn instructions() -> String {
-    format!("{:?}", InstructionSet::of_processor()).to_uppercase()
+    format!("{:?}", InstructionSet::selected()).to_uppercase()
 }
 
 /// Prints what plain loops reach.
@@ -32,16 +32,7 @@ pub fn print_machine(machine: &Machine) {
         println!("triad, {name:6} GB/s {:15} {}", "", billions(machine.triad[level]));
         println!("sum, {name:6} GB/s {:17} {}", "", billions(machine.sum[level]));
     }
-    let peaks = [
-        ("multiply and add, f64", Some(machine.peak)),
-        ("multiply and add, f32", Some(machine.single_peak)),
-        ("fused, f64", machine.fused_peak),
-    ];
-    for (name, peak) in peaks {
-        if let Some(peak) = peak {
-            println!("{name:22} Gflop/s     {}", billions(peak));
-        }
-    }
+    println!("fused multiply-adds    Gflop/s     {}", billions(machine.peak));
 }
 
 /// Prints the results of a case.
@@ -98,6 +89,31 @@ pub fn print_case(machine: &Machine, case: &CaseResult) {
     }
 }
 
+/// Prints the table of docs/speed.md: percent of the limit on one thread, and shares.
+pub fn print_summary(machine: &Machine, cases: &[CaseResult]) {
+    let cells = |cell: &dyn Fn(&CaseResult) -> String| {
+        cases.iter().map(|case| format!(" {} |", cell(case))).collect::<String>()
+    };
+    println!(
+        "
+| kernel |{}",
+        cells(&|case| format!("K = {}", case.labels))
+    );
+    println!("|---|{}", cells(&|_| "--:".to_owned()));
+    for i in 0..cases.first().map_or(0, |case| case.rows.len()) {
+        let cell = |case: &CaseResult| {
+            let row = &case.rows[i];
+            let percent = 100.0 * row.work.limit(machine, 1).1 / row.seconds[0];
+            let [plain, noisy] = row.shares;
+            let share = noisy.filter(|_| row.kernel != "L-BFGS").or(plain).unwrap_or(0.0);
+            format!("{percent:.0} ({:.0})", 100.0 * share)
+        };
+        println!("| {} |{}", cases[0].rows[i].kernel, cells(&cell));
+    }
+    let ratio = |case: &CaseResult| format!("{:.2}", case.evaluation[1] / case.evaluation[0]);
+    println!("| evaluation with noise, by one without |{}", cells(&ratio));
+}
+
 /// Returns everything as JSON: bytes, operations and seconds.
 pub fn json(machine: &Machine, cases: &[CaseResult]) -> Value {
     let levels = LEVELS.iter().enumerate().map(|(level, name)| {
@@ -137,8 +153,6 @@ pub fn json(machine: &Machine, cases: &[CaseResult]) -> Value {
         "instructions": instructions(),
         "levels": levels.collect::<Vec<_>>(),
         "peak": machine.peak,
-        "single_peak": machine.single_peak,
-        "fused_peak": machine.fused_peak,
         "cases": cases.collect::<Vec<_>>(),
     })
 }

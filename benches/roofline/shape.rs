@@ -2,11 +2,12 @@
 //!
 //! Per entry of X, S = X·Θ multiplies and adds a row of K weights; with noise, V takes a square, a
 //! product and a sum more. G = Xᵀ·D is the same by columns. Per token, forward-backward with
-//! expectations has 3 multiply-adds per pair of labels and an exponential (35 operations) per
+//! expectations has 3 multiply-adds per pair of labels and an exponential (40 operations) per
 //! label, the noise term 13 multiply-adds per pair (`src/noise/adjoint_kernel/mod.rs`).
 
 use dropchain::kernel::extract::Dataset;
 use dropchain::kernel::score::{BlockPartition, ParameterSpace};
+use dropchain::kernel::simd::InstructionSet;
 
 use crate::machine::Machine;
 use crate::work::Work;
@@ -15,12 +16,20 @@ use crate::work::Work;
 const F64: f64 = 8.0;
 /// Bytes of an index.
 const INDEX: f64 = 4.0;
-/// Operations of an exponential (`src/math.rs`).
-const EXPONENTIAL: f64 = 35.0;
-/// Bytes that a tile of 4 × 8 sums loads per multiply-add: 12 doubles for 32.
-const TILE: f64 = 12.0 * F64 / 32.0;
+/// Operations of an exponential (`src/math.rs`): two for each fused multiply-add.
+const EXPONENTIAL: f64 = 40.0;
 /// Blocks of lanes above which scores and variances take a pass each.
 const BLOCKS_TOGETHER: f64 = 3.0;
+
+/// Bytes that a tile loads per multiply-add (`src/chain/products.rs`): 8 rows × 24 columns of
+/// AVX-512, 4 × 8 elsewhere.
+fn tile() -> f64 {
+    let (rows, columns) = match InstructionSet::selected() {
+        InstructionSet::Avx512 => (8.0, 24.0),
+        _ => (4.0, 8.0),
+    };
+    F64 * (rows + columns) / (rows * columns)
+}
 
 /// The numbers that work is counted from.
 pub struct Shape {
@@ -89,7 +98,7 @@ impl Shape {
         let operations = self.tokens * (6.0 * k * k + (EXPONENTIAL + 10.0) * k);
         let matrix = k * self.stride * F64;
         let mut work = Work::new(machine, operations, 2.0 * rows * k * F64, matrix);
-        work += Work::new(machine, 0.0, rows * k * TILE, matrix);
+        work += Work::new(machine, 0.0, rows * k * tile(), matrix);
         work += Work::new(machine, 0.0, 12.0 * rows * F64, 5.0 * self.sentence_array());
         work
     }
@@ -102,7 +111,7 @@ impl Shape {
         let operations = self.tokens * (26.0 * k * k + 35.0 * k);
         let matrix = k * self.stride * F64;
         let mut work = Work::new(machine, operations, 2.0 * rows * k * F64, matrix);
-        work += Work::new(machine, 0.0, 11.0 * rows * k * TILE, matrix);
+        work += Work::new(machine, 0.0, 11.0 * rows * k * tile(), matrix);
         work += Work::new(machine, 0.0, 16.0 * self.sentences * matrix, 12.0 * matrix);
         work += Work::new(machine, 0.0, 40.0 * rows * F64, 17.0 * self.sentence_array());
         work

@@ -7,6 +7,7 @@
 
 use std::time::Instant;
 
+use dropchain::kernel::aligned::Aligned;
 use dropchain::kernel::chain::{EdgeSums, LabelWeights, Lattice, ScoreArrays, Scores, Transitions};
 use dropchain::kernel::extract::{Dataset, Target};
 use dropchain::kernel::noise::{
@@ -92,9 +93,9 @@ struct Thread<'a> {
     regularizer: Option<Box<dyn Regularizer>>,
     lattice: Lattice,
     sums: EdgeSums,
-    pairs: [Vec<f64>; 2],       // [K][stride]
-    variances: Vec<f64>,        // [T][stride] of a sentence
-    derivatives: [Vec<f64>; 2], // [tokens of a block][stride] of scores and variances
+    pairs: [Vec<f64>; 2],      // [K][stride]
+    variances: Aligned,        // [T][stride] of a sentence
+    derivatives: [Aligned; 2], // [tokens of a block][stride] of scores and variances
     gradient: Vec<f64>,
 }
 
@@ -116,8 +117,8 @@ impl<'a> Thread<'a> {
             lattice: Lattice::default(),
             sums: EdgeSums::new(&shared.transitions),
             pairs: [(); 2].map(|()| vec![0.0; pairs]),
-            variances: Vec::new(),
-            derivatives: [(); 2].map(|()| vec![0.0; rows]),
+            variances: Aligned::default(),
+            derivatives: [(); 2].map(|()| Aligned::zeros(rows)),
             gradient: vec![0.0; shared.theta.len()],
         }
     }
@@ -186,7 +187,7 @@ impl<'a> Thread<'a> {
         let (length, is_noisy) = (rows.len(), self.regularizer.is_some());
         let [scores, by_variance] = &mut self.derivatives;
         let (scores, by_variance) = (&mut scores[rows.clone()], &mut by_variance[rows]);
-        self.variances.resize(length, 0.0);
+        self.variances.resize(length);
         let variances =
             is_noisy.then_some(Variances { values: &mut self.variances, rate: NOISE.rates()[0] });
 

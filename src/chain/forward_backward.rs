@@ -73,7 +73,7 @@
 use super::label_pairs::LabelPairs;
 use super::lattice::{Lattice, Mode};
 use super::products::{
-    FLOOR, LANES, across, blocks, blocks_mut, exponentiate_rows, lane_sum, lanewise,
+    FLOOR, across, blocks, blocks_mut, by_stride, exponentiate_rows, lane_sum, lanewise,
     row_times_matrix,
 };
 use super::scores::{LabelMask, Scores};
@@ -156,7 +156,7 @@ fn independent(lattice: &mut Lattice) {
     let rows = lattice.psi.chunks_exact(stride);
     let rows = rows.zip(lattice.alpha.chunks_exact_mut(stride));
     for ((psi, alpha), scale) in rows.zip(&mut lattice.scale) {
-        *scale = lane_sum(psi);
+        *scale = lane_sum::<4>(psi);
         let factor = 1.0 / *scale;
         for (alpha, psi) in alpha.iter_mut().zip(psi) {
             *alpha = psi * factor;
@@ -185,7 +185,7 @@ impl Kernel for ScaledPasses<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run(self) -> bool {
+    fn run<const WIDE: bool>(self) -> bool {
         let (lattice, transitions) = (self.lattice, self.transitions);
         let (labels, stride) = (lattice.shape.labels, lattice.shape.stride);
         lattice.mode = Mode::Scaled;
@@ -199,20 +199,12 @@ impl Kernel for ScaledPasses<'_> {
         }
         let floor = &transitions.floor;
         if let (Some(pairs), true) = (transitions.pairs(), lattice.edge.is_empty()) {
-            return passes::<0, _>(lattice, floor, PairPotentials(pairs));
+            return passes::<4, 0, _>(lattice, floor, PairPotentials(pairs));
         }
-        // With a constant number of blocks a whole row of sums stays in registers.
-        match stride / LANES {
-            1 => passes::<1, _>(lattice, floor, DensePotentials::<1>(transitions)),
-            2 => passes::<2, _>(lattice, floor, DensePotentials::<2>(transitions)),
-            3 => passes::<3, _>(lattice, floor, DensePotentials::<3>(transitions)),
-            4 => passes::<4, _>(lattice, floor, DensePotentials::<4>(transitions)),
-            5 => passes::<5, _>(lattice, floor, DensePotentials::<5>(transitions)),
-            6 => passes::<6, _>(lattice, floor, DensePotentials::<6>(transitions)),
-            7 => passes::<7, _>(lattice, floor, DensePotentials::<7>(transitions)),
-            // 0 stands for any number, one block at a time.
-            _ => passes::<0, _>(lattice, floor, DensePotentials::<0>(transitions)),
-        }
+        let (forward, backward) = (transitions.potentials(), transitions.transposed_potentials());
+        by_stride!(stride, |L, B| {
+            passes::<L, B, _>(lattice, floor, DensePotentials::<L, B> { forward, backward })
+        })
     }
 }
 
@@ -225,19 +217,22 @@ trait SharedPotentials: Copy {
     fn backward(self, x: &[f64], first: &[f64], out: &mut [f64]);
 }
 
-/// A weight for every pair, `B` blocks per row, 0 for any number.
+/// A weight for every pair, in rows of `B` blocks of `L` lanes ([`by_stride`]).
 #[derive(Clone, Copy)]
-struct DensePotentials<'a, const B: usize>(&'a Transitions);
+struct DensePotentials<'a, const L: usize, const B: usize> {
+    forward: &'a [f64],  // [K][S] e
+    backward: &'a [f64], // [K][S] its transpose
+}
 
-impl<const B: usize> SharedPotentials for DensePotentials<'_, B> {
+impl<const L: usize, const B: usize> SharedPotentials for DensePotentials<'_, L, B> {
     #[inline(always)]
     fn forward(self, x: &[f64], first: &[f64], out: &mut [f64]) {
-        row_times_matrix::<B>(x, self.0.potentials(), first, out);
+        row_times_matrix::<L, B>(x, self.forward, first, out);
     }
 
     #[inline(always)]
     fn backward(self, x: &[f64], first: &[f64], out: &mut [f64]) {
-        row_times_matrix::<B>(x, self.0.transposed_potentials(), first, out);
+        row_times_matrix::<L, B>(x, self.backward, first, out);
     }
 }
 
@@ -261,24 +256,23 @@ impl SharedPotentials for PairPotentials<'_> {
     }
 }
 
-/// Runs both passes; `B` is the number of blocks per row, 0 for any. Returns whether R is small
-/// enough.
+/// Runs both passes over rows of `B` blocks of `L` lanes; returns whether R is small enough.
 #[inline(always)]
-fn passes<const B: usize, P: SharedPotentials>(
+fn passes<const L: usize, const B: usize, P: SharedPotentials>(
     lattice: &mut Lattice,
     floor: &[f64],
     potentials: P,
 ) -> bool {
-    let stride = if B == 0 { lattice.shape.stride } else { B * LANES };
+    let stride = if B == 0 { lattice.shape.stride } else { B * L };
     let floor = &floor[..stride];
-    let lowest = forward::<B, P>(floor, lattice, potentials);
-    let highest = backward(floor, lattice, potentials);
+    let lowest = forward::<L, B, P>(floor, lattice, potentials);
+    let highest = backward::<L, P>(floor, lattice, potentials);
     highest.max(1.0) / lowest.min(1.0) <= MAX_RATIO
 }
 
 /// Fills α̂ and c; returns min c.
 #[inline(always)]
-fn forward<const B: usize, P: SharedPotentials>(
+fn forward<const L: usize, const B: usize, P: SharedPotentials>(
     floor: &[f64],
     lattice: &mut Lattice,
     potentials: P,
@@ -298,15 +292,15 @@ fn forward<const B: usize, P: SharedPotentials>(
         } else {
             let before = &done[(t - 1) * stride..][..lattice.shape.labels];
             match lattice.edge.get(t * size..(t + 1) * size) {
-                Some(edge) => row_times_matrix::<B>(before, edge, floor, alpha),
+                Some(edge) => row_times_matrix::<L, B>(before, edge, floor, alpha),
                 None => potentials.forward(before, floor, alpha),
             }
-            let from = blocks(psi).iter().zip(blocks(floor));
-            for (alpha, (psi, floor)) in blocks_mut(alpha).iter_mut().zip(from) {
-                *alpha = lanewise(|j| alpha[j] * psi[j] + floor[j]);
+            let from = blocks::<L>(psi).iter().zip(blocks::<L>(floor));
+            for (alpha, (psi, floor)) in blocks_mut::<L>(alpha).iter_mut().zip(from) {
+                *alpha = lanewise(|j| alpha[j].mul_add(psi[j], floor[j]));
             }
         }
-        let scale = lane_sum(alpha);
+        let scale = lane_sum::<L>(alpha);
         let factor = 1.0 / scale;
         alpha.iter_mut().for_each(|x| *x *= factor);
         lattice.scale[t] = scale;
@@ -317,10 +311,14 @@ fn forward<const B: usize, P: SharedPotentials>(
 
 /// Fills β̂, v̂ and the node marginals; returns max β̂, which is ∞ if it overflows.
 #[inline(always)]
-fn backward<P: SharedPotentials>(floor: &[f64], lattice: &mut Lattice, potentials: P) -> f64 {
+fn backward<const L: usize, P: SharedPotentials>(
+    floor: &[f64],
+    lattice: &mut Lattice,
+    potentials: P,
+) -> f64 {
     let stride = floor.len();
     let (labels, size) = (lattice.shape.labels, lattice.shape.labels * stride);
-    let mut highest = [0.0; LANES];
+    let mut highest = [0.0; L];
     for t in (0..lattice.shape.tokens).rev() {
         if lattice.interrupt.is_set() {
             break;
@@ -332,23 +330,23 @@ fn backward<P: SharedPotentials>(floor: &[f64], lattice: &mut Lattice, potential
             beta[..labels].fill(1.0);
             beta[labels..].fill(0.0);
         }
-        let alpha = blocks(&lattice.alpha[row..][..stride]);
-        let psi = blocks(&lattice.psi[row..][..stride]);
+        let alpha = blocks::<L>(&lattice.alpha[row..][..stride]);
+        let psi = blocks::<L>(&lattice.psi[row..][..stride]);
         let suffix = &mut lattice.suffix[row..][..stride];
-        let marginals = blocks_mut(&mut lattice.marginals[row..][..stride]);
+        let marginals = blocks_mut::<L>(&mut lattice.marginals[row..][..stride]);
         let factor = 1.0 / lattice.scale[t];
-        let from = blocks(beta).iter().zip(blocks(floor)).zip(alpha.iter().zip(psi));
-        let to = blocks_mut(suffix).iter_mut().zip(marginals);
+        let from = blocks::<L>(beta).iter().zip(blocks::<L>(floor)).zip(alpha.iter().zip(psi));
+        let to = blocks_mut::<L>(suffix).iter_mut().zip(marginals);
         for (((beta, floor), (alpha, psi)), (suffix, marginal)) in from.zip(to) {
             // β̂/c first: ψ̂·β̂ can underflow where the quotient does not.
-            *suffix = lanewise(|j| psi[j] * (beta[j] * factor) + floor[j]);
+            *suffix = lanewise(|j| psi[j].mul_add(beta[j] * factor, floor[j]));
             *marginal = lanewise(|j| alpha[j] * beta[j]);
             highest = lanewise(|j| if beta[j] > highest[j] { beta[j] } else { highest[j] });
         }
         if t > 0 {
             let out = &mut before[row - stride..];
             match lattice.edge.get(t * size..(t + 1) * size) {
-                Some(edge) => matrix_times_column(stride, edge, suffix, out),
+                Some(edge) => matrix_times_column::<L>(stride, edge, suffix, out),
                 None => potentials.backward(&suffix[..labels], floor, out),
             }
         }
@@ -358,16 +356,13 @@ fn backward<P: SharedPotentials>(floor: &[f64], lattice: &mut Lattice, potential
 
 /// out[a] = φ + Σ_b matrix[a][b]·x[b], 0 in the padding; matrix `[K][S]`, x and out `[S]`.
 #[inline(always)]
-fn matrix_times_column(stride: usize, matrix: &[f64], x: &[f64], out: &mut [f64]) {
+fn matrix_times_column<const L: usize>(stride: usize, matrix: &[f64], x: &[f64], out: &mut [f64]) {
     out.fill(0.0);
-    let (x, _) = x[..stride].as_chunks::<LANES>();
+    let x = blocks::<L>(&x[..stride]);
     for (out, row) in out.iter_mut().zip(matrix.chunks_exact(stride)) {
-        let (row, _) = row.as_chunks::<LANES>();
-        let mut sums = [0.0; LANES];
-        for (row, x) in row.iter().zip(x) {
-            for ((sum, weight), x) in sums.iter_mut().zip(row).zip(x) {
-                *sum += weight * x;
-            }
+        let mut sums = [0.0; L];
+        for (row, x) in blocks::<L>(row).iter().zip(x) {
+            sums = lanewise(|j| row[j].mul_add(x[j], sums[j]));
         }
         *out = FLOOR + across(sums);
     }

@@ -17,7 +17,7 @@
 //!
 //! Memory O(K + P): there is no matrix over all pairs.
 
-use super::products::{LANES, across, exponentiate, lane_sum, padded};
+use super::products::{across, exponentiate, lane_sum, lanewise, padded};
 use crate::math::set_zeros;
 use crate::simd::{self, Kernel};
 
@@ -117,8 +117,8 @@ impl PairLists {
     #[inline(always)]
     pub fn product(&self, background: f64, x: &[f64], first: &[f64], out: &mut [f64]) {
         let x = &x[..self.ends.len()];
-        let (whole, rest) = x.as_chunks::<LANES>();
-        let sum = lane_sum(whole.as_flattened()) + rest.iter().sum::<f64>();
+        let (whole, rest) = x.as_chunks::<8>();
+        let sum = lane_sum::<8>(whole.as_flattened()) + rest.iter().sum::<f64>();
         let all = background * sum;
         let mut start = 0;
         for (i, &end) in self.ends.iter().enumerate() {
@@ -133,11 +133,11 @@ impl PairLists {
                 let (pairs, last) = others.as_chunks::<2>();
                 let (values, last_value) = excess.as_chunks::<2>();
                 for (j, d) in pairs.iter().zip(values) {
-                    sums[0] += x[j[0] as usize] * d[0];
-                    sums[1] += x[j[1] as usize] * d[1];
+                    sums[0] = x[j[0] as usize].mul_add(d[0], sums[0]);
+                    sums[1] = x[j[1] as usize].mul_add(d[1], sums[1]);
                 }
                 for (j, d) in last.iter().zip(last_value) {
-                    sums[0] += x[*j as usize] * d;
+                    sums[0] = x[*j as usize].mul_add(*d, sums[0]);
                 }
                 sums[0] + sums[1]
             };
@@ -282,7 +282,7 @@ impl Kernel for AddGroup<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    fn run<const WIDE: bool>(self) {
         let lists = &self.pairs.successors;
         for a in 0..self.pairs.labels {
             let x = self.x.of(a);
@@ -297,14 +297,10 @@ impl Kernel for AddGroup<'_> {
 
 /// Returns Σ x·y: per lane first, then across lanes in a fixed order.
 #[inline(always)]
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    let mut sums = [0.0; LANES];
-    let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
-    for (x, y) in x.iter().zip(y) {
-        for j in 0..LANES {
-            sums[j] += x[j] * y[j];
-        }
+fn dot(x: &[f64; GROUP], y: &[f64; GROUP]) -> f64 {
+    let mut sums = [0.0; 8];
+    for (x, y) in x.as_chunks::<8>().0.iter().zip(y.as_chunks::<8>().0) {
+        sums = lanewise(|j| x[j].mul_add(y[j], sums[j]));
     }
-    let rest: f64 = x_rest.iter().zip(y_rest).map(|(x, y)| x * y).sum();
-    across(sums) + rest
+    across(sums)
 }

@@ -2,9 +2,10 @@
 //! Σ_t p(y_{t−1} = a, y_t = b): the gradient of the log-partition function with respect to `trans`.
 
 use super::label_pairs::{GROUP, TokenGroup};
-use super::products::add_outer_products;
+use super::products::{add_outer_products, blocks, blocks_mut, by_stride, lanewise};
 use super::scores::{LabelMask, Scores};
 use super::transitions::Transitions;
+use crate::aligned::Aligned;
 use crate::interrupt::Interrupt;
 use crate::math::{add, add_scaled};
 use crate::simd::{self, Kernel};
@@ -54,14 +55,14 @@ pub(super) struct Shape {
 pub struct Lattice {
     pub(super) shape: Shape,
     pub(crate) mode: Mode,
-    pub(crate) psi: Vec<f64>,       // [T][S]
-    pub(crate) alpha: Vec<f64>,     // [T][S]
-    pub(crate) beta: Vec<f64>,      // [T][S]
-    pub(crate) suffix: Vec<f64>,    // [T][S] v
-    pub(super) marginals: Vec<f64>, // [T][S]
-    pub(crate) scale: Vec<f64>,     // [T] c
-    pub(super) shift: Vec<f64>,     // [T] n̄[t] + w̄[t]; n̄[0] at t = 0
-    pub(crate) edge: Vec<f64>,      // [T][K][S] e; empty without edge scores
+    pub(crate) psi: Aligned,       // [T][S]
+    pub(crate) alpha: Aligned,     // [T][S]
+    pub(crate) beta: Aligned,      // [T][S]
+    pub(crate) suffix: Aligned,    // [T][S] v
+    pub(super) marginals: Aligned, // [T][S]
+    pub(crate) scale: Vec<f64>,    // [T] c
+    pub(super) shift: Vec<f64>,    // [T] n̄[t] + w̄[t]; n̄[0] at t = 0
+    pub(crate) edge: Vec<f64>,     // [T][K][S] e; empty without edge scores
     /// Ends inference early, with numbers that mean nothing.
     pub interrupt: Interrupt,
 }
@@ -84,23 +85,11 @@ impl Lattice {
         for array in
             [&mut self.psi, &mut self.alpha, &mut self.beta, &mut self.suffix, &mut self.marginals]
         {
-            array.resize(rows, 0.0);
+            array.resize(rows);
         }
         self.scale.resize(self.shape.tokens, 0.0);
         self.shift.resize(self.shape.tokens, 0.0);
-        let mut poison = 0.0;
-        let rows = self.psi.chunks_exact_mut(self.shape.stride).zip(&mut self.shift);
-        for (t, (row, shift)) in rows.enumerate() {
-            let (row, padding) = row.split_at_mut(self.shape.labels);
-            scores.copy_node(transitions, t, row);
-            padding.fill(f64::NEG_INFINITY);
-            *shift = max_finite(row, &mut poison);
-            if let Some(mask) = mask {
-                add(row, &mask.rows()[t * self.shape.stride..]);
-                *shift = max(row);
-            }
-            row.iter_mut().for_each(|x| *x -= *shift);
-        }
+        let mut poison = simd::dispatch(PrepareNodes { lattice: self, transitions, scores, mask });
         if let Some(edge) = scores.edges(transitions) {
             self.prepare_edges(transitions, edge, mask.is_some(), &mut poison);
         } else {
@@ -145,15 +134,10 @@ impl Lattice {
     /// Fills all results with NaN, for scores that are not finite.
     pub(super) fn fill_nan(&mut self) {
         self.mode = Mode::Scaled;
-        for array in [
-            &mut self.alpha,
-            &mut self.beta,
-            &mut self.suffix,
-            &mut self.marginals,
-            &mut self.scale,
-        ] {
+        for array in [&mut self.alpha, &mut self.beta, &mut self.suffix, &mut self.marginals] {
             array.fill(f64::NAN);
         }
+        self.scale.fill(f64::NAN);
     }
 
     /// Returns A = Σ_t (log c[t] + n̄[t] + w̄[t]).
@@ -216,6 +200,53 @@ impl Lattice {
             Mode::Scaled => (transitions.potentials(), 0.0),
             Mode::Log => (transitions.scores(), transitions.shift),
         }
+    }
+}
+
+/// Sets log ψ and n̄; returns 0 if all node scores are finite, else NaN.
+struct PrepareNodes<'a> {
+    lattice: &'a mut Lattice,
+    transitions: &'a Transitions,
+    scores: Scores<'a>,
+    mask: Option<&'a LabelMask>,
+}
+
+impl Kernel for PrepareNodes<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<const WIDE: bool>(self) -> f64 {
+        by_stride!(self.transitions.stride(), |L, B| self.rows::<L, B>())
+    }
+}
+
+impl PrepareNodes<'_> {
+    #[inline(always)]
+    fn rows<const L: usize, const B: usize>(self) -> f64 {
+        let Self { lattice, transitions, scores, mask } = self;
+        let stride = if B == 0 { transitions.stride() } else { B * L };
+        let floor = blocks::<L>(&transitions.floor[..stride]);
+        let mut poison = [0.0; L];
+        let rows = lattice.psi.chunks_exact_mut(stride).zip(&mut lattice.shift);
+        for (t, (row, shift)) in rows.enumerate() {
+            scores.copy_node(transitions, t, row);
+            for (x, floor) in blocks_mut::<L>(row).iter_mut().zip(floor) {
+                *x = lanewise(|j| if floor[j] > 0.0 { x[j] } else { f64::NEG_INFINITY });
+                poison = lanewise(|j| poison[j] + if floor[j] > 0.0 { x[j] * 0.0 } else { 0.0 });
+            }
+            if let Some(mask) = mask {
+                add(row, &mask.rows()[t * stride..]);
+            }
+            let mut highest = [f64::NEG_INFINITY; L];
+            for x in blocks::<L>(row) {
+                highest = lanewise(|j| if x[j] > highest[j] { x[j] } else { highest[j] });
+            }
+            *shift = max(&highest);
+            for x in blocks_mut::<L>(row) {
+                *x = lanewise(|j| x[j] - *shift);
+            }
+        }
+        poison.iter().sum()
     }
 }
 
@@ -353,25 +384,9 @@ impl Lattice {
                 }
             }
         } else if self.shape.tokens > 1 {
-            simd::dispatch(AddEdgeProducts { lattice: self, sums: &mut sums.products });
+            let stride = self.shape.stride;
+            let before = &self.alpha[..self.alpha.len() - stride];
+            add_outer_products(stride, before, &self.suffix[stride..], &mut sums.products);
         }
-    }
-}
-
-/// Adds Σ_t α[t−1][a]·v[t][b] of one sentence to `sums` `[K][S]`.
-struct AddEdgeProducts<'a> {
-    lattice: &'a Lattice,
-    sums: &'a mut [f64],
-}
-
-impl Kernel for AddEdgeProducts<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Lattice { alpha, suffix, shape, .. } = self.lattice;
-        let stride = shape.stride;
-        let before = &alpha[..alpha.len() - stride];
-        add_outer_products(stride, before, &suffix[stride..], self.sums);
     }
 }

@@ -32,7 +32,7 @@
 //! # Layout
 //!
 //! Arrays are flat and row-major. The length of a row over labels is the *stride*
-//! S = [`padded`]`(K)`, a multiple of [`LANES`], so that inner loops run over whole SIMD vectors.
+//! S = [`padded`]`(K)`, so that inner loops run over whole SIMD vectors.
 //! Padding in inputs is ignored, whatever its value. Padding in outputs is exactly 0 (−∞ in the
 //! logarithms of [`Mode::Log`]).
 //!
@@ -65,7 +65,7 @@ pub use lattice::{EdgeSums, Lattice, Mode};
 pub use marginals::Marginals;
 pub use max_marginals::{Detour, MaxMarginals};
 pub use nbest::ScoredPath;
-pub use products::{LANES, padded};
+pub use products::padded;
 pub use scores::{Constraint, LabelMask, ScoreArrays, Scores, score};
 pub use transitions::{LabelWeights, Order, Transitions};
 pub use viterbi::Viterbi;

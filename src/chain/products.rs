@@ -8,43 +8,70 @@
 //! | [`add_matrix_product`] | a matrix times a matrix |
 //! | [`add_outer_products`] | the transpose of a matrix times a matrix |
 //!
-//! To be called inside [`simd::dispatch`](crate::simd::dispatch), hence `#[inline(always)]`. These
-//! loops are bound by loads and by the latency of additions, not by arithmetic. So sums stay in
-//! registers: a whole row of them in [`row_times_matrix`], where the next row depends on it, and
-//! otherwise a *tile* of [`TILE_ROWS`] rows times [`LANES`] labels, in which every number loaded
-//! is used in several sums. Sums start from the contents of `out`: the compiler does not
-//! vectorize accumulators that start from zero.
+//! These loops are bound by loads and by the latency of fused multiply-adds, four cycles. So sums
+//! stay in registers, and there are many of them: a whole row in [`row_times_matrix`], where the
+//! next row depends on it, several times if it is short; otherwise a *tile* of rows times blocks of
+//! labels, in which every number loaded is used in several sums. Sums of tiles start from the
+//! contents of `out` and add their terms in order, whatever the tile.
 //!
-//! Every sum adds its terms in order, whatever the vector width: results do not depend on the
-//! processor.
+//! What is `#[inline(always)]` is to be called inside [`simd::dispatch`](crate::simd::dispatch).
+
+use std::ops::Range;
 
 use crate::math::exp_at_least;
 use crate::simd::{self, Kernel};
 
-/// The values of [`LANES`] consecutive labels.
-pub(crate) type LaneBlock = [f64; LANES];
+/// Returns the stride S of rows over K labels: a multiple of 4 up to 12, else of 8.
+///
+/// With 9 labels, those of four types of names, rows of 16 would be 44 % padding.
+pub const fn padded(labels: usize) -> usize {
+    labels.next_multiple_of(if labels <= 12 { 4 } else { 8 })
+}
 
-/// Rows of a tile. With two registers each they hide the latency of additions and leave registers
-/// for the factors.
-const TILE_ROWS: usize = 4;
+/// Evaluates an expression for the stride S of a row, with constants for the number of lanes of a
+/// block and of blocks of a row, of which whole vectors and a fixed number of sums are made; 0
+/// blocks stand for any number.
+macro_rules! by_stride {
+    ($stride:expr, |$lanes:ident, $blocks:ident| $value:expr) => {
+        by_stride!(@ $stride, $lanes, $blocks, $value,
+            (4, 4, 1), (8, 8, 1), (12, 4, 3), (16, 8, 2), (24, 8, 3), (32, 8, 4), (40, 8, 5),
+            (48, 8, 6), (56, 8, 7))
+    };
+    (@ $stride:expr, $lanes:ident, $blocks:ident, $value:expr,
+     $(($s:literal, $l:literal, $b:literal)),+) => {
+        match $stride {
+            $($s => {
+                const $lanes: usize = $l;
+                const $blocks: usize = $b;
+                $value
+            })+
+            _ => {
+                const $lanes: usize = 8;
+                const $blocks: usize = 0;
+                $value
+            }
+        }
+    };
+}
+pub(crate) use by_stride;
 
 /// Returns a row over labels as blocks.
 #[inline(always)]
-pub(crate) fn blocks(row: &[f64]) -> &[LaneBlock] {
+pub(crate) fn blocks<const L: usize>(row: &[f64]) -> &[[f64; L]] {
     row.as_chunks().0
 }
 
 /// Returns a row over labels as mutable blocks.
 #[inline(always)]
-pub(crate) fn blocks_mut(row: &mut [f64]) -> &mut [LaneBlock] {
+pub(crate) fn blocks_mut<const L: usize>(row: &mut [f64]) -> &mut [[f64; L]] {
     row.as_chunks_mut().0
 }
 
 /// Builds a block from `f(lane)`. As blocks are passed by value, the compiler need not prove that
 /// reads and writes do not alias, and vectorizes. (`std::array::from_fn` is not always inlined.)
 #[inline(always)]
-pub(crate) fn lanewise(f: impl Fn(usize) -> f64) -> LaneBlock {
-    let mut block = [0.0; LANES];
+pub(crate) fn lanewise<const L: usize>(f: impl Fn(usize) -> f64) -> [f64; L] {
+    let mut block = [0.0; L];
     for (lane, x) in block.iter_mut().enumerate() {
         *x = f(lane);
     }
@@ -53,189 +80,299 @@ pub(crate) fn lanewise(f: impl Fn(usize) -> f64) -> LaneBlock {
 
 /// Returns the sum of `[S]` numbers: per lane first, then across lanes in a fixed order.
 #[inline(always)]
-pub(crate) fn lane_sum(values: &[f64]) -> f64 {
-    let mut sums = [0.0; LANES];
-    for values in blocks(values) {
-        for (sum, x) in sums.iter_mut().zip(values) {
-            *sum += x;
-        }
+pub(crate) fn lane_sum<const L: usize>(values: &[f64]) -> f64 {
+    let mut sums = [0.0; L];
+    for values in blocks::<L>(values) {
+        sums = lanewise(|j| sums[j] + values[j]);
     }
     across(sums)
 }
 
-/// Returns the sum of a block.
+/// Returns the sum of a block: halves are added until one number is left.
 #[inline(always)]
-pub(super) fn across([a, b, c, d, e, f, g, h]: LaneBlock) -> f64 {
-    ((a + e) + (c + g)) + ((b + f) + (d + h))
+pub(crate) fn across<const L: usize>(mut block: [f64; L]) -> f64 {
+    let mut half = L / 2;
+    while half > 0 {
+        for j in 0..half {
+            block[j] += block[j + half];
+        }
+        half /= 2;
+    }
+    block[0]
 }
 
 /// out[b] = first[b] + Σ_a x[a]·matrix[a][b], with x `[K]`, matrix `[K][S]`, first and
 /// out `[S]`.
 ///
-/// `B` is the number of blocks in S, or 0 for any number.
+/// The row has `B` blocks of `L` lanes, or any number if B is 0. The terms of short rows are
+/// divided among several sums.
 #[inline(always)]
-pub(crate) fn row_times_matrix<const B: usize>(
+pub(crate) fn row_times_matrix<const L: usize, const B: usize>(
     x: &[f64],
     matrix: &[f64],
     first: &[f64],
     out: &mut [f64],
 ) {
     let stride = first.len();
-    let (out, first) = (blocks_mut(&mut out[..stride]), blocks(first));
-    if B == 0 {
-        for (block, (out, first)) in out.iter_mut().zip(first).enumerate() {
-            let mut sums = *first;
-            for (x, row) in x.iter().zip(matrix.chunks_exact(stride)) {
-                let row = &blocks(row)[block];
-                for j in 0..LANES {
-                    sums[j] += x * row[j];
-                }
+    match (B, B * L) {
+        (0, _) => {
+            let groups = stride / (4 * L) * (4 * L);
+            for at in (0..groups).step_by(4 * L) {
+                row_times_columns::<L, 4, 1>(x, matrix, stride, at, first, out);
             }
-            *out = sums;
+            for at in (groups..stride).step_by(L) {
+                row_times_columns::<L, 1, 1>(x, matrix, stride, at, first, out);
+            }
         }
-        return;
-    }
-    if B == 7 {
-        // Fourteen registers of sums would leave none for the factors.
-        row_times_columns::<B, 4>(x, matrix, first, out, 0);
-        row_times_columns::<B, 3>(x, matrix, first, out, 4);
-    } else {
-        row_times_columns::<B, B>(x, matrix, first, out, 0);
+        (_, ..=12) => row_times_columns::<L, B, 3>(x, matrix, B * L, 0, first, out),
+        (_, ..=24) => row_times_columns::<L, B, 2>(x, matrix, B * L, 0, first, out),
+        _ => row_times_columns::<L, B, 1>(x, matrix, B * L, 0, first, out),
     }
 }
 
-/// Computes `N` of the `B` blocks of [`row_times_matrix`], starting at block `at`.
+/// Computes `N` blocks of [`row_times_matrix`] from column `at` on, each in `M` sums.
 #[inline(always)]
-fn row_times_columns<const B: usize, const N: usize>(
+fn row_times_columns<const L: usize, const N: usize, const M: usize>(
     x: &[f64],
     matrix: &[f64],
-    first: &[LaneBlock],
-    out: &mut [LaneBlock],
-    at: usize,
-) {
-    let mut sums = [[0.0; LANES]; N];
-    sums.copy_from_slice(&first[at..at + N]);
-    let rows = blocks(matrix).as_chunks::<B>().0;
-    for (x, row) in x.iter().zip(rows) {
-        for i in 0..N {
-            for j in 0..LANES {
-                sums[i][j] += x * row[at + i][j];
-            }
-        }
-    }
-    out[at..at + N].copy_from_slice(&sums);
-}
-
-/// out[t][b] += Σ_a x[t][a]·m[a][b] for all t, with x and out `[T][S]`.
-///
-/// The matrix m is passed as `panels` `[S/LANES][K]`: the rows of its first block of columns, then
-/// those of the next.
-#[cfg(any(feature = "train", test))]
-#[inline(always)]
-pub(crate) fn add_matrix_product(stride: usize, x: &[f64], panels: &[LaneBlock], out: &mut [f64]) {
-    let labels = panels.len() / (stride / LANES);
-    let whole = x.len() - x.len() % (TILE_ROWS * stride);
-    let (x, x_rest) = x.split_at(whole);
-    let (out, out_rest) = out.split_at_mut(whole);
-    for (i, panel) in panels.chunks_exact(labels).enumerate() {
-        let b = i * LANES;
-        let tiles = x.chunks_exact(TILE_ROWS * stride);
-        for (x, out) in tiles.zip(out.chunks_exact_mut(TILE_ROWS * stride)) {
-            add_matrix_product_tile::<TILE_ROWS>(stride, x, panel, b, out);
-        }
-        match x_rest.len() / stride {
-            0 => {}
-            1 => add_matrix_product_tile::<1>(stride, x_rest, panel, b, out_rest),
-            2 => add_matrix_product_tile::<2>(stride, x_rest, panel, b, out_rest),
-            _ => add_matrix_product_tile::<3>(stride, x_rest, panel, b, out_rest),
-        }
-    }
-}
-
-/// Computes `R` rows of one block of columns of [`add_matrix_product`], starting at column `b`.
-#[cfg(any(feature = "train", test))]
-#[inline(always)]
-fn add_matrix_product_tile<const R: usize>(
     stride: usize,
-    x: &[f64],
-    panel: &[LaneBlock],
-    b: usize,
+    at: usize,
+    first: &[f64],
     out: &mut [f64],
 ) {
-    let x: [&[f64]; R] = std::array::from_fn(|r| &x[r * stride..][..panel.len()]);
-    let mut sums = [[0.0; LANES]; R];
-    for r in 0..R {
-        sums[r].copy_from_slice(&out[r * stride + b..][..LANES]);
-    }
-    for (a, m) in panel.iter().enumerate() {
-        for r in 0..R {
-            let x = x[r][a];
-            for j in 0..LANES {
-                sums[r][j] += x * m[j];
-            }
+    let columns = at..at + N * L;
+    let mut sums = [[[0.0; L]; N]; M];
+    // The compiler is not to know that `first` is the same for all tokens: it would keep its first
+    // number in a register, and gather vectors from that and the rest.
+    sums[0].copy_from_slice(blocks(&std::hint::black_box(first)[columns.clone()]));
+    let (groups, rest) = x.as_chunks::<M>();
+    let (whole, matrix_rest) = matrix.split_at(groups.len() * M * stride);
+    for (x, rows) in groups.iter().zip(whole.chunks_exact(M * stride)) {
+        for m in 0..M {
+            let row = blocks(&rows[m * stride..][columns.clone()]);
+            sums[m] = add_multiple(sums[m], x[m], row);
         }
     }
-    for r in 0..R {
-        out[r * stride + b..][..LANES].copy_from_slice(&sums[r]);
+    // Constant indices keep the sums in registers.
+    for m in 0..M - 1 {
+        if m < rest.len() {
+            let row = blocks(&matrix_rest[m * stride..][columns.clone()]);
+            sums[m] = add_multiple(sums[m], rest[m], row);
+        }
     }
+    let mut total = sums[0];
+    for sums in &sums[1..] {
+        for i in 0..N {
+            total[i] = lanewise(|j| total[i][j] + sums[i][j]);
+        }
+    }
+    out[columns].copy_from_slice(total.as_flattened());
+}
+
+/// Returns sums + x·row.
+#[inline(always)]
+fn add_multiple<const L: usize, const N: usize>(
+    mut sums: [[f64; L]; N],
+    x: f64,
+    row: &[[f64; L]],
+) -> [[f64; L]; N] {
+    for i in 0..N {
+        sums[i] = lanewise(|j| x.mul_add(row[i][j], sums[i][j]));
+    }
+    sums
+}
+
+/// out[t][b] += Σ_a x[t][a]·matrix[a][b] for all t, with x and out `[T][S]`, matrix `[K][S]`.
+#[cfg(any(feature = "train", test))]
+pub(crate) fn add_matrix_product(stride: usize, x: &[f64], matrix: &[f64], out: &mut [f64]) {
+    let x = Rows { x, stride, length: matrix.len() / stride };
+    simd::dispatch(Product { stride, x, y: matrix, out });
 }
 
 /// out[a][b] += Σ_t x[t][a]·y[t][b] for all a and b, with x and y `[T][S]`, out
 /// `[K][S]`.
-#[inline(always)]
 pub(crate) fn add_outer_products(stride: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
-    let labels = out.len() / stride;
-    let whole = labels - labels % TILE_ROWS;
-    let (out, rest) = out.split_at_mut(whole * stride);
-    for b in (0..stride).step_by(LANES) {
-        for (i, out) in out.chunks_exact_mut(TILE_ROWS * stride).enumerate() {
-            add_outer_products_tile::<TILE_ROWS>(stride, x, y, i * TILE_ROWS, b, out);
-        }
-        match labels - whole {
-            0 => {}
-            1 => add_outer_products_tile::<1>(stride, x, y, whole, b, rest),
-            2 => add_outer_products_tile::<2>(stride, x, y, whole, b, rest),
-            _ => add_outer_products_tile::<3>(stride, x, y, whole, b, rest),
-        }
-    }
+    simd::dispatch(Product { stride, x: Columns { x, stride }, y, out });
 }
 
-/// Computes `R` rows of one block of columns of [`add_outer_products`], starting at row `a` and
-/// column `b`.
-#[inline(always)]
-fn add_outer_products_tile<const R: usize>(
+/// out[i][b] += Σ_k x(i, k)·y[k][b] for all i and b.
+struct Product<'a, X> {
     stride: usize,
-    x: &[f64],
-    y: &[f64],
-    a: usize,
-    b: usize,
-    out: &mut [f64],
-) {
-    let mut sums = [[0.0; LANES]; R];
-    for r in 0..R {
-        sums[r].copy_from_slice(&out[r * stride + b..][..LANES]);
-    }
-    for (x, y) in x.chunks_exact(stride).zip(y.chunks_exact(stride)) {
-        let (x, y) = (&x[a..a + R], &blocks(y)[b / LANES]);
-        for r in 0..R {
-            let x = x[r];
-            for j in 0..LANES {
-                sums[r][j] += x * y[j];
-            }
+    x: X,
+    y: &'a [f64],       // [inner dimension][S]
+    out: &'a mut [f64], // [rows][S]
+}
+
+/// The most rows of a tile.
+const MAX_ROWS: usize = 8;
+
+/// The left factor of a product of matrices.
+trait LeftFactor: Copy {
+    /// Returns x(i, k) of the first `rows` of some rows i, from `row` on, for all k.
+    fn factors(self, row: usize, rows: usize) -> impl Iterator<Item = [f64; MAX_ROWS]>;
+}
+
+/// A matrix `[T][S]`, row by row.
+#[cfg(any(feature = "train", test))]
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    x: &'a [f64],
+    stride: usize,
+    length: usize, // K
+}
+
+#[cfg(any(feature = "train", test))]
+impl LeftFactor for Rows<'_> {
+    #[inline(always)]
+    fn factors(self, row: usize, rows: usize) -> impl Iterator<Item = [f64; MAX_ROWS]> {
+        let mut x = [&[][..]; MAX_ROWS];
+        for (r, x) in x[..rows].iter_mut().enumerate() {
+            *x = &self.x[(row + r) * self.stride..][..self.length];
         }
-    }
-    for r in 0..R {
-        out[r * stride + b..][..LANES].copy_from_slice(&sums[r]);
+        (0..self.length).map(move |k| {
+            let mut factors = [0.0; MAX_ROWS];
+            for (factor, x) in factors[..rows].iter_mut().zip(&x) {
+                *factor = x[k];
+            }
+            factors
+        })
     }
 }
 
-/// The SIMD width that inner loops are written for: rows over labels are padded to a multiple of
-/// it.
-pub const LANES: usize = 8;
+/// The transpose of a matrix `[T][S]`.
+#[derive(Clone, Copy)]
+struct Columns<'a> {
+    x: &'a [f64],
+    stride: usize,
+}
 
-/// Returns the stride S of rows over K labels: K rounded up to a multiple of [`LANES`].
-pub const fn padded(labels: usize) -> usize {
-    labels.next_multiple_of(LANES)
+impl LeftFactor for Columns<'_> {
+    #[inline(always)]
+    fn factors(self, row: usize, rows: usize) -> impl Iterator<Item = [f64; MAX_ROWS]> {
+        self.x.chunks_exact(self.stride).map(move |x| {
+            let mut factors = [0.0; MAX_ROWS];
+            factors[..rows].copy_from_slice(&x[row..row + rows]);
+            factors
+        })
+    }
+}
+
+/// The sums of a tile.
+///
+/// Tiles are pairs of smaller ones, not arrays: the compiler unrolls small loops alone, and without
+/// that sums are not in registers.
+trait Tile: Copy {
+    const ROWS: usize;
+
+    /// Loads the columns from `at` on of the first rows.
+    fn load(rows: &[f64], stride: usize, at: usize) -> Self;
+
+    /// Adds x(i)·y(b), with x `[ROWS]`.
+    fn add(self, x: &[f64], y: &[f64]) -> Self;
+
+    /// Stores what was loaded.
+    fn store(self, rows: &mut [f64], stride: usize, at: usize);
+}
+
+/// A row.
+impl<const L: usize, const C: usize> Tile for [[f64; L]; C] {
+    const ROWS: usize = 1;
+
+    #[inline(always)]
+    fn load(rows: &[f64], _: usize, at: usize) -> Self {
+        let mut sums = [[0.0; L]; C];
+        sums.copy_from_slice(blocks(&rows[at..at + C * L]));
+        sums
+    }
+
+    #[inline(always)]
+    fn add(self, x: &[f64], y: &[f64]) -> Self {
+        add_multiple(self, x[0], blocks(y))
+    }
+
+    #[inline(always)]
+    fn store(self, rows: &mut [f64], _: usize, at: usize) {
+        rows[at..at + C * L].copy_from_slice(self.as_flattened());
+    }
+}
+
+impl<T: Tile> Tile for (T, T) {
+    const ROWS: usize = 2 * T::ROWS;
+
+    #[inline(always)]
+    fn load(rows: &[f64], stride: usize, at: usize) -> Self {
+        (T::load(rows, stride, at), T::load(&rows[T::ROWS * stride..], stride, at))
+    }
+
+    #[inline(always)]
+    fn add(self, x: &[f64], y: &[f64]) -> Self {
+        (self.0.add(x, y), self.1.add(&x[T::ROWS..], y))
+    }
+
+    #[inline(always)]
+    fn store(self, rows: &mut [f64], stride: usize, at: usize) {
+        self.0.store(rows, stride, at);
+        self.1.store(&mut rows[T::ROWS * stride..], stride, at);
+    }
+}
+
+/// Twice and four times the rows of a tile.
+type Two<T> = (T, T);
+type Four<T> = Two<Two<T>>;
+
+impl<X: LeftFactor> Kernel for Product<'_, X> {
+    type Output = ();
+
+    /// Tiles have as many sums as fit in registers.
+    #[inline(always)]
+    fn run<const WIDE: bool>(mut self) {
+        let mut at = 0;
+        while at < self.stride {
+            at += match (self.stride - at, WIDE) {
+                (4, _) => self.columns::<4, 1>(at, true),
+                (12, _) => self.columns::<4, 3>(at, WIDE),
+                (8, _) | (_, false) => self.columns::<8, 1>(at, WIDE),
+                (16 | 32, _) => self.columns::<8, 2>(at, true),
+                _ => self.columns::<8, 3>(at, true),
+            };
+        }
+    }
+}
+
+impl<X: LeftFactor> Product<'_, X> {
+    /// Computes `C` blocks of `L` columns from column `at` on, in tiles of up to four or eight
+    /// rows; returns the number of columns.
+    #[inline(always)]
+    fn columns<const L: usize, const C: usize>(&mut self, at: usize, is_high: bool) -> usize {
+        let rows = self.out.len() / self.stride;
+        let mut row = 0;
+        while is_high && rows - row >= 8 {
+            row += self.tile::<Two<Four<[[f64; L]; C]>>>(row, at..at + C * L);
+        }
+        while rows - row >= 4 {
+            row += self.tile::<Four<[[f64; L]; C]>>(row, at..at + C * L);
+        }
+        if rows - row >= 2 {
+            row += self.tile::<Two<[[f64; L]; C]>>(row, at..at + C * L);
+        }
+        if row < rows {
+            self.tile::<[[f64; L]; C]>(row, at..at + C * L);
+        }
+        C * L
+    }
+
+    /// Computes a tile; returns its number of rows.
+    #[inline(always)]
+    fn tile<T: Tile>(&mut self, row: usize, columns: Range<usize>) -> usize {
+        let rows = &mut self.out[row * self.stride..];
+        let mut sums = T::load(rows, self.stride, columns.start);
+        let factors = self.x.factors(row, T::ROWS);
+        for (x, y) in factors.zip(self.y.chunks_exact(self.stride)) {
+            sums = sums.add(&x, &y[columns.clone()]);
+        }
+        sums.store(rows, self.stride, columns.start);
+        T::ROWS
+    }
 }
 
 /// φ, the lower bound of potentials and messages in scaled exponentials: 2⁻¹⁰⁰⁰.
@@ -258,7 +395,7 @@ impl Kernel for Exponentiate<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    fn run<const WIDE: bool>(self) {
         exp_at_least(self.0, LN_FLOOR);
     }
 }
@@ -303,13 +440,8 @@ mod tests {
             }
         }
 
-        let mut panels = vec![[0.0; LANES]; stride / LANES * labels];
-        for (i, m) in matrix.iter().enumerate() {
-            let (a, b) = (i / stride, i % stride);
-            panels[b / LANES * labels + a][b % LANES] = *m;
-        }
         let mut product = y.clone();
-        add_matrix_product(stride, &x, &panels, &mut product);
+        add_matrix_product(stride, &x, &matrix, &mut product);
         let mut row = vec![0.0; stride];
         for t in 0..tokens {
             let (x, y) = (&x[t * stride..][..labels], &y[t * stride..][..stride]);
@@ -318,19 +450,14 @@ mod tests {
                 let expected = y[b] + terms.sum::<f64>();
                 assert_eq!(product[t * stride + b], expected, "{labels} {tokens}");
             }
-            match stride / LANES {
-                1 => row_times_matrix::<1>(x, &matrix, y, &mut row),
-                3 => row_times_matrix::<3>(x, &matrix, y, &mut row),
-                7 => row_times_matrix::<7>(x, &matrix, y, &mut row),
-                _ => row_times_matrix::<0>(x, &matrix, y, &mut row),
-            }
+            by_stride!(stride, |L, B| row_times_matrix::<L, B>(x, &matrix, y, &mut row));
             assert_eq!(row, product[t * stride..][..stride], "{labels} {tokens}");
         }
     }
 
     #[test]
     fn products_are_sums_of_products_for_any_number_of_labels_and_tokens() {
-        for labels in [1, 2, 3, 5, 8, 17, 23, 49, 60] {
+        for labels in [1, 2, 3, 5, 8, 9, 13, 17, 23, 25, 33, 41, 49, 60] {
             for tokens in [0, 1, 2, 3, 4, 5, 9] {
                 assert_products(labels, tokens);
             }

@@ -71,8 +71,9 @@ impl<'a> Scores<'a> {
         }
     }
 
-    /// Writes node[t][·] to `row` `[K]`, plus the boundary weights if t is the first or the last
-    /// token.
+    /// Writes node[t][·] to `row`, `[K]` or `[S]`, plus the boundary weights if t is the first or
+    /// the last token.
+    #[inline(always)]
     pub(super) fn copy_node(&self, transitions: &Transitions, t: usize, row: &mut [f64]) {
         let stride = transitions.stride();
         row.copy_from_slice(&self.node[t * stride..][..row.len()]);

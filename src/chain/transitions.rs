@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::label_pairs::LabelPairs;
 use super::products::{FLOOR, exponentiate, padded};
+use crate::aligned::Aligned;
 use crate::ids::LabelId;
 
 /// Below this number of labels, work by rows is always faster than by pairs.
@@ -48,9 +49,9 @@ pub struct Transitions {
 /// The transitions between all labels.
 #[derive(Clone, Debug)]
 struct Matrices {
-    scores: Vec<f64>,     // [K][S]
-    potentials: Vec<f64>, // [K][S] exp(scores − shift)
-    transposed: Vec<f64>, // [K][S] potentials at [b][a]
+    scores: Aligned,     // [K][S]
+    potentials: Aligned, // [K][S] exp(scores − shift)
+    transposed: Aligned, // [K][S] potentials at [b][a]
 }
 
 impl Transitions {
@@ -312,13 +313,14 @@ impl Transitions {
 impl Matrices {
     /// Creates matrices of scores 0, to be [updated](Self::update).
     fn new(labels: usize) -> Self {
-        let zeros = vec![0.0; labels * padded(labels)];
-        Self { scores: zeros.clone(), potentials: zeros.clone(), transposed: zeros }
+        let [scores, potentials, transposed] =
+            [(); 3].map(|()| Aligned::zeros(labels * padded(labels)));
+        Self { scores, potentials, transposed }
     }
 
     /// Updates the potentials for the scores.
     fn update(&mut self, labels: usize, shift: f64) {
-        for (x, score) in self.potentials.iter_mut().zip(&self.scores) {
+        for (x, score) in self.potentials.iter_mut().zip(&*self.scores) {
             *x = score - shift;
         }
         exponentiate(&mut self.potentials);

@@ -23,7 +23,6 @@
 //! The paths are those of all pairs, and so are the scores, to the bit.
 
 use super::label_pairs::LabelPairs;
-use super::products::LANES;
 use super::scores::{Constraint, LabelMask, Scores};
 use super::transitions::{Order, Transitions};
 use crate::ids::LabelId;
@@ -180,7 +179,7 @@ impl Viterbi {
 
     /// Turns node scores into δ, O(TK²): the Viterbi recurrence.
     #[inline(always)]
-    fn forward(&mut self, stride: usize, edge: Option<&[f64]>) {
+    fn forward<const L: usize>(&mut self, stride: usize, edge: Option<&[f64]>) {
         let size = self.labels * stride;
         for t in 1..self.tokens {
             if self.interrupt.is_set() {
@@ -190,10 +189,10 @@ impl Viterbi {
             let before = &done[(t - 1) * stride..][..self.labels];
             let row = &mut rest[..stride];
             match edge {
-                None => viterbi_step(stride, before, &self.constrained, row),
+                None => viterbi_step::<L>(stride, before, &self.constrained, row),
                 Some(edge) => {
                     let edge = &edge[t * size..][..size];
-                    viterbi_step_with_edges(stride, before, &self.constrained, edge, row);
+                    viterbi_step_with_edges::<L>(stride, before, &self.constrained, edge, row);
                 }
             }
         }
@@ -232,15 +231,17 @@ impl Kernel for ViterbiForward<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    fn run<const WIDE: bool>(self) {
         let Self { viterbi, edge } = self;
         // A constant stride lets the compiler unroll inner loops and elide bounds checks.
         match viterbi.stride {
-            8 => viterbi.forward(8, edge),
-            16 => viterbi.forward(16, edge),
-            24 => viterbi.forward(24, edge),
-            32 => viterbi.forward(32, edge),
-            stride => viterbi.forward(stride, edge),
+            4 => viterbi.forward::<4>(4, edge),
+            8 => viterbi.forward::<8>(8, edge),
+            12 => viterbi.forward::<4>(12, edge),
+            16 => viterbi.forward::<8>(16, edge),
+            24 => viterbi.forward::<8>(24, edge),
+            32 => viterbi.forward::<8>(32, edge),
+            stride => viterbi.forward::<8>(stride, edge),
         }
     }
 }
@@ -259,12 +260,12 @@ pub(super) fn argmax(values: impl Iterator<Item = f64>) -> (usize, f64) {
 /// The recurrence: row[b] = max_a (before[a] + step[a][b]) + row[b], with before `[K]`,
 /// step `[K][S]`, row `[S]`.
 #[inline(always)]
-fn viterbi_step(stride: usize, before: &[f64], step: &[f64], row: &mut [f64]) {
-    let (row, _) = row[..stride].as_chunks_mut::<LANES>();
+fn viterbi_step<const L: usize>(stride: usize, before: &[f64], step: &[f64], row: &mut [f64]) {
+    let (row, _) = row[..stride].as_chunks_mut::<L>();
     for (block, out) in row.iter_mut().enumerate() {
-        let mut best = [f64::NEG_INFINITY; LANES];
+        let mut best = [f64::NEG_INFINITY; L];
         for (before, step) in before.iter().zip(step.chunks_exact(stride)) {
-            let (step, _) = step.as_chunks::<LANES>();
+            let (step, _) = step.as_chunks::<L>();
             for (best, step) in best.iter_mut().zip(&step[block]) {
                 let x = before + step;
                 *best = if x > *best { x } else { *best };
@@ -278,19 +279,19 @@ fn viterbi_step(stride: usize, before: &[f64], step: &[f64], row: &mut [f64]) {
 
 /// Like [`viterbi_step`], with step[a][b] + edge[a][b] for step[a][b].
 #[inline(always)]
-fn viterbi_step_with_edges(
+fn viterbi_step_with_edges<const L: usize>(
     stride: usize,
     before: &[f64],
     step: &[f64],
     edge: &[f64],
     row: &mut [f64],
 ) {
-    let (row, _) = row[..stride].as_chunks_mut::<LANES>();
+    let (row, _) = row[..stride].as_chunks_mut::<L>();
     let rows = step.chunks_exact(stride).zip(edge.chunks_exact(stride));
     for (block, out) in row.iter_mut().enumerate() {
-        let mut best = [f64::NEG_INFINITY; LANES];
+        let mut best = [f64::NEG_INFINITY; L];
         for (before, (step, edge)) in before.iter().zip(rows.clone()) {
-            let (step, edge) = (step.as_chunks::<LANES>().0, edge.as_chunks::<LANES>().0);
+            let (step, edge) = (step.as_chunks::<L>().0, edge.as_chunks::<L>().0);
             let steps = step[block].iter().zip(&edge[block]);
             for (best, (step, edge)) in best.iter_mut().zip(steps) {
                 let x = before + (step + edge);

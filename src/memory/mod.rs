@@ -4,10 +4,12 @@
 //! that too much is an error that says what to do, not the end of the process.
 
 mod available;
+mod huge_pages;
 
 use std::fmt;
 
 pub use available::{available_address_space, available_memory};
+pub use huge_pages::zeros;
 
 use crate::error::{Error, Place};
 

@@ -94,7 +94,8 @@ impl PairKernel {
         out: &mut ChainDerivatives<'_>,
     ) {
         self.add_pending(pairs);
-        add_transitions(pairs.potentials(), context.variance, &self.sums, out);
+        let sums = self.sums.each_ref().map(Vec::as_slice);
+        add_transitions(pairs.potentials(), context.variance, sums, out);
     }
 
     /// Adds the products of the pending tokens to the sums.
@@ -130,13 +131,13 @@ impl Kernel for Passes<'_, '_> {
     type Output = f64;
 
     #[inline(always)]
-    fn run(mut self) -> f64 {
+    fn run<const WIDE: bool>(mut self) -> f64 {
         let stride = self.context.transitions.stride();
         let numbers = self.sentence.node_variance.len();
         let phi = &mut self.kernel.phi;
         phi.resize(phi.len().max(numbers), 0.0);
         let squares = self.forward();
-        let mean = lane_sum(&self.kernel.phi[numbers - stride..numbers]);
+        let mean = lane_sum::<4>(&self.kernel.phi[numbers - stride..numbers]);
         self.backward(mean);
         self.sentence.weight * (mean + 0.5 * squares)
     }
@@ -157,7 +158,7 @@ impl Totals {
             for (x, factors) in row.iter_mut().zip(factors) {
                 *x = factors[i];
             }
-            lane_sum(row)
+            lane_sum::<4>(row)
         };
         Self { messages: kappa * sum(0), squares: kappa * kappa * sum(2) }
     }
@@ -181,13 +182,13 @@ impl Totals {
             for k in 0..2 {
                 let factors = &factors[others[k] as usize];
                 for j in 0..4 {
-                    sums[k][j] += factors[j] * values[k][j];
+                    sums[k][j] = factors[j].mul_add(values[k][j], sums[k][j]);
                 }
             }
         }
         for (&other, value) in last.iter().zip(last_value) {
             for j in 0..4 {
-                sums[0][j] += factors[other as usize][j] * value[j];
+                sums[0][j] = factors[other as usize][j].mul_add(value[j], sums[0][j]);
             }
         }
         let mut sums: Quad = std::array::from_fn(|j| sums[0][j] + sums[1][j]);

@@ -3,18 +3,19 @@
 //! derivatives over sentences.
 
 use super::noise::{NoiseOptions, SentenceNoise};
+use crate::aligned::Aligned;
 use crate::chain::{ScoreArrays, Transitions};
 use crate::exact_sum::add_untied;
-use crate::math::{add, largest_magnitude, set_zeros};
+use crate::math::{add, largest_magnitude};
 use crate::score::ParameterSpace;
 
 /// One number per score of the tokens of a block or a sentence.
 #[derive(Debug, Default)]
 pub struct BlockArrays {
     /// Numbers of nodes, `[tokens][stride]`.
-    pub nodes: Vec<f64>,
+    pub nodes: Aligned,
     /// Numbers of edges, `[tokens][K][stride]`, or empty without edge attributes.
-    pub edges: Vec<f64>,
+    pub edges: Aligned,
 }
 
 impl BlockArrays {
@@ -27,8 +28,8 @@ impl BlockArrays {
 
     /// Makes these arrays zeros for `tokens` tokens.
     pub fn reset(&mut self, tokens: usize, space: &ParameterSpace) {
-        set_zeros(&mut self.nodes, tokens * space.stride());
-        set_zeros(&mut self.edges, tokens * space.edges.used_width());
+        self.nodes.set_zeros(tokens * space.stride());
+        self.edges.set_zeros(tokens * space.edges.used_width());
     }
 
     /// Returns the arrays as those of one sentence.

@@ -9,6 +9,7 @@ use super::sentence::{
     ChainParameters, SentenceArrays, SentenceAttributes, SentenceKernel, SentenceTask,
     SentenceTerms,
 };
+use crate::aligned::Aligned;
 use crate::chain::{ScoreArrays, Transitions};
 use crate::extract::Target;
 use crate::math::add;
@@ -62,7 +63,7 @@ pub(super) struct ChunkWorker {
     pub terms: SentenceTerms,
     /// Under noise: the largest derivative with respect to a score or a variance, in magnitude.
     pub largest_derivative: f64,
-    variances: [Vec<f64>; 2], // [T][stride] and [T][K][stride] of a sentence
+    variances: [Aligned; 2], // [T][stride] and [T][K][stride] of a sentence
     attributes: AttributeBuffer,
 }
 
@@ -163,16 +164,17 @@ impl ChunkWorker {
         let scores = [&mut *scores.nodes, &mut *scores.edges];
         for (i, (scores, values)) in scores.into_iter().zip(&mut self.variances).enumerate() {
             let variances = noise.filter(|noise| !noise.options.is_additive()).map(|noise| {
-                values.resize(scores.len(), 0.0);
+                values.resize(scores.len());
                 Variances { values, rate: noise.options.rates()[i] }
             });
             products[i].write(input.theta, tokens.clone(), scores, variances);
         }
         if noise.is_some_and(|noise| noise.options.is_additive()) {
             let [nodes, edges] = &mut self.variances;
-            nodes.clear();
-            tokens.for_each(|_| nodes.extend_from_slice(&chain.variances.node));
-            edges.clear();
+            let row = &chain.variances.node;
+            nodes.resize(tokens.len() * row.len());
+            nodes.chunks_exact_mut(row.len()).for_each(|node| node.copy_from_slice(row));
+            edges.resize(0);
         }
     }
 }

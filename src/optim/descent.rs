@@ -12,6 +12,7 @@ use super::objective::{Change, Iteration, LbfgsOptions, Objective, Outcome, Stop
 use super::owlqn::L1Penalty;
 use super::state::{OptimizerState, Point, SavedState, Start, StateObserver};
 use super::vector::VectorOps;
+use crate::memory::zeros;
 
 /// The result of a line search.
 enum LineSearchResult {
@@ -70,7 +71,7 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
         let (mut state, round) = match start {
             Start::State(saved) => (saved.state.into_owned(), saved.round),
             Start::Point(x) => {
-                let mut gradient = vec![0.0; n];
+                let mut gradient = zeros(n);
                 let (mut value, detail) = objective.evaluate(&x, &mut gradient);
                 if let Some(penalty) = &penalty {
                     value += penalty.value(&mut ops, &x);
@@ -93,13 +94,13 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
             penalty,
             ops,
             trial: Point {
-                x: vec![0.0; n],
-                gradient: vec![0.0; n],
+                x: zeros(n),
+                gradient: zeros(n),
                 value: state.current.value,
                 detail: state.current.detail.clone(),
             },
             state,
-            direction: Direction { d: vec![0.0; n], slope: 0.0 },
+            direction: Direction { d: zeros(n), slope: 0.0 },
             search_evaluations: 0,
         }
     }

@@ -22,6 +22,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::vector::{PointRef, VectorOps};
+use crate::memory::zeros;
 
 /// The minimum cosine of the angle between s and y of a pair in the memory.
 ///
@@ -89,8 +90,9 @@ impl LbfgsMemory {
         let is_full = self.pairs.len() == self.alpha.len();
         let oldest = if is_full { self.pairs.pop_front() } else { None };
         let mut pair = oldest.unwrap_or_default();
-        pair.s.resize(from.x.len(), 0.0);
-        pair.y.resize(from.x.len(), 0.0);
+        if pair.s.len() != from.x.len() {
+            (pair.s, pair.y) = (zeros(from.x.len()), zeros(from.x.len()));
+        }
         let [ss, yy, sy] = ops.difference(from, to, &mut pair.s, &mut pair.y);
         let step_norm = ss.sqrt();
         if sy.is_finite() && yy.is_finite() && sy > MIN_COSINE * step_norm * yy.sqrt() {

@@ -5,12 +5,14 @@
 //! pass, so that a vector goes through the caches once. Vectors of a single chunk bypass the thread
 //! pool.
 
+use crate::simd::{self, Kernel};
+
 /// Entries per chunk: 128 KiB, so that the chunks of all vectors of a pass fit in the L2 cache, and
 /// long enough to make the scheduling overhead negligible.
 pub(super) const CHUNK: usize = 16_384;
 
-/// Independent partial sums within a chunk, which hide the latency of additions.
-const LANES: usize = 8;
+/// Independent partial sums within a chunk, which hide the latency of multiply-adds.
+const LANES: usize = 32;
 
 /// The sums that a pass over vectors computes, or those of one chunk; unused ones are 0.
 pub(super) type ChunkSums = [f64; 3];
@@ -175,17 +177,27 @@ impl VectorOps {
 
 /// Returns a·b of one chunk.
 pub(super) fn dot<A: Scalar, B: Scalar>(a: &[A], b: &[B]) -> f64 {
-    let product = |(&a, &b): (&A, &B)| a.into() * b.into();
-    let (a, a_rest) = a.as_chunks::<LANES>();
-    let (b, b_rest) = b.as_chunks::<LANES>();
-    let mut lanes = [0.0; LANES];
-    for (a, b) in a.iter().zip(b) {
-        for (lane, pair) in lanes.iter_mut().zip(a.iter().zip(b)) {
-            *lane += product(pair);
+    simd::dispatch(Dot(a, b))
+}
+
+struct Dot<'a, A, B>(&'a [A], &'a [B]);
+
+impl<A: Scalar, B: Scalar> Kernel for Dot<'_, A, B> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<const WIDE: bool>(self) -> f64 {
+        let (a, a_rest) = self.0.as_chunks::<LANES>();
+        let (b, b_rest) = self.1.as_chunks::<LANES>();
+        let mut lanes = [0.0; LANES];
+        for (a, b) in a.iter().zip(b) {
+            for (lane, (&a, &b)) in lanes.iter_mut().zip(a.iter().zip(b)) {
+                *lane = a.into().mul_add(b.into(), *lane);
+            }
         }
+        let rest: f64 = a_rest.iter().zip(b_rest).map(|(&a, &b)| a.into() * b.into()).sum();
+        lanes.iter().sum::<f64>() + rest
     }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(product).sum();
-    lanes.iter().sum::<f64>() + rest
 }
 
 #[cfg(test)]

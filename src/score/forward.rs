@@ -16,12 +16,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::targets::{ColumnForm, FeatureBlock, Pieces, Targets};
-use crate::chain::LANES;
+use crate::chain::products::lanewise;
 use crate::extract::SparseRows;
+use crate::memory::zeros;
 use crate::simd::{self, Kernel};
-
-/// The weights or scores of eight consecutive labels.
-type Lanes = [f64; LANES];
 
 /// The product of one design matrix with its weights. It shares the matrix.
 #[derive(Clone, Debug)]
@@ -203,7 +201,7 @@ impl SplitWeights {
         let dense = (0..targets.columns()).filter(|&column| targets.is_dense(column));
         let coefficients: Vec<f64> = dense.map(|column| block.scale[column]).collect();
         Self {
-            table: vec![0.0; coefficients.len() * targets.width()],
+            table: zeros(coefficients.len() * targets.width()),
             coefficients,
             scaled: vec![[0.0; 2]; targets.weights()],
         }
@@ -251,7 +249,8 @@ impl Split<'_> {
         {
             let x = rows.values.as_ref().map_or(1.0, |values| values[range.start + i]);
             let [score, variance] = weights.scaled[index as usize];
-            scores[position as usize] += x * score;
+            let out = &mut scores[position as usize];
+            *out = x.mul_add(score, *out);
             if let Some(variances) = &mut variances {
                 variances.values[position as usize] += variances.rate * (x * x * variance);
             }
@@ -263,7 +262,8 @@ impl Split<'_> {
             let positions = targets.positions(range.clone());
             let scaled = &weights.scaled[range];
             for (&position, [score, _]) in positions.iter().zip(scaled) {
-                scores[position as usize] += x * score;
+                let out = &mut scores[position as usize];
+                *out = x.mul_add(*score, *out);
             }
             if let Some(variances) = &mut variances {
                 for (&position, [_, variance]) in positions.iter().zip(scaled) {
@@ -288,7 +288,7 @@ impl Kernel for Write<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(mut self) {
+    fn run<const WIDE: bool>(mut self) {
         self.targets.for_each_piece(&mut self);
         if let Some(split) = self.split {
             let width = self.targets.width();
@@ -305,21 +305,21 @@ impl Kernel for Write<'_> {
 }
 
 impl Pieces for Write<'_> {
-    /// Writes `B` blocks of lanes of one line of every token, from label `at` on.
+    /// Writes `B` blocks of `L` lanes of one line of every token, from label `at` on.
     #[inline(always)]
-    fn run_piece<const B: usize>(&mut self, line: usize, at: usize) {
+    fn run_piece<const L: usize, const B: usize>(&mut self, line: usize, at: usize) {
         let (width, stride) = (self.targets.width(), self.targets.stride);
         let offset = line * self.rows.line_pitch + at;
         for (i, token) in self.tokens.clone().enumerate() {
             let out = i * width + line * stride + at;
-            let out = out..out + B * LANES;
+            let out = out..out + B * L;
             match &mut self.variances {
                 None => {
-                    let sums = self.rows.scores::<B>(token, offset);
+                    let sums = self.rows.scores::<L, B>(token, offset);
                     self.scores[out].copy_from_slice(sums.as_flattened());
                 }
                 Some(Variances { values, rate }) => {
-                    let [sums, mut squares] = self.rows.scores_and_squares::<B>(token, offset);
+                    let [sums, mut squares] = self.rows.scores_and_squares::<L, B>(token, offset);
                     for x in squares.as_flattened_mut() {
                         *x *= *rate;
                     }
@@ -343,13 +343,13 @@ struct DenseRows<'a> {
 impl<'a> DenseRows<'a> {
     /// Returns `Σ_j scale_j·x_j·w_j` over the entries of a token.
     #[inline(always)]
-    fn scores<const B: usize>(&self, token: usize, offset: usize) -> [Lanes; B] {
-        let mut sums = [[0.0; LANES]; B];
+    fn scores<const L: usize, const B: usize>(&self, token: usize, offset: usize) -> [[f64; L]; B] {
+        let mut sums = [[0.0; L]; B];
         let (columns, values) = self.matrix.row(token);
         for (i, &column) in columns.iter().enumerate() {
             let c = self.coefficients[column as usize] * values.map_or(1.0, |values| values[i]);
             let last;
-            let row = match self.row::<B>(column, offset) {
+            let row = match self.row::<L, B>(column, offset) {
                 Some(row) => row,
                 None => {
                     last = self.last_row(column, offset);
@@ -357,9 +357,7 @@ impl<'a> DenseRows<'a> {
                 }
             };
             for k in 0..B {
-                for j in 0..LANES {
-                    sums[k][j] += c * row[k][j];
-                }
+                sums[k] = lanewise(|j| c.mul_add(row[k][j], sums[k][j]));
             }
         }
         sums
@@ -370,20 +368,24 @@ impl<'a> DenseRows<'a> {
     /// A class of m attributes has x = 1 and weight φ = √m·θ, so its variance m·ρ·θ² is ρ·φ²,
     /// without the scale.
     #[inline(always)]
-    fn scores_and_squares<const B: usize>(&self, token: usize, offset: usize) -> [[Lanes; B]; 2] {
-        let [mut sums, mut squares] = [[[0.0; LANES]; B]; 2];
+    fn scores_and_squares<const L: usize, const B: usize>(
+        &self,
+        token: usize,
+        offset: usize,
+    ) -> [[[f64; L]; B]; 2] {
+        let [mut sums, mut squares] = [[[0.0; L]; B]; 2];
         let (columns, values) = self.matrix.row(token);
         // More sums would spill from registers; the second pass finds the weights in cache.
-        let together = B <= 3;
+        let together = B * L <= 24;
         if !together {
-            sums = self.scores::<B>(token, offset);
+            sums = self.scores::<L, B>(token, offset);
         }
         for (i, &column) in columns.iter().enumerate() {
             let x = values.map_or(1.0, |values| values[i]);
             let c = self.coefficients[column as usize] * x;
             let v = x * x;
             let last;
-            let row = match self.row::<B>(column, offset) {
+            let row = match self.row::<L, B>(column, offset) {
                 Some(row) => row,
                 None => {
                     last = self.last_row(column, offset);
@@ -391,13 +393,10 @@ impl<'a> DenseRows<'a> {
                 }
             };
             for k in 0..B {
-                for j in 0..LANES {
-                    let w = row[k][j];
-                    if together {
-                        sums[k][j] += c * w;
-                    }
-                    squares[k][j] += v * (w * w);
+                if together {
+                    sums[k] = lanewise(|j| c.mul_add(row[k][j], sums[k][j]));
                 }
+                squares[k] = lanewise(|j| (v * row[k][j]).mul_add(row[k][j], squares[k][j]));
             }
         }
         [sums, squares]
@@ -407,19 +406,27 @@ impl<'a> DenseRows<'a> {
     /// blocks. Past the end of a line these are weights of the next one, which end up only in
     /// padding.
     #[inline(always)]
-    fn row<const B: usize>(&self, column: u32, offset: usize) -> Option<&'a [Lanes; B]> {
+    fn row<const L: usize, const B: usize>(
+        &self,
+        column: u32,
+        offset: usize,
+    ) -> Option<&'a [[f64; L]; B]> {
         let start = column as usize * self.row_pitch + offset;
-        let weights = self.table.get(start..start + B * LANES)?;
-        weights.as_chunks::<LANES>().0.as_chunks::<B>().0.first()
+        let weights = self.table.get(start..start + B * L)?;
+        weights.as_chunks::<L>().0.as_chunks::<B>().0.first()
     }
 
     /// Like [`row`](Self::row) at the end of the table, but padded with zeros.
     #[cold]
     #[inline(never)]
-    fn last_row<const B: usize>(&self, column: u32, offset: usize) -> [Lanes; B] {
+    fn last_row<const L: usize, const B: usize>(
+        &self,
+        column: u32,
+        offset: usize,
+    ) -> [[f64; L]; B] {
         let start = column as usize * self.row_pitch + offset;
         let rest = self.table.get(start..).unwrap_or_default();
-        let mut row = [[0.0; LANES]; B];
+        let mut row = [[0.0; L]; B];
         row.as_flattened_mut()[..rest.len()].copy_from_slice(rest);
         row
     }

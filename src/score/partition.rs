@@ -9,9 +9,9 @@ use crate::extract::{Dataset, SparseRows};
 const CHUNK_TOKENS: usize = 256;
 /// Chunks per block.
 const BLOCK_CHUNKS: usize = 32;
-/// Maximum number of derivatives (f64) per block: 16 MiB. Blocks that would exceed it get fewer
-/// chunks.
-const BLOCK_DERIVATIVES: usize = 2 << 20;
+/// Maximum number of derivatives (f64) per block: 1 MiB, so that those with respect to scores and
+/// to variances stay in the L2 cache. Blocks that would exceed it get fewer chunks.
+const BLOCK_DERIVATIVES: usize = 1 << 17;
 
 /// A block of consecutive sentences.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,16 +166,12 @@ impl ColumnBlock {
         start..self.ends[i] as usize
     }
 
-    /// Returns the token of an entry, counted from the first of the block.
+    /// Returns the tokens of entries, counted from the first of the block, and their values unless
+    /// all are 1.
     #[inline(always)]
-    pub fn token(&self, entry: usize) -> usize {
-        self.tokens[entry] as usize
-    }
-
-    /// Returns the value of an entry.
-    #[inline(always)]
-    pub fn value(&self, entry: usize) -> f64 {
-        self.values.as_ref().map_or(1.0, |values| values[entry])
+    pub fn tokens_and_values(&self, entries: Range<usize>) -> (&[u32], Option<&[f64]>) {
+        let values = self.values.as_ref().map(|values| &values[entries.clone()]);
+        (&self.tokens[entries], values)
     }
 
     /// Frees excess capacity.

@@ -3,11 +3,12 @@
 
 use std::ops::Range;
 
-use crate::chain::LANES;
+use crate::chain::products::{blocks_mut, by_stride, lanewise};
+use crate::exact_sum::untied;
 use crate::extract::SparseRows;
 
-/// Number of blocks of lanes whose sums fit in registers.
-const BLOCKS: usize = 7;
+/// Scores whose sums fit in registers.
+const MAX_PIECE: usize = 56;
 
 /// A column is dense if at least one score in this many has a weight.
 const DENSE: usize = 8;
@@ -34,8 +35,8 @@ pub struct Targets {
 
 /// A product that is computed piece by piece of a token's row of scores.
 pub(super) trait Pieces {
-    /// Computes `B` blocks of lanes of one line, from label `at` on.
-    fn run_piece<const B: usize>(&mut self, line: usize, at: usize);
+    /// Computes `B` blocks of `L` lanes of one line, from label `at` on.
+    fn run_piece<const L: usize, const B: usize>(&mut self, line: usize, at: usize);
 }
 
 /// How the entries of a column are stored and multiplied.
@@ -60,16 +61,9 @@ impl Targets {
     #[inline(always)]
     pub(super) fn for_each_piece(&self, product: &mut impl Pieces) {
         for line in 0..self.height {
-            for at in (0..self.stride).step_by(BLOCKS * LANES) {
-                match ((self.stride - at) / LANES).min(BLOCKS) {
-                    1 => product.run_piece::<1>(line, at),
-                    2 => product.run_piece::<2>(line, at),
-                    3 => product.run_piece::<3>(line, at),
-                    4 => product.run_piece::<4>(line, at),
-                    5 => product.run_piece::<5>(line, at),
-                    6 => product.run_piece::<6>(line, at),
-                    _ => product.run_piece::<BLOCKS>(line, at),
-                }
+            for at in (0..self.stride).step_by(MAX_PIECE) {
+                let length = (self.stride - at).min(MAX_PIECE);
+                by_stride!(length, |L, B| product.run_piece::<L, B>(line, at));
             }
         }
     }
@@ -218,33 +212,67 @@ impl Targets {
         }
     }
 
-    /// Calls `visit(label, index)` for the weights of a column whose scores are among the labels
-    /// `at..at + length` of a line. `label` is relative to `at`, and `index` to the column's first
-    /// weight.
+    /// Returns the weights of a column whose scores are among the labels `at..at + length` of a
+    /// line, with `B·L` = `length`, given `weights` from its first on. Where it has none, they are
+    /// arbitrary.
     #[inline(always)]
-    pub(super) fn for_block(
+    pub(super) fn load<const L: usize, const B: usize>(
         &self,
         column: usize,
         [line, at, length]: [usize; 3],
-        mut visit: impl FnMut(usize, usize),
-    ) {
+        weights: &[f64],
+    ) -> [[f64; L]; B] {
+        let mut row = [[0.0; L]; B];
         match &self.observed {
             None => {
-                for label in 0..length.min(self.labels.saturating_sub(at)) {
-                    visit(label, line * self.labels + at + label);
+                let weights = &weights[line * self.labels + at..];
+                match weights.get(..B * L) {
+                    Some(weights) => row.copy_from_slice(weights.as_chunks().0),
+                    None => row.as_flattened_mut()[..weights.len()].copy_from_slice(weights),
                 }
             }
             Some(observed) => {
-                let first = line * self.stride + at;
-                let positions = &observed.positions[observed.range(column)];
-                for (index, &position) in positions.iter().enumerate() {
-                    let position = position as usize;
-                    if (first..first + length).contains(&position) {
-                        visit(position - first, index);
-                    }
-                }
+                observed.for_block(column, line * self.stride + at, length, |i, w| {
+                    row[i / L][i % L] = weights[w];
+                });
             }
         }
+        row
+    }
+
+    /// Adds terms of the same weights to `sums` from the first of the column on, in any order
+    /// ([`crate::exact_sum`]).
+    #[inline(always)]
+    pub(super) fn add_untied<const L: usize, const B: usize>(
+        &self,
+        column: usize,
+        [line, at, length]: [usize; 3],
+        terms: &[[f64; L]; B],
+        sums: &mut [f64],
+    ) {
+        let Some(observed) = &self.observed else {
+            let sums = &mut sums[line * self.labels + at..];
+            let labels = self.labels - at;
+            match sums.get_mut(..B * L).filter(|_| B * L <= 24) {
+                // What follows belongs to the next column, and stays.
+                Some(sums) => {
+                    let rows = blocks_mut::<L>(sums).iter_mut();
+                    for (i, (sums, terms)) in rows.zip(terms).enumerate() {
+                        *sums = lanewise(|j| {
+                            if i * L + j < labels { sums[j] + untied(terms[j]) } else { sums[j] }
+                        });
+                    }
+                }
+                None => {
+                    let terms = terms.as_flattened().iter().take(labels);
+                    sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += untied(*term));
+                }
+            }
+            return;
+        };
+        observed.for_block(column, line * self.stride + at, length, |i, w| {
+            sums[w] += untied(terms[i / L][i % L]);
+        });
     }
 
     /// Returns whether columns have weights for some scores only.
@@ -313,6 +341,24 @@ impl Targets {
 }
 
 impl Observed {
+    /// Calls `visit(i, index)` for the weights of a column whose scores are at `first..first +
+    /// length`, the i-th of these; `index` is relative to the column's first weight.
+    #[inline(always)]
+    fn for_block(
+        &self,
+        column: usize,
+        first: usize,
+        length: usize,
+        mut visit: impl FnMut(usize, usize),
+    ) {
+        for (index, &position) in self.positions[self.range(column)].iter().enumerate() {
+            let position = position as usize;
+            if (first..first + length).contains(&position) {
+                visit(position - first, index);
+            }
+        }
+    }
+
     /// Lists the positions of each column, without duplicates.
     fn new(columns: usize, mut pairs: Vec<(u32, u32)>) -> Self {
         pairs.sort_unstable();

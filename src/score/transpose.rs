@@ -13,7 +13,7 @@ use super::partition::{
     BlockPartition, ColumnBlock, Entry, TASK_ENTRIES, sorted_entries, split_by_owner,
 };
 use super::targets::{ColumnForm, FeatureBlock, Pieces, Targets};
-use crate::chain::LANES;
+use crate::chain::products::{blocks, lanewise};
 use crate::exact_sum::untied;
 use crate::extract::SparseRows;
 use crate::simd::{self, Kernel};
@@ -194,7 +194,7 @@ impl Kernel for Gather<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(mut self) {
+    fn run<const WIDE: bool>(mut self) {
         self.block.targets.for_each_piece(&mut self);
         self.gather_listed();
         self.gather_sparse();
@@ -202,10 +202,10 @@ impl Kernel for Gather<'_> {
 }
 
 impl Pieces for Gather<'_> {
-    /// Gathers the derivatives of dense columns for `B` blocks of lanes of one line, from label
+    /// Gathers the derivatives of dense columns for `B` blocks of `L` lanes of one line, from label
     /// `at` on.
     #[inline(always)]
-    fn run_piece<const B: usize>(&mut self, line: usize, at: usize) {
+    fn run_piece<const L: usize, const B: usize>(&mut self, line: usize, at: usize) {
         let (targets, columns) = (&self.block.targets, &self.slice.dense);
         let (width, position) = (targets.width(), line * targets.stride + at);
         for i in self.task.dense.clone() {
@@ -213,39 +213,41 @@ impl Pieces for Gather<'_> {
             let entries = columns.entries(i);
             let range = targets.range(column);
             let first = range.start - self.task.weights.start;
-            let gradient = &mut self.gradient[first..first + range.len()];
             let c = self.block.scale[column];
-            let labels = [line, at, B * LANES];
-            let score_derivatives = (self.score_derivatives, 1);
-            let Some(noise) = self.variance_derivatives else {
-                let [sums] = columns.sums::<B, 1>([score_derivatives], width, entries, position);
-                targets.for_block(column, labels, |label, index| {
-                    gradient[index] += untied(c * sums.as_flattened()[label]);
-                });
-                continue;
+            let labels = [line, at, B * L];
+            let scores = (self.score_derivatives, 1);
+            let terms = match self.variance_derivatives {
+                None => {
+                    let [mut terms] = columns.sums::<L, B, 1>([scores], width, entries, position);
+                    for terms in &mut terms {
+                        *terms = lanewise(|j| c * terms[j]);
+                    }
+                    terms
+                }
+                Some(noise) => {
+                    let variances = (noise.values, 2);
+                    let [sums, squares] = if B * L <= 24 {
+                        columns.sums::<L, B, 2>([scores, variances], width, entries, position)
+                    } else {
+                        // More sums at once would spill from registers.
+                        let [sums] =
+                            columns.sums::<L, B, 1>([scores], width, entries.clone(), position);
+                        let [squares] =
+                            columns.sums::<L, B, 1>([variances], width, entries, position);
+                        [sums, squares]
+                    };
+                    let weights = targets.load::<L, B>(column, labels, &noise.theta[range.start..]);
+                    let mut terms = [[0.0; L]; B];
+                    for (i, terms) in terms.iter_mut().enumerate() {
+                        *terms = lanewise(|j| {
+                            let factor = 2.0 * noise.rate * weights[i][j];
+                            c.mul_add(sums[i][j], factor * squares[i][j])
+                        });
+                    }
+                    terms
+                }
             };
-            let variance_derivatives = (noise.values, 2);
-            let [sums, squares] = if B <= 3 {
-                columns.sums::<B, 2>(
-                    [score_derivatives, variance_derivatives],
-                    width,
-                    entries,
-                    position,
-                )
-            } else {
-                // More sums at once would spill from registers.
-                let sums =
-                    |source, entries| columns.sums::<B, 1>([source], width, entries, position);
-                let [first] = sums(score_derivatives, entries.clone());
-                let [second] = sums(variance_derivatives, entries);
-                [first, second]
-            };
-            let weights = &noise.theta[range];
-            targets.for_block(column, labels, |label, index| {
-                let factor = 2.0 * noise.rate * weights[index];
-                let square = factor * squares.as_flattened()[label];
-                gradient[index] += untied(c * sums.as_flattened()[label] + square);
-            });
+            targets.add_untied(column, labels, &terms, &mut self.gradient[first..]);
         }
     }
 }
@@ -262,8 +264,10 @@ impl Gather<'_> {
             let first = range.start - self.task.weights.start;
             let gradient = &mut self.gradient[first..first + range.len()];
             let c = self.block.scale[column];
-            for entry in columns.entries(i) {
-                let (row, x) = (columns.token(entry) * targets.width(), columns.value(entry));
+            let (tokens, values) = columns.tokens_and_values(columns.entries(i));
+            for (i, &token) in tokens.iter().enumerate() {
+                let row = token as usize * targets.width();
+                let x = values.map_or(1.0, |values| values[i]);
                 let derivatives = &self.score_derivatives[row..row + targets.width()];
                 for (g, &position) in gradient.iter_mut().zip(positions) {
                     *g += untied(c * x * derivatives[position as usize]);
@@ -299,26 +303,25 @@ impl Gather<'_> {
 
 impl ColumnBlock {
     /// Returns `Σ_t x_t^power · derivatives[t]` over `entries` of a column, for each of the `N`
-    /// pairs (derivatives, power) and for `B` blocks of lanes from `position` on.
+    /// pairs (derivatives, power) and for `B` blocks of `L` lanes from `position` on.
     #[inline(always)]
-    fn sums<const B: usize, const N: usize>(
+    fn sums<const L: usize, const B: usize, const N: usize>(
         &self,
         sources: [(&[f64], u32); N],
         width: usize,
         entries: Range<usize>,
         position: usize,
-    ) -> [[[f64; LANES]; B]; N] {
-        let mut sums = [[[0.0; LANES]; B]; N];
-        for entry in entries {
-            let start = self.token(entry) * width + position;
-            let x = self.value(entry);
+    ) -> [[[f64; L]; B]; N] {
+        let mut sums = [[[0.0; L]; B]; N];
+        let (tokens, values) = self.tokens_and_values(entries);
+        for (i, &token) in tokens.iter().enumerate() {
+            let start = token as usize * width + position;
+            let x = values.map_or(1.0, |values| values[i]);
             for (sums, (derivatives, power)) in sums.iter_mut().zip(sources) {
-                let row = &derivatives[start..start + B * LANES];
+                let row = blocks::<L>(&derivatives[start..start + B * L]);
                 let x = if power == 2 { x * x } else { x };
-                for (sums, row) in sums.iter_mut().zip(row.as_chunks::<LANES>().0) {
-                    for (sum, d) in sums.iter_mut().zip(row) {
-                        *sum += x * d;
-                    }
+                for (sums, row) in sums.iter_mut().zip(row) {
+                    *sums = lanewise(|j| x.mul_add(row[j], sums[j]));
                 }
             }
         }

@@ -13,6 +13,7 @@ use super::training_set::TrainingSet;
 use crate::error::Result;
 use crate::extract::Classes;
 use crate::memory::MemoryLimit;
+use crate::simd;
 use crate::template::Template;
 
 impl TrainingSet {
@@ -37,6 +38,13 @@ impl TrainingSet {
         let per_token = |entries: usize| entries as f64 / data.tokens().max(1) as f64;
         let [active_per_token, collapsed_active_per_token] = self.entries.map(per_token);
         let mut reading = self.extracted.reading();
+        if !simd::has_fused_multiply_add() {
+            reading.push(
+                "warning: this processor has no fused multiply-add instructions; training gives \
+                 the same model, but takes many times as long"
+                    .to_owned(),
+            );
+        }
         if settings.options().max_iterations != Some(0) {
             reading.extend(ModelMatch::warning(&self.matches));
         }

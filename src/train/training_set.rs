@@ -9,6 +9,7 @@ use super::options::CommonOptions;
 use super::origin::{Origin, extra_weights};
 use crate::chain::padded;
 use crate::extract::{Classes, Dataset};
+use crate::memory::zeros;
 use crate::objective::{PenalizedLikelihood, Penalty};
 use crate::score::{ParameterSpace, SpaceOptions};
 use crate::template::Template;
@@ -146,7 +147,7 @@ impl TrainingSet {
     pub fn start(&self) -> Vec<f64> {
         match &self.origin {
             Some(origin) => origin.start(&self.space),
-            None => vec![0.0; self.space.dimension()],
+            None => zeros(self.space.dimension()),
         }
     }
 

@@ -226,7 +226,7 @@ fn rows<'a>(
 /// Multiplies the numbers by a factor.
 fn scale(arrays: &mut BlockArrays, factor: f64) {
     if factor != 1.0 {
-        let numbers = arrays.nodes.iter_mut().chain(&mut arrays.edges);
+        let numbers = arrays.nodes.iter_mut().chain(&mut *arrays.edges);
         numbers.for_each(|x| *x *= factor);
     }
 }

@@ -5,6 +5,7 @@
 //! the rate of edges, and the two boundaries. A mask is a function of seed, epoch, sentence, kind,
 //! token and column: SplitMix64 with counters ([`random`]).
 
+use dropchain::kernel::aligned::Aligned;
 use dropchain::kernel::chain::{LabelWeights, Order};
 use dropchain::kernel::extract::SparseRows;
 use dropchain::kernel::objective::LabelSums;
@@ -84,11 +85,11 @@ impl DroppedSentence {
         &self,
         problem: &Problem<'_>,
         weights: &mut LabelWeights,
-        edges: &mut Vec<f64>,
+        edges: &mut Aligned,
     ) {
         let (labels, stride) = (problem.space.labels(), problem.space.stride());
         if problem.space.order() == Order::One {
-            edges.resize(self.transitions.len() * labels * stride, 0.0);
+            edges.resize(self.transitions.len() * labels * stride);
             let matrices = edges.chunks_exact_mut(labels * stride).zip(&self.transitions);
             for (matrix, &factor) in matrices.skip(1) {
                 let rows = matrix.chunks_exact_mut(stride);

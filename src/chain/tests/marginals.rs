@@ -65,18 +65,19 @@ fn the_modes_hold_the_same_messages() {
 #[test]
 fn an_edge_marginal_is_the_product_of_its_messages() {
     let mut numbers = Lcg(3);
+    const STRIDE: usize = padded(5);
     let chain = Chain::new(4, 5, || numbers.next());
     let transitions = chain.transitions();
     chain.scores(0.0, |scores| {
         let mut lattice = Lattice::default();
         lattice.forward_backward(&transitions, scores);
-        let mut edge = vec![0.0; 5 * LANES];
+        let mut edge = vec![0.0; 5 * STRIDE];
         lattice.edge_marginals(&transitions, 2, &mut edge);
-        let product = lattice.alpha[LANES + 3]
-            * transitions.potentials()[3 * LANES + 4]
-            * lattice.suffix[2 * LANES + 4];
-        assert_eq!(edge[3 * LANES + 4], product);
-        assert_close(product, chain.enumerate().edge_marginals(2)[3 * LANES + 4], 1e-14);
+        let product = lattice.alpha[STRIDE + 3]
+            * transitions.potentials()[3 * STRIDE + 4]
+            * lattice.suffix[2 * STRIDE + 4];
+        assert_eq!(edge[3 * STRIDE + 4], product);
+        assert_close(product, chain.enumerate().edge_marginals(2)[3 * STRIDE + 4], 1e-14);
     });
 }
 
@@ -100,7 +101,7 @@ fn a_single_label_has_probability_one() {
     let actual = infer(&chain, Lattice::forward_backward);
     assert_close(actual.log_partition, chain.score(&[LabelId(0); 40]), 1e-14);
     for t in 0..40 {
-        assert_close(actual.nodes[t * LANES], 1.0, 1e-14);
+        assert_close(actual.nodes[t * padded(1)], 1.0, 1e-14);
     }
 }
 
@@ -123,12 +124,13 @@ fn a_sentence_without_tokens_has_one_path() {
 
 #[test]
 fn expectations_add_up_over_sentences_in_any_mix_of_modes() {
+    const STRIDE: usize = padded(3);
     let mut numbers = Lcg(9);
     let mut chain = Chain::new(6, 3, || numbers.next());
     let transitions = chain.transitions();
     let mut lattice = Lattice::default();
     let mut sums = [EdgeSums::new(&transitions), EdgeSums::new(&transitions)];
-    let mut expected = vec![0.0; 3 * LANES];
+    let mut expected = vec![0.0; 3 * STRIDE];
     for i in 0..8 {
         let tokens = 1 + i % 6;
         chain.node = (0..tokens).map(|_| (0..3).map(|_| numbers.next()).collect()).collect();
@@ -146,12 +148,12 @@ fn expectations_add_up_over_sentences_in_any_mix_of_modes() {
     }
     let [mut first, mut second] = sums;
     first.merge_scaled(1.0, &mut second, &transitions);
-    let mut actual = vec![0.0; 3 * LANES];
+    let mut actual = vec![0.0; 3 * STRIDE];
     first.finish(&transitions, &mut actual);
     assert_all_close(&actual, &expected, 1e-13);
     first.clear();
     first.finish(&transitions, &mut actual);
-    assert_eq!(actual, [0.0; 3 * LANES]);
+    assert_eq!(actual, [0.0; 3 * STRIDE]);
 }
 
 #[test]
@@ -182,8 +184,8 @@ fn a_lattice_does_not_allocate_after_the_longest_sentence() {
     let mut lattice = Lattice::default();
     chain.scores(0.0, |scores| lattice.forward_backward(&transitions, scores));
     let buffers = |lattice: &Lattice| {
-        [&lattice.alpha, &lattice.beta, &lattice.edge, &lattice.suffix, &lattice.scale]
-            .map(|array| (array.as_ptr(), array.capacity()))
+        [&lattice.alpha[..], &lattice.beta, &lattice.edge, &lattice.suffix, &lattice.scale]
+            .map(<[f64]>::as_ptr)
     };
     assert_eq!(lattice.mode, Mode::Log);
     let before = buffers(&lattice);

@@ -4,7 +4,7 @@
 //! scores are unpadded nested vectors, and the score of every path is computed from the definition.
 //! [`Transitions`] and [`Scores`] appear only as outputs.
 
-use crate::chain::{Constraint, LANES, Order, Scores, Transitions, padded};
+use crate::chain::{Constraint, Order, Scores, Transitions, padded};
 use crate::ids::LabelId;
 use crate::math::log_sum_exp;
 
@@ -150,7 +150,7 @@ impl Oracle {
             for b in 0..self.labels {
                 marginals.push(self.probability(|path| path[t].index() == b));
             }
-            marginals.resize(marginals.len().next_multiple_of(LANES), 0.0);
+            marginals.resize(marginals.len().next_multiple_of(padded(self.labels)), 0.0);
         }
         marginals
     }
@@ -163,7 +163,7 @@ impl Oracle {
                 let edge = |path: &[LabelId]| path[t - 1].index() == a && path[t].index() == b;
                 marginals.push(self.probability(edge));
             }
-            marginals.resize(marginals.len().next_multiple_of(LANES), 0.0);
+            marginals.resize(marginals.len().next_multiple_of(padded(self.labels)), 0.0);
         }
         marginals
     }

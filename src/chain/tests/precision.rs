@@ -53,7 +53,7 @@ fn a_path_that_underflows_in_both_directions_is_not_missed() {
     let actual = infer(&chain, Lattice::forward_backward);
     assert_eq!(actual.mode, Mode::Log);
     assert_agrees(&actual, &chain.enumerate(), 1e-12);
-    assert_close(actual.nodes[2 * LANES + 2], 1.0, 1e-12);
+    assert_close(actual.nodes[2 * padded(8) + 2], 1.0, 1e-12);
 }
 
 #[test]

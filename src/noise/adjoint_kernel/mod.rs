@@ -54,12 +54,14 @@
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
+use crate::aligned::Aligned;
 use crate::chain::products::{
-    LaneBlock, add_matrix_product, add_outer_products, blocks, blocks_mut, lanewise,
+    add_matrix_product, add_outer_products, blocks, blocks_mut, by_stride, lanewise,
     row_times_matrix,
 };
-use crate::chain::{LANES, Mode, Transitions};
-use crate::math::set_zeros;
+use crate::chain::{Mode, Transitions};
 use crate::noise::quadratic::EdgeMatrices;
 use crate::noise::regularizer::{ChainContext, ChainDerivatives, Derivatives, SentenceInput};
 use crate::simd::{self, Kernel};
@@ -70,28 +72,28 @@ const MAX_SUFFIX: f64 = f64::from_bits((1023 + 400) << 52);
 /// Matrices, messages and sums; a reusable workspace.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AdjointKernel {
-    panels: [Vec<LaneBlock>; 3],            // [S/LANES][K] ½eτ, e², e²τ
-    transposed_panels: [Vec<LaneBlock>; 3], // [S/LANES][K]
-    sums: [Vec<f64>; 4],                    // [K][S] P₀ to P₃
+    matrices: [Aligned; 3],   // [K][S] ½eτ, e², e²τ
+    transposed: [Aligned; 3], // [K][S]
+    sums: [Aligned; 4],       // [K][S] P₀ to P₃
     factors: Factors,
-    forward_products: [Vec<f64>; 3],  // [T][S] Σ_a α·½eτ, C, D
-    backward_products: [Vec<f64>; 2], // [T][S] Σ_b ½eτ·v, Σ_b (e²·n·v² + e²τ·v²)
-    omega: Vec<f64>,                  // [S] ω[t]
-    row: Vec<f64>,                    // [S]
+    forward_products: [Aligned; 3],  // [T][S] Σ_a α·½eτ, C, D
+    backward_products: [Aligned; 2], // [T][S] Σ_b ½eτ·v, Σ_b (e²·n·v² + e²τ·v²)
+    omega: Aligned,                  // [S] ω[t]
+    row: Aligned,                    // [S]
 }
 
 /// The factors of the sums, buffered over sentences until there are enough tokens
 /// ([`FLUSH_TOKENS`]).
 #[derive(Clone, Debug, Default)]
 struct Factors {
-    pending: usize,          // length of the arrays [P][S] in use by previous sentences
-    alpha: Vec<f64>,         // [P][S] weight·α
-    phi: Vec<f64>,           // [P][S] Φ; weight·Φ once the sentence is done
-    alpha_squared: Vec<f64>, // [P][S] α²; weight·α² once the sentence is done
-    v: Vec<f64>,             // [P][S]
-    g: Vec<f64>,             // [P][S]
-    v_squared: Vec<f64>,     // [P][S] v²
-    n_v_squared: Vec<f64>,   // [P][S] n·v²
+    pending: usize,         // length of the arrays [P][S] in use by previous sentences
+    alpha: Aligned,         // [P][S] weight·α
+    phi: Aligned,           // [P][S] Φ; weight·Φ once the sentence is done
+    alpha_squared: Aligned, // [P][S] α²; weight·α² once the sentence is done
+    v: Aligned,             // [P][S]
+    g: Aligned,             // [P][S]
+    v_squared: Aligned,     // [P][S] v²
+    n_v_squared: Aligned,   // [P][S] n·v²
 }
 
 impl AdjointKernel {
@@ -99,15 +101,12 @@ impl AdjointKernel {
     pub fn begin(&mut self, context: ChainContext<'_>) {
         let (labels, stride) = (context.transitions.labels(), context.transitions.stride());
         self.factors.pending = 0;
-        for panels in self.panels.iter_mut().chain(&mut self.transposed_panels) {
-            panels.clear();
-            panels.resize(stride / LANES * labels, [0.0; LANES]);
-        }
-        for sums in &mut self.sums {
-            set_zeros(sums, labels * stride);
+        let matrices = self.matrices.iter_mut().chain(&mut self.transposed);
+        for matrix in matrices.chain(&mut self.sums) {
+            matrix.set_zeros(labels * stride);
         }
         for row in [&mut self.omega, &mut self.row] {
-            set_zeros(row, stride);
+            row.set_zeros(stride);
         }
         let potentials = context.transitions.potentials();
         for a in 0..labels {
@@ -115,8 +114,8 @@ impl AdjointKernel {
                 let (e, tau) = (potentials[a * stride + b], context.variance[a * stride + b]);
                 let entry = [0.5 * e * tau, e * e, e * e * tau];
                 for (i, x) in entry.into_iter().enumerate() {
-                    self.panels[i][b / LANES * labels + a][b % LANES] = x;
-                    self.transposed_panels[i][a / LANES * labels + b][a % LANES] = x;
+                    self.matrices[i][a * stride + b] = x;
+                    self.transposed[i][b * stride + a] = x;
                 }
             }
         }
@@ -125,8 +124,8 @@ impl AdjointKernel {
     /// Returns whether this kernel can handle a sentence.
     pub fn supports(sentence: SentenceInput<'_>, out: &Derivatives<'_>) -> bool {
         let lattice = sentence.lattice;
-        let mut highest = [0.0; LANES];
-        for suffix in blocks(&lattice.suffix) {
+        let mut highest = [0.0; 4];
+        for suffix in blocks::<4>(&lattice.suffix) {
             for (highest, &v) in highest.iter_mut().zip(suffix) {
                 *highest = if v > *highest { v } else { *highest };
             }
@@ -143,9 +142,15 @@ impl AdjointKernel {
     fn reserve(&mut self, numbers: usize) {
         self.factors.reserve(numbers);
         for array in self.forward_products.iter_mut().chain(&mut self.backward_products) {
-            array.resize(array.len().max(numbers), 0.0);
+            array.resize(array.len().max(numbers));
         }
     }
+}
+
+/// Returns the blocks of a row.
+#[inline(always)]
+fn row_of<'a, const L: usize>(array: &'a [f64], row: &Range<usize>) -> &'a [[f64; L]] {
+    blocks(&array[row.clone()])
 }
 
 /// Number of buffered tokens that triggers the sums: with fewer, reading and writing the sums would
@@ -155,10 +160,11 @@ const FLUSH_TOKENS: usize = 32;
 impl AdjointKernel {
     /// Adds the derivatives with respect to transitions to the sums of `edges`.
     pub fn finish(&mut self, context: ChainContext<'_>, edges: &mut EdgeMatrices) {
-        simd::dispatch(FlushSums(self));
+        self.flush();
         let (scores, variance) = (&mut edges.score_sums[..], &mut edges.variance_sums[..]);
         let mut out = ChainDerivatives { scores, variance };
-        add_transitions(context.transitions.potentials(), context.variance, &self.sums, &mut out);
+        let sums = self.sums.each_ref().map(|sums| &sums[..]);
+        add_transitions(context.transitions.potentials(), context.variance, sums, &mut out);
     }
 }
 
@@ -167,7 +173,7 @@ impl AdjointKernel {
 pub(super) fn add_transitions(
     potentials: &[f64],
     variances: &[f64],
-    [p0, p1, p2, p3]: &[Vec<f64>; 4],
+    [p0, p1, p2, p3]: [&[f64]; 4],
     out: &mut ChainDerivatives<'_>,
 ) {
     let derivatives = out.scores.iter_mut().zip(&mut *out.variance);
@@ -176,33 +182,6 @@ pub(super) fn add_transitions(
         let square = e * e;
         *score += e * (p1[i] + 0.5 * tau * p0[i]) - square * (p3[i] + tau * p2[i]);
         *variance += 0.5 * (e * p0[i] - square * p2[i]);
-    }
-}
-
-/// Adds the buffered products to the sums and empties the buffers.
-struct FlushSums<'a>(&'a mut AdjointKernel);
-
-impl Kernel for FlushSums<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let AdjointKernel { factors, sums, row, .. } = self.0;
-        let stride = row.len();
-        let pending = std::mem::take(&mut factors.pending);
-        let products = [
-            (&factors.alpha, &factors.v, 0),
-            (&factors.phi, &factors.v, 1),
-            (&factors.alpha, &factors.g, 1),
-            (&factors.alpha_squared, &factors.v_squared, 2),
-            (&factors.alpha_squared, &factors.n_v_squared, 3),
-        ];
-        if pending > 0 {
-            for (x, y, i) in products {
-                let (x, y) = (&x[..pending - stride], &y[stride..pending]);
-                add_outer_products(stride, x, y, &mut sums[i]);
-            }
-        }
     }
 }
 
@@ -219,7 +198,7 @@ impl Factors {
             &mut self.n_v_squared,
         ];
         for array in buffered {
-            array.resize(array.len().max(self.pending + numbers), 0.0);
+            array.resize(array.len().max(self.pending + numbers));
         }
     }
 
@@ -230,14 +209,11 @@ impl Factors {
         let (weight, alpha) = (sentence.weight, &sentence.lattice.alpha[..]);
         let here = self.pending..self.pending + alpha.len();
         let last = here.end - stride;
-        let to = blocks_mut(&mut self.alpha[here.clone()]).iter_mut();
-        for (to, alpha) in to.zip(blocks(alpha)) {
-            *to = lanewise(|j| weight * alpha[j]);
+        for (to, alpha) in self.alpha[here.clone()].iter_mut().zip(alpha) {
+            *to = weight * alpha;
         }
         for array in [&mut self.phi, &mut self.alpha_squared] {
-            for x in blocks_mut(&mut array[here.clone()]) {
-                *x = lanewise(|j| weight * x[j]);
-            }
+            array[here.clone()].iter_mut().for_each(|x| *x *= weight);
         }
         for array in [&mut self.alpha, &mut self.phi, &mut self.alpha_squared] {
             array[last..here.end].fill(0.0);
@@ -247,6 +223,26 @@ impl Factors {
 }
 
 impl AdjointKernel {
+    /// Adds the buffered products to the sums and empties the buffers.
+    fn flush(&mut self) {
+        let Self { factors, sums, row, .. } = self;
+        let stride = row.len();
+        let pending = std::mem::take(&mut factors.pending);
+        let products = [
+            (&factors.alpha, &factors.v, 0),
+            (&factors.phi, &factors.v, 1),
+            (&factors.alpha, &factors.g, 1),
+            (&factors.alpha_squared, &factors.v_squared, 2),
+            (&factors.alpha_squared, &factors.n_v_squared, 3),
+        ];
+        if pending > 0 {
+            for (x, y, i) in products {
+                let (x, y) = (&x[..pending - stride], &y[stride..pending]);
+                add_outer_products(stride, x, y, &mut sums[i]);
+            }
+        }
+    }
+
     /// Returns weight·R of a sentence and adds its derivatives.
     pub fn regularize(
         &mut self,
@@ -255,94 +251,73 @@ impl AdjointKernel {
         out: &mut Derivatives<'_>,
     ) -> f64 {
         self.reserve(sentence.node_variance.len());
+        simd::dispatch(Squares { factors: &mut self.factors, sentence });
+        self.row_products(sentence);
         let value = simd::dispatch(SentencePasses { kernel: self, transitions, sentence, out });
         if self.factors.pending >= FLUSH_TOKENS * self.row.len() {
-            simd::dispatch(FlushSums(self));
+            self.flush();
         }
         value
     }
 
-    /// Fills the squares of α and v, and the six products that do not depend on neighboring tokens.
-    #[inline(always)]
+    /// Computes the six products that do not depend on neighboring tokens.
     fn row_products(&mut self, sentence: SentenceInput<'_>) {
         let (alpha, v) = (&sentence.lattice.alpha[..], &sentence.lattice.suffix[..]);
         let (stride, numbers) = (self.row.len(), v.len());
-        let factors = &mut self.factors;
+        let factors = &self.factors;
         let here = factors.pending..factors.pending + numbers;
-        let alpha_squared = &mut factors.alpha_squared[here.clone()];
-        let v_squared = &mut factors.v_squared[here.clone()];
-        let n_v_squared = &mut factors.n_v_squared[here.clone()];
-        factors.v[here].copy_from_slice(v);
-        let from = blocks(alpha).iter().zip(blocks(v));
-        let from = from.zip(blocks(sentence.node_variance));
-        let to = blocks_mut(v_squared).iter_mut();
-        let to = to.zip(blocks_mut(n_v_squared));
-        let to = to.zip(blocks_mut(alpha_squared));
-        for (((alpha, v), n), ((v_squared, n_v_squared), alpha_squared)) in from.zip(to) {
-            let square = lanewise(|j| v[j] * v[j]);
-            *n_v_squared = lanewise(|j| n[j] * square[j]);
-            *alpha_squared = lanewise(|j| alpha[j] * alpha[j]);
-            *v_squared = square;
-        }
-        let (last, after) = (numbers - stride, stride..numbers);
+        let [alpha_squared, v_squared, n_v_squared] =
+            [&factors.alpha_squared, &factors.v_squared, &factors.n_v_squared]
+                .map(|array| &array[here.clone()]);
+        let (before, after) = (..numbers - stride, stride..numbers);
         let [tau, c, d] = &mut self.forward_products;
         let [sums, differences] = &mut self.backward_products;
-        for products in [&mut *tau, c, d, sums, differences] {
-            products[..numbers].fill(0.0);
-        }
         let products = [
-            (&alpha[..last], &self.panels[0], tau),
-            (&alpha_squared[..last], &self.panels[1], c),
-            (&alpha_squared[..last], &self.panels[2], d),
-            (&v[after.clone()], &self.transposed_panels[0], sums),
+            (&alpha[before], &self.matrices[0], tau),
+            (&alpha_squared[before], &self.matrices[1], c),
+            (&alpha_squared[before], &self.matrices[2], d),
+            (&v[after.clone()], &self.transposed[0], sums),
+            (&n_v_squared[after.clone()], &self.transposed[1], &mut *differences),
         ];
         for (x, matrix, out) in products {
+            out[..numbers].fill(0.0);
             add_matrix_product(stride, x, matrix, &mut out[after.clone()]);
         }
-        let [_, e_squared, e_squared_tau] = &self.transposed_panels;
-        for (x, matrix) in [(n_v_squared, e_squared), (v_squared, e_squared_tau)] {
-            let out = &mut differences[after.clone()];
-            add_matrix_product(stride, &x[after.clone()], matrix, out);
-        }
+        let (x, out) = (&v_squared[after.clone()], &mut differences[after]);
+        add_matrix_product(stride, x, &self.transposed[2], out);
     }
 
     /// Fills Φ and adds ∂R/∂n; returns Σ μ²V.
     #[inline(always)]
-    fn forward<const B: usize>(
+    fn forward<const L: usize, const B: usize>(
         &mut self,
         potentials: &[f64],
         sentence: SentenceInput<'_>,
         out: &mut Derivatives<'_>,
     ) -> f64 {
         let lattice = sentence.lattice;
-        let stride = if B == 0 { self.row.len() } else { B * LANES };
+        let stride = if B == 0 { self.row.len() } else { B * L };
         let labels = potentials.len() / stride;
         let (weight, phi) = (sentence.weight, &mut self.factors.phi[self.factors.pending..]);
-        let mut squares = [0.0; LANES];
+        let mut squares = [0.0; L];
         // At t = 0 let C = 1, as if one edge with α·e = 1 led to the token.
         self.forward_products[1][..stride].fill(1.0);
         for t in 0..lattice.tokens() {
             let row = t * stride..(t + 1) * stride;
             let factor = 1.0 / lattice.scale[t];
-            let [tau, c, d, alpha, psi, v, p, n] = [
-                &self.forward_products[0],
-                &self.forward_products[1],
-                &self.forward_products[2],
-                &lattice.alpha[..],
-                &lattice.psi[..],
-                &lattice.suffix[..],
-                lattice.node_marginals(),
-                sentence.node_variance,
-            ]
-            .map(|array| blocks(&array[row.clone()]));
-            let first = blocks_mut(&mut self.row);
-            let derivatives = blocks_mut(&mut out.variances.nodes[row.clone()]);
+            let [tau, c, d] = &self.forward_products;
+            let (tau, c, d) = (row_of::<L>(tau, &row), row_of::<L>(c, &row), row_of::<L>(d, &row));
+            let (alpha, psi) = (row_of::<L>(&lattice.alpha, &row), row_of::<L>(&lattice.psi, &row));
+            let (v, p) = (row_of(&lattice.suffix, &row), row_of(lattice.node_marginals(), &row));
+            let n = row_of::<L>(sentence.node_variance, &row);
+            let first = blocks_mut::<L>(&mut self.row);
+            let derivatives = blocks_mut::<L>(&mut out.variances.nodes[row.clone()]);
             for i in 0..first.len() {
                 let [tau, c, d, v, p, n] = [tau[i], c[i], d[i], v[i], p[i], n[i]];
-                let variance = lanewise(|j| v[j] * (n[j] * c[j] + d[j]));
-                let direct = lanewise(|j| weight * 0.5 * (p[j] - v[j] * v[j] * c[j]));
+                let variance = lanewise::<L>(|j| v[j] * n[j].mul_add(c[j], d[j]));
+                let direct = lanewise::<L>(|j| weight * 0.5 * (v[j] * v[j]).mul_add(-c[j], p[j]));
                 let derivative = derivatives[i];
-                squares = lanewise(|j| squares[j] + v[j] * variance[j]);
+                squares = lanewise(|j| v[j].mul_add(variance[j], squares[j]));
                 first[i] = lanewise(|j| tau[j] - variance[j]);
                 derivatives[i] = lanewise(|j| derivative[j] + direct[j]);
             }
@@ -352,12 +327,12 @@ impl AdjointKernel {
                 phi.copy_from_slice(&self.row);
             } else {
                 let before = &done[row.start - stride..][..labels];
-                row_times_matrix::<B>(before, potentials, &self.row, phi);
+                row_times_matrix::<L, B>(before, potentials, &self.row, phi);
             }
-            let phi = blocks_mut(phi);
+            let phi = blocks_mut::<L>(phi);
             for i in 0..phi.len() {
                 let [sum, alpha, psi, n] = [phi[i], alpha[i], psi[i], n[i]];
-                phi[i] = lanewise(|j| psi[j] * factor * sum[j] + 0.5 * n[j] * alpha[j]);
+                phi[i] = lanewise(|j| (psi[j] * factor).mul_add(sum[j], 0.5 * n[j] * alpha[j]));
             }
         }
         squares.iter().sum()
@@ -365,7 +340,7 @@ impl AdjointKernel {
 
     /// Runs the recurrence of ω, fills g and adds ∂R/∂node scores.
     #[inline(always)]
-    fn backward<const B: usize>(
+    fn backward<const L: usize, const B: usize>(
         &mut self,
         transposed: &[f64],
         sentence: SentenceInput<'_>,
@@ -373,47 +348,70 @@ impl AdjointKernel {
         out: &mut Derivatives<'_>,
     ) {
         let lattice = sentence.lattice;
-        let stride = if B == 0 { self.row.len() } else { B * LANES };
+        let stride = if B == 0 { self.row.len() } else { B * L };
         let labels = transposed.len() / stride;
         let Factors { pending, phi, g, .. } = &mut self.factors;
-        let (weight, g) = (sentence.weight, &mut g[*pending..]);
+        let (weight, g, phi) = (sentence.weight, &mut g[*pending..], &phi[*pending..]);
         self.omega.fill(0.0);
         self.omega[..labels].fill(-mean);
         for t in (0..lattice.tokens()).rev() {
             let row = t * stride..(t + 1) * stride;
             let factor = 1.0 / lattice.scale[t];
-            let [alpha, beta, psi, v, n, phi] = [
-                &lattice.alpha[..],
-                &lattice.beta[..],
-                &lattice.psi[..],
-                &lattice.suffix[..],
-                sentence.node_variance,
-                &phi[*pending..],
-            ]
-            .map(|array| blocks(&array[row.clone()]));
-            let omega = blocks(&self.omega);
-            let derivatives = blocks_mut(&mut out.scores.nodes[row.clone()]);
-            let gains = blocks_mut(&mut g[row.clone()]);
+            let (alpha, beta) =
+                (row_of::<L>(&lattice.alpha, &row), row_of::<L>(&lattice.beta, &row));
+            let (psi, v) = (row_of::<L>(&lattice.psi, &row), row_of::<L>(&lattice.suffix, &row));
+            let (n, phi) = (row_of::<L>(sentence.node_variance, &row), row_of::<L>(phi, &row));
+            let omega = blocks::<L>(&self.omega);
+            let derivatives = blocks_mut::<L>(&mut out.scores.nodes[row.clone()]);
+            let gains = blocks_mut::<L>(&mut g[row.clone()]);
             for i in 0..gains.len() {
                 let [alpha, beta, psi, v] = [alpha[i], beta[i], psi[i], v[i]];
                 let [n, phi, omega] = [n[i], phi[i], omega[i]];
                 let derivative = derivatives[i];
-                let covariance = lanewise(|j| phi[j] * beta[j] + alpha[j] * omega[j]);
-                derivatives[i] = lanewise(|j| derivative[j] + weight * covariance[j]);
-                gains[i] = lanewise(|j| psi[j] * (omega[j] * factor) + 0.5 * n[j] * v[j]);
+                let covariance = lanewise::<L>(|j| phi[j].mul_add(beta[j], alpha[j] * omega[j]));
+                derivatives[i] = lanewise(|j| weight.mul_add(covariance[j], derivative[j]));
+                gains[i] = lanewise(|j| psi[j].mul_add(omega[j] * factor, 0.5 * n[j] * v[j]));
             }
             if t > 0 {
-                let alpha = blocks(&lattice.alpha[row.start - stride..row.start]);
+                let alpha = blocks::<L>(&lattice.alpha[row.start - stride..row.start]);
                 let [sums, differences] = &self.backward_products;
                 let (sums, differences) = (&sums[row.clone()], &differences[row.clone()]);
-                let differences = alpha.iter().zip(blocks(differences));
-                let first = blocks_mut(&mut self.row).iter_mut().zip(blocks(sums));
+                let differences = alpha.iter().zip(blocks::<L>(differences));
+                let first = blocks_mut::<L>(&mut self.row).iter_mut().zip(blocks::<L>(sums));
                 for ((first, sum), (alpha, difference)) in first.zip(differences) {
-                    *first = lanewise(|j| sum[j] - alpha[j] * difference[j]);
+                    *first = lanewise(|j| alpha[j].mul_add(-difference[j], sum[j]));
                 }
                 let g = &g[row.start..][..labels];
-                row_times_matrix::<B>(g, transposed, &self.row, &mut self.omega);
+                row_times_matrix::<L, B>(g, transposed, &self.row, &mut self.omega);
             }
+        }
+    }
+}
+
+/// Fills v and the squares of α and v.
+struct Squares<'a> {
+    factors: &'a mut Factors,
+    sentence: SentenceInput<'a>,
+}
+
+impl Kernel for Squares<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const WIDE: bool>(self) {
+        let Self { factors, sentence } = self;
+        let lattice = sentence.lattice;
+        let here = factors.pending..factors.pending + lattice.suffix.len();
+        factors.v[here.clone()].copy_from_slice(&lattice.suffix);
+        let alpha_squared = &mut factors.alpha_squared[here.clone()];
+        for (square, alpha) in alpha_squared.iter_mut().zip(&*lattice.alpha) {
+            *square = alpha * alpha;
+        }
+        let from = lattice.suffix.iter().zip(sentence.node_variance);
+        let to = factors.v_squared[here.clone()].iter_mut().zip(&mut factors.n_v_squared[here]);
+        for ((square, n_square), (v, n)) in to.zip(from) {
+            *square = v * v;
+            *n_square = n * *square;
         }
     }
 }
@@ -430,20 +428,8 @@ impl Kernel for SentencePasses<'_, '_> {
     type Output = f64;
 
     #[inline(always)]
-    fn run(mut self) -> f64 {
-        self.kernel.row_products(self.sentence);
-        // With a constant number of blocks a whole row of sums stays in registers.
-        let value = match self.kernel.row.len() / LANES {
-            1 => self.recurrences::<1>(),
-            2 => self.recurrences::<2>(),
-            3 => self.recurrences::<3>(),
-            4 => self.recurrences::<4>(),
-            5 => self.recurrences::<5>(),
-            6 => self.recurrences::<6>(),
-            7 => self.recurrences::<7>(),
-            // 0 stands for any number, one block at a time.
-            _ => self.recurrences::<0>(),
-        };
+    fn run<const WIDE: bool>(mut self) -> f64 {
+        let value = by_stride!(self.kernel.row.len(), |L, B| self.recurrences::<L, B>());
         let kernel = self.kernel;
         kernel.factors.keep(self.sentence, kernel.row.len());
         self.sentence.weight * value
@@ -453,15 +439,15 @@ impl Kernel for SentencePasses<'_, '_> {
 impl SentencePasses<'_, '_> {
     /// Runs the recurrences; returns R.
     #[inline(always)]
-    fn recurrences<const B: usize>(&mut self) -> f64 {
+    fn recurrences<const L: usize, const B: usize>(&mut self) -> f64 {
         let (kernel, sentence) = (&mut *self.kernel, self.sentence);
         let potentials = self.transitions.potentials();
-        let squares = kernel.forward::<B>(potentials, sentence, self.out);
+        let squares = kernel.forward::<L, B>(potentials, sentence, self.out);
         let end = kernel.factors.pending + sentence.node_variance.len();
         let last = &kernel.factors.phi[end - kernel.row.len()..end];
         let mean: f64 = last.iter().sum();
         let transposed = self.transitions.transposed_potentials();
-        kernel.backward::<B>(transposed, sentence, mean, self.out);
+        kernel.backward::<L, B>(transposed, sentence, mean, self.out);
         mean + 0.5 * squares
     }
 }

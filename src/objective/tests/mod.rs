@@ -19,6 +19,7 @@ use crate::optim::{LbfgsOptions, check_gradient, minimize};
 use crate::random::Lcg;
 use crate::score::tests::{FIRST_ORDER, space};
 use crate::score::{BlockPartition, Boundary, FeatureBlock, SpaceOptions, States};
+use crate::simd::tests::assert_same_bits;
 
 const DATA: RandomData =
     RandomData { sentences: 3, longest: 3, labels: 3, nodes: 6, edges: 3, binary: false };
@@ -208,6 +209,45 @@ fn a_second_evaluation_gives_the_same_bits() {
     let first = evaluate(&one);
     evaluate(&other);
     assert!(evaluate(&one) == first);
+}
+
+/// Scores, chain, noise term and gradient of data with whole rows of weights and without, with edge
+/// attributes and without, and the optimizer on top.
+#[test]
+fn every_instruction_set_gives_the_same_bits() {
+    let noise = NoiseOptions::dropout(0.4);
+    for (data, space) in cases().into_iter().step_by(7) {
+        for noise in [NoiseOptions::none(), noise] {
+            assert_same_bits(|| {
+                let mut objective = PenalizedLikelihood::new(&data, &space, 0.1).with_noise(noise);
+                let options = LbfgsOptions { max_iterations: Some(5), ..LbfgsOptions::default() };
+                let start = Lcg(18).vector(space.dimension());
+                minimize(&mut objective, start, None, &options, None, &mut |_| {
+                    std::ops::ControlFlow::Continue(())
+                })
+                .unwrap()
+                .x
+            });
+        }
+    }
+}
+
+#[test]
+fn many_labels_have_the_same_bits_with_every_instruction_set() {
+    for labels in [5, 9, 17, 26, 34, 45, 50, 60, 110] {
+        let shape = RandomData { labels, nodes: 20, edges: 0, longest: 6, ..DATA };
+        let data = shape.build(&mut Lcg(19));
+        let space = space(&data, &shape, FIRST_ORDER);
+        let theta = Lcg(20).vector(space.dimension());
+        assert_same_bits(|| {
+            let mut objective =
+                PenalizedLikelihood::new(&data, &space, 0.1).with_noise(NoiseOptions::dropout(0.3));
+            let mut gradient = vec![0.0; theta.len()];
+            let (value, _) = objective.evaluate(&theta, &mut gradient);
+            gradient.push(value);
+            gradient
+        });
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The sentence kernel alone, from numbers to numbers.
 
+use crate::chain::padded;
 use crate::chain::tests::oracle::Chain;
 use crate::extract::Target;
 use crate::ids::LabelId;
@@ -14,7 +15,7 @@ use crate::random::Lcg;
 
 const LABELS: usize = 3; // K
 const TOKENS: usize = 4; // T
-const STRIDE: usize = 8;
+const STRIDE: usize = padded(LABELS);
 const WEIGHT: f64 = 0.7;
 
 /// A sentence with edge scores and random variances.

@@ -1,0 +1,94 @@
+//! Arrays that begin at a cache line.
+
+use std::ops::{Deref, DerefMut};
+
+use crate::memory::zeros;
+
+/// Numbers in a vector that begins at a cache line, so that no SIMD vector of a row over labels is
+/// in two of them: loads of AVX-512 then take half of the time.
+#[derive(Debug, Default)]
+pub struct Aligned {
+    numbers: Vec<f64>,
+    start: usize, // of the first number at the beginning of a line
+}
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// Numbers of a cache line.
+const LINE_NUMBERS: usize = LINE / size_of::<f64>();
+
+impl Aligned {
+    /// Creates this many zeros.
+    pub fn zeros(length: usize) -> Self {
+        let mut zeros = Self::default();
+        zeros.resize(length);
+        zeros
+    }
+
+    /// Makes these this many numbers: drops the last ones, or adds zeros.
+    pub fn resize(&mut self, length: usize) {
+        if self.start + length > self.numbers.capacity() {
+            let capacity = length.max(2 * self.len());
+            let mut numbers = zeros::<f64>(capacity + LINE_NUMBERS);
+            // Alignment only affects the speed.
+            let start = numbers.as_ptr().align_offset(LINE).min(LINE_NUMBERS);
+            numbers[start..start + self.len()].copy_from_slice(self);
+            *self = Self { numbers, start };
+        }
+        self.numbers.resize(self.start + length, 0.0);
+    }
+
+    /// Makes these this many zeros.
+    pub fn set_zeros(&mut self, length: usize) {
+        self.resize(length);
+        self.fill(0.0);
+    }
+}
+
+impl Deref for Aligned {
+    type Target = [f64];
+
+    #[inline(always)]
+    fn deref(&self) -> &[f64] {
+        &self.numbers[self.start..]
+    }
+}
+
+impl DerefMut for Aligned {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [f64] {
+        &mut self.numbers[self.start..]
+    }
+}
+
+impl Clone for Aligned {
+    fn clone(&self) -> Self {
+        let mut copy = Self::zeros(self.len());
+        copy.copy_from_slice(self);
+        copy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_begin_at_a_cache_line_and_stay_when_their_number_changes() {
+        let mut numbers = Aligned::default();
+        for length in [3, 1, 100, 0, 40, 1000] {
+            let before = numbers.len();
+            numbers.resize(length);
+            assert_eq!(numbers.len(), length);
+            assert_eq!(numbers.as_ptr().align_offset(LINE), 0);
+            let kept = numbers.iter().take(before);
+            assert!(kept.enumerate().all(|(i, &x)| x == i as f64));
+            assert!(numbers.iter().skip(before).all(|&x| x == 0.0));
+            numbers.iter_mut().enumerate().for_each(|(i, x)| *x = i as f64);
+            assert_eq!(numbers.clone()[..], numbers[..]);
+        }
+        numbers.set_zeros(5);
+        assert_eq!(numbers[..], [0.0; 5]);
+    }
+}
