@@ -28,9 +28,9 @@ pub const fn padded(labels: usize) -> usize {
     labels.next_multiple_of(if labels <= 12 { 4 } else { 8 })
 }
 
-/// Evaluates an expression for the stride S of a row, with constants for the number of lanes of a
-/// block and of blocks of a row, of which whole vectors and a fixed number of sums are made; 0
-/// blocks stand for any number.
+/// Evaluates an expression with a row's number of lanes per block and its number of blocks as
+/// constants, given its stride S; 0 blocks stand for any number. With constants, whole rows of sums
+/// stay in registers.
 macro_rules! by_stride {
     ($stride:expr, |$lanes:ident, $blocks:ident| $value:expr) => {
         by_stride!(@ $stride, $lanes, $blocks, $value,
