@@ -15,7 +15,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::targets::{ColumnForm, FeatureBlock, Pieces, Targets};
+use super::targets::{ColumnForm, FEW_SCORES, FeatureBlock, Pieces, Targets};
 use crate::chain::products::lanewise;
 use crate::extract::SparseRows;
 use crate::memory::zeros;
@@ -376,7 +376,7 @@ impl<'a> DenseRows<'a> {
         let [mut sums, mut squares] = [[[0.0; L]; B]; 2];
         let (columns, values) = self.matrix.row(token);
         // More sums would spill from registers; the second pass finds the weights in cache.
-        let together = B * L <= 24;
+        let together = B * L <= FEW_SCORES;
         if !together {
             sums = self.scores::<L, B>(token, offset);
         }

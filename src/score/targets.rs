@@ -10,6 +10,9 @@ use crate::extract::SparseRows;
 /// Scores whose sums fit in registers.
 const MAX_PIECE: usize = 56;
 
+/// Scores whose sums fit in registers together with those of their variances.
+pub(super) const FEW_SCORES: usize = 24;
+
 /// A column is dense if at least one score in this many has a weight.
 const DENSE: usize = 8;
 
@@ -253,7 +256,7 @@ impl Targets {
         let Some(observed) = &self.observed else {
             let sums = &mut sums[line * self.labels + at..];
             let labels = self.labels - at;
-            match sums.get_mut(..B * L).filter(|_| B * L <= 24) {
+            match sums.get_mut(..B * L).filter(|_| B * L <= FEW_SCORES) {
                 // What follows belongs to the next column, and stays.
                 Some(sums) => {
                     let rows = blocks_mut::<L>(sums).iter_mut();

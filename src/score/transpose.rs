@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::partition::{
     BlockPartition, ColumnBlock, Entry, TASK_ENTRIES, sorted_entries, split_by_owner,
 };
-use super::targets::{ColumnForm, FeatureBlock, Pieces, Targets};
+use super::targets::{ColumnForm, FEW_SCORES, FeatureBlock, Pieces, Targets};
 use crate::chain::products::{blocks, lanewise};
 use crate::exact_sum::untied;
 use crate::extract::SparseRows;
@@ -226,7 +226,7 @@ impl Pieces for Gather<'_> {
                 }
                 Some(noise) => {
                     let variances = (noise.values, 2);
-                    let [sums, squares] = if B * L <= 24 {
+                    let [sums, squares] = if B * L <= FEW_SCORES {
                         columns.sums::<L, B, 2>([scores, variances], width, entries, position)
                     } else {
                         // More sums at once would spill from registers.
