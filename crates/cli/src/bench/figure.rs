@@ -87,7 +87,7 @@ impl Sweep {
             let counted = points.iter().zip(&work);
             let counted = counted.filter_map(|(point, work)| Some((point.x, scale? * work)));
             let counted = Series::new(0, Mark::Reference, counted).name("count of multiply-adds");
-            let name = &self.points[0].engines[number].engine;
+            let name = self.points[0].engines[number].name();
             (counted, Series::new(0, Mark::LineAndPoints, points).name(name))
         });
         let (mut series, curves): (Vec<Series>, Vec<Series>) = curves.unzip();

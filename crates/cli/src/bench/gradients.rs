@@ -193,7 +193,7 @@ impl GradientsCommand {
             progress.println("memory is not measured: standard input cannot be read twice");
         } else {
             for (number, row) in engines.iter_mut().enumerate() {
-                progress.update(&format!("measuring memory: {}", row.engine));
+                progress.update(&format!("measuring memory: {}", row.name()));
                 row.peak_bytes = memory::measure(number);
             }
         }

@@ -96,9 +96,11 @@ pub fn measure(
             };
             let seconds = Spread::of(times.clone());
             Measurement {
-                engine: variant.to_string(),
+                engine: variant.engine(),
+                collapsed: variant.is_collapsed(),
                 sentences: problem.data.len(),
-                seconds,
+                seconds: seconds.median,
+                seconds_quartiles: [seconds.low, seconds.high],
                 added_seconds: Spread::of(added),
                 ratio_to_likelihood: seconds.median / Spread::of(baseline.clone()).median,
                 multiply_adds: work,

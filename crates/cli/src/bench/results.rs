@@ -49,10 +49,14 @@ pub struct CorpusSummary {
 pub struct Measurement {
     /// Name of the engine, or `likelihood`.
     pub engine: String,
+    /// True if attributes that fire once, at the same token, were collapsed.
+    pub collapsed: bool,
     /// Number of sentences that were evaluated.
     pub sentences: usize,
-    /// Seconds per evaluation of value and gradient, over all repeats.
-    pub seconds: Spread,
+    /// Seconds per evaluation of value and gradient, the median over all repeats.
+    pub seconds: f64,
+    /// The quartiles around it.
+    pub seconds_quartiles: [f64; 2],
     /// Seconds beyond those of the likelihood in the same repeat; of the likelihood, its own.
     pub added_seconds: Spread,
     /// Median of the seconds divided by that of the likelihood.
@@ -70,6 +74,16 @@ pub struct Measurement {
     pub active_per_token: f64,
     /// Peak memory of an evaluation in bytes, if it was measured.
     pub peak_bytes: Option<u64>,
+}
+
+impl Measurement {
+    /// Returns the name that distinguishes it from other measurements: that of the option.
+    pub fn name(&self) -> &str {
+        match &*self.engine {
+            "message" if !self.collapsed => "message=plain",
+            name => name,
+        }
+    }
 }
 
 /// How far a gradient is from the exact one.

@@ -40,13 +40,14 @@ fn table<'a>(first: &str, rows: impl Iterator<Item = (Option<String>, &'a Measur
 }
 
 fn cells(row: &Measurement) -> [String; 10] {
-    let time = row.seconds.times(1e6 / row.sentences as f64);
+    let [time, low, high] = [row.seconds, row.seconds_quartiles[0], row.seconds_quartiles[1]]
+        .map(|seconds| 1e6 * seconds / row.sentences as f64);
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
     let deviation = row.deviation;
     [
-        row.engine.clone(),
-        format!("{:.1}", time.median),
-        format!("{:.1}–{:.1}", time.low, time.high),
+        row.name().to_owned(),
+        format!("{time:.1}"),
+        format!("{low:.1}–{high:.1}"),
         format!("{:.2}", row.ratio_to_likelihood),
         format!("{:.2e}", row.multiply_adds / row.sentences as f64),
         or_dash(deviation.map(|d| format_error(d.relative_error))),

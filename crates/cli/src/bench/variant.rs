@@ -28,6 +28,14 @@ impl Variant {
         }
     }
 
+    /// Returns the name of the engine, collapsing or not.
+    pub fn engine(self) -> String {
+        match self {
+            Self::Quadratic(Engine::Message { .. }) => "message".to_owned(),
+            _ => self.to_string(),
+        }
+    }
+
     /// Returns true if attributes that fire once, at the same token, are collapsed (Wang et al.
     /// 2013, section 4.1).
     pub fn is_collapsed(self) -> bool {
