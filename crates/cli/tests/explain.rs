@@ -103,6 +103,16 @@ fn the_terminal_shows_spans_and_unclear_tokens_first() {
     for (line, count) in [("\n3 met: O", 1), ("\n1 Ann: ", 1), ("\n1 Rome: ", 1), ("\n4 Bob", 0)] {
         assert_eq!(some.matches(line).count(), count, "{line} in {some}");
     }
+    for (token, message) in [("Paris", "no token of the input"), ("99", "no sentence of the input")]
+    {
+        let line = format!("explain m --token met --token {token}");
+        let error = dir.run_with_stdin(&line, TEXT).failure();
+        assert!(
+            error.contains(&format!("--token {token}")) || error.contains("--token '"),
+            "{error}"
+        );
+        assert!(error.contains(message), "{error}");
+    }
     let against = "explain m --token Ann --against LOC --output json";
     let against = dir.run_with_stdin(against, "Ann left .\n").json();
     assert_eq!(against["explanations"][0]["runner_up"]["label"], "B-LOC");

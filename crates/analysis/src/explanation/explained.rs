@@ -117,12 +117,7 @@ impl<'a> ExplainedSentence<'a> {
             ExplainedTokens::Notable => {}
             ExplainedTokens::All => return all.collect(),
             ExplainedTokens::Named(names) => {
-                let is_chosen = |t: &usize| {
-                    names.iter().any(|name| match name.parse::<usize>() {
-                        Ok(number) => number == t + 1,
-                        Err(_) => *name == self.words[*t],
-                    })
-                };
+                let is_chosen = |t: &usize| names.iter().any(|name| self.is_named(*t, name));
                 return all.filter(is_chosen).collect();
             }
         }
@@ -134,6 +129,19 @@ impl<'a> ExplainedSentence<'a> {
             true => self.least_clear(all).into_iter().collect(),
             false => chosen,
         }
+    }
+
+    /// Returns whether a token is this word, or has this number from 1.
+    fn is_named(&self, t: usize, name: &str) -> bool {
+        match name.parse::<usize>() {
+            Ok(number) => number == t + 1,
+            Err(_) => name == self.words[t],
+        }
+    }
+
+    /// Returns whether a token is this word, or has this number in the sentence from 1.
+    pub fn has(&self, name: &str) -> bool {
+        (0..self.words.len()).any(|t| self.is_named(t, name))
     }
 
     /// Returns the token with the least margin, if there are tokens.

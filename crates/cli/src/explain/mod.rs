@@ -4,6 +4,7 @@ mod output;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, ValueEnum};
 use dropchain::Error;
@@ -92,6 +93,16 @@ fn parse_token(token: &str) -> Result<String, String> {
     }
 }
 
+fn no_such_token(name: &str) -> Error {
+    Error::parameter(match name.parse::<usize>() {
+        Ok(number) => format!("`token` {number}: no sentence of the input is that long"),
+        Err(_) => format!(
+            "`token` '{name}': no token of the input is this word; expected one as it is written \
+             there, or its number in the sentence"
+        ),
+    })
+}
+
 impl ExplainCommand {
     pub fn run(&self) -> CommandResult {
         self.input.check("explain", &self.model)?;
@@ -107,6 +118,7 @@ impl ExplainCommand {
             ([], _) => ExplainedTokens::All,
             _ => ExplainedTokens::Named(self.token.clone()),
         };
+        let occurs: Vec<AtomicBool> = self.token.iter().map(|_| false.into()).collect();
         let inputs = self.input.files();
         let (reader, format) = (self.input).open(&inputs, &tagger, &self.forced, &self.limits)?;
         let columns = columns();
@@ -130,6 +142,9 @@ impl ExplainCommand {
                     tokens: &tokens,
                     top: self.top as usize,
                 };
+                for (name, occurs) in self.token.iter().zip(&occurs) {
+                    occurs.fetch_or(explained.has(name), Ordering::Relaxed);
+                }
                 match self.output {
                     OutputName::Text => text.extend_from_slice(explained.text(columns)?.as_bytes()),
                     OutputName::Json => explained.write_json(text)?,
@@ -146,9 +161,12 @@ impl ExplainCommand {
         };
         stream(reader, documents, threads, explain, write)?;
         self.input.print_notices();
-        match self.output {
-            OutputName::Html => print_exact(output::PAGE_END),
-            OutputName::Text | OutputName::Json => Ok(()),
+        if self.output == OutputName::Html {
+            print_exact(output::PAGE_END)?;
+        }
+        match self.token.iter().zip(&occurs).find(|(_, occurs)| !occurs.load(Ordering::Relaxed)) {
+            Some((name, _)) => Err(no_such_token(name).into()),
+            None => Ok(()),
         }
     }
 }
