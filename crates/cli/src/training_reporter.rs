@@ -19,15 +19,19 @@ use crate::training_table::TrainingTable;
 pub struct TrainingReporter<'a> {
     progress: &'a Progress,
     log: Log,
-    table: TrainingTable, // on a terminal
+    table: TrainingTable,   // on a terminal
+    latest: Option<String>, // off a terminal: an iteration without a line
 }
+
+/// Off a terminal, one iteration in this many has a line, and the last.
+const LINE_ITERATIONS: usize = 10;
 
 impl<'a> TrainingReporter<'a> {
     /// Creates a reporter; the log begins with `header`.
     pub fn new(progress: &'a Progress, log: Option<Log>, header: Header) -> Self {
         let mut log = log.unwrap_or_default();
         log.set_header(header);
-        Self { progress, log, table: TrainingTable::default() }
+        Self { progress, log, table: TrainingTable::default(), latest: None }
     }
 
     /// Returns the error that ended the log early, if any.
@@ -103,13 +107,25 @@ impl Observer for TrainingReporter<'_> {
                 self.progress.println_all(self.table.lines(iteration, columns));
                 self.progress.update(&status(iteration));
             }
-            None => self.progress.update(&describe_iteration(iteration)),
+            None => {
+                let line = describe_iteration(iteration);
+                self.latest = match iteration.number % LINE_ITERATIONS {
+                    0 => {
+                        self.progress.update(&line);
+                        None
+                    }
+                    _ => Some(line),
+                };
+            }
         }
         self.log.iteration(iteration)
     }
 
     fn end(&mut self, end: &train::End) {
         interrupt::set_has_result();
+        if let Some(line) = self.latest.take() {
+            self.progress.update(&line);
+        }
         let mut line = format!(
             "stopped after {} iterations, {:.1} s: {}",
             end.iterations,
