@@ -35,6 +35,21 @@ TERMINALS = {
     "errors.svg": "eval ner.model test.conll --errors --max-errors 1",
 }
 
+# The first picture of the README: the program on a terminal, in a browser, and its report.
+ROW = """<!DOCTYPE html><meta charset="utf-8"><style>
+body {{ margin: 0; padding: 12px; background: {ground}; display: grid; gap: 16px;
+  grid-template-columns: 1fr 1fr; grid-template-rows: 286px 286px; }}
+figure {{ margin: 0; overflow: hidden; border: 1px solid #8886; border-radius: 8px; }}
+figure:first-child {{ grid-row: span 2; background: #0c0c0c; }}
+img {{ width: 100%; display: block; }}
+figure:last-child img {{ margin-top: -172px; }}
+</style>
+<figure><img src="errors.svg"></figure>
+<figure><img src="serve.png"></figure>
+<figure><img src="report.png"></figure>
+"""
+GROUNDS = {"light": "#ffffff", "dark": "#0d1117"}
+
 # Without the fonts that rich takes from the web.
 SVG = """<svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
@@ -113,8 +128,11 @@ def draw_terminal(figure: Path, program: str, arguments: str, folder: Path) -> N
     figure.write_text(svg, encoding="utf-8")
 
 
-def photograph(figure: Path, address: str, size: str, chromium: str) -> None:
+def photograph(
+    figure: Path, address: str, size: str, chromium: str, scheme: str = "light"
+) -> None:
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+    options.append(f"--blink-settings=preferredColorScheme={['dark', 'light'].index(scheme)}")
     with tempfile.TemporaryDirectory() as profile:
         subprocess.run(
             [
@@ -169,6 +187,16 @@ def main() -> None:
         try:
             address = server.stdout.readline().split()[-1]
             photograph(figures / "serve.png", address, "1000,520", chromium)
+            for scheme, ground in GROUNDS.items():
+                page = folder / scheme
+                page.mkdir()
+                shutil.copy(figures / "errors.svg", page)
+                report = f"file://{folder}/report.html"
+                photograph(page / "report.png", report, "1000,1000", chromium, scheme)
+                photograph(page / "serve.png", address, "800,384", chromium, scheme)
+                (page / "row.html").write_text(ROW.format(ground=ground))
+                figure = figures / f"program-{scheme}.png"
+                photograph(figure, f"file://{page}/row.html", "1240,612", chromium, scheme)
         finally:
             server.terminate()
 
