@@ -51,7 +51,7 @@ impl Tagger {
             labeling,
             marginals,
             probability: tagging.probability,
-            mark_probabilities: None,
+            mark_probabilities: self.mark_probabilities_in(labeling, tagging),
             nbest: tagging.nbest.iter().map(candidate).collect(),
         }
     }

@@ -43,6 +43,7 @@ mod tagging;
 #[cfg(test)]
 mod tests;
 mod text;
+mod threshold;
 mod word_fit;
 mod workspace;
 
@@ -54,5 +55,6 @@ pub use stream::{Batch, BatchOutput, stream};
 pub use tagger::Tagger;
 pub use tagging::{LabelPath, TagOptions, Tagging};
 pub use text::{TaggedSentence, TaggedSpan, TaggedToken};
+pub use threshold::Threshold;
 pub use word_fit::WordFit;
 pub use workspace::Workspace;

@@ -59,6 +59,9 @@ pub struct Tagging {
     pub marginals: Option<Marginals>,
     /// p(best label sequence | sentence), if requested.
     pub probability: Option<f64>,
+    /// The probability of each span that the labels encode, in order; if they encode none, of each
+    /// label; if [`Tagger::mark`](super::Tagger::mark) has computed them.
+    pub mark_probabilities: Option<Vec<f64>>,
     /// The n best sequences, best first, if more than one was requested.
     pub nbest: Vec<LabelPath>,
 }
@@ -69,7 +72,8 @@ impl Tagging {
         let paths = self.nbest.iter().map(|path| &path.labels).chain([&self.labels]);
         let labels: usize = paths.map(|labels| size_of_val(&labels[..])).sum();
         let marginals = self.marginals.as_ref().map_or(0, |m| size_of_val(m.values()));
-        size_of::<Self>() + self.nbest.len() * size_of::<LabelPath>() + marginals + labels
+        let marks = self.mark_probabilities.as_ref().map_or(0, |p| size_of_val(&p[..]));
+        size_of::<Self>() + self.nbest.len() * size_of::<LabelPath>() + marginals + marks + labels
     }
 }
 

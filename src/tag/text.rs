@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
-use super::distribution::Distribution;
+use super::condition::Condition;
 use super::input::{TagDocuments, TagInput};
 use super::tagger::Tagger;
+use super::tagging::TagOptions;
+use super::threshold::Threshold;
 use crate::corpus::TextSplitter;
 use crate::error::Result;
 use crate::sentence::{Offsets, Sentence};
@@ -66,20 +68,28 @@ impl Tagger {
     ///
     /// Same as [`Tagger::tag_with`]; the place in the error has the line.
     pub fn tag_text(&self, text: &str) -> Result<Vec<TaggedSentence>> {
-        self.tagged_text(text, false)
+        self.tagged_text(text, None)
     }
 
     /// Tags raw text as [`tag_text`](Self::tag_text) does, and computes the probabilities of labels
-    /// and spans.
+    /// and spans; those below a threshold are left out.
     ///
     /// # Errors
     ///
     /// Same as [`tag_text`](Self::tag_text).
-    pub fn tag_text_with_probabilities(&self, text: &str) -> Result<Vec<TaggedSentence>> {
-        self.tagged_text(text, true)
+    pub fn tag_text_with_probabilities(
+        &self,
+        text: &str,
+        threshold: &Threshold,
+    ) -> Result<Vec<TaggedSentence>> {
+        self.tagged_text(text, Some(threshold))
     }
 
-    fn tagged_text(&self, text: &str, probabilities: bool) -> Result<Vec<TaggedSentence>> {
+    fn tagged_text(
+        &self,
+        text: &str,
+        threshold: Option<&Threshold>,
+    ) -> Result<Vec<TaggedSentence>> {
         let mut sentences = TextSplitter::default().sentences(text)?;
         for sentence in &mut sentences {
             let start = sentence.layout.source_start.unwrap_or_default();
@@ -90,7 +100,7 @@ impl Tagger {
         let documents = TagDocuments::new(self, &sentences);
         let mut tagged = Vec::with_capacity(sentences.len());
         for (i, sentence) in sentences.iter().enumerate() {
-            tagged.extend(self.tag_with_offsets(sentence, documents.input(i), probabilities)?);
+            tagged.extend(self.tag_with_offsets(sentence, documents.input(i), threshold)?);
         }
         Ok(tagged)
     }
@@ -100,40 +110,41 @@ impl Tagger {
         &self,
         sentence: &Sentence,
         input: TagInput<'_>,
-        probabilities: bool,
+        threshold: Option<&Threshold>,
     ) -> Result<Option<TaggedSentence>> {
         let Some(offsets) = Offsets::of_tokens(&sentence.offsets) else {
             return Ok(None);
         };
         let header = self.model().header();
-        let tagging = self.tag(input)?;
-        let distribution = probabilities.then(|| self.distribution(input));
-        let distribution = distribution.transpose()?;
-        let marginals = distribution.as_ref().map(Distribution::marginals);
+        let options = TagOptions { marginals: threshold.is_some(), ..TagOptions::default() };
+        let mut tagging = self.with_workspace(|all| self.tag_with(input, options, all))?;
+        if let Some(threshold) = threshold {
+            self.mark(input, &Condition::new(), threshold, &mut tagging)?;
+        }
+        let marginals = tagging.marginals.as_ref();
+        let marks = self.mark_probabilities_in(&header.corpus_labeling, &tagging);
         let labels = self.label_names_in(&header.corpus_labeling, &tagging.labels);
         let found = match header.encodes_spans() {
             true => header.corpus_labeling.spans(&labels),
             false => Vec::new(),
         };
-        let spans = found.into_iter().filter_map(|span| {
+        let spans = found.into_iter().enumerate().filter_map(|(i, span)| {
             let tokens = span.start..span.end;
-            let offsets = Offsets::of_tokens(&sentence.offsets[tokens.clone()])?;
-            let probability = distribution.as_ref().map(|d| d.span_probability(&span));
-            Some(probability.transpose().map(|probability| TaggedSpan {
+            Some(TaggedSpan {
                 kind: span.kind.to_owned(),
+                offsets: Offsets::of_tokens(&sentence.offsets[tokens.clone()])?,
                 tokens,
-                offsets,
-                probability,
-            }))
+                probability: marks.as_ref().and_then(|marks| marks.get(i).copied()),
+            })
         });
         Ok(Some(TaggedSentence {
             offsets,
-            spans: spans.collect::<Result<_>>()?,
+            spans: spans.collect(),
             tokens: (sentence.offsets.iter().zip(labels.iter()).enumerate())
                 .map(|(t, (offsets, label))| TaggedToken {
                     offsets: offsets.clone(),
                     label: label.clone().into_owned(),
-                    probability: (marginals.as_ref()).map(|m| m[[t, tagging.labels[t].index()]]),
+                    probability: marginals.map(|m| m[[t, tagging.labels[t].index()]]),
                 })
                 .collect(),
         }))

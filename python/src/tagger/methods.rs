@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dropchain::corpus::{Format, ReadOptions};
 use dropchain::model::AttributeKind;
 use dropchain::sentence::Document;
-use dropchain::tag::{Condition, TagDocuments, TagOptions, Tagging, WordFit};
+use dropchain::tag::{Condition, TagDocuments, TagOptions, Tagging, Threshold, WordFit};
 use dropchain::{Corpus, Sentence};
 use dropchain_analysis::{
     ExplainedSentence, ExplainedTokens, Explanation, labels_against, words_to_explain,
@@ -565,7 +565,7 @@ impl PyTagger {
         let unit = offsets.parse().map_err(exception)?;
         self.check_template()?;
         let tagged = py.detach(|| match probability {
-            true => self.inner.tag_text_with_probabilities(text),
+            true => self.inner.tag_text_with_probabilities(text, &Threshold::default()),
             false => self.inner.tag_text(text),
         });
         let tagged = tagged.map_err(exception)?;

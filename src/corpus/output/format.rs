@@ -32,7 +32,7 @@ pub struct Tagged<'a> {
     /// The probability of the label sequence.
     pub probability: Option<f64>,
     /// The probability of each span that the labels encode, in order; if they encode none, of each
-    /// label, `[T]`. For formats that mark spans in texts.
+    /// label, `[T]`. For JSON lines, and formats that mark spans in texts.
     pub mark_probabilities: Option<Vec<f64>>,
     /// The n best label sequences, best first; empty if not requested.
     pub nbest: Vec<Candidate<'a>>,

@@ -2,9 +2,9 @@
 //!
 //! If the input is an object, its other members come first, verbatim; then `file` (if there are
 //! several and the input does not have the key), `tokens`, `labels`, the columns that these join
-//! (if they join several), `spans` (if the labels encode spans), `offsets`, `text` and `offset`
-//! (for tokenized text), and `probability`, `marginals` and `nbest` (if requested), always in this
-//! order.
+//! (if they join several), `spans` (if the labels encode spans; with their `probability`, if it was
+//! requested), `offsets`, `text` and `offset` (for tokenized text), and `probability`, `marginals`
+//! and `nbest` (if requested), always in this order.
 
 use std::borrow::Cow;
 
@@ -82,11 +82,13 @@ impl Serialize for SentenceRecord<'_> {
         }
         if self.options.spans {
             let spans = tagged.labeling.spans(&tagged.labels);
+            let probabilities = tagged.mark_probabilities.as_ref();
             let span = |i: usize| SpanRecord {
                 covered: text.as_ref().and_then(|_| self.covered(&spans[i])),
                 token_start: spans[i].start,
                 token_end: spans[i].end,
                 kind: spans[i].kind,
+                probability: probabilities.and_then(|all| all.get(i).copied()),
             };
             map.serialize_entry("spans", &array(spans.len(), span))?;
         }
@@ -146,6 +148,8 @@ struct SpanRecord<'a> {
     token_end: usize,
     #[serde(rename = "type")]
     kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probability: Option<f64>,
 }
 
 /// The part of a text that a span covers.
@@ -250,6 +254,18 @@ mod tests {
             written(&tags(), &[tagged]).unwrap(),
             "{\"tokens\":[\"a\"],\"labels\":[\"X\"]}\n"
         );
+    }
+
+    #[test]
+    fn spans_have_probabilities_if_these_were_computed() {
+        let sentences = read(Format::Conll, "a\n");
+        let tagged = Tagged {
+            mark_probabilities: Some(vec![0.5]),
+            ..Tagged::new(&sentences[0], vec!["B-P"])
+        };
+        let line = written(&spans(), &[tagged]).unwrap();
+        let span = r#"[{"token_start":0,"token_end":1,"type":"P","probability":0.5}]"#;
+        assert!(line.contains(span), "{line}");
     }
 
     #[test]

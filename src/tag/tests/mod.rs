@@ -5,6 +5,7 @@ mod distribution;
 mod given;
 mod interrupts;
 mod text;
+mod threshold;
 mod workspace;
 
 use std::sync::Arc;

@@ -44,8 +44,8 @@ fn labels_and_spans_of_a_text_have_probabilities_if_asked_for() {
     let nodes = vec![("word[0]=Ada", vec![(1, 1.0)])];
     let tagger = Tagger::new(model(double("word"), &nodes, &Vec::new()));
     let text = "Ada left.";
-    let [plain, tagged] =
-        [tagger.tag_text(text).unwrap(), tagger.tag_text_with_probabilities(text).unwrap()];
+    let plain = tagger.tag_text(text).unwrap();
+    let tagged = tagger.tag_text_with_probabilities(text, &Threshold::default()).unwrap();
     assert_eq!(plain[0].tokens[0].probability, None);
     let sentence = Sentence::from_words(["Ada", "left", "."]);
     let distribution = tagger.distribution(&sentence).unwrap();
