@@ -15,7 +15,7 @@ use dropchain::label::{Labeling, Scheme};
 use dropchain::model::ColumnFit;
 use dropchain::model::Header;
 use dropchain::sentence::{OffsetUnit, Schema, Separation};
-use dropchain::tag::TagOptions;
+use dropchain::tag::{TagOptions, Threshold};
 use dropchain::{Error, MemoryLimit, Place, Result, Sentence};
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -102,7 +102,17 @@ impl Task {
     pub fn options(self) -> &'static [&'static str] {
         match self {
             Self::Tag => {
-                &["model", "constrain", "forced", "marginals", "nbest", "scheme", "offsets"]
+                const TAG: [&str; 8] = [
+                    "model",
+                    "constrain",
+                    "forced",
+                    "marginals",
+                    "threshold",
+                    "nbest",
+                    "scheme",
+                    "offsets",
+                ];
+                &TAG
             }
             Self::Explain => &["model", "constrain", "forced"],
         }
@@ -125,6 +135,8 @@ pub struct RequestOptions {
     pub model: Option<String>,
     /// Requested outputs.
     pub tag: TagOptions,
+    /// Which spans are in the answer, if these are to have their probabilities.
+    pub threshold: Option<Threshold>,
     /// The scheme of the labels; `None` is that of the training corpus, `Raw` that of the model.
     pub scheme: Option<Scheme>,
     /// The keys of known labels and spans.
@@ -152,6 +164,15 @@ impl RequestOptions {
             seen.push(name);
         }
         options.tag.probability = options.tag.marginals || options.tag.nbest > 1;
+        if options.threshold.is_some() && options.tag.nbest > 1 {
+            return Err(ApiError::bad_request(
+                "\"threshold\" and \"nbest\": the labels of a candidate are a whole; expected one \
+                 of these options",
+            ));
+        }
+        if options.tag.marginals {
+            options.threshold.get_or_insert_default();
+        }
         Ok(options)
     }
 
@@ -168,6 +189,10 @@ impl RequestOptions {
             "model" => self.model = Some(value.to_owned()),
             "marginals" => self.tag.marginals = switch()?,
             "constrain" => self.tag.constrain = switch()?,
+            "threshold" => {
+                let fault = |error| ApiError::bad_request(format!("option \"threshold\": {error}"));
+                self.threshold = Some(value.parse::<Threshold>().map_err(fault)?);
+            }
             "nbest" => {
                 let number = value.parse().ok();
                 let number = number.filter(|n| (1..=MAX_NBEST).contains(n));
@@ -226,7 +251,7 @@ const INPUTS: &str = "inputs";
 const DOCUMENT: &str = "doc";
 
 /// Options that are not read from a body.
-const OPTIONS: [&str; 3] = ["marginals", "nbest", "constrain"];
+const OPTIONS: [&str; 4] = ["marginals", "threshold", "nbest", "constrain"];
 
 /// One input of a request.
 struct Input<'a> {
@@ -501,6 +526,15 @@ mod tests {
                 "option \"scheme\": expected raw, io, iob1, iob2, bioes or plain, found \"x\"",
             ),
             ("offsets=utf8", "option \"offsets\": expected chars, bytes or utf16, found \"utf8\""),
+            (
+                "threshold=PER=2",
+                "option \"threshold\": found the threshold 2; expected a probability from 0 to 1",
+            ),
+            (
+                "threshold=0.5&nbest=2",
+                "\"threshold\" and \"nbest\": the labels of a candidate are a whole; expected one \
+                 of these options",
+            ),
             ("nbest=2&nbest=3", "the option \"nbest\" is given twice"),
             ("forced=a&forced=b", "the option \"forced\" is given twice"),
             ("forced=z,y,z", "option \"forced\": the key \"z\" occurs twice"),
@@ -518,7 +552,7 @@ mod tests {
                 Task::Tag,
                 "marginal=true",
                 "/tag has no option \"marginal\"; its options are model, constrain, forced, \
-                 marginals, nbest, scheme, offsets",
+                 marginals, threshold, nbest, scheme, offsets",
             ),
             (
                 Task::Explain,

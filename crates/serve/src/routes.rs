@@ -486,7 +486,7 @@ mod tests {
                     serde_json::Value::String(first) => first,
                     _ => value.trim_matches('"'),
                 };
-                let value = if value == "null" { "x" } else { value };
+                let value = if value == "null" { "0.5" } else { value };
                 let query = format!("{name}={value}");
                 assert!(RequestOptions::parse(task, &query).is_ok(), "{query}");
                 names.push(name);

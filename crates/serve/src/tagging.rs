@@ -95,7 +95,10 @@ impl Answer {
         (scheme, format): (&Labeling, &WriteOptions),
         workspace: &mut Workspace,
     ) -> Result<(), ApiError> {
-        let tagging = tagger.tag_given(input, &condition, options.tag, workspace)?;
+        let mut tagging = tagger.tag_given(input, &condition, options.tag, workspace)?;
+        if let Some(threshold) = &options.threshold {
+            tagger.mark(input, &condition, threshold, &mut tagging)?;
+        }
         let mut writer = Writer::new(&mut self.body, "the response", format)?;
         Ok(writer.write(&tagger.tagged(sentence, &tagging, scheme))?)
     }
@@ -149,6 +152,7 @@ pub fn answer(
     let (inputs, sentences): (Vec<usize>, Vec<Sentence>) = sentences.into_iter().unzip();
     let documents = TagDocuments::new(tagger, &sentences);
     let scheme = options.output_scheme(header)?;
+    options.threshold.as_ref().map_or(Ok(()), |threshold| threshold.check(header))?;
     let format = WriteOptions {
         spans: header.encodes_spans(),
         joined: header.columns.joined_names().to_vec(),
@@ -234,6 +238,8 @@ fn check_work(
         Order::Zero => labels,
         Order::One => tagger.transitions().pair_numbers() as f64,
     };
+    // Marginals of pairs, where there are spans.
+    let pairs = if options.threshold.is_some() { 5.0 * pairs } else { pairs };
     let steps = tokens * (pairs + (paths as f64 + alternatives) * labels);
     let seconds = limits.timeout.as_secs_f64();
     match steps <= seconds * STEPS_PER_SECOND {

@@ -31,7 +31,7 @@ impl Serialize for Record<'_> {
 pub(super) fn displacy(text: &AnnotatedText) -> impl Serialize + '_ {
     let entity = |mark: &Mark, Range { start, end }| {
         let entity = json!({"start": start, "end": end, "label": mark.label});
-        with_score(entity, mark.probability)
+        with("probability", entity, mark.probability)
     };
     Record {
         input: None,
@@ -68,7 +68,7 @@ pub(super) fn spans(text: &AnnotatedText, unit: OffsetUnit) -> impl Serialize + 
             "token_start": mark.tokens.start,
             "token_end": mark.tokens.end - 1, // the last one, as Prodigy counts
         });
-        with_score(span, mark.probability)
+        with("probability", span, mark.probability)
     };
     Record {
         input: Some(text),
@@ -120,10 +120,10 @@ pub(super) fn task<'a>(
                 "labels": [mark.label],
             },
         });
-        with_score(region, mark.probability)
+        with("score", region, mark.probability)
     };
     let regions = marks(text, OffsetUnit::Chars, region);
-    let mut prediction = with_score(json!({"model_version": model}), text.probability);
+    let mut prediction = with("score", json!({"model_version": model}), text.probability);
     prediction["result"] = regions;
     Task {
         data: Record { input: Some(text), members: vec![("text", json!(text.text))] },
@@ -145,9 +145,10 @@ fn marks(
     marks.collect()
 }
 
-fn with_score(mut object: Value, probability: Option<f64>) -> Value {
+/// Adds a probability, if it is known, under the name that readers of the format know.
+fn with(name: &str, mut object: Value, probability: Option<f64>) -> Value {
     if let Some(probability) = probability {
-        object["score"] = json!(probability);
+        object[name] = json!(probability);
     }
     object
 }

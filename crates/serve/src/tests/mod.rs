@@ -116,6 +116,23 @@ impl TestServer {
 }
 
 #[test]
+fn spans_have_probabilities_and_those_below_the_threshold_are_left_out() {
+    let server = TestServer::new(|_| {});
+    let spans = |options: &str| {
+        let answer = server.post(&format!("/tag?{options}"), "{\"tokens\": [\"Ann\", \"left\"]}");
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.json()["sentences"][0]["spans"].as_array().unwrap().clone()
+    };
+    assert!(spans("")[0].get("probability").is_none());
+    let p = spans("threshold=0")[0]["probability"].as_f64().unwrap();
+    assert!(0.5 < p && p < 1.0 && spans("marginals")[0]["probability"] == p);
+    assert_eq!(spans(&format!("threshold=PER={p}")).len(), 1);
+    assert_eq!(spans(&format!("threshold={}", p + 1e-9)).len(), 0);
+    let message = server.post("/tag?threshold=XYZ=0.5", "{\"text\": \"Ann left\"}").error(422);
+    assert!(message.contains("no type 'XYZ'; its types are "), "{message}");
+}
+
+#[test]
 fn bodies_that_cannot_be_answered_say_why() {
     let server = TestServer::new(|_| {});
     let deep = format!("{{\"text\": {}{}}}", "[".repeat(100_000), "]".repeat(100_000));
