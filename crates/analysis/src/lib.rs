@@ -3,7 +3,7 @@
 //! | to … | use |
 //! |---|---|
 //! | learn why a token has its label; say it | [`Explanation`]; [`ExplainedSentence`] |
-//! | find the sentences worth labeling next | [`uncertainty`], [`Highest`] |
+//! | find the sentences worth labeling next | [`uncertainty`], [`Highest`], [`WordPairs`] |
 //! | see how a tagger takes fewer columns or attributes | [`MissingColumns`], [`Deletion`] |
 //! | tag a file with gold labels; read predictions for it | [`tag_gold`]; [`Predictions`] |
 //! | list and count what is wrong in predictions | [`span_errors`], [`ErrorCounts`] |
@@ -23,6 +23,7 @@ mod frequency;
 mod holm;
 mod lines;
 mod missing_columns;
+mod near_duplicate;
 mod predictions;
 mod similar;
 #[cfg(test)]
@@ -42,6 +43,7 @@ pub use frequency::{FrequencyBand, FrequencyEvaluation, WordCounts};
 pub use holm::holm;
 pub use lines::LineStatistics;
 pub use missing_columns::MissingColumns;
+pub use near_duplicate::WordPairs;
 pub use predictions::{
     PredictedColumns, Predictions, gold_labels, joined_columns, knows_none, tag_gold,
 };

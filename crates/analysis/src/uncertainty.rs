@@ -95,6 +95,33 @@ impl<T> Highest<T> {
         (self.heap.len() > self.limit).then(|| self.heap.pop()).flatten().map(|entry| entry.item)
     }
 
+    /// Adds an item unless one that is alike has a higher score; those that are alike with lower
+    /// ones leave. Returns the items that leave.
+    pub fn add_unlike(
+        &mut self,
+        score: f64,
+        place: (u64, usize),
+        item: T,
+        are_alike: impl Fn(&T, &T) -> bool,
+    ) -> Vec<T> {
+        let entry = Entry { score, place, item };
+        let is_lowest = self.heap.peek().is_none_or(|lowest| entry > *lowest);
+        let is_alike = |other: &Entry<T>| are_alike(&entry.item, &other.item);
+        let is_out = |other: &Entry<T>| *other < entry && is_alike(other);
+        if is_lowest && self.heap.len() >= self.limit || self.heap.iter().any(is_out) {
+            return vec![entry.item];
+        }
+        let mut left = Vec::new();
+        if self.heap.iter().any(is_alike) {
+            let entries = std::mem::take(&mut self.heap).into_iter();
+            let (alike, others): (Vec<_>, Vec<_>) = entries.partition(is_alike);
+            left = alike.into_iter().map(|entry| entry.item).collect();
+            self.heap = others.into();
+        }
+        left.extend(self.add(score, place, entry.item));
+        left
+    }
+
     /// Returns the items with their scores, the highest first.
     pub fn into_ranked(self) -> Vec<(f64, T)> {
         let entries = self.heap.into_sorted_vec().into_iter();
@@ -121,5 +148,20 @@ mod tests {
             assert_eq!(left, [0, 3]);
         }
         assert_eq!(Highest::new(0).add(1.0, (0, 0), 'a'), Some('a'));
+    }
+
+    #[test]
+    fn of_items_that_are_alike_the_highest_is_kept() {
+        let items = [(0.5, "b1"), (0.3, "a2"), (0.9, "a1"), (0.7, "a3"), (0.4, "c1"), (0.1, "d1")];
+        let are_alike = |a: &&str, b: &&str| a[..1] == b[..1];
+        for rotation in 0..items.len() {
+            let mut highest = Highest::new(3);
+            let mut left = 0;
+            for (place, (score, item)) in items.iter().cycle().skip(rotation).take(6).enumerate() {
+                left += highest.add_unlike(*score, (0, place), *item, are_alike).len();
+            }
+            let ranked: Vec<&str> = highest.into_ranked().into_iter().map(|(_, i)| i).collect();
+            assert_eq!((ranked, left), (vec!["a1", "b1", "c1"], 3), "{rotation}");
+        }
     }
 }
