@@ -23,6 +23,7 @@ mod roles;
 #[cfg(feature = "serve")]
 mod serve;
 mod tag;
+mod tag_batch;
 mod tag_input;
 mod tag_output;
 mod tagging_pipeline;
@@ -33,6 +34,7 @@ mod training_arguments;
 mod training_reporter;
 mod training_table;
 mod tune;
+mod uncertain;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

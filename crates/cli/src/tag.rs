@@ -2,9 +2,11 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use clap::Args;
 use dropchain::corpus::{Format, Reader, WriteOptions};
+use dropchain::kernel::corpus::check_regular;
 use dropchain::label::Scheme;
 use dropchain::tag::{TagOptions, Tagger};
 use dropchain::{Error, Result};
@@ -13,10 +15,13 @@ use dropchain_options::{LabelOptions, named};
 
 use crate::arguments::{FileName, LimitArguments, Switch, ThreadArguments};
 use crate::outputs::CommandFiles;
+use crate::progress::notice;
+use crate::tag_batch::{TagBatch, Totals};
 use crate::tag_input::{ForcedArguments, TagInputArguments, open_tagger};
 use crate::tag_output::{OutputFiles, OutputName, OutputStreams, TagOutputArguments};
-use crate::tagging_pipeline::{TaggingPipeline, UncertainArguments};
+use crate::tagging_pipeline::TaggingPipeline;
 use crate::template_arguments::DocumentArguments;
+use crate::uncertain::UncertainArguments;
 use crate::{CommandResult, interrupt};
 
 /// The name of the output in error messages.
@@ -36,8 +41,9 @@ Examples:
   dropchain tag ner.model news.txt --output jsonl --marginals --nbest 3 | jq .
   dropchain tag ner.model partly.conll --forced label  # completes labels (_)
   dropchain tag ner.model news.txt --output html --marginals > news.html
-  dropchain tag ner.model pool.txt --uncertain 100     # worth labeling next
-  dropchain tag ner.model *.txt --output brat --output-dir annotated
+  dropchain tag ner.model news.txt --output inline --threshold PER=0.9,LOC=0.6
+  dropchain tag ner.model pool.txt --uncertain 100 --diverse     # worth labeling next
+  dropchain tag ner.model texts --output-dir tagged --skip-existing --keep-going
 
 Output is in input order and streams: each sentence is written as soon as it is tagged. If the model
 looks at documents (template ner-document), a sentence waits until its document ends or
@@ -73,7 +79,7 @@ pub struct TagCommand {
 impl TagCommand {
     pub fn run(&self) -> CommandResult {
         self.input.check("tag", &self.model)?;
-        let inputs = self.input.files();
+        let inputs = self.input.files()?;
         CommandFiles::default()
             .read([&self.model])
             .read(&inputs)
@@ -85,19 +91,23 @@ impl TagCommand {
         let tagger = tagger.with_memory_limit(self.limits.memory());
         let tagger = self.document.apply_to_tagger(tagger)?;
         self.check_scheme(&tagger)?;
-        match (&self.output.output_dir, self.output.output) {
-            (Some(directory), Some(format)) => {
-                self.write_files(&tagger, &inputs, directory, format)?;
-            }
-            _ => {
-                let (reader, format) = self.open(&tagger, &inputs)?;
-                let streams =
-                    OutputStreams { out: io::stdout(), name: OUTPUT.to_owned(), text: None };
-                self.write(&tagger, reader, format, streams)?;
-            }
+        if let Some(threshold) = &self.output.threshold {
+            threshold.check(tagger.model().header())?;
         }
+        let Some(directory) = &self.output.output_dir else {
+            let (reader, format) = self.open(&tagger, &inputs)?;
+            let name = OUTPUT.to_owned();
+            let streams = OutputStreams { out: io::stdout(), name, text: None };
+            self.write(&tagger, (reader, format), inputs.len() > 1, streams)?;
+            self.input.print_notices();
+            return Ok(());
+        };
+        let batch = self.write_files(&tagger, &inputs, directory)?;
         self.input.print_notices();
-        Ok(())
+        if !self.input.is_quiet() {
+            notice(&batch.summary());
+        }
+        batch.end()
     }
 
     /// Tags each input to its own files in a directory.
@@ -106,58 +116,83 @@ impl TagCommand {
         tagger: &Tagger,
         inputs: &[FileName],
         directory: &Path,
-        format: OutputName,
-    ) -> Result<()> {
-        let force = self.output.force;
-        let all = OutputFiles::in_directory(directory, force, inputs, &self.model, format)?;
-        let open = |i: usize| self.open(tagger, &inputs[i..=i]);
-        for (i, files) in all.iter().enumerate() {
-            if files.is_own_text && open(i)?.1 != Format::Text.into() {
+    ) -> Result<TagBatch> {
+        let arguments = &self.output.batch;
+        let mut batch = TagBatch::start(arguments.keep_going);
+        let mut named = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            let format = batch.check(input, self.output_format(tagger, input))?;
+            named.extend(format.map(|format| (input.clone(), format)));
+        }
+        let all = OutputFiles::in_directory(directory, arguments, &self.model, &named)?;
+        for ((input, _), files) in named.iter().zip(&all) {
+            let is_other = |(_, format)| format != Format::Text.into();
+            let input_files = slice::from_ref(input);
+            if files.is_own_text && self.open(tagger, input_files).is_ok_and(is_other) {
                 return Err(Error::parameter(format!(
-                    "--output-dir: the text of the annotations of {0} would replace {0}; expected \
-                     a different directory",
-                    inputs[i]
+                    "--output-dir: the text of the annotations of {input} would replace {input}; \
+                     expected a different directory"
                 )));
             }
         }
         interrupt::watch();
-        interrupt::set_advice("the files written so far are complete".to_owned());
-        for (i, files) in all.iter().enumerate() {
-            let (reader, format) = open(i)?;
-            files.write(reader, format, |reader, streams| {
-                self.write(tagger, reader, format, streams)
-            })?;
+        interrupt::set_advice(
+            "the files written so far are complete; --skip-existing goes on after them".to_owned(),
+        );
+        for ((input, _), files) in named.iter().zip(&all) {
+            if arguments.skip_existing && files.main.exists() {
+                batch.skip();
+                continue;
+            }
+            let totals = self.open(tagger, slice::from_ref(input)).and_then(|(reader, format)| {
+                files.write(reader, format, |reader, streams| {
+                    self.write(tagger, (reader, format), false, streams)
+                })
+            });
+            if let Some(totals) = batch.check(input, totals)? {
+                batch.add(&totals);
+            }
         }
-        Ok(())
+        Ok(batch)
+    }
+
+    /// Returns the format of the output of a file.
+    fn output_format(&self, tagger: &Tagger, input: &FileName) -> Result<OutputName> {
+        match self.output.output {
+            Some(format) => Ok(format),
+            None => {
+                if &**input != "-" {
+                    check_regular(input.as_ref())?; // a pipe cannot be read twice
+                }
+                let quiet = self.input.quietly();
+                let input = slice::from_ref(input);
+                let (_, format) = quiet.open(input, tagger, &self.forced, &self.limits)?;
+                Ok(self.output.format(format))
+            }
+        }
     }
 
     fn open(&self, tagger: &Tagger, inputs: &[FileName]) -> Result<(Reader, InputFormat)> {
         self.input.open(inputs, tagger, &self.forced, &self.limits)
     }
 
-    /// Tags what a reader has of input in this format.
+    /// Tags what a reader has of input in a format; `files`: of several files.
     fn write<W: Write + Send>(
         &self,
         tagger: &Tagger,
-        reader: Reader,
-        format: InputFormat,
+        (reader, format): (Reader, InputFormat),
+        files: bool,
         streams: OutputStreams<W>,
-    ) -> Result<()> {
+    ) -> Result<Totals> {
         let header = tagger.model().header();
         let output = self.output.format(format);
-        let options = WriteOptions {
-            files: self.output.output_dir.is_none() && self.input.files().len() > 1,
-            ..self.output.write_options(output, &self.model, header)
-        };
-        let has_probability = self.output.marginals || self.output.nbest > 1;
+        let options =
+            WriteOptions { files, ..self.output.write_options(output, &self.model, header) };
+        let (tag_options, threshold) = self.output.tag_options(output);
         let pipeline = TaggingPipeline {
             tagger,
-            options: TagOptions {
-                constrain: self.constrain.is_on(),
-                marginals: self.output.marginals,
-                nbest: self.output.nbest as usize,
-                probability: output == OutputName::Jsonl && has_probability,
-            },
+            options: TagOptions { constrain: self.constrain.is_on(), ..tag_options },
+            threshold,
             labeling: match self.scheme {
                 Some(Scheme::Raw) => header.labeling.clone(),
                 Some(scheme) => scheme.into(),
@@ -166,11 +201,13 @@ impl TagCommand {
             forced: &self.forced,
             format,
             threads: self.threads.count(),
+            totals: Totals::default(),
         };
         match self.uncertain.collector(self.limits.memory(), output)? {
-            None => pipeline.run(reader, &options, streams),
-            Some(uncertain) => uncertain.choose(&pipeline, reader, &options, streams),
+            None => pipeline.run(reader, &options, streams)?,
+            Some(uncertain) => uncertain.choose(&pipeline, reader, &options, streams)?,
         }
+        Ok(pipeline.totals)
     }
 
     /// Rejects a scheme for labels that encode no spans: all of them would become O.

@@ -1,6 +1,8 @@
 //! The input of commands that tag: its format and its columns, by the names of the files and their
 //! first lines; and what is known of it.
 
+use std::ffi::OsString;
+use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
@@ -8,7 +10,7 @@ use clap::Args;
 use dropchain::corpus::{Format, LineReader, ReadOptions, Reader, Supervision, TextSplitter};
 use dropchain::sentence::LineRules;
 use dropchain::tag::{Condition, WordFit};
-use dropchain::{Error, Result, Sentence, Tagger};
+use dropchain::{Error, Place, Result, Sentence, Tagger};
 use dropchain_documents::command::user_of;
 use dropchain_formats::{InputFormat, SpanOptions};
 
@@ -19,6 +21,7 @@ use crate::arguments::{
 use crate::model_columns::{ModelColumns, file_name};
 use crate::progress::notice;
 use crate::roles::is_model;
+use crate::tag_batch;
 
 /// Number of lines, bytes and words of raw text by which it is compared with the training data.
 const SAMPLED_LINES: usize = 100;
@@ -28,7 +31,7 @@ const SAMPLED_WORDS: usize = 1000;
 /// What to tag, and how to read it.
 #[derive(Clone, Debug, Args)]
 pub struct TagInputArguments {
-    /// Input files [default: standard input, also `-`]
+    /// Input files, or folders, whose files are read [default: standard input, also `-`]
     #[arg(value_name = "INPUT")]
     input: Vec<FileName>,
     /// Input format [default: by file name (.conllu, .jsonl, .crfsuite, .conll, .bio, .tsv) or by
@@ -51,9 +54,70 @@ pub struct TagInputArguments {
 }
 
 impl TagInputArguments {
-    /// Returns the names of the files.
-    pub fn files(&self) -> Vec<FileName> {
-        if self.input.is_empty() { vec![FileName::stdin()] } else { self.input.clone() }
+    /// Returns the names of the files; of a folder those in it, unless it is the input itself.
+    ///
+    /// # Errors
+    ///
+    /// A folder cannot be read, has no files, or is one of BRAT's.
+    pub fn files(&self) -> Result<Vec<FileName>> {
+        if self.input.is_empty() {
+            return Ok(vec![FileName::stdin()]);
+        }
+        let is_folder =
+            |file: &FileName| Path::new(file).is_dir() && self.format != Some(InputFormat::Brat);
+        let mut files = Vec::with_capacity(self.input.len());
+        for input in &self.input {
+            match is_folder(input) {
+                true => files.extend(self.files_in(input)?),
+                false => files.push(input.clone()),
+            }
+        }
+        Ok(files)
+    }
+
+    /// Returns the files in a folder by name, without hidden ones and those of folders in it, and
+    /// says how many.
+    fn files_in(&self, folder: &FileName) -> Result<Vec<FileName>> {
+        let error = |error| Error::io(folder, error);
+        let (mut files, mut others) = (Vec::new(), 0);
+        for entry in fs::read_dir(folder).map_err(error)? {
+            let path = entry.map_err(error)?.path();
+            let name = path.file_name().unwrap_or_default();
+            match path.is_file() && !name.as_encoded_bytes().starts_with(b".") {
+                true => files.push(path.into_os_string()),
+                false => others += 1,
+            }
+        }
+        let has_annotations = |file: &OsString| Path::new(file).extension() == Some("ann".as_ref());
+        let fault = match self.format {
+            _ if files.is_empty() => "has no files, apart from hidden ones and folders in it",
+            None if files.iter().any(has_annotations) => {
+                "has annotations of BRAT; expected `format` brat, or files such as those of *.txt"
+            }
+            _ => "",
+        };
+        if !fault.is_empty() {
+            return Err(Error::input(Place::file(&**folder), format!("this folder {fault}")));
+        }
+        files.sort();
+        if !self.quiet {
+            let left_out = match others {
+                0 => String::new(),
+                n => format!(" ({n} left out: hidden, or folders)"),
+            };
+            notice(&format!("{folder}: {}{left_out}", tag_batch::files(files.len())));
+        }
+        Ok(files.into_iter().map(FileName::from).collect())
+    }
+
+    /// Returns whether notices are printed.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// The same arguments, without notices.
+    pub fn quietly(&self) -> Self {
+        Self { quiet: true, ..self.clone() }
     }
 
     /// Rejects text in place of the name of a file, and a model in place of input.
@@ -225,14 +289,12 @@ impl ForcedArguments {
     }
 
     /// Returns what is known about a sentence, if known labels are to be kept.
-    pub fn condition(&self, sentence: &Sentence, format: InputFormat) -> Result<Option<Condition>> {
-        if self.forced.is_empty() || sentence.layout.document_start {
-            return Ok(None);
+    pub fn condition(&self, sentence: &Sentence, format: InputFormat) -> Result<Condition> {
+        match format {
+            _ if self.forced.is_empty() || sentence.layout.document_start => Ok(Condition::new()),
+            InputFormat::Core(Format::Jsonl) => Condition::from_record(sentence, &self.forced),
+            _ => Ok(Condition::from_labels(sentence)),
         }
-        Ok(Some(match format {
-            InputFormat::Core(Format::Jsonl) => Condition::from_record(sentence, &self.forced)?,
-            _ => Condition::from_labels(sentence),
-        }))
     }
 }
 

@@ -14,6 +14,7 @@ use dropchain::corpus::{Format, OutputFormat, Reader, WriteFormat, WriteOptions}
 use dropchain::kernel::atomic_file;
 use dropchain::model::Header;
 use dropchain::sentence::OffsetUnit;
+use dropchain::tag::{TagOptions, Threshold};
 use dropchain::{Error, Result};
 use dropchain_formats::{Inline, InputFormat, TextFormat};
 
@@ -28,11 +29,10 @@ pub struct TagOutputArguments {
     pub output: Option<OutputName>,
     /// Write a file for each input file to this directory, with the same name and the extension of
     /// the format; of BRAT also the text
-    #[arg(long, value_name = "DIR", requires = "output")]
+    #[arg(long, value_name = "DIR")]
     pub output_dir: Option<PathBuf>,
-    /// Replace files in the directory that exist
-    #[arg(long, requires = "output_dir")]
-    pub force: bool,
+    #[command(flatten)]
+    pub batch: BatchArguments,
     /// What positions in jsonl, spans and doccano count [default: chars, for doccano utf16]
     #[arg(long, value_parser = by_name::<OffsetUnit>(OffsetUnit::ALL.map(OffsetUnit::name)),
           value_name = "UNIT", hide_short_help = true)]
@@ -40,13 +40,34 @@ pub struct TagOutputArguments {
     /// Color inline output by type; `auto`: on a terminal, unless NO_COLOR is set
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto", hide_short_help = true)]
     color: ColorChoice,
-    /// Output the probability of each label at each token, or of each span
+    /// Output the probability of each label at each token, and of each span (`probability`)
     #[arg(long)]
     pub marginals: bool,
+    /// Output only spans that are at least this probable: 0.8, or PER=0.9,LOC=0.6 by type
+    ///
+    /// The tokens of the others are outside. The spans have their `probability`, as with
+    /// --marginals, so 0 adds it and leaves out none. `eval --thresholds` shows what thresholds do
+    /// to precision and recall.
+    #[arg(long, value_name = "P", conflicts_with = "nbest")]
+    pub threshold: Option<Threshold>,
     /// Output the N best label sequences, with scores and probabilities
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub nbest: u32,
+}
+
+/// What becomes of files that exist or fail, where there are many.
+#[derive(Debug, Args)]
+pub struct BatchArguments {
+    /// Replace files in the directory that exist
+    #[arg(long, requires = "output_dir", conflicts_with = "skip_existing")]
+    pub force: bool,
+    /// Leave out input files whose output exists, as after an interruption
+    #[arg(long, requires = "output_dir")]
+    pub skip_existing: bool,
+    /// Go on after an input file with an error; at the end these are listed, with exit code 1
+    #[arg(long, requires = "output_dir")]
+    pub keep_going: bool,
 }
 
 /// Output formats.
@@ -69,6 +90,7 @@ pub enum OutputName {
     /// Spans of characters as JSON lines for doccano
     Doccano,
     /// Tasks with predictions for Label Studio
+    #[value(alias = "labelstudio")]
     LabelStudio,
     /// BRAT's annotations (.ann) of the input text
     Brat,
@@ -87,7 +109,7 @@ impl OutputName {
 
     /// Returns whether the format has the probabilities of marks.
     fn has_mark_probabilities(self) -> bool {
-        matches!(self, Self::Html | Self::Displacy | Self::Spans | Self::LabelStudio | Self::Brat)
+        self == Self::Jsonl || self.has_texts() && self != Self::Doccano
     }
 
     /// Returns the extension of files in the format.
@@ -125,6 +147,20 @@ impl TagOutputArguments {
             }),
             ..WriteOptions::new(OutputFormat::Conll)
         }
+    }
+
+    /// Returns what to compute, and which spans to write if their probabilities are computed.
+    pub fn tag_options(&self, output: OutputName) -> (TagOptions, Option<Threshold>) {
+        let has_probability = self.marginals || self.nbest > 1;
+        let options = TagOptions {
+            marginals: self.marginals && !output.has_texts(),
+            nbest: self.nbest as usize,
+            probability: has_probability
+                && matches!(output, OutputName::Jsonl | OutputName::LabelStudio),
+            ..TagOptions::default()
+        };
+        let has_marks = self.marginals && output.has_mark_probabilities();
+        (options, self.threshold.clone().or_else(|| has_marks.then(Threshold::default)))
     }
 
     fn write_format(&self, output: OutputName, model: &Path) -> Arc<dyn WriteFormat> {
@@ -230,7 +266,7 @@ pub struct OutputStreams<W> {
 /// The output files of an input file.
 pub struct OutputFiles<'a> {
     directory: &'a Path,
-    main: PathBuf,
+    pub main: PathBuf,
     /// The text of BRAT's annotations.
     text: Option<PathBuf>,
     /// Whether the input is that text itself, which is not written then.
@@ -247,17 +283,18 @@ impl<'a> OutputFiles<'a> {
     /// be replaced; the directory cannot be created.
     pub fn in_directory(
         directory: &'a Path,
-        force: bool,
-        inputs: &[FileName],
+        batch: &BatchArguments,
         model: &Path,
-        format: OutputName,
+        inputs: &[(FileName, OutputName)],
     ) -> Result<Vec<Self>> {
-        let exists = "this file exists; choose another directory, or replace it with --force";
-        let refusal = (!force).then_some(exists);
+        let exists = "this file exists; choose another directory, replace it with --force, or \
+                      leave it with --skip-existing";
+        let refusal = (!batch.force && !batch.skip_existing).then_some(exists);
         let mut names: HashMap<OsString, &FileName> = HashMap::new();
         let mut files = Vec::with_capacity(inputs.len());
-        let mut declared = CommandFiles::default().read([model]).read(inputs);
-        for input in inputs {
+        let mut declared = CommandFiles::default().read([model]);
+        declared = declared.read(inputs.iter().map(|(input, _)| input));
+        for (input, format) in inputs {
             let name = base_name(input)?;
             if let Some(other) = names.insert(name.clone(), input) {
                 return Err(Error::parameter(format!(
@@ -265,7 +302,7 @@ impl<'a> OutputFiles<'a> {
                      expected input files with different names"
                 )));
             }
-            let output = Self::new(directory, input, &name, format);
+            let output = Self::new(directory, input, &name, *format);
             for path in [Some(&output.main), output.text.as_ref()] {
                 let path = path.map(PathBuf::as_path);
                 declared = declared.write_new(FLAG, OutputKind::Tagged, path, refusal);
@@ -308,12 +345,12 @@ impl<'a> OutputFiles<'a> {
     ///
     /// A file cannot be written; those of `run`. No file is changed then, except that a text may
     /// have been written without annotations.
-    pub fn write(
+    pub fn write<T>(
         &self,
         mut reader: Reader,
         format: InputFormat,
-        run: impl FnOnce(Reader, OutputStreams<&mut File>) -> Result<()>,
-    ) -> Result<()> {
+        run: impl FnOnce(Reader, OutputStreams<&mut File>) -> Result<T>,
+    ) -> Result<T> {
         let spool = || tempfile::tempfile_in(self.directory);
         let open = || -> io::Result<_> {
             let text = self.text.as_ref().map(|_| spool()).transpose()?;
@@ -327,7 +364,7 @@ impl<'a> OutputFiles<'a> {
         }
         let streams =
             OutputStreams { out: &mut main, name: self.main.display().to_string(), text: copy };
-        run(reader, streams)?;
+        let result = run(reader, streams)?;
         let files = [self.text.as_ref().zip(text), Some((&self.main, main))];
         files.into_iter().flatten().try_for_each(|(path, mut spool)| {
             let copy = |file: &mut File| {
@@ -335,7 +372,8 @@ impl<'a> OutputFiles<'a> {
                 io::copy(&mut spool, file).map(drop)
             };
             atomic_file::replace(path, copy).map(drop)
-        })
+        })?;
+        Ok(result)
     }
 }
 

@@ -124,6 +124,12 @@ fn the_commands_of_the_tutorial_print_what_it_shows() {
 }
 
 #[test]
+fn the_commands_of_the_page_on_active_learning_print_what_it_shows() {
+    let checkout = Checkout::new();
+    assert!(checkout.run("docs/active-learning.md", SAMPLE) >= 8);
+}
+
+#[test]
 fn the_commands_of_the_readme_print_what_it_shows() {
     let checkout = Checkout::new();
     assert!(checkout.run("README.md", ".") >= 3);

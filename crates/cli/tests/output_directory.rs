@@ -109,6 +109,39 @@ fn a_file_that_exists_is_replaced_only_by_force() {
 }
 
 #[test]
+fn a_batch_goes_on_after_errors_and_where_it_ended() {
+    let dir = ner_model();
+    fs::create_dir_all(dir.path("in/deeper")).unwrap();
+    for (name, text) in [
+        ("a.txt", &b"Ann left.\n"[..]),
+        ("b.txt", b"Bob \xff left.\n"),
+        ("c.txt", b"Rome closed.\n"),
+    ] {
+        dir.write(&format!("in/{name}"), text);
+    }
+    dir.write("in/.hidden", "Ann left.\n");
+    dir.write("in/deeper/x.ann", "");
+    assert!(dir.run("tag m in/deeper").failure().contains("expected --format brat, or files"));
+    let line = "tag m in d.conll --output-dir out --keep-going";
+    let error = dir.run(line).exits(1);
+    assert!(error.contains("in: 3 files (2 left out: hidden, or folders)"), "{error}");
+    assert!(error.contains("tagged 2 files: 2 sentences, 6 tokens"), "{error}");
+    assert!(error.contains("2 of 4 files failed"), "{error}");
+    assert!(error.contains("in/b.txt:1:") && error.contains("d.conll: "), "{error}");
+    assert_eq!(dir.text("out/a.conll"), "Ann\tB-PER\nleft\tO\n.\tO\n\n");
+    assert!(dir.path("out/c.conll").exists() && !dir.path("out/b.conll").exists());
+    // Repaired, just what is missing is done.
+    dir.write("in/b.txt", "Bob left.\n");
+    dir.write("d.conll", "Ann NNP O\n");
+    dir.write("out/a.conll", "as it was");
+    let notices = dir.run(&format!("{line} --skip-existing")).exits(0);
+    assert!(notices.contains("tagged 2 files: 2 sentences, 4 tokens"), "{notices}");
+    assert!(notices.contains("2 skipped, whose output exists"), "{notices}");
+    assert_eq!(dir.text("out/a.conll"), "as it was");
+    assert_eq!(fs::read_dir(dir.path("out")).unwrap().count(), 4);
+}
+
+#[test]
 fn an_input_with_an_error_leaves_no_files_of_its_own() {
     let dir = ner_model();
     dir.write("bad.conll", "Ann NNP O\nleft\n");

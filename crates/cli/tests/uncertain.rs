@@ -63,6 +63,25 @@ fn members_of_json_lines_are_kept() {
 }
 
 #[test]
+fn a_diverse_choice_for_an_annotation_tool_has_no_near_duplicates() {
+    let dir = dir();
+    dir.write("pool.txt", TEXT.replace("qq Zz qq .", "qq Zz 7 . Rome closed . qq Zz 12 ."));
+    let choose = |options: &str| {
+        let line = format!("tag m pool.txt --uncertain 9 --output label-studio {options}");
+        dir.run(&line).json().as_array().unwrap().clone()
+    };
+    let (all, diverse) = (choose(""), choose("--diverse --threshold 0"));
+    assert_eq!((all.len(), diverse.len()), (6, 5));
+    // Each sentence is a text of its own, with positions in it.
+    let is_own = |task: &&Value| task["data"]["text"] == "Rome closed .";
+    let task = diverse.iter().find(is_own).unwrap();
+    assert_eq!((&task["data"]["file"], &task["data"]["line"]), (&"pool.txt".into(), &2.into()));
+    let region = &task["predictions"][0]["result"][0];
+    assert_eq!((&region["value"]["start"], &region["value"]["end"]), (&0.into(), &4.into()));
+    assert!(region["score"].as_f64().unwrap() > 0.3, "{region}");
+}
+
+#[test]
 fn sentences_that_do_not_fit_in_memory_are_an_error() {
     let dir = dir();
     dir.write("many.txt", TEXT.repeat(2000));

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, ValueEnum};
 use dropchain::Error;
-use dropchain::tag::{Batch, Condition, TagOptions, Workspace, stream};
+use dropchain::tag::{Batch, TagOptions, Workspace, stream};
 use dropchain_analysis::{
     ExplainedSentence, ExplainedTokens, Explanation, labels_against, words_to_explain,
 };
@@ -106,7 +106,8 @@ fn no_such_token(name: &str) -> Error {
 impl ExplainCommand {
     pub fn run(&self) -> CommandResult {
         self.input.check("explain", &self.model)?;
-        CommandFiles::default().read([&self.model]).read(self.input.files()).check()?;
+        let inputs = self.input.files()?;
+        CommandFiles::default().read([&self.model]).read(&inputs).check()?;
         self.threads.check_stacks()?;
         let tagger = open_tagger(&self.model)?.with_memory_limit(self.limits.memory());
         let tagger = self.document.apply_to_tagger(tagger)?;
@@ -119,7 +120,6 @@ impl ExplainCommand {
             _ => ExplainedTokens::Named(self.token.clone()),
         };
         let occurs: Vec<AtomicBool> = self.token.iter().map(|_| false.into()).collect();
-        let inputs = self.input.files();
         let (reader, format) = (self.input).open(&inputs, &tagger, &self.forced, &self.limits)?;
         let columns = columns();
         let options = TagOptions { constrain: self.constrain.is_on(), ..TagOptions::default() };
@@ -131,7 +131,6 @@ impl ExplainCommand {
             let sentences = batch.sentences.iter().enumerate();
             for (i, sentence) in sentences.filter(|(_, s)| !s.layout.document_start) {
                 let condition = self.forced.condition(sentence, format)?;
-                let condition = condition.unwrap_or_else(Condition::new);
                 let input = documents.input(i);
                 let explanation =
                     &Explanation::given(&tagger, input, &condition, options, workspace)?;
