@@ -121,7 +121,7 @@ fn evaluated(
             let warning = record.and_then(|record| record.warning_of_noise());
             evaluated = evaluated.with_warning_of_noise(warning);
             let options = TagOptions { marginals: true, ..TagOptions::default() };
-            tag_gold(tagger, gold, options, &mut |labels, tagged| {
+            tag_gold(tagger, gold, options, None, &mut |labels, tagged| {
                 evaluated.add(labels, &tagged.labels, |t, label| tagged.marginal(t, label));
                 Ok(())
             })?;

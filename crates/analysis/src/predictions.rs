@@ -9,7 +9,7 @@ use dropchain::kernel::corpus::CONLLU_COLUMNS;
 use dropchain::label::{LabelSet, Labeling, SchemeDetector};
 use dropchain::model::Header;
 use dropchain::sentence::{JoinedColumns, LineRules, Schema, Sentence};
-use dropchain::tag::{TagDocuments, TagOptions, Tagger, Tagging};
+use dropchain::tag::{Condition, TagDocuments, TagOptions, Tagger, Tagging, Threshold};
 use dropchain::{Error, Place, Result};
 use rayon::prelude::*;
 use serde_json::{Map, Value};
@@ -46,7 +46,8 @@ fn partial_label(sentence: &Sentence, t: usize, label: &str) -> Error {
 }
 
 /// Tags sentences and calls `visit` with the gold labels of each and its predictions, in the
-/// labeling of the training corpus; in their order, document boundaries without labels.
+/// labeling of the training corpus; in their order, document boundaries without labels. With a
+/// threshold, spans have probabilities, and those below it are left out.
 ///
 /// # Errors
 ///
@@ -56,6 +57,7 @@ pub fn tag_gold(
     tagger: &Tagger,
     corpus: &Corpus,
     options: TagOptions,
+    threshold: Option<&Threshold>,
     visit: &mut dyn FnMut(&[&str], &Tagged<'_>) -> Result<()>,
 ) -> Result<()> {
     let header = tagger.model().header();
@@ -64,8 +66,13 @@ pub fn tag_gold(
     for start in (0..sentences.len()).step_by(BATCH) {
         let batch = start..sentences.len().min(start + BATCH);
         let tag = |i: usize| {
-            let tag = |workspace: &mut _| tagger.tag_with(documents.input(i), options, workspace);
-            tagger.with_workspace(tag)
+            let input = documents.input(i);
+            let tag = |workspace: &mut _| tagger.tag_with(input, options, workspace);
+            let mut tagging = tagger.with_workspace(tag)?;
+            if let Some(threshold) = threshold {
+                tagger.mark(input, &Condition::new(), threshold, &mut tagging)?;
+            }
+            Ok(tagging)
         };
         let taggings: Vec<Result<Tagging>> = batch.into_par_iter().map(tag).collect();
         for (sentence, tagging) in sentences[start..].iter().zip(taggings) {

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{FileName, InputArguments, Switch, ThreadArguments};
 use crate::error_list::{ErrorArguments, ErrorList};
+use crate::eval_thresholds::ThresholdArguments;
 use crate::gold_file::{GoldFile, GoldTagger};
 use crate::outputs::CommandFiles;
 use crate::progress::notice;
@@ -47,6 +48,8 @@ Examples:
   dropchain eval annotator-a.conll annotator-b.conll           # agreement, Cohen's kappa
   dropchain eval ner.model dev.conll --errors --error-type PER --max-errors 50
   dropchain eval ner.model test.conll --json | jq .f1
+  # Which --threshold of `tag` is right?
+  dropchain eval ner.model dev.conll --thresholds --figure thresholds.svg
   # How much does it suffer when attributes or columns are missing?
   dropchain eval ner.model test.conll --delete 0..0.9
   dropchain eval ner.model test.conll --missing pos=0..1
@@ -93,6 +96,8 @@ pub struct EvalCommand {
     #[command(flatten)]
     document: DocumentArguments,
     #[command(flatten)]
+    by_threshold: ThresholdArguments,
+    #[command(flatten)]
     damage: DamageArguments,
     /// Random seed of the damage
     #[arg(
@@ -124,10 +129,19 @@ struct ReportWithErrors<'a> {
 
 impl EvalCommand {
     pub fn run(&self) -> CommandResult {
-        CommandFiles::default().read(&self.files).read(&self.predictions).check()?;
+        let files = CommandFiles::default().read(&self.files).read(&self.predictions);
+        self.by_threshold.declare(files).check()?;
         self.threads.start_pool()?;
         let scoring = Scoring::of(self.predictions.as_ref(), &self.files, self.quiet)?;
         let of_annotators = matches!(scoring, Scoring::Annotations(..));
+        if self.by_threshold.thresholds.is_some() {
+            let Scoring::Model(model, gold) = scoring else {
+                return Err(CommandError::Usage(
+                    "expected a model and a gold file: predictions have no probabilities of spans",
+                ));
+            };
+            return self.evaluate_thresholds(&self.open(model, gold)?);
+        }
         let (evaluation, errors) = match (scoring, self.damage.chosen()) {
             (Scoring::Model(model, gold), Some(damage)) => {
                 return self.evaluate_damaged(damage, model, gold);
@@ -214,7 +228,17 @@ impl EvalCommand {
             evaluations.push((rate, self.evaluate_tagger(&gold)?.0));
         }
         let name = if missing.is_some() { "missing" } else { "left out" };
-        let report = DamageReport { name, evaluations };
+        let report = DamageReport { key: "rate", name, evaluations };
+        print_report(self.json, &report.json(), || report.text())
+    }
+
+    /// Tags the gold file, and prints the scores of the spans that reach several thresholds.
+    fn evaluate_thresholds(&self, gold: &GoldTagger) -> CommandResult {
+        let options = TagOptions { constrain: self.constrain.is_on(), ..TagOptions::default() };
+        let labelings = gold.labelings(&self.labels.detector(), self.quiet);
+        let evaluations = self.by_threshold.evaluate(gold, &labelings, options)?;
+        let name = "threshold";
+        let report = DamageReport { key: name, name, evaluations };
         print_report(self.json, &report.json(), || report.text())
     }
 
@@ -222,7 +246,7 @@ impl EvalCommand {
         let options = TagOptions { constrain: self.constrain.is_on(), ..TagOptions::default() };
         let labelings = gold.labelings(&self.labels.detector(), self.quiet);
         self.score(labelings, gold.joined(), |add| {
-            tag_gold(&gold.tagger, &gold.corpus, options, &mut |labels, tagged| {
+            tag_gold(&gold.tagger, &gold.corpus, options, None, &mut |labels, tagged| {
                 let predicted: Vec<&str> = tagged.labels.iter().map(AsRef::as_ref).collect();
                 add(tagged.sentence, labels, &predicted)
             })
@@ -335,8 +359,9 @@ impl DamageArguments {
     }
 }
 
-/// Scores by the rate of damage.
+/// Scores by the rate of damage, or by threshold.
 struct DamageReport {
+    key: &'static str, // of the rate in JSON
     name: &'static str,
     evaluations: Vec<(f64, Evaluation)>,
 }
@@ -365,7 +390,7 @@ impl DamageReport {
     fn json(&self) -> Value {
         let reports = self.evaluations.iter().map(|(rate, evaluation)| {
             let mut report = json!(evaluation);
-            report["rate"] = json!(rate);
+            report[self.key] = json!(rate);
             report
         });
         reports.collect()

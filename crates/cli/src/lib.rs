@@ -12,6 +12,7 @@ mod convert;
 mod demo;
 mod error_list;
 mod eval;
+mod eval_thresholds;
 mod explain;
 mod gold_file;
 mod help;

@@ -232,7 +232,7 @@ impl ReportCommand {
         let record = tagger.tagger.model().header().provenance.training();
         let warning = record.and_then(|record| record.warning_of_noise());
         let mut evaluated = Evaluated::new(name).with_warning_of_noise(warning);
-        tag_gold(&tagger.tagger, &tagger.corpus, options, &mut |labels, tagged| {
+        tag_gold(&tagger.tagger, &tagger.corpus, options, None, &mut |labels, tagged| {
             evaluated.add(labels, &tagged.labels, |t, label| tagged.marginal(t, label));
             Ok(())
         })?;

@@ -27,6 +27,16 @@ fn every_tool_gets_the_positions_in_the_text_and_the_scores_asked_for() {
         (&spans["start"], &spans["end"], &spans["label"]),
         (&json!(5), &json!(12), &json!("PER"))
     );
+    let line = "tag m a.txt --output spans --marginals";
+    let exact = dir.run(line).json()["spans"][0]["probability"].as_f64().unwrap();
+    for (output, name) in [("jsonl", "spans"), ("displacy", "ents"), ("spans", "spans")] {
+        for (threshold, spans) in [(exact, 1), (exact + 1e-9, 0)] {
+            let line = format!("tag m a.txt --output {output} --threshold PER={threshold}");
+            let marks = dir.run(&line).json()[name].as_array().unwrap().clone();
+            assert_eq!(marks.len(), spans, "{output}");
+            assert!(marks.iter().all(|mark| mark["probability"] == exact), "{output}");
+        }
+    }
     let tasks = dir.run("tag m a.txt --output label-studio --marginals").json();
     let prediction = &tasks[0]["predictions"][0];
     assert_eq!(prediction["model_version"], "m");
@@ -34,6 +44,23 @@ fn every_tool_gets_the_positions_in_the_text_and_the_scores_asked_for() {
     assert_eq!(region["value"]["text"], "Ann Lee");
     let score = |value: &Value| value["score"].as_f64().unwrap();
     assert!(0.3 < score(prediction) && score(prediction) <= score(region));
+}
+
+#[test]
+fn scores_by_threshold_are_those_of_the_spans_that_tag_writes() {
+    let dir = ner_model();
+    let line = "eval m train.conll --thresholds=0,0.7,0.9,1 --figure f.svg --json";
+    let scores = dir.run(line).json();
+    for score in scores.as_array().unwrap() {
+        let line = format!("tag m train.conll --threshold {}", score["threshold"]);
+        dir.write("tagged", dir.run(&line).success());
+        let expected = dir.run("eval tagged train.conll --json").json();
+        for name in ["precision", "recall", "f1", "accuracy", "types"] {
+            assert_eq!(score[name], expected[name], "{line}");
+        }
+    }
+    assert!(scores[0]["recall"].as_f64() > scores[3]["recall"].as_f64());
+    assert!(dir.text("f.svg").starts_with("<svg "));
 }
 
 #[test]
