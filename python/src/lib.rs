@@ -18,6 +18,7 @@ mod json;
 mod matrices;
 mod options;
 mod plot;
+mod program;
 mod report;
 mod sentence;
 mod tagger;
@@ -53,6 +54,8 @@ mod _dropchain {
     use super::options::option_table;
     #[pymodule_export]
     use super::plot::{draw, hue, plot_style};
+    #[pymodule_export]
+    use super::program::run_program;
     #[pymodule_export]
     use super::report::report;
     #[pymodule_export]

@@ -6,7 +6,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::builder::Styles;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -227,7 +226,7 @@ pub fn styles() -> Styles {
 
 /// Prints help, or what is wrong with the arguments of `program` in the form of other errors, and
 /// returns the exit code.
-pub fn end(program: &str, error: &clap::Error) -> ExitCode {
+pub fn end(program: &str, error: &clap::Error) -> u8 {
     let text = error.render().ansi().to_string();
     let is_error = error.render().to_string().starts_with("error: ");
     // If it cannot be printed, there is nothing to do.
@@ -238,7 +237,7 @@ pub fn end(program: &str, error: &clap::Error) -> ExitCode {
         }
         false => error.print(),
     };
-    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1))
+    u8::try_from(error.exit_code()).unwrap_or(1)
 }
 
 /// Print the manual page of a command, or write those of all commands

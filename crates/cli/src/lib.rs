@@ -38,7 +38,6 @@ mod tune;
 mod uncertain;
 
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -146,11 +145,10 @@ fn parse_arguments(
     Ok((matches, effective))
 }
 
-/// Parses the arguments of this process.
-fn parse() -> Result<Cli, ParseError> {
-    let arguments: Vec<OsString> = std::env::args_os().collect();
-    let program = help::arrange(Cli::command(), help::is_all(&arguments));
-    let (mut matches, effective) = parse_arguments(&program, &arguments)?;
+/// Parses the arguments, which begin with the name of the program.
+fn parse(arguments: &[OsString]) -> Result<Cli, ParseError> {
+    let program = help::arrange(Cli::command(), help::is_all(arguments));
+    let (mut matches, effective) = parse_arguments(&program, arguments)?;
     let mut cli = Cli::from_arg_matches_mut(&mut matches)?;
     if let (Some(config), Some(effective)) = (cli.command.config(), effective) {
         config.effective = effective;
@@ -158,12 +156,13 @@ fn parse() -> Result<Cli, ParseError> {
     Ok(cli)
 }
 
-/// Parses the arguments, runs the command and returns the exit code.
-pub fn run() -> ExitCode {
+/// Parses the arguments, which begin with the name of the program, runs the command and returns the
+/// exit code. It takes over the signals of the process.
+pub fn run(arguments: &[OsString]) -> u8 {
     #[cfg(target_os = "linux")]
     address_space::share();
     interrupt::survive_size_limit();
-    let result = match parse() {
+    let result = match parse(arguments) {
         Ok(cli) => cli.command.run(),
         Err(ParseError::Arguments(error)) => return help::end("dropchain", &error),
         Err(ParseError::File(error)) => Err(error.into()),

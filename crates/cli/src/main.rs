@@ -3,5 +3,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    dropchain_cli::run()
+    let arguments: Vec<_> = std::env::args_os().collect();
+    dropchain_cli::run(&arguments).into()
 }

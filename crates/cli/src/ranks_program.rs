@@ -54,14 +54,14 @@ pub fn run_ranks(ranks: Ranks, threads: usize, abort: Abort) -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let result = match agree_on_arguments(&team, &arguments) {
         Ok(command) => train(command, &team),
-        Err(Refusal::Said(code)) => return code,
+        Err(Refusal::Said(code)) => return code.into(),
         Err(Refusal::Error(error)) => Err(error),
     };
     let result = match team.is_first() {
         true => result.and_then(|()| check_uninterrupted()),
         false => result,
     };
-    exit::end("dropchain-mpi", result)
+    exit::end("dropchain-mpi", result).into()
 }
 
 /// Trains with the other ranks of a team; rank 0 prints and writes. Steps that a rank does by
@@ -108,7 +108,7 @@ fn inputs(
 /// Why there is no command.
 enum Refusal {
     /// Help or an error was printed: the exit code.
-    Said(ExitCode),
+    Said(u8),
     Error(CommandError),
 }
 
@@ -126,7 +126,7 @@ fn agree_on_arguments(team: &Team, arguments: &[OsString]) -> Result<TrainComman
             let code = u8::try_from(error.exit_code()).unwrap_or(1);
             Err(Refusal::Said(match team.is_first() {
                 true => help::end("dropchain-mpi", &error),
-                false => ExitCode::from(code),
+                false => code,
             }))
         }
         (_, Err(error)) => Err(Refusal::Error(error)),

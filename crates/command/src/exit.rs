@@ -1,7 +1,6 @@
 //! How commands end, and their exit codes.
 
 use std::io;
-use std::process::ExitCode;
 
 use dropchain::Error;
 use dropchain::train::StopReason;
@@ -71,14 +70,14 @@ impl CommandError {
 }
 
 /// Prints why a command of `program` did not end with its result, and returns the exit code.
-pub fn end(program: &str, result: CommandResult) -> ExitCode {
+pub fn end(program: &str, result: CommandResult) -> u8 {
     let Err(error) = result else {
-        return ExitCode::SUCCESS;
+        return 0;
     };
     if let Some(message) = error.message() {
         failure(program, &message);
     }
-    ExitCode::from(error.code())
+    error.code()
 }
 
 /// Fails if a signal came too late to change anything: the exit code says so all the same.

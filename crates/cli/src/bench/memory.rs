@@ -16,11 +16,13 @@ const ALLOCATOR_ENVIRONMENT: [(&str, &str); 2] =
 /// Runs this program again, with the same arguments, to measure the peak memory of one evaluation
 /// of engine `number`; `None` if the system does not report it.
 pub fn measure(number: usize) -> Option<u64> {
-    let mut arguments = std::env::args_os().skip(1);
+    // In the Python package, the name of a script precedes those of the commands.
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let own = 1 + arguments.iter().position(|argument| argument == "gradients")?;
     let output = Command::new(std::env::current_exe().ok()?)
-        .args(arguments.by_ref().take(2)) // bench gradients
+        .args(&arguments[..own])
         .args(["--peak-of", &number.to_string()])
-        .args(arguments)
+        .args(&arguments[own..])
         .envs(ALLOCATOR_ENVIRONMENT)
         .stdin(Stdio::null())
         .stderr(Stdio::null())
