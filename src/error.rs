@@ -14,9 +14,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// A location in an input file: `file`, `file:line` or `file:line:column`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// File name as given by the user; `-` is standard input.
+    /// File name as given by the user; `-` is standard input. Of data in memory, what its lines are
+    /// and its name, which may be empty, around a zero byte, which no file name has: `row\0dev`.
     pub file: String,
-    /// Line, from 1; 0 for the whole file.
+    /// Line, from 1 (of data in memory shown from 0); 0 for the whole file.
     pub line: u64,
     /// Column in characters, from 1; 0 for the whole line.
     pub column: u64,
@@ -41,7 +42,12 @@ impl Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
+        match (self.file.split_once('\0'), self.line) {
+            (None, _) => f.write_str(&self.file)?,
+            (Some((_, data)), 0) => return f.write_str(data),
+            (Some((unit, "")), line) => return write!(f, "{unit} {}", line - 1),
+            (Some((unit, data)), line) => return write!(f, "{unit} {} of {data}", line - 1),
+        }
         if self.line > 0 {
             write!(f, ":{}", self.line)?;
         }

@@ -63,7 +63,7 @@ pub fn check(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<(String, 
     for (role, data) in arguments.data {
         let role: Role = role.parse().map_err(exception)?;
         match data {
-            Data::Corpus(corpus) => corpora.push((role, corpus.get().to_corpus())),
+            Data::Corpus(corpus) => corpora.push((role, corpus.get().to_corpus(role.name()))),
             Data::Files(paths) => files.extend(paths.iter().map(|path| (role, path.clone()))),
         }
     }

@@ -8,7 +8,11 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 
-/// The file of sentences that were made in memory.
+/// The file of sentences in memory, and of rows of a table, whose data have no name yet.
+pub const SENTENCE: &str = "sentence\0";
+pub const ROW: &str = "row\0";
+
+/// The file of sentences and texts that the library has made in memory.
 pub const IN_MEMORY: &str = "-";
 
 create_exception!(
@@ -29,10 +33,12 @@ create_exception!(
 /// others to `ValueError` or a subclass.
 pub fn exception(error: Error) -> PyErr {
     let message = in_python(&match &error {
-        Error::Input { place, message } if place.file == IN_MEMORY => match place.line {
-            0 => message.clone(),
-            number => format!("sentence {}: {message}", number - 1),
-        },
+        Error::Input { place, message } if place.file == IN_MEMORY && place.line > 0 => {
+            format!("line {}: {message}", place.line)
+        }
+        Error::Input { place, message } if matches!(&*place.to_string(), "" | IN_MEMORY) => {
+            message.clone()
+        }
         _ => error.to_string(),
     });
     match error {
@@ -41,7 +47,7 @@ pub fn exception(error: Error) -> PyErr {
                 let reason = source.to_string();
                 let suffix = format!(" (os error {number})");
                 let reason = reason.strip_suffix(&suffix).unwrap_or(&reason).to_owned();
-                PyOSError::new_err((number, reason, path))
+                PyOSError::new_err((number, reason, path.display().to_string()))
             }
             // The kind tells the subclass.
             None => io::Error::new(source.kind(), message).into(),

@@ -11,23 +11,36 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyFrozenSet, PyList, PySet, PyString, PyTuple};
 
-use crate::error::{IN_MEMORY, at, exception};
+use crate::error::{ROW, SENTENCE, at, exception};
 use crate::items::{ItemReader, found, strings};
 use crate::tokens::{FeatureSink, Place, Tokens};
 
 static WORDS: LazyLock<Arc<Schema>> = LazyLock::new(|| Arc::new(Schema::words()));
 static FEATURES: LazyLock<Arc<Schema>> =
     LazyLock::new(|| Arc::new(Schema::new(Vec::new(), None).expect("no names collide")));
-static FILE: LazyLock<Arc<str>> = LazyLock::new(|| Arc::from(IN_MEMORY));
+static FILES: LazyLock<[Arc<str>; 2]> = LazyLock::new(|| [SENTENCE, ROW].map(Arc::from));
 
 /// The largest value that training takes.
 const MAX_VALUE: f64 = 1e30;
+
+/// What the numbers of sentences count.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub enum Unit {
+    /// Sentences.
+    #[default]
+    Sentence,
+    /// Rows of a table, which are sentences.
+    Row,
+    /// Rows of a table, which are tokens: those of a sentence have one after another.
+    TokenRow,
+}
 
 /// Reads sentences as iterables of tokens.
 #[derive(Default)]
 pub struct SentenceReader {
     columns: Option<Arc<Schema>>,
     items: ItemReader,
+    unit: Unit,
 }
 
 impl SentenceReader {
@@ -45,7 +58,12 @@ impl SentenceReader {
 
     /// Creates a reader of sentences with these columns.
     pub fn with_schema(columns: Option<Arc<Schema>>) -> Self {
-        Self { columns, items: ItemReader::default() }
+        Self { columns, ..Self::default() }
+    }
+
+    /// Sets what the numbers of sentences count.
+    pub fn counting(self, unit: Unit) -> Self {
+        Self { unit, ..self }
     }
 
     /// Reads a sentence. `number` identifies it in later messages, from 1; 0 if there is one only.
@@ -79,9 +97,9 @@ impl SentenceReader {
         line: u64,
         place: Place<'_>,
     ) -> PyResult<Sentence> {
-        let mut sentence = new_sentence(&WORDS);
+        let mut sentence = self.new_sentence(&WORDS);
         for (t, word) in words.try_iter()?.enumerate() {
-            let word = word?;
+            let (word, line) = (word?, self.line(line, t));
             let pushed = match word.cast::<PyString>() {
                 Ok(text) => sentence.push([text.to_cow()?], line).map_err(exception),
                 Err(_) => Err(found(&word, "a token", "a word, like the tokens before")),
@@ -98,8 +116,9 @@ impl SentenceReader {
         line: u64,
         place: Place<'_>,
     ) -> PyResult<Sentence> {
-        let mut sentence = new_sentence(columns);
+        let mut sentence = self.new_sentence(columns);
         for (t, token) in tokens.try_iter()?.enumerate() {
+            let line = self.line(line, t);
             let cells = strings(&token?, "a token").and_then(|cells| {
                 if cells.len() == columns.width() {
                     return Ok(cells);
@@ -124,7 +143,7 @@ impl SentenceReader {
         place: Place<'_>,
     ) -> PyResult<Sentence> {
         let mut sink = SentenceSink {
-            sentence: new_sentence(&FEATURES),
+            sentence: self.new_sentence(&FEATURES),
             attributes: Attributes::default(),
             names: 0,
             line,
@@ -134,10 +153,16 @@ impl SentenceReader {
         sentence.attributes = Some(Box::new(sink.attributes));
         Ok(sentence)
     }
-}
 
-fn new_sentence(schema: &Arc<Schema>) -> Sentence {
-    Sentence::new(Arc::clone(schema), Arc::clone(&FILE))
+    fn new_sentence(&self, schema: &Arc<Schema>) -> Sentence {
+        let file = &FILES[usize::from(self.unit != Unit::Sentence)];
+        Sentence::new(Arc::clone(schema), Arc::clone(file))
+    }
+
+    /// Returns the number of token `t` of a sentence.
+    fn line(&self, first: u64, t: usize) -> u64 {
+        first + if self.unit == Unit::TokenRow { t as u64 } else { 0 }
+    }
 }
 
 /// Fills a sentence with features.

@@ -62,9 +62,9 @@ pub fn report(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<String> 
     let max_errors = inputs::count("max_errors", Some(arguments.max_errors), 0)?.unwrap_or(0);
     let threads = inputs::count("threads", arguments.threads, 1)?;
     let detector = detector(&arguments.plain_labels, arguments.outside)?;
-    let corpus = |corpus: &Bound<'_, PyCorpus>| corpus.get().to_corpus();
-    let gold = arguments.gold.as_ref().map(corpus).unwrap_or_default();
-    let train = arguments.train.as_ref().map(corpus);
+    let gold = arguments.gold.as_ref().map(|corpus| corpus.get().to_corpus("gold"));
+    let gold = gold.unwrap_or_default();
+    let train = arguments.train.as_ref().map(|corpus| corpus.get().to_corpus("train"));
     let systems = arguments.systems.into_iter();
     let systems = systems.map(|system| System::read(system, arguments.gold.as_ref()));
     let systems = systems.collect::<PyResult<Vec<_>>>()?;

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
 
 use crate::corpus::{dump, load};
-use crate::error::{IN_MEMORY, exception};
+use crate::error::{SENTENCE, exception};
 use crate::inputs::{self, SentenceReader};
 use crate::items::strings;
 use crate::plot::shown;
@@ -155,7 +155,7 @@ impl PySentence {
     /// The file that the sentence was read from; None if it was made in memory.
     #[getter]
     fn file(&self) -> Option<&str> {
-        Some(&**self.0.file()).filter(|&file| file != IN_MEMORY)
+        Some(&**self.0.file()).filter(|file| !file.contains('\0'))
     }
 
     /// The line of the file on which the sentence begins; None if it was made in memory.
@@ -240,6 +240,7 @@ impl PySentence {
         weight: f64,
     ) -> PyResult<Self> {
         let tokens = sentence.len();
+        let sentence = sentence.placed(SENTENCE.into(), Some(0));
         let sentence = sentence.with_weight(weight).map_err(exception)?;
         let sentence = match labels {
             None => sentence,

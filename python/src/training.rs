@@ -13,7 +13,7 @@ use dropchain::train::{
     HoldOut, Iteration, Lbfgs, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start,
     TrainOptions, TrainSettings, Trained, Trainer, TrainingCorpora,
 };
-use dropchain::{Corpus, Error, Tagger, Template};
+use dropchain::{Error, Tagger, Template};
 use dropchain_online::Sgd;
 use dropchain_report::log::{Header, Record as Line};
 use pyo3::exceptions::PyValueError;
@@ -355,15 +355,15 @@ pub fn corpora(
     unlabeled: Option<&Bound<'_, PyCorpus>>,
     seed: u64,
 ) -> PyResult<TrainingCorpora> {
-    let copy = |corpus: &Bound<'_, PyCorpus>| corpus.get().to_corpus();
+    let unlabeled = unlabeled.map(|corpus| corpus.get().to_corpus("unlabeled"));
     let mut corpora = TrainingCorpora {
-        labeled: copy(labeled),
-        unlabeled: unlabeled.map_or_else(Corpus::new, copy),
+        labeled: labeled.get().to_corpus("data"),
+        unlabeled: unlabeled.unwrap_or_default(),
         ..TrainingCorpora::default()
     };
     match dev {
         None => {}
-        Some(DevData::Corpus(dev)) => corpora.dev = Some(copy(dev)),
+        Some(DevData::Corpus(dev)) => corpora.dev = Some(dev.get().to_corpus("dev")),
         Some(DevData::Share(share)) => {
             let held_out = HoldOut::new(*share).and_then(|share| corpora.hold_out(share, seed));
             corpora = held_out.map_err(exception)?;

@@ -54,6 +54,26 @@ def test_inconsistent_and_suspicious_annotation_is_listed():
     assert found.to_dict()["suspicious"] == found.suspicious
 
 
+def test_places_in_frames_and_lists_are_rows_and_sentences():
+    frame = dropchain.sample_corpus().to_frame()
+    dev = dropchain.sample_corpus("dev").to_frame()
+    dev.loc[27, "label"] = "I-PER"
+    found = dropchain.check(frame, dev=dev, inconsistent=1, suspicious=1, folds=2)
+    assert "  row 27 of dev: IOB2: 'I-PER' after 'O'" in str(found)
+    assert " of train" in found.inconsistent[0]["labels"][0]["places"][0]
+    assert found.suspicious[0]["data"] == "train" and found.suspicious[0]["file"] is None
+    [illegal] = [one for one in found.findings if one["kind"] == "illegal_transition"]
+    assert illegal["examples"][0]["row"] == 27 and "row 27 of dev" in found._repr_html_()
+    dev["label"] = [None if i == 27 else label for i, label in enumerate(dev["label"])]
+    with pytest.warns(UserWarning, match="empty in 1 of"):
+        partial = Corpus(dev)
+    with pytest.raises(ValueError, match="^row 27: found the partial label"):
+        dropchain.evaluate(partial, partial)
+    lists = Corpus([["a"], ["b c"]], [["O"], ["O"]])
+    assert "sentence 1 of train: 'b c'" in str(dropchain.check(lists))
+    assert "-:" not in str(found) + str(dropchain.check([Sentence(["b c"], ["O"])]))
+
+
 # Reports
 
 

@@ -33,6 +33,7 @@ def shown(result, sample, dev):
         "evaluation": tagger.evaluate(dev),
         "comparison": dropchain.compare(dev, minimal, tagger, samples=50),
         "training": result,
+        "check": dropchain.check(Corpus([["<b> c", "a"]] * 2, [["O", "I-X"]] * 2)),
         "search": search,
         "corpus": Corpus([WORDS], [["O", "B-<x>", "O", "B-LOC"]]),
         "features": Corpus([[{"<a>": 1.0}]], [["<b>"]]),

@@ -14,6 +14,11 @@ pub(super) struct LineNumbers {
 }
 
 impl LineNumbers {
+    /// The same line for all of `len` tokens.
+    pub fn one(line: u64, len: usize) -> Self {
+        Self { first: line, len: len as u32, ..Self::default() }
+    }
+
     /// Number of tokens.
     pub fn len(&self) -> usize {
         self.len as usize

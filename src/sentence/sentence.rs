@@ -308,6 +308,16 @@ impl Sentence {
         &self.file
     }
 
+    /// Returns the sentence with another name of its [file](Place::file); with a line, all tokens
+    /// are on it.
+    pub fn placed(mut self, file: Arc<str>, line: Option<u64>) -> Self {
+        self.file = file;
+        if let Some(line) = line {
+            self.lines = LineNumbers::one(line, self.len());
+        }
+        self
+    }
+
     /// The file and line of token `t`; if there is no such token, those of the first token, or the
     /// file alone.
     pub fn place(&self, t: usize) -> Place {

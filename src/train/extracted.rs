@@ -13,7 +13,7 @@ use super::hold_out::HeldOut;
 use super::labels::TrainingLabels;
 use super::model_match::{ModelMatch, Occurrences};
 use super::options::CommonOptions;
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::extract::{Alphabet, Alphabets, Dataset, SparseRows, numbered};
 use crate::ids::LabelId;
 use crate::model::CorpusColumns;
@@ -39,9 +39,9 @@ impl DataSource {
     ) -> Self {
         let schema = sentences.first().map(Sentence::schema);
         let mut files: Vec<String> = Vec::new();
-        for file in sentences.iter().map(Sentence::file) {
-            if files.last().is_none_or(|last| **last != **file) {
-                files.push(file.to_string());
+        for file in sentences.iter().map(|sentence| Place::file(&**sentence.file()).to_string()) {
+            if files.last() != Some(&file) {
+                files.push(file);
             }
         }
         Self {

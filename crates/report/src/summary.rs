@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use dropchain::Result;
 use dropchain::train::DevScore;
+use dropchain::{Place, Result};
 use serde::Serialize;
 
 use crate::confusions::{commonest_confusion, commonest_kind};
@@ -48,7 +48,8 @@ impl EvaluationSummary {
         significance: Option<&Significance>,
     ) -> Result<Self> {
         let corpus = all.corpus.iter().next();
-        let corpus = corpus.map_or(String::new(), |sentence| sentence.file().to_string());
+        let corpus =
+            corpus.map_or(String::new(), |sentence| Place::file(&**sentence.file()).to_string());
         let (names, best) = (all.names(), analysis.best());
         let of_best = match names.len() {
             1 => names[0].to_owned(),

@@ -12,6 +12,7 @@ from typing import Any
 from dropchain import _data, _dropchain, _files
 from dropchain._dropchain import Tagger, Template
 from dropchain._explanation import Explanation
+from dropchain._html import Html, details, escaped, page, table
 from dropchain._records import Record
 from dropchain._results import TrainResult
 
@@ -27,7 +28,10 @@ class CheckResult:
     labels: dict[str, Any]
     """The labels, and how they are read."""
     findings: list[dict[str, Any]]
-    """What was found, errors first: `kind`, `severity`, `count`, `examples` and more."""
+    """What was found, errors first: `kind`, `severity`, `count` and `examples`, each with `text`
+    and its place: `file`, `line` and `column`; or `data` and `row` of a table, or `sentence`, from
+    0.
+    """
     inconsistent: list[dict[str, Any]] | None
     """Phrases whose labels differ from place to place, if they were asked for."""
     suspicious: list[dict[str, Any]] | None
@@ -56,6 +60,22 @@ class CheckResult:
     def __str__(self) -> str:
         return self._text
 
+    def _repr_html_(self) -> str:
+        """Show what was found, the examples of each kind folded."""
+        rows = []
+        for name in _SIZES:
+            cells = [size[name] for size in self.sizes]
+            rows.append((name, *("–" if cell is None else f"{cell:,}" for cell in cells)))
+        head = ("", *(size["role"] for size in self.sizes))
+        parts = [table(repr(self)[1:-1], head, rows)]
+        for one in self.findings:
+            title = f"{one['severity']}: {one['kind'].replace('_', ' ')}: {one['count']}"
+            items = [(_place(example), example["text"]) for example in one["examples"]]
+            examples = table("Examples", ("place", "text"), items, kind="words")
+            parts.append(details(title, examples, is_open=one["severity"] == "error"))
+        text = Html(f"<pre>{escaped(self._text)}</pre>")
+        return page(*parts, details("Everything, as text", text))
+
     def __repr__(self) -> str:
         errors, warnings, notices = (len(self._of(s)) for s in ("error", "warning", "notice"))
         return (
@@ -74,11 +94,42 @@ class Report(Record):
     output: str | None
     """The file that it was written to."""
 
+    def _repr_html_(self) -> str:
+        """Show the page in a frame of its own, which may run scripts and reach nothing else."""
+        caption = self.title if self.output is None else f"{self.title}: {self.output}"
+        return (
+            f'<p><b>{html.escape(caption)}</b></p><iframe title="{html.escape(self.title)}" '
+            'sandbox="allow-scripts" style="width:100%;height:32em;border:1px solid #8888" '
+            f'srcdoc="{html.escape(self.html)}"></iframe>'
+        )
+
     def __str__(self) -> str:
         return f"wrote {self.output}" if self.output else repr(self)
 
     def __repr__(self) -> str:
         return f"<Report {self.title!r}, {len(self.html)} characters>"
+
+
+#: The sizes that notebooks show.
+_SIZES = ("sentences", "tokens", "words", "spans")
+
+
+def _placed(record: dict[str, Any]) -> dict[str, Any]:
+    """Return what is at a line of a file, or at a row or a sentence of data in memory."""
+    unit, in_memory, data = record["file"].partition("\0")
+    if not in_memory:
+        return record
+    number = record["line"] - 1
+    return {**record, "file": None, "line": None, "data": data, unit: number}
+
+
+def _place(record: dict[str, Any]) -> str:
+    """Return a place as messages say it."""
+    for unit in ("row", "sentence"):
+        if unit in record:
+            return f"{unit} {record[unit]} of {record['data']}"
+    numbers = (record["line"], record["column"])
+    return ":".join([record["file"], *(str(number) for number in numbers if number is not None)])
 
 
 def check(
@@ -154,6 +205,10 @@ def check(
         "threads": threads,
     })
     fields = {"inconsistent": None, "suspicious": None, **json.loads(found)}
+    for finding in fields["findings"]:
+        finding["examples"] = [_placed(example) for example in finding["examples"]]
+    if fields["suspicious"] is not None:
+        fields["suspicious"] = [_placed(sentence) for sentence in fields["suspicious"]]
     return CheckResult(**fields, _text=text)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -159,7 +160,11 @@ def labeled(
     known: dict[str, Any] = {key: options.get(key) for key in of_memory}
     if form == "tagged" and columns is not None and known["label"] is None:
         known["label"] = -1
-    return corpus(data, y, columns=columns, weights=weights, **known)
+    try:
+        return corpus(data, y, columns=columns, weights=weights, **known)
+    except ValueError as error:
+        row = r"((\w+: )?row \d+(, token \d+)?): "
+        raise ValueError(re.sub(f"^{row}", rf"\1 of {name}: ", str(error))) from None
 
 
 def unlabeled(data: Any, features: bool, **reading: Any) -> Corpus:

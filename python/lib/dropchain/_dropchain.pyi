@@ -118,6 +118,7 @@ class Corpus:
         columns: _Columns | None = None,
         weights: Iterable[float] | None = None,
         starts: Iterable[int] | None = None,
+        rows: tuple[list[int], bool] | None = None,
     ) -> Self: ...
     @classmethod
     def read(

@@ -248,8 +248,11 @@ def corpus(
             _warn(f"names are those of '{name}' in another order: its own order is kept")
         tags = _one_for_each(rows.divided(table.rows(tags, name), name), words, name)
         tags = _labels(tags, known, rows, name)
+    # A row is a token, or a sentence.
+    numbers = (list(range(rows.height)), False) if rows.starts is None else (rows.starts, True)
+    names = ["word", *others] if others else None
     try:
-        return Corpus._of(sentences, tags, ["word", *others] if others else None, weights)
+        return Corpus._of(sentences, tags, names, weights, rows=numbers)
     except ValueError as error:
         raise ValueError(rows.placed(str(error))) from None
 

@@ -94,9 +94,12 @@ impl PyCorpus {
     }
 
     /// Creates a corpus of sentences: iterables of tokens. `starts`: the sentences with which
-    /// documents begin.
+    /// documents begin; `rows` of a table: those with which sentences do, and whether each token is
+    /// one.
     #[classmethod]
-    #[pyo3(signature = (sentences, labels=None, columns=None, weights=None, starts=None))]
+    #[pyo3(signature = (
+        sentences, labels=None, columns=None, weights=None, starts=None, rows=None
+    ))]
     fn _of(
         _class: &Bound<'_, PyType>,
         sentences: &Bound<'_, PyAny>,
@@ -104,8 +107,9 @@ impl PyCorpus {
         columns: Option<ColumnNames>,
         weights: Option<Items<f64>>,
         starts: Option<Items<usize>>,
+        rows: Option<(Vec<u64>, bool)>,
     ) -> PyResult<Self> {
-        let mut corpus = Self::of(sentences, labels, columns, weights)?;
+        let mut corpus = Self::of(sentences, labels, columns, weights, rows)?;
         for start in starts.map(Vec::from).unwrap_or_default() {
             if let Some(sentence) = corpus.0.get_mut(start) {
                 Arc::make_mut(sentence).layout.separation.add(Separation::MARK);

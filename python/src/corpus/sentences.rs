@@ -7,8 +7,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::error::{at, exception};
-use crate::inputs::{self, SentenceReader};
+use crate::error::{ROW, SENTENCE, at, exception};
+use crate::inputs::{self, SentenceReader, Unit};
 use crate::items::{ColumnNames, Items, found};
 use crate::sentence::{PySentence, with_labels};
 
@@ -65,7 +65,7 @@ impl From<Corpus> for PyCorpus {
 
 impl PyCorpus {
     /// Reads sentences with their labels and weights. Messages call the sentences `X`, the labels
-    /// `y`.
+    /// `y`; `rows` of a table are those that they begin with, and whether each token is one.
     ///
     /// # Errors
     ///
@@ -75,18 +75,25 @@ impl PyCorpus {
         labels: Option<&Bound<'_, PyAny>>,
         columns: Option<ColumnNames>,
         weights: Option<Items<f64>>,
+        rows: Option<(Vec<u64>, bool)>,
     ) -> PyResult<Self> {
         let py = sentences.py();
-        let mut reader = SentenceReader::new(columns.map(Vec::from))?;
+        let unit = match rows {
+            None => Unit::Sentence,
+            Some((_, false)) => Unit::Row,
+            Some((_, true)) => Unit::TokenRow,
+        };
+        let mut reader = SentenceReader::new(columns.map(Vec::from))?.counting(unit);
+        let rows = rows.map(|(rows, _)| rows).unwrap_or_default();
         let mut read = Vec::new();
         if sentences.is_instance_of::<PyString>() {
             let expected = "an iterable of sentences";
             return Err(found(sentences, "X", expected));
         }
         for (i, sentence) in sentences.try_iter()?.enumerate() {
-            read.push(PySentence::read(&mut reader, &sentence?, i as u64 + 1, &|| {
-                format!("X[{i}]")
-            })?);
+            let number = 1 + rows.get(i).copied().unwrap_or(i as u64);
+            let place = || format!("X[{i}]");
+            read.push(PySentence::read(&mut reader, &sentence?, number, &place)?);
         }
         if let Some(labels) = labels {
             for (i, labels) in each(labels, read.len(), "y")?.into_iter().enumerate() {
@@ -114,9 +121,19 @@ impl PyCorpus {
         Ok(Self(read))
     }
 
-    /// Copies the sentences for the library.
-    pub fn to_corpus(&self) -> Corpus {
-        self.0.iter().map(|sentence| (**sentence).clone()).collect()
+    /// Copies the sentences for the library. Messages call those in memory by the name of the data
+    /// and their number, or their row.
+    pub fn to_corpus(&self, name: &str) -> Corpus {
+        let files = [SENTENCE, ROW].map(|file| (file, Arc::from(format!("{file}{name}"))));
+        let place = |(i, sentence): (usize, &Arc<Sentence>)| {
+            let copy = (**sentence).clone();
+            match files.iter().find(|(file, _)| **copy.file() == **file) {
+                None => copy,
+                Some((SENTENCE, named)) => copy.placed(Arc::clone(named), Some(i as u64 + 1)),
+                Some((_, named)) => copy.placed(Arc::clone(named), None),
+            }
+        };
+        self.0.iter().enumerate().map(place).collect()
     }
 }
 
