@@ -12,8 +12,9 @@ use crate::error::{at, exception};
 use crate::items::{ItemReader, found, type_error};
 use crate::job::{self, Job};
 use crate::options::train_options;
+use crate::tagger::PyTagger;
 use crate::tokens::{Place, Tokens};
-use crate::training::{Corpora, Event, Recorder, observe, outcome};
+use crate::training::{Bases, Corpora, Event, Recorder, observe, outcome};
 
 /// Collects training data and trains on them. `dropchain.pycrfsuite.BaseTrainer` extends it, where
 /// threads that append wait for one another.
@@ -131,21 +132,25 @@ impl PyCrfTrainer {
     }
 
     /// Trains a model with options of [`crate::training::train`], and returns a dict like it.
-    /// `handler(kind, fields)` gets the training events.
+    /// `handler(kind, fields)` gets the training events; training starts at the weights of `init`.
     fn _train<'py>(
         slf: &Bound<'py, Self>,
         options: &Bound<'py, PyDict>,
         holdout: i32,
         threads: Option<usize>,
         handler: &Bound<'py, PyAny>,
+        init: Option<Bound<'py, PyTagger>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let mut base = dropchain::TrainOptions::default();
+        let bases = Bases::new(init.as_ref(), None);
+        let models = bases.models();
+        let mut base = bases.defaults();
         if let Some(plain) = options.get_item("plain")? {
             base.method.optimizer.plain = plain.extract()?;
             options.del_item("plain")?;
         }
         let options = train_options(options, base)?;
         let settings = TrainSettings::new(options).map_err(exception)?;
+        models.check(&settings).map_err(exception)?;
         if let Ok(mut data) = write(slf) {
             data.corpus.shrink_to_fit();
         }
@@ -158,6 +163,7 @@ impl PyCrfTrainer {
                 Some([rest, held_out]) => (rest, Some(held_out).filter(|dev| !dev.is_empty())),
             };
             let trainer = Trainer::with_settings(settings.clone());
+            let trainer = models.init.into_iter().fold(trainer, Trainer::init);
             Recorder::new(job, true).train(trainer, Corpora::Attributes(corpus, dev))
         };
         let finished = job::run(slf.py(), threads, work, |event| observe(handler, event))?;

@@ -1,18 +1,23 @@
-//! Classifiers of documents, which are the rows of a matrix.
+//! Classifiers of documents, which are the rows of a matrix; and models of texts.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use dropchain::train::DevScore;
-use dropchain_documents::{DocumentCorpus, DocumentOptions, DocumentTrainer, Event};
+use dropchain_documents::{
+    DocumentCorpus, DocumentModel, DocumentOptions, DocumentTrainer, Event, Instance, Task,
+};
 use numpy::ndarray::{Array1, Array2};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString};
 
 use crate::error::{at, exception};
-use crate::items::found;
+use crate::items::{ItemReader, found};
 use crate::job;
 use crate::matrices::Matrix;
+use crate::tagger::{PyTagger, TOKEN, in_batches};
 
 /// The coefficients `[F][D]` and the intercepts `[F]` of F classes, or of the second of two minus
 /// the first; the number of iterations, and the exception that ended training early.
@@ -100,4 +105,127 @@ fn read(parts: &[Rows<'_>]) -> PyResult<(DocumentCorpus, usize)> {
         }
     }
     Ok((corpus, width))
+}
+
+/// A model of whole documents: a classifier of texts, or a regression.
+///
+/// It is what ``dropchain classify train`` and ``dropchain regress train`` write, and what
+/// :func:`dropchain.load` returns of their files. Documents are texts; or, of a model of ready-made
+/// features, dicts of numbers.
+#[pyclass(name = "DocumentModel", module = "dropchain", frozen)]
+pub struct PyDocumentModel(DocumentModel);
+
+impl PyDocumentModel {
+    /// Works on documents in parallel, and without the GIL.
+    fn each<R: Send>(
+        &self,
+        documents: &Bound<'_, PyAny>,
+        work: impl Fn(&Instance) -> dropchain::Result<R> + Send + Sync,
+    ) -> PyResult<Vec<R>> {
+        let mut items = ItemReader::default();
+        let read = |i: usize, document: &Bound<'_, PyAny>| {
+            if let Ok(text) = document.cast::<PyString>() {
+                let text = text.to_cow()?;
+                return Ok((Instance::from_text(&*text), 1 + text.len() / TOKEN));
+            }
+            let mut features = Vec::new();
+            let mut add = |name: &str, value| {
+                features.push((name.to_owned(), value));
+                Ok(())
+            };
+            let read = items.read(document, &mut add);
+            read.map_err(|error| at(document.py(), || format!("documents[{i}]"), error))?;
+            let size = 1 + features.len();
+            Ok((Instance::from_features(features), size))
+        };
+        let mut all = Vec::new();
+        let pass = |one| {
+            all.push(one);
+            Ok(())
+        };
+        in_batches(documents, "documents", None, read, work, pass)?;
+        Ok(all)
+    }
+}
+
+#[pymethods]
+impl PyDocumentModel {
+    /// The classes, in the order of the columns of probabilities; None of a regression.
+    #[getter]
+    fn classes(&self) -> Option<&[String]> {
+        Some(self.0.classes()).filter(|classes| !classes.is_empty())
+    }
+
+    /// Return the most probable class of each document, or its number.
+    ///
+    /// Parameters
+    /// ----------
+    /// documents : iterable of str, or of dict
+    ///     Texts, or features.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        documents: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let Some(classes) = self.classes() else {
+            let numbers = self.each(documents, |document| self.0.predict(document))?;
+            return Ok(numbers.into_pyarray(py).into_any());
+        };
+        let best = self.each(documents, |document| Ok(self.0.classify(document)?.best()))?;
+        let names = best.into_iter().map(|class| &classes[class]);
+        Ok(PyList::new(py, names)?.into_any())
+    }
+
+    /// Return the probabilities of :attr:`classes` for each document, ``[documents, classes]``: a
+    /// numpy array.
+    ///
+    /// Parameters
+    /// ----------
+    /// documents : as for :meth:`predict`
+    fn predict_proba<'py>(
+        &self,
+        py: Python<'py>,
+        documents: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let classify = |document: &Instance| Ok(self.0.classify(document)?.probabilities);
+        Ok(PyArray2::from_vec2(py, &self.each(documents, classify)?)?)
+    }
+
+    fn __repr__(&self) -> String {
+        match self.classes() {
+            Some(classes) => format!("<DocumentModel of {} classes>", classes.len()),
+            None => "<DocumentModel of numbers>".to_owned(),
+        }
+    }
+}
+
+/// Open a model file, whatever it is a model of.
+///
+/// Parameters
+/// ----------
+/// path : path
+///     A model of dropchain, or one of CRFsuite.
+///
+/// Returns
+/// -------
+/// Tagger or DocumentModel
+///     A tagger; of the files of ``dropchain classify`` and ``regress`` a model of documents.
+///
+/// Raises OSError if the file cannot be read, :class:`ModelError` if it is damaged or not a model.
+///
+/// Examples
+/// --------
+/// >>> import dropchain
+/// >>> sample = dropchain.sample_corpus()
+/// >>> result = dropchain.train(sample, template="ner", max_iterations=30, model="ner.model")
+/// >>> dropchain.load("ner.model").tag(["She", "lives", "in", "London", "."])
+/// ['O', 'O', 'O', 'B-LOC', 'O']
+#[pyfunction]
+pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyAny>> {
+    let Some(task) = Task::of_file(&path) else {
+        let model = py.detach(|| dropchain_crfsuite::open(path)).map_err(exception)?;
+        return Ok(Bound::new(py, PyTagger::of(py, model))?.into_any());
+    };
+    let model = py.detach(|| DocumentModel::open(path, task)).map_err(exception)?;
+    Ok(Bound::new(py, PyDocumentModel(model))?.into_any())
 }

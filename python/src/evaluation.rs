@@ -178,7 +178,7 @@ pub fn compare<'py>(
 /// [Span(token_start=0, token_end=2, type='PER'), Span(token_start=3, token_end=4, type='LOC')]
 #[pyfunction]
 pub fn spans<'py>(labels: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    token_spans(labels.py(), &strings(labels, "labels")?, Labeling::RAW)
+    token_spans(labels.py(), &strings(labels, "labels")?, Labeling::RAW, None, None)
 }
 
 /// Returns the columns that the labels of a corpus join, if they join several.

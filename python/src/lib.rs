@@ -45,7 +45,7 @@ mod _dropchain {
     #[pymodule_export]
     use super::crfsuite::PyCrfTrainer;
     #[pymodule_export]
-    use super::documents::train_classifier;
+    use super::documents::{PyDocumentModel, load, train_classifier};
     #[pymodule_export]
     use super::error::{Interrupted, ModelError};
     #[pymodule_export]

@@ -1,7 +1,7 @@
 //! Results of tagging and evaluation: objects of classes in Python, which are made of their
 //! fields in order.
 
-use dropchain::label::Labeling;
+use dropchain::label::{Labeling, Span};
 use dropchain::sentence::{OffsetUnit, Offsets};
 use dropchain::tag::TaggedSentence;
 use pyo3::call::PyCallArgs;
@@ -30,7 +30,8 @@ impl<'py> Class<'py> {
     }
 }
 
-/// Returns the spans that labels encode.
+/// Returns the spans that labels encode, of these words and with a probability for each, if they
+/// are known.
 ///
 /// # Errors
 ///
@@ -39,10 +40,17 @@ pub fn token_spans<'py>(
     py: Python<'py>,
     labels: &[String],
     labeling: &Labeling,
+    words: Option<&[String]>,
+    probabilities: Option<&[f64]>,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let class = Class::of(py, "Span")?;
-    let spans = labeling.spans(labels).into_iter();
-    spans.map(|span| class.make((span.start, span.end, span.kind))).collect()
+    let spans = labeling.spans(labels).into_iter().enumerate();
+    let span = |(i, span): (usize, Span<'_>)| {
+        let text = words.map(|words| words[span.start..span.end].join(" "));
+        let probability = probabilities.and_then(|all| all.get(i));
+        class.make((span.start, span.end, span.kind, text, probability))
+    };
+    spans.map(span).collect()
 }
 
 /// Converts the sentences of `text`, with positions in a unit, to a list that shows itself in

@@ -134,7 +134,7 @@ def test_words_without_a_value_name_their_row():
     pd = pytest.importorskip("pandas")
     for missing in (None, float("nan"), pd.NA):
         frame = pd.DataFrame({**LONG, "word": ["Ada", "left", "in", missing, "."]})
-        with pytest.raises(ValueError, match="row 3: 'word' has no value.*keep_default_na"):
+        with pytest.raises(ValueError, match="row 3 of data: 'word' has no value.*keep_default_na"):
             train(frame, template="minimal")
     frame = pd.DataFrame({**LONG, "label": ["B-PER", None, "O", "B-LOC", "O"]})
     with pytest.warns(UserWarning, match="column 'label' is empty in 1 of 5 rows, first in row 1"):
@@ -246,10 +246,10 @@ def test_columns_are_named_as_on_the_command_line(tmp_path):
         ({1: 2}, "found a column with the name 1"),
         (
             {"sentence": [[0]], "word": ["a"], "label": ["O"]},
-            r"row 0: found \[0\] \(list\) in 'sentence'",
+            r"row 0 of data: found \[0\] \(list\) in 'sentence'",
         ),
-        ({"sentence": [None], "word": ["a"], "label": ["O"]}, "row 0: 'sentence' has no value"),
-        ({"sentence": [0], "word": ["a"], "label": [""]}, "row 0: found '' .* as a label"),
+        ({"sentence": [None], "word": ["a"], "label": ["O"]}, "row 0 of data: .* no value"),
+        ({"sentence": [0], "word": ["a"], "label": [""]}, "row 0 of data: found '' .* as a label"),
         ({"sentence": [0], "word": ["a"], "label": ["O", "O"]}, "label: found 2 rows; expected 1"),
         ({"sentence": [0], "word": ["a"]}, "the column of the tags is not clear"),
     ],

@@ -24,6 +24,7 @@ OPTIONAL = {
     "pandas": "import pandas",
     "pyarrow": "import pyarrow",
     "pyspark": "pyspark",
+    "eli5": "eli5",
 }
 
 

@@ -76,6 +76,9 @@ def test_lists_of_tokens_are_sentences(tagger, pos_tagger):
     assert spans[:3] == [[{"token_start": 3, "token_end": 4, "type": "LOC"}], None, []]
     line = json.loads(tagged(TOKENS, tagger, "jsonl")[0])
     assert line == {"tokens": TOKENS[0], "labels": labels[0], "spans": spans[0]}
+    [[span], *_] = tagged(TOKENS, tagger, "spans", probability=True)
+    assert span["probability"] == pytest.approx(tagger.analyze(TOKENS[0]).spans[0].probability)
+    assert tagged(TOKENS, tagger, "spans", threshold=1.0)[0] == []
     words = [[{"word": word} for word in TOKENS[0]]]
     assert tagged(words, tagger, "labels") == labels[:1]
     rows = [[{"pos": "P", "word": "She"}, {"pos": "V", "word": "left"}], None, []]

@@ -124,6 +124,41 @@ class TestFitting:
         with pytest.raises(ValueError, match="algorithm ap with dropout"):
             CRF("ap", dropout=0.2).fit(X, Y)
 
+    def test_training_starts_at_the_weights_of_another_model(self, crf, tmp_path):
+        first = CRF(c2=0.1, max_iterations=1, init=crf).fit(X, Y)
+        cold = CRF(c2=0.1, max_iterations=1).fit(X, Y)
+        losses = [c.training_log_.last_iteration["loss"] for c in (first, cold)]
+        assert losses[0] < losses[1]
+        crf._model.save(tmp_path / "a.model")
+        of_file = CRF(c2=0.1, max_iterations=1, init=tmp_path / "a.model").fit(X, Y)
+        assert of_file.state_features_ == first.state_features_
+        copied = clone(CRF(c2=0.1, max_iterations=1, init=crf))
+        assert copied.get_params()["init"] is crf._model
+        assert copied.fit(X, Y).state_features_ == first.state_features_
+        search = GridSearchCV(CRF(max_iterations=2, init=crf), {"c2": [0.1, 1]}, cv=2).fit(X, Y)
+        assert search.best_estimator_.init is crf._model
+        with pytest.raises(TypeError, match="as init; expected a Tagger"):
+            CRF(init=3).fit(X, Y)
+        with pytest.raises(NotFittedError, match="init is not fitted"):
+            CRF(init=CRF()).fit(X, Y)
+        assert not hasattr(crf, "partial_fit")
+        with pytest.raises(AttributeError, match=r"expected CRF\(init=crf\).fit\(X, y\)"):
+            crf.partial_fit(X, Y)
+
+    def test_spans_have_probabilities(self):
+        labels = [["B-PER" if label == Y[0][0] else "O" for label in labels] for labels in Y]
+        crf = CRF(c2=0.1, max_iterations=20).fit(X, labels)
+        found = crf.predict_spans(X_DEV, probability=True)
+        assert [[*map(tuple, one)] for one in found] == [
+            [*map(tuple, dropchain.spans(one))] for one in crf.predict(X_DEV)
+        ]
+        all_spans = [span for one in found for span in one]
+        assert all(0 < span.probability <= 1 for span in all_spans)
+        kept = crf.predict_spans(X_DEV, threshold={"PER": 0.9})
+        sure = [span for span in all_spans if span.probability >= 0.9]
+        assert [span for one in kept for span in one] == sure
+        assert crf.predict_spans(X_DEV)[0] == dropchain.spans(crf.predict_single(X_DEV[0]))
+
     def test_threads_and_seeds(self):
         one, two = (CRF("l2sgd", max_iterations=3, n_jobs=n).fit(X, Y) for n in (1, 2))
         assert one.state_features_ == two.state_features_

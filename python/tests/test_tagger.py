@@ -1,7 +1,11 @@
 """Tagging."""
 
 import copy
+import dataclasses
+import json
 import pickle
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -127,7 +131,7 @@ def test_the_best_sequences_are_in_order(tagger):
     assert probabilities == sorted(probabilities, reverse=True) and len(probabilities) == 4
     assert tagging.probability == probabilities[0]
     assert tagger.probability(WORDS, LABELS) == pytest.approx(probabilities[0])
-    assert repr(tagging.nbest[0]).startswith("Path(['O', 'O', 'O', 'B-LOC', 'O'], probability=")
+    assert repr(tagging.nbest[0]).startswith("Path(labels=['O', 'O', 'O', 'B-LOC', 'O'], score=")
     assert repr(tagging) == f"<Tagging {LABELS}>"
 
 
@@ -316,5 +320,56 @@ def test_spans_are_values():
     assert (start, end, kind) == (0, 2, "PER")
     assert pickle.loads(pickle.dumps(Span(0, 2, "PER"))) == Span(0, 2, "PER")
     assert dropchain.spans(["B-PER", "I-PER", "O"]) == [Span(0, 2, "PER")]
+    assert json.dumps(Span(0, 2, "PER", "Ada L.", 0.5).to_dict()) == (
+        '{"token_start": 0, "token_end": 2, "type": "PER", "text": "Ada L.", "probability": 0.5}'
+    )
+    assert dataclasses.asdict(Span(0, 2, "PER"))["type"] == "PER"  # as FastAPI does
     with pytest.raises(ValueError, match="item 1 of labels"):
         dropchain.spans(["O", None])
+
+
+def test_spans_below_a_threshold_are_left_out(tagger):
+    [span] = tagger.analyze(WORDS).spans
+    assert span.text == "London" and 0.5 < span.probability < 1
+    [exact] = tagger.tag_text(" ".join(WORDS), probability=True).spans
+    assert span.probability == pytest.approx(exact.probability)
+    above, below = span.probability + 1e-6, span.probability - 1e-6
+    for given in (below, {"LOC": below}, {"PER": 1.0}, f"1,LOC={below}"):
+        assert tagger.tag(WORDS, threshold=given) == LABELS
+    for given in (above, {"LOC": above}, f"PER=0,LOC={above}"):
+        outside = ["O"] * len(WORDS)
+        assert tagger.tag(WORDS, threshold=given) == outside
+        assert tagger.tag_batch([WORDS] * 2, threshold=given) == [outside] * 2
+        assert tagger.tag_document([WORDS], threshold=given) == [outside]
+        assert tagger.analyze(WORDS, threshold=given).spans == []
+        assert tagger.tag_text(" ".join(WORDS), threshold=given).spans == []
+    corpus = Corpus([WORDS], [LABELS])
+    assert tagger.evaluate(corpus).recall == 1 > tagger.evaluate(corpus, threshold=above).recall
+    faults = ((1.5, "1.5; expected a"), ({"X": 0.5}, "no type 'X'"), ([], r"found \[\]"))
+    for wrong, message in faults:
+        with pytest.raises(ValueError, match=message):
+            tagger.tag(WORDS, threshold=wrong)
+
+
+def test_any_model_is_loaded(tagger, tmp_path):
+    tagger.save(tmp_path / "ner.model")
+    assert dropchain.load(tmp_path / "ner.model").tag(WORDS) == LABELS
+    (tmp_path / "texts.jsonl").write_text(
+        '{"text": "great fun", "label": "pos"}\n{"text": "a dull film", "label": "neg"}\n' * 3
+    )
+    for command in ("classify", "regress"):
+        if command == "regress":
+            (tmp_path / "texts.jsonl").write_text('{"text": "a b", "label": "2.5"}\n' * 3)
+        program = [sys.executable, "-m", "dropchain", command, "train", "texts.jsonl"]
+        program += ["--model", f"{command}.model"]
+        subprocess.run(program, cwd=tmp_path, check=True, capture_output=True)
+    model = dropchain.load(tmp_path / "classify.model")
+    assert repr(model) == "<DocumentModel of 2 classes>" and sorted(model.classes) == ["neg", "pos"]
+    assert model.predict(["great fun", "a dull film"]) == ["pos", "neg"]
+    assert model.predict_proba(["great fun", "dull"]).sum(axis=1) == pytest.approx([1, 1])
+    with pytest.raises(ValueError, match=r"documents\[1\]: found 3 "):
+        model.predict(["a", 3])
+    assert dropchain.load(tmp_path / "regress.model").predict(["a b"]).shape == (1,)
+    with pytest.raises(ModelError):
+        dropchain.load(tmp_path / "texts.jsonl")
+    assert copy.deepcopy(tagger) is tagger is copy.copy(tagger)

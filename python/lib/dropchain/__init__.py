@@ -7,6 +7,7 @@
 
 ================================  ===========================================================
 :func:`train`                     from labeled sentences to a model
+:func:`load`                      a model from its file
 :class:`Tagger`                   words, text, batches: labels, spans, probabilities
 :class:`Corpus`                   sentences from files, lists, frames, documents of spaCy
 :class:`Template`                 which features a token has
@@ -28,12 +29,14 @@ from dropchain._checking import CheckResult, Report, check, explain, report
 from dropchain._clusters import Clusters, cluster
 from dropchain._dropchain import (
     Corpus,
+    DocumentModel,
     Interrupted,
     ModelError,
     Sentence,
     Tagger,
     Template,
     __version__,
+    load,
     spans,
 )
 from dropchain._evaluation import compare, evaluate
@@ -64,6 +67,7 @@ __all__ = [
     "Comparison",
     "Corpus",
     "Difference",
+    "DocumentModel",
     "Evaluation",
     "Explanation",
     "Features",
@@ -93,6 +97,7 @@ __all__ = [
     "compare",
     "evaluate",
     "explain",
+    "load",
     "report",
     "sample_corpus",
     "spans",

@@ -16,6 +16,7 @@ from dropchain._values import Path, Span, TaggedText, Tagging
 _Path: TypeAlias = str | os.PathLike[str]
 _Label: TypeAlias = str | list[str] | None
 _Columns: TypeAlias = str | Iterable[str]
+_Threshold: TypeAlias = float | str | dict[str, float] | None
 
 __version__: str
 
@@ -236,14 +237,35 @@ class Tagger:
     def template(self) -> Template | None: ...
     @property
     def columns(self) -> list[str] | None: ...
-    def tag(self, sentence: Any, *, constrain: bool = True) -> list[str]: ...
+    def tag(
+        self, sentence: Any, *, threshold: _Threshold = None, constrain: bool = True
+    ) -> list[str]: ...
     def tag_document(
-        self, sentences: Iterable[Any], *, constrain: bool = True
+        self, sentences: Iterable[Any], *, threshold: _Threshold = None, constrain: bool = True
     ) -> list[list[str]]: ...
     def tag_batch(
-        self, sentences: Any, *, threads: int | None = None, constrain: bool = True
+        self,
+        sentences: Any,
+        *,
+        threads: int | None = None,
+        threshold: _Threshold = None,
+        constrain: bool = True,
     ) -> list[list[str]]: ...
-    def _tag_rows(self, rows: list[Any], threads: int | None = None) -> list[str | None]: ...
+    def _tag_rows(
+        self,
+        rows: list[Any],
+        threads: int | None = None,
+        probability: bool = False,
+        threshold: _Threshold = None,
+    ) -> list[str | None]: ...
+    def _spans_of_all(
+        self,
+        sentences: Iterable[Any],
+        threads: int | None = None,
+        name: str = "X",
+        probability: bool = False,
+        threshold: _Threshold = None,
+    ) -> list[list[Span]]: ...
     def analyze(
         self,
         sentence: Any,
@@ -253,6 +275,7 @@ class Tagger:
         probability: bool = False,
         known: dict[int, str | list[str]] | None = None,
         spans: Iterable[tuple[int, int, str] | Span] | None = None,
+        threshold: _Threshold = None,
         constrain: bool = True,
     ) -> Tagging: ...
     def explain(
@@ -277,7 +300,12 @@ class Tagger:
     def _counts(self) -> tuple[int, int, int]: ...
     def probability(self, sentence: Any, labels: Iterable[str]) -> float: ...
     def tag_text(
-        self, text: str, *, probability: bool = False, offsets: str = "chars"
+        self,
+        text: str,
+        *,
+        probability: bool = False,
+        threshold: _Threshold = None,
+        offsets: str = "chars",
     ) -> TaggedText: ...
     def _repr_html_(self) -> str: ...
     def displacy(self, text: str, *, title: str | None = None) -> dict[str, Any]: ...
@@ -286,6 +314,7 @@ class Tagger:
         data: Any,
         *,
         threads: int | None = None,
+        threshold: _Threshold = None,
         constrain: bool = True,
         format: str | None = None,
         sentence: _Columns | None = None,
@@ -300,8 +329,18 @@ class Tagger:
     def transitions(self) -> dict[tuple[str, str], float]: ...
     def start_weights(self) -> dict[str, float]: ...
     def end_weights(self) -> dict[str, float]: ...
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
 
+@final
+class DocumentModel:
+    @property
+    def classes(self) -> list[str] | None: ...
+    def predict(self, documents: Iterable[Any]) -> list[str] | npt.NDArray[np.float64]: ...
+    def predict_proba(self, documents: Iterable[Any]) -> npt.NDArray[np.float64]: ...
+
+def load(path: _Path) -> Tagger | DocumentModel: ...
 def run_program(arguments: list[str]) -> int: ...
 def sample_text(part: str) -> str: ...
 def option_table() -> list[dict[str, Any]]: ...
@@ -368,4 +407,5 @@ class CrfTrainer:
         holdout: int,
         threads: int | None,
         handler: Callable[[str, Any], None],
+        init: Tagger | None,
     ) -> dict[str, Any]: ...

@@ -15,6 +15,7 @@ def evaluate(
     predicted: Any,
     *,
     threads: int | None = None,
+    threshold: float | str | dict[str, float] | None = None,
     constrain: bool = True,
     format: str | None = None,
     sentence: str | Iterable[str] | None = None,
@@ -34,6 +35,8 @@ def evaluate(
         A tagger tags the sentences of `gold`, which must then be more than labels.
     threads : int, optional
         Of the tagger.
+    threshold : float, str or dict, optional
+        Of the tagger: as for :meth:`Tagger.tag`.
     constrain : bool
         Whether the tagger predicts only sequences that are legal in the label scheme.
     format, sentence, word, columns, label
@@ -66,6 +69,8 @@ def evaluate(
     reading: dict[str, Any] = {"columns": columns, "label": label}
     reading = {**reading, "sentence": sentence, "word": word, "format": format}
     if not isinstance(predicted, Tagger):
+        if threshold is not None:
+            raise ValueError("threshold is for the spans of a tagger; expected one as predicted")
         predicted = _data.labels_or_corpus(predicted, "predicted", format=format)
         gold = _data.labels_or_corpus(gold, "gold", **reading)
         return _dropchain.evaluate(gold, predicted, plain_labels, outside)
@@ -73,7 +78,8 @@ def evaluate(
         reading["like"] = predicted
     corpus = _data.labeled(gold, "gold", **reading)
     assert isinstance(corpus, Corpus)
-    labels = predicted.tag_batch(corpus, threads=threads, constrain=constrain)
+    options: dict[str, Any] = {"threshold": threshold, "constrain": constrain}
+    labels = predicted.tag_batch(corpus, threads=threads, **options)
     if plain_labels == "auto":
         plain_labels = _plain_labels(predicted)
     return _dropchain.evaluate(corpus, labels, plain_labels, outside)

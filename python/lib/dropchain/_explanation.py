@@ -55,7 +55,7 @@ class Explanation(list[dict[str, Any]]):
         """Show why tokens have their labels, the least clear one unfolded."""
         words, labels = self.words, self.labels
         own = [token["probability"] for token in self]
-        spans = [(*span, min(own[span[0] : span[1]])) for span in _dropchain.spans(labels)]
+        spans = [(a, b, kind, min(own[a:b])) for a, b, kind in _dropchain.spans(labels)]
         least = min((t["margin"] for t in self if "margin" in t), default=None)
         shown, note = shortened([_reasons(token, words, least) for token in self], WORDS, "token")
         intro = (

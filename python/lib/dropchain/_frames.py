@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _OUTPUTS = ("spans", "labels", "jsonl")
 
 #: The items of spans.
-_OF_TEXTS = ("start", "end", "type", "text")
-_OF_TOKENS = ("token_start", "token_end", "type")
+_OF_TEXTS = ("start", "end", "type", "text", "probability")
+_OF_TOKENS = ("token_start", "token_end", "type", "probability")
 
 
 def frame(
@@ -43,6 +43,8 @@ def tag_frame(
     column: str = "text",
     output: str = "spans",
     name: str | None = None,
+    probability: bool = False,
+    threshold: float | str | dict[str, float] | None = None,
     threads: int | None = None,
 ) -> pandas.DataFrame:
     """Tag a column of a frame, and return the frame with a new column at its end.
@@ -70,6 +72,10 @@ def tag_frame(
         beginning of the text.
     name : str, optional
         The name of the new column, by default `output`.
+    probability : bool
+        Spans have their `probability`.
+    threshold : float, str or dict, optional
+        Leave out spans below this probability, as :meth:`Tagger.tag` does.
     threads : int, optional
         By default one for each processor: 1 where a cluster runs a task on each of them.
     """
@@ -90,7 +96,8 @@ def tag_frame(
         )
     series = frame[column]
     try:
-        lines = tagger._tag_rows(list(map(_row, range(len(series)), series.tolist())), threads)
+        values = list(map(_row, range(len(series)), series.tolist()))
+        lines = tagger._tag_rows(values, threads, probability, threshold)
     except ValueError as error:
         raise ValueError(f"column '{column}': {error}") from None
     rows = [None if one is None else _parsed(one, output) for one in lines]
@@ -119,7 +126,7 @@ def _parsed(lines: str, output: str) -> Any:
     if output == "labels":
         return found
     keys = (_OF_TEXTS if "start" in span else _OF_TOKENS for span in found)
-    return [{key: span[key] for key in own} for own, span in zip(keys, found)]
+    return [{key: span[key] for key in own if key in span} for own, span in zip(keys, found)]
 
 
 def _opened(model: Tagger | str | os.PathLike[str]) -> Tagger:

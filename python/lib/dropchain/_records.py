@@ -12,6 +12,7 @@ import numpy as np
 class Record:
     """A dataclass with a result, whose fields are JSON but for those that are left out."""
 
+    __slots__ = ()
     _left_out: ClassVar[tuple[str, ...]] = ()
 
     def to_dict(self) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +27,21 @@ if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
 
 
-class Span(NamedTuple):
-    """A span of tokens, such as a name."""
+class _Item(Record):
+    """A value of few fields, of which there are many: hashable, and as quick as a tuple."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        known = {name: value for name, value in self.to_dict().items() if value is not None}
+        shown = (f"{k}={round(v, 4) if isinstance(v, float) else v!r}" for k, v in known.items())
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+@dataclass(repr=False, slots=True, unsafe_hash=True)
+class Span(_Item):
+    """A span of tokens, such as a name. It unpacks as ``start, end, type``, which make it equal to
+    another."""
 
     token_start: int
     """The first token."""
@@ -35,9 +49,17 @@ class Span(NamedTuple):
     """One past the last token."""
     type: str
     """The type, such as ``PER``."""
+    text: str | None = field(default=None, compare=False)
+    """Its words, if they are known."""
+    probability: float | None = field(default=None, compare=False)
+    """The probability that the labels encode it, if it is known."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.token_start, self.token_end, self.type))
 
 
-class Path(NamedTuple):
+@dataclass(repr=False, slots=True)
+class Path(_Item):
     """A label sequence with its probability."""
 
     labels: list[str]
@@ -46,9 +68,6 @@ class Path(NamedTuple):
     """The sum of the weights along the sequence."""
     probability: float
     """Its probability."""
-
-    def __repr__(self) -> str:
-        return f"Path({self.labels}, probability={self.probability})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -60,7 +79,7 @@ class Tagging(Record):
     labels: list[str]
     """The best label of each token."""
     spans: list[Span]
-    """The spans that these labels encode."""
+    """The spans that these labels encode, with their probabilities."""
     probability: float | None
     """The probability of these labels, if it was asked for."""
     marginals: npt.NDArray[np.float64] | None
@@ -89,9 +108,7 @@ class Tagging(Record):
     def _repr_html_(self) -> str:
         """Show what a tagger says of a sentence."""
         words, own = self.words, self.label_probabilities
-        spans = []
-        for start, end, kind in self.spans:
-            spans.append((start, end, kind, min(own[start:end]) if own else None))
+        spans = [(*span, span.probability) for span in self.spans]
         parts = [text_line(beginning(words, *marks_of(self.labels, spans, own)))]
         if self.probability is not None:
             parts.append(paragraph(f"The labels have the probability {self.probability:.3f}."))
@@ -121,7 +138,8 @@ class Tagging(Record):
         return f"<Tagging {self.labels}>"
 
 
-class TextToken(NamedTuple):
+@dataclass(repr=False, slots=True, unsafe_hash=True)
+class TextToken(_Item):
     """A token of a text, with its label."""
 
     start: int
@@ -136,7 +154,8 @@ class TextToken(NamedTuple):
     """The probability of the label, if it was asked for."""
 
 
-class TextSpan(NamedTuple):
+@dataclass(repr=False, slots=True, unsafe_hash=True)
+class TextSpan(_Item):
     """A span of a text, such as a name."""
 
     start: int
@@ -153,12 +172,6 @@ class TextSpan(NamedTuple):
     """One past its last token."""
     probability: float | None = None
     """The probability that the labels encode it, if it was asked for."""
-
-    def __repr__(self) -> str:
-        known = {name: value for name, value in self._asdict().items() if value is not None}
-        if self.probability is not None:
-            known["probability"] = round(self.probability, 4)
-        return f"TextSpan({', '.join(f'{name}={value!r}' for name, value in known.items())})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -186,7 +199,7 @@ class TaggedSentence(Record):
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a row for each token."""
-        return frame(token._asdict() for token in self.tokens)
+        return frame(token.to_dict() for token in self.tokens)
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -226,7 +239,7 @@ class TaggedText(list[TaggedSentence]):
     def to_frame(self) -> pandas.DataFrame:
         """Return a row for each token, with the number of its sentence."""
         numbered = enumerate(self)
-        return frame({"sentence": i, **t._asdict()} for i, one in numbered for t in one.tokens)
+        return frame({"sentence": i, **t.to_dict()} for i, one in numbered for t in one.tokens)
 
     def _repr_html_(self) -> str:
         """Show tagged sentences."""

@@ -4,7 +4,7 @@ use dropchain::label::Span;
 use dropchain::sentence::TokenLabel;
 use dropchain::tag::Condition;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::error::at;
 use crate::inputs;
@@ -32,8 +32,9 @@ pub fn condition(
     let spans = spans.map(PyAnyMethods::try_iter).transpose()?;
     for (i, span) in spans.into_iter().flatten().enumerate() {
         let span = span?;
-        let parts = span.extract::<(usize, usize, String)>();
-        let (start, end, kind) =
+        let parts = span.try_iter().and_then(Iterator::collect::<PyResult<Vec<_>>>);
+        let parts = parts.and_then(|parts| PyTuple::new(span.py(), parts)?.extract());
+        let (start, end, kind): (usize, usize, String) =
             parts.map_err(|_| found(&span, &format!("spans[{i}]"), "(first token, end, type)"))?;
         condition = condition.span(&Span { start, end, kind: &kind });
     }

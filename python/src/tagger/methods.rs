@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dropchain::corpus::{Format, ReadOptions};
 use dropchain::model::AttributeKind;
 use dropchain::sentence::Document;
-use dropchain::tag::{Condition, TagDocuments, TagOptions, Tagging, Threshold, WordFit};
+use dropchain::tag::{Condition, TagDocuments, TagOptions, Tagging, WordFit};
 use dropchain::{Corpus, Sentence};
 use dropchain_analysis::{
     ExplainedSentence, ExplainedTokens, Explanation, labels_against, words_to_explain,
@@ -21,6 +21,7 @@ use serde_json::json;
 use super::condition::condition;
 use super::facts;
 use super::model::{PyTagger, in_batches, in_parallel, iterate, with_workspace};
+use super::request::Request;
 use super::rows::ROWS;
 use crate::corpus::PyCorpus;
 use crate::error::{at, exception, warn};
@@ -77,10 +78,6 @@ fn only_sentence(text: &str) -> PyResult<Arc<Sentence>> {
     Ok(Arc::new(sentence))
 }
 
-fn tag_options(constrain: bool) -> TagOptions {
-    TagOptions { constrain, ..TagOptions::default() }
-}
-
 impl PyTagger {
     /// Tags a sentence without the GIL, given what is known about its labels.
     fn tagging(
@@ -88,10 +85,18 @@ impl PyTagger {
         py: Python<'_>,
         sentence: &Sentence,
         condition: &Condition,
-        options: TagOptions,
+        request: &Request,
     ) -> PyResult<Tagging> {
+        let options = request.options;
         let tag = |workspace: &mut _| self.inner.tag_given(sentence, condition, options, workspace);
-        py.detach(|| with_workspace(tag)).map_err(exception)
+        let tag = || {
+            let mut tagging = with_workspace(tag)?;
+            if let Some(threshold) = &request.threshold {
+                self.inner.mark(sentence, condition, threshold, &mut tagging)?;
+            }
+            dropchain::Result::Ok(tagging)
+        };
+        py.detach(tag).map_err(exception)
     }
 }
 
@@ -162,6 +167,8 @@ impl PyTagger {
     /// ----------
     /// sentence : sentence
     ///     Words, or features: see :class:`Tagger`.
+    /// threshold : float, str or dict, optional
+    ///     Leave out spans below this probability: 0.8, or by type {"PER": 0.9}, "PER=0.9,LOC=0.6".
     /// constrain : bool
     ///     Predict only sequences that are legal in the label scheme.
     ///
@@ -172,15 +179,17 @@ impl PyTagger {
     /// >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
     /// >>> tagger.tag(["She", "lives", "in", "London", "."])
     /// ['O', 'O', 'O', 'B-LOC', 'O']
-    #[pyo3(signature = (sentence, *, constrain=true))]
+    #[pyo3(signature = (sentence, *, threshold=None, constrain=true))]
     fn tag<'py>(
         &self,
         py: Python<'py>,
         sentence: &Bound<'py, PyAny>,
+        threshold: Option<&Bound<'py, PyAny>>,
         constrain: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let sentence = self.read_one(sentence)?;
-        let tagging = self.tagging(py, &sentence, &Condition::new(), tag_options(constrain))?;
+        let request = Request::labels(constrain).with_threshold(self.header(), threshold)?;
+        let tagging = self.tagging(py, &sentence, &Condition::new(), &request)?;
         self.label_list(py, &tagging.labels)
     }
 
@@ -193,6 +202,8 @@ impl PyTagger {
     /// ----------
     /// sentences : iterable of sentences
     ///     See :class:`Tagger`.
+    /// threshold : float, str or dict, optional
+    ///     As in :meth:`tag`.
     /// constrain : bool
     ///     Predict only sequences that are legal in the label scheme.
     ///
@@ -204,11 +215,12 @@ impl PyTagger {
     /// >>> tagger = dropchain.train(sample, template=template).tagger
     /// >>> tagger.tag_document([["She", "left", "London"], ["London", "is", "in", "England"]])
     /// [['O', 'O', 'B-LOC'], ['B-LOC', 'O', 'O', 'B-LOC']]
-    #[pyo3(signature = (sentences, *, constrain=true))]
+    #[pyo3(signature = (sentences, *, threshold=None, constrain=true))]
     fn tag_document<'py>(
         &self,
         py: Python<'py>,
         sentences: &Bound<'py, PyAny>,
+        threshold: Option<&Bound<'py, PyAny>>,
         constrain: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let mut reader = self.reader();
@@ -218,11 +230,11 @@ impl PyTagger {
             read.push(self.read(&mut reader, &item?, i as u64 + 1, &place)?);
         }
         let document = Document::new(read.iter().map(|sentence| &**sentence));
-        let options = tag_options(constrain);
+        let request = Request::labels(constrain).with_threshold(self.header(), threshold)?;
         let mut numbers = 0..;
         let tag = |sentence: &Arc<Sentence>| match sentence.layout.document_start {
             true => Ok(Tagging::default()),
-            false => self.tagging_of((&document, numbers.next().unwrap_or(0)).into(), options),
+            false => self.tagging_of((&document, numbers.next().unwrap_or(0)).into(), &request),
         };
         let taggings = py.detach(|| read.iter().map(tag).collect::<Vec<_>>());
         let labels = PyList::empty(py);
@@ -246,21 +258,24 @@ impl PyTagger {
     ///     See :class:`Tagger`; or a table, or documents of spaCy: see :class:`Corpus`.
     /// threads : int, optional
     ///     By default one for each processor.
+    /// threshold : float, str or dict, optional
+    ///     As in :meth:`tag`.
     /// constrain : bool
     ///     Predict only sequences that are legal in the label scheme.
-    #[pyo3(signature = (sentences, *, threads=None, constrain=true))]
+    #[pyo3(signature = (sentences, *, threads=None, threshold=None, constrain=true))]
     fn tag_batch<'py>(
         &self,
         py: Python<'py>,
         sentences: &Bound<'py, PyAny>,
         threads: Option<i64>,
+        threshold: Option<&Bound<'py, PyAny>>,
         constrain: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let threads = inputs::count("threads", threads, 1)?;
         let data = py.import("dropchain._data")?;
         let sentences = &data.call_method1("sentences", (sentences,))?;
         let labels = PyList::empty(py);
-        let options = tag_options(constrain);
+        let request = Request::labels(constrain).with_threshold(self.header(), threshold)?;
         let mut append = |tagging: Tagging| labels.append(self.label_list(py, &tagging.labels)?);
         if let Ok(corpus) = sentences.cast::<PyCorpus>()
             && self.inner.documents().is_some()
@@ -270,14 +285,14 @@ impl PyTagger {
             for first in (0..corpus.len()).step_by(BATCH) {
                 let tag = |i: usize| match corpus[first + i].layout.document_start {
                     true => Ok(Tagging::default()),
-                    false => self.tagging_of(documents.input(first + i), options),
+                    false => self.tagging_of(documents.input(first + i), &request),
                 };
                 let count = BATCH.min(corpus.len() - first);
                 let place = |i| format!("sentences[{}]", first + i);
                 in_parallel(py, threads, count, tag, place, &mut append)?;
             }
         } else {
-            self.tag_each(sentences, "sentences", threads, options, append)?;
+            self.tag_each(sentences, "sentences", threads, &request, append)?;
         }
         Ok(labels)
     }
@@ -291,20 +306,45 @@ impl PyTagger {
 
     /// Returns the lines of ``dropchain tag --output jsonl`` for each row: a text, a sentence, or
     /// None, which stays.
-    #[pyo3(signature = (rows, threads=None))]
+    #[pyo3(signature = (rows, threads=None, probability=false, threshold=None))]
     fn _tag_rows<'py>(
         &self,
         py: Python<'py>,
         rows: &Bound<'py, PyAny>,
         threads: Option<i64>,
+        probability: bool,
+        threshold: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         self.check_template()?;
+        let request = Request::labels(true).with_threshold(self.header(), threshold)?;
+        let request = request.with_probabilities(probability);
         let threads = inputs::count("threads", threads, 1)?;
         let mut reader = self.reader();
         let read = |i: usize, row: &Bound<'_, PyAny>| self.read_row(&mut reader, row, i);
         let all = PyList::empty(py);
         let pass = |lines: Option<String>| all.append(lines);
-        in_batches(rows, ROWS, threads, read, |row| row.lines(&self.inner), pass)?;
+        in_batches(rows, ROWS, threads, read, |row| row.lines(self, &request), pass)?;
+        Ok(all)
+    }
+
+    /// Returns the spans of each sentence, of its best labels without constraints. `name` is that
+    /// of the sentences in messages.
+    #[pyo3(signature = (sentences, threads=None, name="X", probability=false, threshold=None))]
+    fn _spans_of_all<'py>(
+        &self,
+        py: Python<'py>,
+        sentences: &Bound<'py, PyAny>,
+        threads: Option<usize>,
+        name: &str,
+        probability: bool,
+        threshold: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let all = PyList::empty(py);
+        let request = Request::labels(false).with_threshold(self.header(), threshold)?;
+        let request = request.with_probabilities(probability);
+        self.tag_each(sentences, name, threads, &request, |tagging| {
+            all.append(self.spans_of(py, &tagging, None)?)
+        })?;
         Ok(all)
     }
 
@@ -321,8 +361,9 @@ impl PyTagger {
         marginals: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let all = PyList::empty(py);
-        let options = TagOptions { marginals, ..tag_options(false) };
-        self.tag_each(sentences, name, threads, options, |tagging| {
+        let mut request = Request::labels(false);
+        request.options.marginals = marginals;
+        self.tag_each(sentences, name, threads, &request, |tagging| {
             if !marginals {
                 let labels = tagging.labels.iter();
                 return all.append(PyList::new(py, labels.map(|id| &self.names[id.index()]))?);
@@ -350,7 +391,7 @@ impl PyTagger {
         py.detach(count).map_err(exception)
     }
 
-    /// Tag a sentence and return more than the best labels.
+    /// Tag a sentence and return more than the best labels: spans have probabilities.
     ///
     /// Probabilities are normalized over all label sequences that keep what is known, whether they
     /// are legal in the label scheme or not.
@@ -369,6 +410,8 @@ impl PyTagger {
     ///     The labels of some tokens, or several of which one is right.
     /// spans : iterable of (int, int, str), optional
     ///     Spans that the labels must encode: first token, one past the last, type.
+    /// threshold : float, str or dict, optional
+    ///     As in :meth:`tag`.
     /// constrain : bool
     ///     Predict only sequences that are legal in the label scheme.
     ///
@@ -380,11 +423,11 @@ impl PyTagger {
     /// >>> tagging = tagger.analyze(["Paris", "left", "London"], spans=[(0, 1, "PER")])
     /// >>> tagging.labels
     /// ['B-PER', 'O', 'B-LOC']
-    /// >>> tagging.spans
-    /// [Span(token_start=0, token_end=1, type='PER'), Span(token_start=2, token_end=3, type='LOC')]
+    /// >>> [(span.text, span.type, round(span.probability, 1)) for span in tagging.spans]
+    /// [('Paris', 'PER', 1.0), ('London', 'LOC', 0.7)]
     #[pyo3(signature = (
         sentence, *, marginals=false, nbest=1, probability=false, known=None, spans=None,
-        constrain=true
+        threshold=None, constrain=true
     ))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn analyze<'py>(
@@ -396,28 +439,29 @@ impl PyTagger {
         probability: bool,
         known: Option<&Bound<'py, PyDict>>,
         spans: Option<&Bound<'py, PyAny>>,
+        threshold: Option<&Bound<'py, PyAny>>,
         constrain: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let sentence = self.read_one(sentence)?;
         let condition = condition(known, spans)?;
-        let options = TagOptions {
-            constrain,
-            marginals,
-            nbest: inputs::count("nbest", Some(nbest), 1)?.unwrap_or(1),
-            probability,
-        };
-        let mut tagging = self.tagging(py, &sentence, &condition, options)?;
+        let nbest = inputs::count("nbest", Some(nbest), 1)?.unwrap_or(1);
+        let options = TagOptions { constrain, marginals, nbest, probability };
+        let request =
+            Request { options, threshold: None }.with_threshold(self.header(), threshold)?;
+        let request = request.with_probabilities(self.header().encodes_spans());
+        let mut tagging = self.tagging(py, &sentence, &condition, &request)?;
         let candidates = self.paths(py, &tagging.nbest)?;
         let marginals = tagging.marginals.take();
         let shape = [sentence.len(), self.names.len()];
         let marginals = marginals.map(|m| PyArray1::from_vec(py, m.into_values()).reshape(shape));
+        let words = words_to_explain(&sentence);
         Class::of(py, "Tagging")?.make((
             self.label_list(py, &tagging.labels)?,
-            self.spans_of(py, &tagging.labels)?,
+            self.spans_of(py, &tagging, Some(&words))?,
             tagging.probability,
             marginals.transpose()?,
             candidates,
-            words_to_explain(&sentence),
+            words,
             self.labels(py)?,
         ))
     }
@@ -492,7 +536,7 @@ impl PyTagger {
         let against = against.map(|wanted| labels_against(&self.inner, wanted));
         let against = against.transpose().map_err(exception)?;
         let explained = py.detach(|| {
-            let options = tag_options(constrain);
+            let options = Request::labels(constrain).options;
             let given = |workspace: &mut _| {
                 Explanation::given(&self.inner, &*sentence, &condition, options, workspace)
             };
@@ -542,6 +586,8 @@ impl PyTagger {
     ///     The text.
     /// probability : bool
     ///     Compute the probabilities of the labels of tokens, and those of spans.
+    /// threshold : float, str or dict, optional
+    ///     As in :meth:`tag`; the probabilities are computed, too.
     /// offsets : {"chars", "bytes", "utf16"}
     ///     What positions in the text count: characters, as Python does; bytes of UTF-8; or
     ///     UTF-16 code units, as JavaScript does.
@@ -554,19 +600,21 @@ impl PyTagger {
     /// >>> [sentence] = tagger.tag_text("She lives in London.")
     /// >>> sentence.spans
     /// [TextSpan(start=13, end=19, type='LOC', text='London', token_start=3, token_end=4)]
-    #[pyo3(signature = (text, *, probability=false, offsets="chars"))]
+    #[pyo3(signature = (text, *, probability=false, threshold=None, offsets="chars"))]
     fn tag_text<'py>(
         &self,
         py: Python<'py>,
         text: &str,
         probability: bool,
+        threshold: Option<&Bound<'py, PyAny>>,
         offsets: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let unit = offsets.parse().map_err(exception)?;
         self.check_template()?;
-        let tagged = py.detach(|| match probability {
-            true => self.inner.tag_text_with_probabilities(text, &Threshold::default()),
-            false => self.inner.tag_text(text),
+        let request = Request::default().with_threshold(self.header(), threshold)?;
+        let tagged = py.detach(|| match &request.with_probabilities(probability).threshold {
+            Some(threshold) => self.inner.tag_text_with_probabilities(text, threshold),
+            None => self.inner.tag_text(text),
         });
         let tagged = tagged.map_err(exception)?;
         let tokens = tagged.iter().flat_map(|sentence| &sentence.tokens).take(SAMPLED_WORDS);
@@ -637,6 +685,15 @@ impl PyTagger {
     /// The weights of the last label of a sentence: ``{label: weight}``.
     fn end_weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         facts::by_label(py, &self.names, &self.header().label_weights.end)
+    }
+
+    /// A tagger never changes.
+    fn __copy__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    fn __deepcopy__<'py>(slf: &Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf.clone()
     }
 
     fn __reduce__<'py>(

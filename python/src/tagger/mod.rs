@@ -4,6 +4,8 @@ mod condition;
 mod facts;
 mod methods;
 mod model;
+mod request;
 mod rows;
 
-pub use model::PyTagger;
+pub use model::{PyTagger, in_batches};
+pub use rows::TOKEN;

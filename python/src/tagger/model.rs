@@ -7,13 +7,14 @@ use std::sync::Arc;
 use dropchain::label::LabelId;
 use dropchain::model::Header;
 use dropchain::sentence::Schema;
-use dropchain::tag::{LabelPath, TagInput, TagOptions, Tagging, Workspace};
+use dropchain::tag::{Condition, LabelPath, TagInput, Tagging, Workspace};
 use dropchain::{Model, Result, Sentence, Tagger};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList, PyString};
 use rayon::prelude::*;
 
+use super::request::Request;
 use crate::error::{at, exception};
 use crate::inputs::SentenceReader;
 use crate::items::found;
@@ -154,8 +155,13 @@ impl PyTagger {
     }
 
     /// Tags a sentence in the workspace of this thread.
-    pub fn tagging_of(&self, input: TagInput<'_>, options: TagOptions) -> Result<Tagging> {
-        with_workspace(|workspace| self.inner.tag_with(input, options, workspace))
+    pub fn tagging_of(&self, input: TagInput<'_>, request: &Request) -> Result<Tagging> {
+        let tag = |workspace: &mut _| self.inner.tag_with(input, request.options, workspace);
+        let mut tagging = with_workspace(tag)?;
+        if let Some(threshold) = &request.threshold {
+            self.inner.mark(input, &Condition::new(), threshold, &mut tagging)?;
+        }
+        Ok(tagging)
     }
 
     /// Reads and tags sentences, in parallel, and passes the results on in order. `name` is that of
@@ -165,7 +171,7 @@ impl PyTagger {
         sentences: &Bound<'_, PyAny>,
         name: &str,
         threads: Option<usize>,
-        options: TagOptions,
+        request: &Request,
         pass: impl FnMut(Tagging) -> PyResult<()>,
     ) -> PyResult<()> {
         let mut reader = self.reader();
@@ -177,7 +183,7 @@ impl PyTagger {
         };
         let tag = |sentence: &Arc<Sentence>| match sentence.layout.document_start {
             true => Ok(Tagging::default()),
-            false => self.tagging_of((&**sentence).into(), options),
+            false => self.tagging_of((&**sentence).into(), request),
         };
         in_batches(sentences, name, threads, read, tag, pass)
     }
@@ -196,18 +202,20 @@ impl PyTagger {
         paths.iter().map(path).collect()
     }
 
-    /// Returns the spans that labels encode.
+    /// Returns the spans that the labels of a sentence encode.
     pub fn spans_of<'py>(
         &self,
         py: Python<'py>,
-        ids: &[LabelId],
+        tagging: &Tagging,
+        words: Option<&[String]>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let header = self.header();
-        let labels = match header.encodes_spans() {
-            true => self.converted(ids),
-            false => Vec::new(),
-        };
-        token_spans(py, &labels, &header.corpus_labeling)
+        if !header.encodes_spans() {
+            return Ok(Vec::new());
+        }
+        let (labels, labeling) = (self.converted(&tagging.labels), &header.corpus_labeling);
+        let probabilities = self.inner.mark_probabilities_in(labeling, tagging);
+        token_spans(py, &labels, labeling, words, probabilities.as_deref())
     }
 }
 

@@ -4,19 +4,20 @@ use std::slice;
 use std::sync::Arc;
 
 use dropchain::corpus::{OutputFormat, TextSplitter, WriteOptions, Writer};
-use dropchain::tag::{TagDocuments, TagOptions};
-use dropchain::{Result, Sentence, Tagger};
+use dropchain::tag::TagDocuments;
+use dropchain::{Result, Sentence};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::model::{PyTagger, with_workspace};
+use super::model::PyTagger;
+use super::request::Request;
 use crate::inputs::SentenceReader;
 
 /// The name of the rows in messages.
 pub const ROWS: &str = "rows";
 
 /// Bytes of text that count as a token.
-const TOKEN: usize = 5;
+pub const TOKEN: usize = 5;
 
 /// A row that is ready to be tagged.
 pub enum Row {
@@ -58,7 +59,8 @@ impl Row {
     /// # Errors
     ///
     /// Errors of tagging, such as a column that is missing.
-    pub fn lines(&self, tagger: &Tagger) -> Result<Option<String>> {
+    pub fn lines(&self, own: &PyTagger, request: &Request) -> Result<Option<String>> {
+        let tagger = &*own.inner;
         let texts;
         let sentences = match self {
             Self::Null => return Ok(None),
@@ -77,8 +79,7 @@ impl Row {
         let mut writer = Writer::new(Vec::new(), ROWS, &options)?;
         let documents = TagDocuments::new(tagger, sentences);
         for (number, sentence) in sentences.iter().enumerate() {
-            let (input, options) = (documents.input(number), TagOptions::default());
-            let tagging = with_workspace(|workspace| tagger.tag_with(input, options, workspace))?;
+            let tagging = own.tagging_of(documents.input(number), request)?;
             writer.write(&tagger.tagged(sentence, &tagging, &header.corpus_labeling))?;
         }
         let lines = String::from_utf8_lossy(&writer.into_inner()).into_owned();

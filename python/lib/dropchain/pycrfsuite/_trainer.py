@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dropchain import _dropchain
+from dropchain import _data, _dropchain
 from dropchain._dropchain import CrfTrainer, Interrupted
 from dropchain.pycrfsuite._logparser import TrainLogParser
 from dropchain.pycrfsuite._messages import MessageWriter
@@ -50,7 +50,7 @@ class BaseTrainer(CrfTrainer):
         ``warm_up``, ``unlabeled_weight``, ``seed``; ``patience``, with which a
         held-out group ends training and chooses the iteration; ``plain`` (of lbfgs; False for
         fewer iterations than those of CRFsuite); ``precision`` (``'double'`` for model files with
-        weights in double precision).
+        weights in double precision); ``init`` (the model to start from: a tagger, or its file).
     """
 
     verbose: bool
@@ -226,9 +226,13 @@ class BaseTrainer(CrfTrainer):
             warnings.warn("there are no training data; no model was trained", stacklevel=3)
             return None
         messages.begin()
-        options = train_options(self._algorithm, self._values, self.extensions)
+        extensions = dict(self.extensions)
+        init = _data.tagger(extensions.pop("init", None), "init")
+        options = train_options(self._algorithm, self._values, extensions)
+        if init is not None:
+            del options["boundary"]  # those of the model
         try:
-            outcome = self._train(options, holdout, self.threads, messages.event)
+            outcome = self._train(options, holdout, self.threads, messages.event, init)
         except KeyboardInterrupt as interrupt:
             raise self._interrupted(None, path) from interrupt
         model, raised = outcome["tagger"], outcome["exception"]

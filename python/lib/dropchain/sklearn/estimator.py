@@ -9,6 +9,7 @@ import numpy as np
 
 from dropchain import _dropchain, pycrfsuite
 from dropchain._dropchain import Interrupted
+from dropchain._values import Span
 from dropchain._tuples import described
 from dropchain.pycrfsuite._parameters import EXTENSIONS, PARAMETERS
 from dropchain.sklearn.trainer import LinePerIterationTrainer
@@ -105,6 +106,10 @@ averaging
         With `X_dev`: stops after this many iterations without a better score on it (F1 of spans if
         labels encode spans, else accuracy), and keeps the best iteration. By default the scores
         are only logged.
+    init : CRF, Tagger or path, optional
+        A model whose weights training starts at, and whose labels and attributes the new one keeps:
+        a fitted estimator, a tagger or a file. ``CRF(init=crf).fit(X, y)`` trains `crf` on; the
+        data of its own training should be part of `X`, or they are forgotten.
     n_jobs : int, optional
         Number of threads; -1 and the default are one for each processor, or OMP_NUM_THREADS (which
         joblib sets in its processes). The model does not depend on it.
@@ -160,12 +165,28 @@ averaging
         warm_up: int | None = None,
         unlabeled_weight: float | None = None,
         patience: int | None = None,
+        init: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         parameters = dict(locals())
         del parameters["self"]
         vars(self).update(parameters)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Returns the parameters. `init` is that of the model if it is a fitted estimator, of which
+        ``clone`` would make one that is not fitted.
+        """
+        params = super().get_params(deep=False)
+        return {**params, "init": _model_of(params["init"])}
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "partial_fit":
+            raise AttributeError(
+                "CRF has no partial_fit: more data need the old ones, too; expected "
+                "CRF(init=crf).fit(X, y), which starts at the weights of crf"
+            )
+        return object.__getattribute__(self, name)
 
     def fit(
         self, X: Any, y: Any, X_dev: Any = None, y_dev: Any = None, X_unlabeled: Any = None
@@ -264,6 +285,32 @@ averaging
     def predict_single(self, xseq: Any) -> list[str]:
         """Predicts the labels of a sequence."""
         return self._fitted().tag(xseq)
+
+    def predict_spans(
+        self,
+        X: Any,
+        *,
+        probability: bool = False,
+        threshold: float | str | dict[str, float] | None = None,
+    ) -> list[list[Span]]:
+        """Predicts the spans that labels such as B-PER encode.
+
+        Parameters
+        ----------
+        X : as for `fit`
+        probability : bool
+            Spans have their `probability`: that the labels encode them.
+        threshold : float, str or dict, optional
+            Leaves out spans below this probability: 0.8, or by type ``{"PER": 0.9}`` or
+            ``"PER=0.9,LOC=0.6"``.
+
+        Returns
+        -------
+        list of lists of dropchain.Span
+            With `token_start`, `token_end` (exclusive), `type` and `probability`.
+        """
+        model, threads = self._fitted()._opened(), _threads(self.n_jobs)
+        return model._spans_of_all(X, threads, "X", probability, threshold)
 
     def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
         """Returns the probabilities of labels, ``{label: probability}`` for each item.
@@ -365,6 +412,10 @@ averaging
             extensions["edge_dropout"] = None  # that of the library, not that of CRFsuite
         if self.random_state is not None:
             extensions["seed"] = _seed(self.random_state)
+        if self.init is not None:
+            extensions["init"] = _model_of(self.init)
+            if isinstance(extensions["init"], CRF):
+                raise NotFittedError("init is not fitted; expected CRF(init=crf) of a fitted crf")
         trainer.extensions.update(extensions)
         trainer.threads = _threads(self.n_jobs)
         return trainer
@@ -393,6 +444,13 @@ averaging
         tags.no_validation = True
         tags.requires_fit = self.model_filename is None
         return tags
+
+
+def _model_of(init: Any) -> Any:
+    """The model of a fitted estimator; anything else as it is."""
+    if isinstance(init, CRF) and init.tagger_ is not None:
+        return init.tagger_._opened()
+    return getattr(init, "tagger", init)
 
 
 def _threads(n_jobs: int | None) -> int | None:
