@@ -8,9 +8,8 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
-
-use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 
@@ -48,9 +47,9 @@ pub fn replace(
     } else {
         let target = target(path)?;
         let _replacing = REPLACING.read().unwrap_or_else(PoisonError::into_inner);
-        temporary(&target).and_then(|mut temporary| {
-            write(temporary.as_file_mut())?;
-            persist(temporary, &target)
+        Temporary::beside(&target).and_then(|mut temporary| {
+            write(&mut temporary.file)?;
+            temporary.persist(&target)
         })
     };
     replaced.map_err(|error| Error::io(path, error))
@@ -75,8 +74,7 @@ pub fn check_writable(path: impl AsRef<Path>) -> Result<()> {
         return Err(Error::io(path, error));
     }
     let _replacing = REPLACING.read().unwrap_or_else(PoisonError::into_inner);
-    let created = temporary(&target).and_then(NamedTempFile::close);
-    created.map_err(|error| Error::io(path, error))
+    Temporary::beside(&target).map(drop).map_err(|error| Error::io(path, error))
 }
 
 /// Removes a file, if there is one. A symbolic link to it stays.
@@ -142,36 +140,60 @@ fn target(path: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Creates a temporary file beside a target.
-fn temporary(target: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".dropchain-");
-    #[cfg(unix)]
-    let builder = {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666)) // less those of the umask
-    };
-    builder.tempfile_in(parent_directory(target))
+/// A file beside a target, which is removed unless it is moved there.
+struct Temporary {
+    file: File,
+    path: Option<PathBuf>,
 }
 
-/// Moves a file to its target.
-fn persist(temporary: NamedTempFile, target: &Path) -> io::Result<File> {
-    if let Ok(old) = fs::metadata(target) {
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::{MetadataExt, fchown};
-            // Only some users may; the file is theirs otherwise.
-            let _ = fchown(temporary.as_file(), Some(old.uid()), Some(old.gid()));
+impl Temporary {
+    /// Creates a file of a new name.
+    fn beside(target: &Path) -> io::Result<Self> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let name = format!(".dropchain-{}-{number}", std::process::id());
+            let path = parent_directory(target).join(name);
+            match options.open(&path) {
+                // Of a process that was killed.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                file => return Ok(Self { file: file?, path: Some(path) }),
+            }
         }
-        temporary.as_file().set_permissions(old.permissions())?;
     }
-    temporary.as_file().sync_all()?;
-    let file = temporary.persist(target)?;
-    // The rename is durable only once the directory is synced, which not every system supports.
-    if let Ok(directory) = File::open(parent_directory(target)) {
-        let _ = directory.sync_all();
+
+    /// Moves the file to its target.
+    fn persist(mut self, target: &Path) -> io::Result<File> {
+        if let Ok(old) = fs::metadata(target) {
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::{MetadataExt, fchown};
+                // Only some users may; the file is theirs otherwise.
+                let _ = fchown(&self.file, Some(old.uid()), Some(old.gid()));
+            }
+            self.file.set_permissions(old.permissions())?;
+        }
+        self.file.sync_all()?;
+        if let Some(path) = &self.path {
+            fs::rename(path, target)?;
+        }
+        self.path = None;
+        // The rename is durable only once the directory is synced, which not every system supports.
+        if let Ok(directory) = File::open(parent_directory(target)) {
+            let _ = directory.sync_all();
+        }
+        self.file.try_clone()
     }
-    Ok(file)
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if let Some(path) = &self.path {
+            let _ = fs::remove_file(path);
+        }
+    }
 }
 
 #[cfg(test)]

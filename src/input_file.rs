@@ -216,13 +216,17 @@ fn unexpected(path: &Path, message: String) -> Error {
 /// Opens a file for reading. Opening a pipe would block until a program opens it for writing.
 #[cfg(unix)]
 fn open_without_waiting(path: &Path) -> io::Result<File> {
-    use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open};
+    use std::os::fd::OwnedFd;
+    use std::os::unix::fs::OpenOptionsExt;
+    use std::os::unix::net::UnixStream;
 
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = open(path, flags, Mode::empty())?;
-    // Reading waits for the programs that do write to the pipe.
-    fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
-    Ok(file.into())
+    let mut options = File::options();
+    let options = options.read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    // Reading waits for the programs that do write to the pipe. `std` clears the flag, which every
+    // open file has, of sockets alone.
+    let file = UnixStream::from(OwnedFd::from(options.open(path)?));
+    file.set_nonblocking(false)?;
+    Ok(OwnedFd::from(file).into())
 }
 
 #[cfg(not(unix))]

@@ -23,9 +23,7 @@ fn advise<T>(array: &[T]) {
         let start = array.as_ptr().cast::<u8>().wrapping_add(skipped);
         // SAFETY: these are pages of the array; the advice does not change what they hold.
         #[allow(unsafe_code)]
-        let _ = unsafe {
-            rustix::mm::madvise(start.cast_mut().cast(), length, rustix::mm::Advice::LinuxHugepage)
-        };
+        let _ = unsafe { libc::madvise(start.cast_mut().cast(), length, libc::MADV_HUGEPAGE) };
     }
 }
 
