@@ -52,7 +52,7 @@ fn print_parts(
 ) {
     let mut gradient = vec![0.0; theta.len()];
     let (_, terms) = objective.evaluate(theta, &mut gradient);
-    let strengths = objective.round().unwrap().numbers.into_owned();
+    let strengths = objective.rounds().remove(0).unwrap().numbers.into_owned();
     let mut sums = [[0.0; 4]; RANGES.len() + 1]; // R, Σ θ², Σ Λ, weights; the last of label pairs
     let mut add = |range: usize, i: usize| {
         let square = theta[i] * theta[i];

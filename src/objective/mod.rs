@@ -66,22 +66,22 @@ pub use features::active_counts;
 use monte_carlo::MonteCarlo;
 use noise::SentenceNoise;
 pub use noise::{NoiseKind, NoiseOptions};
-pub use pass::SentencePass;
+use pass::SentencePass;
 pub use penalty::Penalty;
-pub use problem::Problem;
+use problem::Problem;
 use reweighting::Reweighting;
 pub use sentence::{
     ChainParameters, SentenceArrays, SentenceAttributes, SentenceKernel, SentenceTask,
     SentenceTerms, fill_mask,
 };
-pub use term::{Term, TermInput};
+pub use term::{AnyTerm, Term, TermInput};
 
 /// The terms of the objective, without the L1 penalty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Terms {
     /// Σ log p(y|x): at most 0.
     pub log_likelihood: f64,
-    /// The noise term.
+    /// The noise term, and further terms.
     pub noise: f64,
     /// The L2 penalty, by default c2·‖θ‖².
     pub l2: f64,
@@ -151,20 +151,21 @@ impl PenalizedLikelihood {
                     Some(_) => Engine::Exact,
                     None => Engine::Window(0),
                 };
-                self.with_term(Reweighting::new(SentenceNoise { options, is_fixed }, iterations))
+                let noise = SentenceNoise { options, is_fixed };
+                self.with_term(Box::new(Reweighting::new(noise, iterations)))
             }
             NoiseKind::MonteCarlo(samples) => {
                 pass.use_all_pairs(problem);
                 let term = MonteCarlo::new(options, samples, seed, problem);
-                self.with_term(term)
+                self.with_term(Box::new(term))
             }
         }
     }
 
     /// Adds a term.
     #[must_use]
-    pub fn with_term(mut self, term: impl Term + 'static) -> Self {
-        self.terms.push(Box::new(term));
+    pub fn with_term(mut self, term: Box<dyn Term>) -> Self {
+        self.terms.push(term);
         self
     }
 }
@@ -186,7 +187,7 @@ impl Objective for PenalizedLikelihood {
         let input = PassInput { problem, theta, is_noise_alone: false, factors: theta };
         let [loss, mut noise] = pass.run(input, gradient);
         for term in terms {
-            noise += term.add(TermInput { problem, pass, theta }, gradient);
+            noise += term.add(TermInput { theta, space: &problem.space, problem, pass }, gradient);
         }
         let l2 = penalty.add(theta, gradient);
         (loss + noise + l2, Terms { log_likelihood: -loss, noise, l2 })
@@ -197,11 +198,15 @@ impl Objective for PenalizedLikelihood {
         terms.map(|term| term.begin_iteration(iteration, is_converged)).max().unwrap_or_default()
     }
 
-    fn round(&self) -> Option<Round<'_>> {
-        self.terms.iter().find_map(|term| term.round())
+    fn rounds(&self) -> Vec<Option<Round<'_>>> {
+        self.terms.iter().map(|term| term.round()).collect()
     }
 
-    fn resume_round(&mut self, round: Round<'static>) {
-        self.terms.iter_mut().for_each(|term| term.resume_round(&round));
+    fn resume_rounds(&mut self, rounds: Vec<Option<Round<'static>>>) {
+        for (term, round) in self.terms.iter_mut().zip(rounds) {
+            if let Some(round) = round {
+                term.resume_round(round);
+            }
+        }
     }
 }

@@ -98,7 +98,7 @@ impl Term for MonteCarlo {
 
     fn add(&mut self, input: TermInput<'_>, gradient: &mut [f64]) -> f64 {
         let Self { noise, members, free, samplers, derivatives, .. } = self;
-        let TermInput { problem, pass, theta } = input;
+        let TermInput { theta, problem, pass, .. } = input;
         let transitions = pass.transitions();
         let mut sums = LabelSums::default();
         sums.clear(transitions.pair_numbers(), transitions.stride());

@@ -51,8 +51,9 @@ impl Reweighting {
 
 impl Term for Reweighting {
     fn add(&mut self, input: TermInput<'_>, gradient: &mut [f64]) -> f64 {
-        let TermInput { problem, pass, theta } = input;
-        if self.is_due {
+        let TermInput { theta, problem, pass, .. } = input;
+        let is_known = |strengths: &Vec<f64>| strengths.len() == theta.len();
+        if self.is_due || !self.strengths.as_ref().is_some_and(is_known) {
             pass.set_noise(problem, Some(self.noise.clone()));
             // With factors ½, the derivatives 2ρ·½·(X∘²ᵀ·∂V) are the coefficients of θ∘² in R.
             let halves = vec![0.5; theta.len()];
@@ -85,7 +86,7 @@ impl Term for Reweighting {
         Some(Round { first: self.first, numbers: Cow::Borrowed(strengths) })
     }
 
-    fn resume_round(&mut self, round: &Round<'static>) {
-        self.begin(round.numbers.to_vec(), round.first);
+    fn resume_round(&mut self, round: Round<'static>) {
+        self.begin(round.numbers.into_owned(), round.first);
     }
 }

@@ -68,8 +68,8 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
         let n = start.x().len();
         let mut ops = VectorOps::new(n);
         let mut penalty = l1.map(L1Penalty::new);
-        let (mut state, round) = match start {
-            Start::State(saved) => (saved.state.into_owned(), saved.round),
+        let (mut state, rounds) = match start {
+            Start::State(saved) => (saved.state.into_owned(), saved.rounds),
             Start::Point(x) => {
                 let mut gradient = zeros(n);
                 let (mut value, detail) = objective.evaluate(&x, &mut gradient);
@@ -78,14 +78,12 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
                 }
                 let point = Point { x, gradient, value, detail };
                 let norm = measure(&mut ops, penalty.as_mut(), &point).gradient;
-                (OptimizerState::new(point, norm), None)
+                (OptimizerState::new(point, norm), Vec::new())
             }
         };
         let curvature = (!options.plain).then(|| objective.inverse_curvature());
         state.memory.prepare(options.memory, curvature.flatten());
-        if let Some(round) = round {
-            objective.resume_round(round);
-        }
+        objective.resume_rounds(rounds);
         Self {
             objective,
             options,
@@ -149,7 +147,7 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
     /// Returns the state. After an interrupt it is that at the beginning of the iteration, or of
     /// its last line search, which then begins again.
     fn saved(&self) -> SavedState<'_, D> {
-        SavedState { state: Cow::Borrowed(&self.state), round: self.objective.round() }
+        SavedState { state: Cow::Borrowed(&self.state), rounds: self.objective.rounds() }
     }
 
     fn report(&self, step: f64) -> Iteration<'_, D> {

@@ -40,13 +40,14 @@ pub trait Objective {
         Change::None
     }
 
-    /// Returns what the function of the current round depends on, if it changes in rounds.
-    fn round(&self) -> Option<Round<'_>> {
-        None
+    /// Returns what the functions of the current rounds depend on: for each part that may change in
+    /// rounds, if it has begun one.
+    fn rounds(&self) -> Vec<Option<Round<'_>>> {
+        Vec::new()
     }
 
-    /// Resumes in a round of an earlier minimization.
-    fn resume_round(&mut self, _round: Round<'static>) {}
+    /// Resumes in the rounds of an earlier minimization.
+    fn resume_rounds(&mut self, _rounds: Vec<Option<Round<'static>>>) {}
 }
 
 /// How an objective changes between two iterations.
@@ -92,6 +93,40 @@ pub struct Iteration<'a, D> {
     pub x: &'a [f64],
     /// Number of nonzero entries of x.
     pub nonzero: usize,
+}
+
+impl<'a, D> Iteration<'a, D> {
+    /// A step of an algorithm that has one evaluation in each, and no norm of gradients.
+    pub fn new(number: usize, value: f64, detail: &'a D, x: &'a [f64]) -> Self {
+        Self {
+            number,
+            value,
+            detail,
+            gradient_norm: f64::NAN,
+            x_norm: x.iter().map(|w| w * w).sum::<f64>().sqrt(),
+            step: 1.0,
+            evaluations: number,
+            x,
+            nonzero: x.iter().filter(|&&w| w != 0.0).count(),
+        }
+    }
+
+    /// Returns the result of an algorithm that stops at this step.
+    pub fn outcome(&self, stop_reason: StopReason) -> Outcome<D>
+    where
+        D: Clone,
+    {
+        Outcome {
+            x: self.x.to_vec(),
+            value: self.value,
+            detail: self.detail.clone(),
+            stop_reason,
+            iterations: self.number,
+            evaluations: self.evaluations,
+            gradient_norm: self.gradient_norm,
+            restarts: 0,
+        }
+    }
 }
 
 /// Why [`minimize`](super::minimize), or training, stopped. Not converging is not an error.

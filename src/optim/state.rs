@@ -103,8 +103,8 @@ impl<D> OptimizerState<D> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedState<'a, D: Clone> {
     pub(super) state: Cow<'a, OptimizerState<D>>,
-    /// The round, if the objective changes in rounds.
-    pub(super) round: Option<Round<'a>>,
+    /// The rounds, if the objective changes in rounds.
+    pub(super) rounds: Vec<Option<Round<'a>>>,
 }
 
 impl<D: Clone> SavedState<'_, D> {
@@ -116,8 +116,7 @@ impl<D: Clone> SavedState<'_, D> {
     pub(super) fn check(&self, dimension: usize, memory: usize) -> Result<()> {
         let OptimizerState { current, memory: pairs, .. } = &*self.state;
         let is_valid = [&current.x, &current.gradient].iter().all(|v| v.len() == dimension)
-            && pairs.fits(memory, dimension)
-            && (self.round.iter()).all(|round| round.numbers.len() == dimension);
+            && pairs.fits(memory, dimension);
         if is_valid {
             return Ok(());
         }

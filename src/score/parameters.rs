@@ -226,16 +226,17 @@ impl ParameterSpace {
         }
     }
 
-    /// Returns the strength of the L1 penalty on each parameter: c1·√m, `[dimension]`.
-    pub fn l1_strengths(&self, c1: f64) -> Vec<f64> {
-        let mut strengths = vec![c1; self.dimension()];
+    /// Returns √m for each parameter, `[dimension]`: that of a class of m attributes is √m times the
+    /// weight of each. Parameters of label pairs and boundaries are the weights themselves.
+    pub fn scales(&self) -> Vec<f64> {
+        let mut scales = vec![1.0; self.dimension()];
         for block in self.blocks() {
-            let strengths = block.weights_mut(&mut strengths);
-            for (column, scale) in block.scale.iter().enumerate() {
-                strengths[block.targets.range(column)].fill(c1 * scale);
+            let scales = block.weights_mut(&mut scales);
+            for (column, &scale) in block.scale.iter().enumerate() {
+                scales[block.targets.range(column)].fill(scale);
             }
         }
-        strengths
+        scales
     }
 
     /// Returns the number P of label pairs that have transition weights, if inference works by

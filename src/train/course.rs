@@ -194,12 +194,14 @@ impl<'a> Course<'a> {
         self.start.saved.take().map(|saved| saved.decode()).transpose()
     }
 
-    /// Creates the objective −Σ log p(y|x) with a penalty and without noise, divided among the
-    /// ranks if there are any.
+    /// Creates the objective −Σ log p(y|x) with a penalty and the terms of the options, without
+    /// noise, divided among the ranks if there are any.
     pub fn objective(&self, penalty: Penalty) -> PenalizedLikelihood {
         let (data, space) = (self.set.data(), self.set.space());
         let ranks = self.control.agreement.map(Agreement::ranks);
-        PenalizedLikelihood::divided(data, space, penalty, ranks)
+        let objective = PenalizedLikelihood::divided(data, space, penalty, ranks);
+        let terms = self.settings.options.terms.iter();
+        terms.fold(objective, |objective, term| objective.with_term(term.begin()))
     }
 
     /// Returns the flag that ends training at the next evaluation.

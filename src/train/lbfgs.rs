@@ -118,7 +118,7 @@ impl Learner for Lbfgs {
                      one rank, or `dropchain train`",
                 ))
             }
-            Request::Ranks | Request::Start(..) => Ok(()),
+            Request::Ranks | Request::Start(..) | Request::Terms => Ok(()),
         }
     }
 

@@ -10,10 +10,10 @@ use super::base_models::BaseRole;
 use super::course::Course;
 use super::options::{CommonOptions, TrainOptions};
 use super::regularization::Regularization;
-use super::schedule::{Schedule, Stage};
+use super::schedule::{Schedule, Stage, StageObjective};
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
-use crate::objective::Terms;
+use crate::objective::{NoiseOptions, Terms};
 use crate::optim::Outcome;
 
 /// A learner of any kind.
@@ -31,26 +31,6 @@ pub trait Learner: Debug + Send + Sync {
     /// Returns name and options.
     fn options(&self) -> LearnerOptions;
 
-    /// Returns the learner with other penalties and noise.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Parameter`] naming what it does not have.
-    fn with_regularization(&self, regularization: Regularization) -> Result<AnyLearner>;
-
-    /// Checks that the learner can do what is asked of it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Parameter`] naming the option that is out of its range or prevents it.
-    fn check(&self, request: Request<'_>) -> Result<()>;
-
-    /// Returns the stages of training, given the maximum number of iterations of the options.
-    fn schedule(&self, max_iterations: Option<usize>) -> Schedule;
-
-    /// Estimates the memory in bytes that learning takes at its peak, excluding the set.
-    fn memory(&self, set: &TrainingSet) -> usize;
-
     /// Runs a stage on the training set of the course, from
     /// [`Course::take_start`], or from the state that an interrupted run has saved
     /// ([`Course::take_state`]), in at most [`Stage::limit`] iterations. Each iteration is reported
@@ -60,6 +40,38 @@ pub trait Learner: Debug + Send + Sync {
     ///
     /// The objective is not finite at the start; the state to resume from does not fit the data.
     fn run(&self, stage: &Stage, course: &mut Course<'_>) -> Result<Outcome<Terms>>;
+
+    /// Returns the learner with other penalties and noise; by default there are no others.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] naming what it does not have.
+    fn with_regularization(&self, _regularization: Regularization) -> Result<AnyLearner> {
+        let name = self.options().name;
+        Err(Error::parameter(format!("algorithm {name} has penalties and noise of its own")))
+    }
+
+    /// Checks that the learner can do what is asked of it; by default it can.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] naming the option that is out of its range or prevents it.
+    fn check(&self, _request: Request<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Returns the stages of training, given the maximum number of iterations of the options; by
+    /// default one without noise, which may stop early.
+    fn schedule(&self, max_iterations: Option<usize>) -> Schedule {
+        Schedule::single(Stage::last(StageObjective::WithoutNoise), max_iterations)
+    }
+
+    /// Estimates the memory in bytes that learning takes at its peak, excluding the set; by default
+    /// that of an evaluation of the objective without noise, and of eight numbers for each
+    /// parameter.
+    fn memory(&self, set: &TrainingSet) -> usize {
+        set.memory_to_evaluate(&NoiseOptions::none()) + 8 * 8 * set.space().dimension()
+    }
 }
 
 /// The options of a learner.
@@ -83,6 +95,8 @@ pub enum Request<'a> {
     Start(BaseRole, &'a str),
     /// Training that is divided among ranks.
     Ranks,
+    /// Further terms of the objective ([`TrainOptions::with_term`]).
+    Terms,
 }
 
 impl dyn Learner + '_ {

@@ -67,7 +67,7 @@ mod two_passes;
 
 pub use crate::extract::AttributeCorpus;
 pub use crate::noise::Engine;
-pub use crate::objective::{NoiseKind, NoiseOptions};
+pub use crate::objective::{AnyTerm, NoiseKind, NoiseOptions};
 pub use crate::optim::StopReason;
 pub use crate::score::{Boundary, States};
 pub use base_models::{BaseModels, BaseRole};

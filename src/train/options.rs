@@ -7,7 +7,7 @@ use crate::chain::Order;
 use crate::error::{Error, Result, check_not_negative};
 use crate::label::{PlainLabels, Scheme, SchemeDetector};
 use crate::model::Precision;
-use crate::objective::NoiseOptions;
+use crate::objective::{AnyTerm, NoiseOptions};
 use crate::optim::LbfgsOptions;
 use crate::score::{Boundary, States};
 
@@ -49,6 +49,9 @@ pub struct TrainOptions<M = Lbfgs> {
     /// How the model is stored.
     #[serde(flatten)]
     pub storage: StorageOptions,
+    /// Further terms of the objective.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub terms: Vec<AnyTerm>,
     /// The algorithm that learns the weights, with its penalties and its noise.
     #[serde(flatten)]
     pub method: M,
@@ -122,8 +125,17 @@ impl<M> TrainOptions<M> {
             recall_bias: None,
             seed: Defaults::SEED,
             storage: StorageOptions::default(),
+            terms: Vec::new(),
             method,
         }
+    }
+
+    /// Adds a term to the objective, of which each stage of training begins with a copy: a
+    /// regularizer of one's own. Schedule and noise stay as they are.
+    #[must_use]
+    pub fn with_term(mut self, term: impl Into<AnyTerm>) -> Self {
+        self.terms.push(term.into());
+        self
     }
 
     /// Returns the options for another learner.
@@ -142,6 +154,7 @@ impl<M> TrainOptions<M> {
             recall_bias: self.recall_bias,
             seed: self.seed,
             storage: self.storage,
+            terms: self.terms,
             method: new(self.method),
         }
     }

@@ -36,6 +36,9 @@ impl TrainSettings {
         let learner = Arc::clone(&options.method);
         let options = options.with_method(());
         learner.check(Request::Options(&options))?;
+        if !options.terms.is_empty() {
+            learner.check(Request::Terms)?;
+        }
         options.structure.check()?;
         options.attributes.check()?;
         options.storage.check()?;

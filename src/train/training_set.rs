@@ -125,7 +125,8 @@ impl TrainingSet {
         if c1 <= 0.0 {
             return None;
         }
-        let mut strengths = self.space.l1_strengths(c1);
+        let mut strengths = self.space.scales();
+        strengths.iter_mut().for_each(|strength| *strength *= c1);
         let is_fixed = self.origin.iter().flat_map(Origin::is_fixed);
         for (block, is_fixed) in self.space.blocks().into_iter().zip(is_fixed) {
             let strengths = block.weights_mut(&mut strengths);

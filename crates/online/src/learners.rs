@@ -127,6 +127,7 @@ impl Learner for Sgd {
         match request {
             Request::Options(_) => self.check_options(),
             Request::Ranks => Err(undivided("`algorithm` sgd")),
+            Request::Terms => Err(without_terms(self)),
             Request::Start(..) => Ok(()),
         }
     }
@@ -231,6 +232,7 @@ impl Learner for MistakeDriven {
         match request {
             Request::Options(_) => Algorithm::Mistakes(self.rule).check(),
             Request::Ranks => Err(undivided(&format!("`algorithm` {}", self.name))),
+            Request::Terms => Err(without_terms(self)),
             Request::Start(..) => Ok(()),
         }
     }
@@ -269,6 +271,10 @@ pub(crate) fn undivided(option: &str) -> Error {
         "{option} updates weights by sentence, and runs in one process; expected one rank, or \
          `dropchain train`"
     ))
+}
+
+fn without_terms(learner: &dyn Learner) -> Error {
+    unfit(learner, "a further term of the objective", "`algorithm` lbfgs, which minimizes it")
 }
 
 fn check_l1(learner: &dyn Learner, l1: f64) -> Result<()> {

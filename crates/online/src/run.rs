@@ -69,15 +69,8 @@ fn report(
         terms.log_likelihood = f64::NAN;
     }
     let iteration = Iteration {
-        number: epochs,
-        value: epoch.objective,
-        detail: &terms,
-        gradient_norm: f64::NAN,
-        x_norm: theta.iter().map(|w| w * w).sum::<f64>().sqrt(),
         step: epoch.rate.unwrap_or(1.0),
-        evaluations: epochs,
-        x: theta,
-        nonzero: theta.iter().filter(|&&w| w != 0.0).count(),
+        ..Iteration::new(epochs, epoch.objective, &terms, theta)
     };
     course.iteration(&iteration, epoch.rate)
 }

@@ -109,7 +109,7 @@ impl Learner for WarmStarted {
                 "`warm_start` online, but training starts at {role} {path}; expected `warm_start` \
                  off, since the passes would move its weights away from there"
             ))),
-            Request::Options(_) => self.lbfgs.check(request),
+            Request::Options(_) | Request::Terms => self.lbfgs.check(request),
         }
     }
 

@@ -342,7 +342,7 @@ fn with_and_without_collapsing_the_optimizer_visits_the_same_points() {
         let spaces = twins.spaces(FIRST_ORDER);
         let run = |data: &Dataset, space: &ParameterSpace| {
             let mut points = Vec::new();
-            let strengths = space.l1_strengths(l1);
+            let strengths = space.scales().iter().map(|scale| l1 * scale).collect::<Vec<_>>();
             let mut objective = PenalizedLikelihood::new(data, space, l2);
             let start = vec![0.0; space.dimension()];
             let (strengths, options) = (Some(&strengths[..]), LbfgsOptions::default());

@@ -46,7 +46,7 @@ fn within_a_round_the_noise_is_a_weighted_l2_penalty() {
         let mut numbers = Lcg(i as u64);
         let [start, theta] = [(); 2].map(|()| numbers.vector(space.dimension()));
         evaluate(&mut objective, &start);
-        let strengths = objective.round().unwrap().numbers.into_owned();
+        let strengths = objective.rounds().remove(0).unwrap().numbers.into_owned();
         assert!(strengths.iter().all(|&x| x >= 0.0));
         let (likelihood, gradient) = evaluate(&mut plain(), &theta);
         let (found, found_gradient) = evaluate(&mut objective, &theta);
@@ -69,13 +69,13 @@ fn a_round_lasts_its_iterations_or_until_the_optimizer_converges() {
     let mut objective = PenalizedLikelihood::new(&data, &space, 0.1).with_noise(REWEIGHTED);
     let mut numbers = Lcg(3);
     let [first, second] = [(); 2].map(|()| numbers.vector(space.dimension()));
-    assert_eq!(objective.round(), None);
+    assert_eq!(objective.rounds(), [None]);
     evaluate(&mut objective, &first);
     let changes: Vec<Change> = (0..=4).map(|i| objective.begin_iteration(i, false)).collect();
     assert_eq!(changes, [[Change::None; 4].as_slice(), &[Change::Round]].concat());
-    let old = objective.round().unwrap().numbers.into_owned();
+    let old = objective.rounds().remove(0).unwrap().numbers.into_owned();
     evaluate(&mut objective, &second);
-    let new = objective.round().unwrap();
+    let new = objective.rounds().remove(0).unwrap();
     assert_eq!(new.first, 4);
     assert_ne!(*new.numbers, *old);
     for (i, is_converged) in [(4, true), (4, false), (5, false)] {
@@ -93,9 +93,9 @@ fn a_resumed_round_has_the_same_penalty() {
     let mut whole = objective();
     evaluate(&mut whole, &start);
     let round: Round<'static> =
-        Round { first: 0, numbers: whole.round().unwrap().numbers.into_owned().into() };
+        Round { first: 0, numbers: whole.rounds().remove(0).unwrap().numbers.into_owned().into() };
     let mut resumed = objective();
-    resumed.resume_round(round);
+    resumed.resume_rounds(vec![Some(round)]);
     assert_eq!(evaluate(&mut resumed, &theta), evaluate(&mut whole, &theta));
 }
 
@@ -109,7 +109,7 @@ fn the_penalty_of_a_class_is_that_of_its_members() {
         let strengths = |data: &Dataset, space: &ParameterSpace, point: &[f64]| {
             let mut objective = PenalizedLikelihood::new(data, space, 0.2).with_noise(REWEIGHTED);
             let (terms, _) = evaluate(&mut objective, point);
-            (terms.noise, objective.round().unwrap().numbers.into_owned())
+            (terms.noise, objective.rounds().remove(0).unwrap().numbers.into_owned())
         };
         let (separate, _) = strengths(&twins.separate, &spaces[0], &theta);
         let (collapsed, _) = strengths(&twins.collapsed, &spaces[1], &phi);

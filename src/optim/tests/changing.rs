@@ -94,14 +94,16 @@ impl Objective for Rounds {
         if self.is_due { Change::Round } else { Change::None }
     }
 
-    fn round(&self) -> Option<Round<'_>> {
-        Some(Round { first: self.first, numbers: self.strengths.as_slice().into() })
+    fn rounds(&self) -> Vec<Option<Round<'_>>> {
+        vec![Some(Round { first: self.first, numbers: self.strengths.as_slice().into() })]
     }
 
-    fn resume_round(&mut self, round: Round<'static>) {
-        (self.first, self.iteration) = (round.first, round.first);
-        self.strengths = round.numbers.into_owned();
-        self.is_due = false;
+    fn resume_rounds(&mut self, rounds: Vec<Option<Round<'static>>>) {
+        for round in rounds.into_iter().flatten() {
+            (self.first, self.iteration) = (round.first, round.first);
+            self.strengths = round.numbers.into_owned();
+            self.is_due = false;
+        }
     }
 }
 

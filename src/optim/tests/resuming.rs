@@ -35,12 +35,12 @@ impl<O: Objective> Objective for Counted<'_, O> {
         self.objective.begin_iteration(iteration, is_converged)
     }
 
-    fn round(&self) -> Option<Round<'_>> {
-        self.objective.round()
+    fn rounds(&self) -> Vec<Option<Round<'_>>> {
+        self.objective.rounds()
     }
 
-    fn resume_round(&mut self, round: Round<'static>) {
-        self.objective.resume_round(round);
+    fn resume_rounds(&mut self, rounds: Vec<Option<Round<'static>>>) {
+        self.objective.resume_rounds(rounds);
     }
 }
 

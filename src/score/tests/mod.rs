@@ -284,13 +284,13 @@ fn the_l1_strength_of_a_class_of_m_is_that_of_one_times_the_root_of_m() {
     let edges = Classes::singletons(DATA.edges);
     let all = options(Order::One, Boundary::On, States::All);
     let space = ParameterSpace::new(3, &data, &classes, &edges, all);
-    let strengths = space.l1_strengths(0.5);
-    assert_eq!(strengths.len(), space.dimension());
+    let scales = space.scales();
+    assert_eq!(scales.len(), space.dimension());
     for class in 0..classes.len() {
         let m = f64::from(classes.size(class as u32));
-        assert_eq!(strengths[space.nodes.targets.range(class)], [0.5 * m.sqrt(); 3]);
+        assert_eq!(scales[space.nodes.targets.range(class)], [m.sqrt(); 3]);
     }
-    assert!(strengths[space.edges.range.start..].iter().all(|&c| c == 0.5));
+    assert!(scales[space.edges.range.start..].iter().all(|&scale| scale == 1.0));
 }
 
 #[test]

@@ -9,7 +9,8 @@ use tempfile::TempDir;
 
 use super::watcher::{Data, Moment, Watcher, every_iteration};
 use super::*;
-use crate::optim::StopReason;
+use crate::objective::{Penalty, Term, TermInput};
+use crate::optim::{Change, Round, StopReason};
 
 const DATA: Data<'_> = Data {
     text: NAMES,
@@ -18,6 +19,32 @@ const DATA: Data<'_> = Data {
           they/O died/O in/O May/O",
     template: "word\nword[-1]\nshape\n",
 };
+
+/// A further L2 penalty of a strength that is halved in rounds of two iterations.
+#[derive(Clone, Debug)]
+struct Halved([f64; 1], u64, Option<u64>); // strength, first iteration, that of the next
+
+impl Term for Halved {
+    fn add(&mut self, input: TermInput<'_>, gradient: &mut [f64]) -> f64 {
+        if let Some(first) = self.2.take() {
+            *self = Self([self.0[0] / 2.0], first, None);
+        }
+        Penalty::from(self.0[0]).add(input.theta, gradient)
+    }
+
+    fn begin_iteration(&mut self, iteration: u64, _: bool) -> Change {
+        self.2 = (iteration >= self.1 + 2).then_some(iteration);
+        self.2.map_or(Change::None, |_| Change::Round)
+    }
+
+    fn round(&self) -> Option<Round<'_>> {
+        Some(Round { first: self.1, numbers: self.0.as_slice().into() })
+    }
+
+    fn resume_round(&mut self, round: Round<'static>) {
+        *self = Self([round.numbers[0]], round.first, None);
+    }
+}
 
 /// Trains on [`DATA`].
 fn run(
@@ -50,6 +77,9 @@ fn all_kinds_of_training() -> Vec<TrainOptions> {
             o.method.l1 = 0.05;
         }),
         changed(dropout.clone(), |o| {
+            o.method.noise.kind = NoiseKind::Reweighted(3);
+        }),
+        changed(dropout.clone().with_term(Halved([0.4], 0, None)), |o| {
             o.method.noise.kind = NoiseKind::Reweighted(3);
         }),
         changed(dropout.clone(), |o| {
@@ -86,6 +116,11 @@ fn an_interrupted_run_resumes_to_the_same_bits() {
             watcher.iterations.extend(rest.iterations);
             assert_eq!(watcher.iterations, whole.iterations);
             assert!(resumed.model.as_bytes() == expected.model.as_bytes());
+            let record = &resumed.model.header().provenance.options;
+            assert_eq!(
+                record.contains(r#""terms":["Halved([0.4], 0, None)"]"#),
+                !options.terms.is_empty()
+            );
             let time = expected.end.time;
             assert_eq!(End { time, ..resumed.end }, expected.end);
         }
