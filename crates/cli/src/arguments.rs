@@ -108,7 +108,8 @@ pub fn other_files<'a>(
 ) -> Vec<PathBuf> {
     let is_brat = format == Some(InputFormat::Brat);
     let files = files.into_iter().filter(|_| is_brat);
-    files.flat_map(|file| annotation_files(OsStr::new(&**file))).collect()
+    let files = files.flat_map(|file| annotation_files(OsStr::new(&**file)));
+    files.filter(|file| file.exists()).collect() // text may have no annotations
 }
 
 /// Checks that the names of files tell the same format, or none, unless one is given.
@@ -159,7 +160,7 @@ impl LineArguments {
 #[command(next_help_heading = "Input")]
 pub struct ParagraphArgument {
     /// Raw text has hard line breaks: a blank line ends a paragraph, other line ends are blanks
-    #[arg(long, hide_long_help = true)]
+    #[arg(long)]
     paragraphs: bool,
 }
 

@@ -93,8 +93,9 @@ const COMMANDS: [(&[&str], &str); 5] = [
     (&["update"], "it is 'dropchain train --init MODEL'"),
 ];
 
-/// Options of other programs, an argument of ours that a command must have for it, and what to say.
-const OPTIONS: [(&[&str], &str, &str); 22] = [
+/// Options of other programs, an argument of ours that a command must have for it, if any, and what
+/// to say.
+const OPTIONS: [(&[&str], &str, &str); 24] = [
     (
         &["--holdout", "--cross-validate", "--cv", "--folds"],
         "max_iterations",
@@ -125,7 +126,13 @@ const OPTIONS: [(&[&str], &str, &str); 22] = [
         "'dropchain tune --random N' tries N configurations",
     ),
     (&["--devel", "--valid", "--validation"], "dev", "it is '--dev FILE'"),
-    (&["--test"], "max_iterations", "'dropchain eval MODEL FILE' scores a model on test data"),
+    (
+        &["--test", "--eval"],
+        "max_iterations",
+        "'dropchain eval MODEL FILE' scores a model on test data, '--dev FILE' each iteration",
+    ),
+    (&["--port", "--host"], "", "a server is 'dropchain serve MODEL --port N'"),
+    (&["--verbose", "-v"], "quiet", "notices and progress are printed unless there is '--quiet'"),
     (&["--embeddings", "--embedding"], "vectors", "it is '--vectors FILE'"),
     (&["--pattern"], "template", "it is '--template FILE'"),
     (&["--output", "--out", "-o"], "model", "it is '--model FILE'"),
@@ -142,7 +149,7 @@ const OPTIONS: [(&[&str], &str, &str); 22] = [
 
 /// Returns what to say of an option that a command does not have, if another program has it.
 pub fn tip(command: &Command, name: &str) -> Option<&'static str> {
-    let has = |id: &str| command.get_arguments().any(|own| own.get_id() == id);
+    let has = |id: &str| id.is_empty() || command.get_arguments().any(|own| own.get_id() == id);
     let mut found = OPTIONS.iter();
     let found = found.find(|(names, id, _)| names.contains(&name) && has(id));
     found.map(|(.., tip)| *tip)

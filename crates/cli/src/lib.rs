@@ -44,8 +44,8 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use config::{ConfigArguments, EffectiveConfig, ParseError};
 use dropchain_command::exit::{CommandError, CommandResult, check_uninterrupted};
 use dropchain_command::{
-    check_stdin_once, exit, flags, interrupt, json_line, outputs, print, print_exact, print_json,
-    print_painted, print_report, progress, stdout_error, terminal,
+    check_stdin_once, exit, flags, interrupt, json_line, missing, outputs, print, print_exact,
+    print_json, print_painted, print_report, progress, stdout_error, terminal,
 };
 use dropchain_documents::command::{ClassifyCommand, RegressCommand};
 pub use ranks_program::run_ranks;

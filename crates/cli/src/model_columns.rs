@@ -361,6 +361,19 @@ was still frozen, and the people who lived along it walked over the ice from one
 side to the other, which none of the guests from the south had ever seen before
 they came, so that some of them stayed until the ice was gone.
 ";
+        const NAMES: &str = "\
+The parliament has elected Mira Holm of the Green Party of Norway, after Kai
+Lund of the Labor Party had left it in May, when the whole government of New
+York was in the city of Oslo, to its president. She was born in Bergen, near
+Stavanger, and has written books about Norway and Sweden, Denmark and Russia
+";
+        const HEADLINES: &str = "\
+The parliament has elected Mira Holm of the Green Party of Norway
+Government of New York in the city of Oslo until the end of the whole month of May
+Mira Holm has written books about Norway and Sweden
+Stavanger and Bergen have their first snow of the winter
+Labor Party is left by Kai Lund and by many others
+";
         let columns = "read as columns (word pos ner)";
         for (text, format, said) in [
             ("Ann NNP B-PER\nleft VBD O\n", Format::Conll, columns),
@@ -375,6 +388,8 @@ they came, so that some of them stayed until the ice was gone.
             ("[{\"text\": \"Mira\"}]\n", Format::Text, "but the file looks like JSON"),
             ("Mira|NNP|I-PER ran|VBD|O .|.|O\n", Format::Text, "looks like tokens word|tag|label"),
             (BROKEN, Format::Text, "most lines seem to end inside a sentence; --paragraphs"),
+            (NAMES, Format::Text, "most lines seem to end inside a sentence; --paragraphs"),
+            (HEADLINES, Format::Text, ""),
             // Text.
             ("Ann left Rome.\n", Format::Text, ""),
             ("Ann left Rome\nBob saw Ann\n", Format::Text, ""),

@@ -15,6 +15,7 @@ use dropchain_report::log::Source;
 use serde_json::json;
 
 use crate::arguments::{FileName, InputArguments, by_name};
+use crate::missing;
 use crate::progress::Progress;
 
 /// What a template may do.
@@ -86,7 +87,8 @@ pub fn template_files(name: Option<&FileName>, template: Option<&Template>) -> V
     let path: &Path = name.as_ref();
     let directory = path.parent().unwrap_or(Path::new(""));
     let files = template.file_names().map(|name| directory.join(name));
-    [path.to_owned()].into_iter().chain(files).collect()
+    let all = [path.to_owned()].into_iter().chain(files);
+    all.filter(|file| file.exists()).collect() // a built-in template is no file
 }
 
 /// Returns whether the value is the text of a template: it has several lines.
@@ -105,6 +107,12 @@ fn find_template(name: &FileName, limits: TemplateLimits) -> Result<Template> {
         // A directory may have the name of a built-in template.
         Some(template) if !path.exists() || path.is_dir() => template,
         None if !path.exists() => {
+            if let Some(near) = missing::near(path) {
+                return Err(Error::parameter(format!(
+                    "--template {name}: no such file or built-in template; did you mean {}?",
+                    near.display()
+                )));
+            }
             let names: Vec<&str> = Template::shipped_names().collect();
             Err(Error::parameter(format!(
                 "--template {name}: no such file or built-in template; expected a file, or one \

@@ -6,6 +6,7 @@ use dropchain::Error;
 use dropchain::train::StopReason;
 
 use crate::interrupt::{self, Signal};
+use crate::missing;
 use crate::progress::failure;
 
 /// Why a command did not end with the result that was asked for.
@@ -19,6 +20,8 @@ pub enum CommandError {
     NotConverged(String),
     /// The objective became infinite or not a number: exit code 4.
     NotFinite(String),
+    /// A score misses what was asked of it; it was printed: exit code 4.
+    Missed(String),
     /// A signal ended the command: exit code 128 plus its number.
     Interrupted(Signal, String),
     /// Broken pipe: standard output was closed, for example by `head`. Exit code 0.
@@ -50,7 +53,7 @@ impl CommandError {
             Self::Failed(_) => 1,
             Self::Usage(_) => 2,
             Self::NotConverged(_) => 3,
-            Self::NotFinite(_) => 4,
+            Self::NotFinite(_) | Self::Missed(_) => 4,
             Self::Interrupted(signal, _) => signal.exit_code(),
             Self::Elsewhere(code) => *code,
         }
@@ -60,10 +63,11 @@ impl CommandError {
     pub fn message(&self) -> Option<String> {
         match self {
             Self::OutputClosed | Self::Elsewhere(_) => None,
-            Self::Failed(error) => Some(error.to_string()),
+            Self::Failed(error) => Some(missing::message(error)),
             Self::Usage(message) => Some((*message).to_owned()),
             Self::NotConverged(message)
             | Self::NotFinite(message)
+            | Self::Missed(message)
             | Self::Interrupted(_, message) => Some(message.clone()),
         }
     }

@@ -5,6 +5,7 @@ pub mod arguments;
 pub mod exit;
 pub mod flags;
 pub mod interrupt;
+pub mod missing;
 pub mod outputs;
 pub mod progress;
 pub mod terminal;

@@ -16,6 +16,7 @@ use same_file::Handle;
 
 use crate::arguments::FileName;
 use crate::interrupt;
+use crate::missing;
 
 /// The model that training writes.
 #[derive(Clone, Debug, Args)]
@@ -197,9 +198,11 @@ impl CommandFiles {
     ///
     /// # Errors
     ///
-    /// An output is an input, another output or `-`, or exists and must not; an input or an output
-    /// is the file that standard output goes to, or would replace a file of another kind.
+    /// An input does not exist or cannot be read; an output is an input, another output or `-`, or
+    /// exists and must not; an input or an output is the file that standard output goes to, or would
+    /// replace a file of another kind.
     pub fn check(&self) -> Result<()> {
+        self.inputs.iter().chain(&self.models).try_for_each(|path| check_readable(path))?;
         let inputs: Vec<_> = (self.inputs.iter().chain(&self.models))
             .map(|path| (path.display().to_string(), Identity::of_input(path)))
             .collect();
@@ -256,6 +259,12 @@ impl Output {
         if self.kind == OutputKind::Tagged && is_there && !self.path.is_file() {
             return Err(self.error("this is not a regular file; expected one, or a new name"));
         }
+        // That of tagged files is created.
+        if let Some(folder) = missing::absent_folder(&self.path)
+            && self.kind != OutputKind::Tagged
+        {
+            return Err(self.error(&format!("there is no folder {}", folder.display())));
+        }
         let has_contents = fs::metadata(&self.path).is_ok_and(|m| m.is_file() && m.len() > 0);
         let refusal = || self.refusal.map(str::to_owned);
         let conflict = || refusal().or_else(|| self.kind.conflict(&self.path));
@@ -304,6 +313,16 @@ impl Identity {
         let handle = stream.ok()?;
         let is_file = handle.as_file().metadata().ok()?.is_file();
         is_file.then_some(Self::File(handle))
+    }
+}
+
+/// Checks that an input file can be opened. Opening a pipe would wait, or disturb it.
+fn check_readable(path: &Path) -> Result<()> {
+    let is_file = |path| fs::metadata(path).map(|metadata| metadata.is_file());
+    let opened = || if is_file(path)? { File::open(path).map(drop) } else { Ok(()) };
+    match path == Path::new("-") {
+        true => Ok(()),
+        false => opened().map_err(|e| Error::io(path, e)),
     }
 }
 

@@ -232,21 +232,25 @@ pub(super) fn are_words(lines: &[String]) -> bool {
 }
 
 impl FileKind {
-    /// Returns whether most lines of a text end inside a sentence and the next one goes on.
+    /// Returns whether most lines of a text end inside a sentence and the next one goes on: it
+    /// begins in lower case, or with a word that had no room in lines of this length.
     pub fn has_hard_breaks(lines: &[String]) -> bool {
         const LONGEST: usize = 100;
         let ends_inside = |line: &str| line.ends_with(|c: char| c.is_alphanumeric() || c == ',');
-        let goes_on = |line: &str| line.starts_with(char::is_lowercase);
+        let width = |text: &str| text.chars().count();
+        let longest = lines.iter().map(|line| width(line)).max().unwrap_or(0);
+        let goes_on = |before: &str, line: &str| {
+            let word = line.split_whitespace().next().unwrap_or_default();
+            word.starts_with(char::is_lowercase) || width(before) + 1 + width(word) > longest
+        };
         let pairs = lines.windows(2).filter(|pair| pair.iter().all(|line| !line.trim().is_empty()));
         let pairs: Vec<bool> = pairs
             .map(|pair| {
-                let is_long = pair[0].chars().count() > LONGEST / 2;
-                is_long && ends_inside(pair[0].trim_end()) && goes_on(&pair[1])
+                let before = pair[0].trim_end();
+                width(before) > LONGEST / 2 && ends_inside(before) && goes_on(before, &pair[1])
             })
             .collect();
         let broken = pairs.iter().filter(|&&broken| broken).count();
-        broken >= MIN_LINES - 1
-            && 2 * broken > pairs.len()
-            && lines.iter().all(|line| line.chars().count() <= LONGEST)
+        broken >= MIN_LINES - 1 && 2 * broken > pairs.len() && longest <= LONGEST
     }
 }

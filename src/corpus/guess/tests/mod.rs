@@ -505,7 +505,7 @@ fn words_have_punctuation_among_them_or_blank_lines_after_sentences_of_several()
 }
 
 #[test]
-fn hard_line_breaks_are_in_long_lines_that_go_on_in_lower_case() {
+fn hard_line_breaks_are_in_long_lines_that_go_on_in_lower_case_or_had_no_room() {
     let text = "\
 When Mira came to Oslo for the first time in the spring of that year the river
 was still frozen, and the people who lived along it walked over the ice from one
@@ -520,5 +520,8 @@ Kai sat.
     };
     assert!(are_broken(text));
     assert!(!are_broken(&text.replace('\n', ".\n")));
-    assert!(!are_broken(&text.replace("\nwas", "\nWas")));
+    assert!(are_broken(&text.replace("\nwas", "\nWas").replace("\nside", "\nSide")));
+    // Headlines, which have room for more.
+    let room = text.replace(" that year the river", "").replace("ever seen before", "seen");
+    assert!(!are_broken(&room.replace("\nwas", "\nWas").replace("\nthey", "\nThey")));
 }
