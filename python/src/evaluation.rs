@@ -155,7 +155,7 @@ pub fn compare<'py>(
     let report = report.map_err(exception)?;
     let class = Class::of(py, "Difference")?;
     let difference = |found: Difference| {
-        let Difference { a, b, difference, interval, p_value } = found;
+        let Difference { scores: [a, b], difference, interval, p_value } = found;
         class.make((a, b, difference, (interval[0], interval[1]), p_value))
     };
     Class::of(py, "Comparison")?.make((

@@ -226,8 +226,8 @@ impl ParameterSpace {
         }
     }
 
-    /// Returns √m for each parameter, `[dimension]`: that of a class of m attributes is √m times the
-    /// weight of each. Parameters of label pairs and boundaries are the weights themselves.
+    /// Returns √m for each parameter, `[dimension]`: that of a class of m attributes is √m times
+    /// the weight of each. Parameters of label pairs and boundaries are the weights themselves.
     pub fn scales(&self) -> Vec<f64> {
         let mut scales = vec![1.0; self.dimension()];
         for block in self.blocks() {

@@ -36,6 +36,7 @@ pub struct PairedBootstrap {
     sentences: Vec<PairCounts>,
     boundaries: PairCounts, // tokens of document boundaries, which are part of every sample
     labelings: [Labeling; 3], // of gold labels and of those of A and B
+    names: Option<[String; 2]>,
 }
 
 /// Counts of a sentence or of a sample; arrays are `[A, B]`.
@@ -85,6 +86,12 @@ impl PairedBootstrap {
     #[must_use]
     pub fn with_labelings(self, gold: &Labeling, predicted: [&Labeling; 2]) -> Self {
         Self { labelings: [gold, predicted[0], predicted[1]].map(Labeling::clone), ..self }
+    }
+
+    /// Names the taggers; by default they are A and B.
+    #[must_use]
+    pub fn with_names(self, names: [String; 2]) -> Self {
+        Self { names: Some(names), ..self }
     }
 
     /// Counts a sentence: its gold labels, and those predicted by A and by B.
@@ -147,6 +154,7 @@ impl PairedBootstrap {
             Difference::new(scores, drawn.iter().map(|d| d[metric]).collect())
         };
         Ok(BootstrapReport {
+            systems: self.names.clone().unwrap_or_else(|| ["A", "B"].map(str::to_owned)),
             tokens: total.tokens,
             sentences: self.sentences.len() as u64,
             samples,
@@ -206,6 +214,8 @@ const LEVELS: [(f64, &str); 3] = [(0.001, "0.1%"), (0.01, "1%"), (0.05, "5%")];
 /// Scores are fractions in 0..=1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BootstrapReport {
+    /// The names of the taggers.
+    pub systems: [String; 2],
     /// Number of tokens, document boundaries included.
     pub tokens: u64,
     /// Number of sentences.
@@ -221,14 +231,20 @@ pub struct BootstrapReport {
     pub accuracy: Difference,
 }
 
+impl BootstrapReport {
+    /// Returns the score that counts, with its name: F1, or the accuracy if the gold labels encode
+    /// no spans.
+    pub fn score(&self) -> (&'static str, Difference) {
+        self.f1.map_or(("accuracy", self.accuracy), |f1| ("F1", f1))
+    }
+}
+
 /// A score of both taggers, and the significance of their difference.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Difference {
-    /// Score of tagger A.
-    pub a: f64,
-    /// Score of tagger B.
-    pub b: f64,
-    /// B − A.
+    /// Scores of the two taggers.
+    pub scores: [f64; 2],
+    /// The second score minus the first.
     pub difference: f64,
     /// 95 % percentile interval of the difference.
     pub interval: [f64; 2],
@@ -240,7 +256,13 @@ impl Difference {
     /// Compares scores `[A, B]`, given the differences of the samples.
     fn new([a, b]: [f64; 2], drawn: Vec<f64>) -> Self {
         let p_value = p_value(&drawn);
-        Self { a, b, difference: b - a, interval: interval(drawn), p_value }
+        Self { scores: [a, b], difference: b - a, interval: interval(drawn), p_value }
+    }
+
+    /// Returns whether the second tagger is worse than the first, significantly at the level of
+    /// 5 %.
+    pub fn is_worse(&self) -> bool {
+        self.difference < 0.0 && self.p_value <= 0.05
     }
 }
 
@@ -267,34 +289,32 @@ impl fmt::Display for BootstrapReport {
             "{} sentences, {} tokens; {} samples, seed {}",
             self.sentences, self.tokens, self.samples, self.seed
         )?;
+        let widths = self.systems.each_ref().map(|name| name.chars().count().max(6));
+        let ([width_a, width_b], [a, b]) = (widths, &self.systems);
         writeln!(
             f,
-            "{:8}  {:>6}  {:>6}  {:>6}  {:>18}  {:>6}",
-            "", "A", "B", "B - A", "95% interval", "p"
+            "{:8}  {a:>width_a$}  {b:>width_b$}  difference  {:>18}  {:>6}",
+            "", "95% interval", "p"
         )?;
-        if let Some(f1) = &self.f1 {
-            row(f, "F1", f1)?;
+        let f1 = self.f1.iter().map(|f1| ("F1", f1));
+        for (name, score) in f1.chain([("accuracy", &self.accuracy)]) {
+            let [[a, b], [low, high]] =
+                [score.scores, score.interval].map(|pair| pair.map(|x| 100.0 * x));
+            writeln!(
+                f,
+                "{name:8}  {a:width_a$.2}  {b:width_b$.2}  {:+10.2}  {:>18}  {:.4}  {}",
+                100.0 * score.difference,
+                format!("[{low:+.2}, {high:+.2}]"),
+                score.p_value,
+                verdict(score, &self.systems)
+            )?;
         }
-        row(f, "accuracy", &self.accuracy)
+        Ok(())
     }
 }
 
-fn row(f: &mut fmt::Formatter<'_>, name: &str, score: &Difference) -> fmt::Result {
-    let [low, high] = score.interval;
-    writeln!(
-        f,
-        "{name:8}  {:6.2}  {:6.2}  {:+6.2}  {:>18}  {:.4}  {}",
-        100.0 * score.a,
-        100.0 * score.b,
-        100.0 * score.difference,
-        format!("[{:+.2}, {:+.2}]", 100.0 * low, 100.0 * high),
-        score.p_value,
-        verdict(score)
-    )
-}
-
-fn verdict(score: &Difference) -> String {
-    let better = if score.difference > 0.0 { "B" } else { "A" };
+fn verdict(score: &Difference, systems: &[String; 2]) -> String {
+    let better = &systems[usize::from(score.difference > 0.0)];
     match LEVELS.iter().find(|(level, _)| score.p_value <= *level) {
         Some((_, level)) if score.difference != 0.0 => {
             format!("{better} is better, significant at the {level} level")
@@ -328,13 +348,13 @@ mod tests {
     #[test]
     fn the_table_names_the_significance_level() {
         let score = |p_value| Difference {
-            a: 0.8467,
-            b: 0.8742,
+            scores: [0.8467, 0.8742],
             difference: 0.0275,
             interval: [0.012, 0.0431],
             p_value,
         };
         let report = BootstrapReport {
+            systems: ["A", "dropout.tagged"].map(str::to_owned),
             tokens: 20,
             sentences: 3,
             samples: 2000,
@@ -342,14 +362,18 @@ mod tests {
             f1: Some(score(0.0009995)),
             accuracy: score(0.2),
         };
+        assert!(!report.accuracy.is_worse());
+        for (difference, p_value, is_worse) in [(-0.1, 0.05, true), (-0.1, 0.051, false)] {
+            assert_eq!(Difference { difference, p_value, ..score(1.0) }.is_worse(), is_worse);
+        }
         assert_eq!(
             report.to_string(),
             "\
 3 sentences, 20 tokens; 2000 samples, seed 1
-               A       B   B - A        95% interval       p
-F1         84.67   87.42   +2.75      [+1.20, +4.31]  0.0010  \
-           B is better, significant at the 0.1% level
-accuracy   84.67   87.42   +2.75      [+1.20, +4.31]  0.2000  no significant difference
+               A  dropout.tagged  difference        95% interval       p
+F1         84.67           87.42       +2.75      [+1.20, +4.31]  0.0010  \
+           dropout.tagged is better, significant at the 0.1% level
+accuracy   84.67           87.42       +2.75      [+1.20, +4.31]  0.2000  no significant difference
 "
         );
     }

@@ -1,42 +1,51 @@
 //! `dropchain compare`
 
 use clap::Args;
-use dropchain_analysis::{PairedBootstrap, gold_labels};
+use dropchain::Result;
+use dropchain::tag::TagOptions;
+use dropchain_analysis::{Difference, PairedBootstrap};
 use dropchain_options::LabelOptions;
+use dropchain_report::Evaluated;
 
 use crate::arguments::{FileName, InputArguments, ThreadArguments};
-use crate::gold_file::GoldFile;
+use crate::exit::CommandError;
+use crate::gold_file::{GoldFile, GoldTagger};
 use crate::outputs::CommandFiles;
-use crate::roles::compared;
+use crate::roles::{compared, distinct_names, is_model};
+use crate::template_arguments::DocumentArguments;
 use crate::{CommandResult, check_stdin_once, print_report};
 
 /// Test whether two taggers differ significantly, by paired bootstrap
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  dropchain tag l2.model test.conll > l2.tagged
-  dropchain tag dropout.model test.conll > dropout.tagged
+  dropchain compare test.conll l2.model dropout.model
   dropchain compare test.conll l2.tagged dropout.tagged
-  dropchain compare test.conll l2.tagged dropout.tagged --json | jq .f1.p_value
+  dropchain compare test.conll old.model new.model --fail-if-worse   # exit code 4
+  dropchain compare test.conll l2.model dropout.model --json | jq .f1.p_value
 
 Each sample draws as many sentences as the corpus has, with replacement, and scores both taggers on
-it. The interval is the central 95% of the differences B - A; the p-value is two-sided (halve it for
-one-sided). Both generalize to new sentences of the same kind of text, not to other kinds.
+it. The interval is the central 95% of the differences, second minus first; the p-value is two-sided
+(halve it for one-sided). Both generalize to new sentences of the same kind of text, not to other
+kinds.
 
---json prints tokens, sentences, samples, seed and, for f1 (if labels encode spans) and accuracy:
-a, b, difference, interval and p_value.")]
+--json prints systems, tokens, sentences, samples, seed and, for f1 (if labels encode spans) and
+accuracy: scores, difference, interval and p_value.")]
 pub struct CompareCommand {
     /// Gold labels
     gold: FileName,
-    /// Predictions of tagger A
+    /// Model or predictions of the first tagger
     ///
-    /// The labels are the last column of CoNLL files (as written by `tag`), the label column of
-    /// CoNLL-U files, or the labels of JSON lines.
-    #[arg(value_name = "PRED_A")]
+    /// The labels of predictions are the last column of CoNLL files (as written by `tag`), the
+    /// label column of CoNLL-U files, or the labels of JSON lines.
+    #[arg(value_name = "MODEL|PRED")]
     a: FileName,
-    /// Predictions of tagger B
-    #[arg(value_name = "PRED_B")]
+    /// Model or predictions of the second tagger
+    #[arg(value_name = "MODEL|PRED")]
     b: FileName,
+    /// Exit with code 4 if the second is significantly worse in F1, or else accuracy (p <= 0.05)
+    #[arg(long)]
+    fail_if_worse: bool,
     /// Number of bootstrap samples
     #[arg(long, default_value_t = PairedBootstrap::SAMPLES, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
@@ -56,30 +65,67 @@ pub struct CompareCommand {
     /// Print no notices
     #[arg(long)]
     quiet: bool,
+    #[command(flatten)]
+    document: DocumentArguments,
 }
 
 impl CompareCommand {
     pub fn run(&self) -> CommandResult {
-        check_stdin_once([&self.gold, &self.a, &self.b])?;
-        CommandFiles::default().read([&self.gold, &self.a, &self.b]).check()?;
+        let files = [&self.gold, &self.a, &self.b];
+        check_stdin_once(files)?;
+        CommandFiles::default().read(files).check()?;
         self.threads.start_pool()?;
-        let [gold, a, b] = compared([&self.gold, &self.a, &self.b], self.quiet)?;
-        let gold = GoldFile::read(gold, (&self.input, self.quiet), &self.labels)?;
-        let (a, labels_a) = gold.predictions(a, &self.input)?;
-        let (b, labels_b) = gold.predictions(b, &self.input)?;
-        gold.say_reading();
-        let mut bootstrap =
-            PairedBootstrap::new().with_labelings(&gold.labeling, [&labels_a, &labels_b]);
-        let predicted = a.sentences.iter().zip(&b.sentences);
-        for (gold, (in_a, in_b)) in gold.corpus.iter().zip(predicted) {
-            if gold.layout.document_start {
-                bootstrap.add_document_start();
-            } else {
-                let predicted = [&*a.columns.labels(in_a)?, &b.columns.labels(in_b)?];
-                bootstrap.add(&gold_labels(gold)?, predicted)?;
-            }
+        let [gold, a, b] = compared(files, self.quiet)?;
+        if is_model(a) && is_model(b) {
+            check_stdin_once([gold; 2])?;
         }
+        let bootstrap = self.evaluated(gold, [a, b])?.bootstrap([0, 1])?;
         let report = bootstrap.run(self.samples, self.seed)?;
-        print_report(self.json, &report, || report.to_string())
+        print_report(self.json, &report, || report.to_string())?;
+        let (metric, difference) = report.score();
+        let Difference { scores: [a, b], p_value, .. } = difference;
+        let [first, second] = &report.systems;
+        match self.fail_if_worse && difference.is_worse() {
+            true => Err(CommandError::Missed(format!(
+                "{second} is significantly worse than {first}: {metric} {b:.4}, not {a:.4}, p = \
+                 {p_value:.4} (--fail-if-worse)"
+            ))),
+            false => Ok(()),
+        }
+    }
+
+    /// Tags the gold file with models, and reads predictions.
+    fn evaluated(&self, gold: &FileName, systems: [&FileName; 2]) -> Result<Evaluated> {
+        let file = match systems.into_iter().all(is_model) {
+            true => None,
+            false => Some(GoldFile::read(gold, (&self.input, self.quiet), &self.labels)?),
+        };
+        let mut quiet = self.quiet || file.is_some();
+        let names = distinct_names(systems.into_iter());
+        let [a, b] = systems;
+        let mut system = |system, name| match &file {
+            Some(file) if !is_model(system) => {
+                let (evaluated, labelings) = file.evaluate(name, system, &self.input)?;
+                Ok(evaluated.with_corpus(file.corpus.clone(), labelings))
+            }
+            _ => self.tag(system, name, gold, std::mem::replace(&mut quiet, true)),
+        };
+        let mut all = system(a, &names[0])?;
+        all.join(system(b, &names[1])?)?;
+        file.iter().for_each(GoldFile::say_reading);
+        Ok(all)
+    }
+
+    /// Tags the gold file; says how it is read unless `quiet`.
+    fn tag(&self, model: &FileName, name: &str, gold: &FileName, quiet: bool) -> Result<Evaluated> {
+        let (input, labels) = ((&self.input, quiet), (&self.labels, self.document));
+        let tagger = GoldTagger::open(model, gold, input, labels)?;
+        let detector = self.labels.detector();
+        let (evaluated, labelings) =
+            tagger.evaluate(name, TagOptions::default(), (&detector, quiet))?;
+        if quiet && !self.quiet {
+            tagger.warn_of_unknown(&labelings[0]);
+        }
+        Ok(evaluated.with_corpus(tagger.corpus, labelings))
     }
 }

@@ -48,6 +48,7 @@ Examples:
   dropchain eval annotator-a.conll annotator-b.conll           # agreement, Cohen's kappa
   dropchain eval ner.model dev.conll --errors --error-type PER --max-errors 50
   dropchain eval ner.model test.conll --json | jq .f1
+  dropchain eval ner.model test.conll --fail-under 0.68        # a quality gate: exit code 4
   # Which --threshold of `tag` is right?
   dropchain eval ner.model dev.conll --thresholds --figure thresholds.svg
   # How much does it suffer when attributes or columns are missing?
@@ -81,6 +82,9 @@ pub struct EvalCommand {
     confusion: bool,
     #[command(flatten)]
     errors: ErrorArguments,
+    /// Exit with code 4 if the score, F1 or else accuracy, is below this, such as 0.68
+    #[arg(long, value_name = "SCORE", conflicts_with_all = ["damage", "thresholds"])]
+    fail_under: Option<ScoreLimit>,
     /// Print JSON, with scores as fractions
     #[arg(long)]
     json: bool,
@@ -165,7 +169,8 @@ impl EvalCommand {
         match self.json {
             true => print_json(&self.json(&evaluation, errors)?),
             false => self.print(&evaluation, errors.as_ref(), of_annotators),
-        }
+        }?;
+        self.fail_under.map_or(Ok(()), |limit| limit.check(&evaluation))
     }
 
     fn print(
@@ -289,6 +294,42 @@ impl EvalCommand {
             evaluation.add(gold, predicted)
         })?;
         Ok((evaluation, errors))
+    }
+}
+
+/// The lowest score that is good enough.
+#[derive(Clone, Copy, Debug)]
+struct ScoreLimit(f64);
+
+impl ScoreLimit {
+    fn check(self, evaluation: &Evaluation) -> CommandResult {
+        let (name, score) = match evaluation.has_spans() {
+            true => ("F1", evaluation.f1()),
+            false => ("accuracy", evaluation.accuracy()),
+        };
+        // A score that is lower looks lower.
+        let shown = (1e4 * score).floor() / 1e4;
+        match score < self.0 {
+            true => Err(CommandError::Missed(format!(
+                "the {name} is {shown:.4}; expected {} or more (--fail-under)",
+                self.0
+            ))),
+            false => Ok(()),
+        }
+    }
+}
+
+impl FromStr for ScoreLimit {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text.parse() {
+            Ok(limit) if (0.0..=1.0).contains(&limit) => Ok(Self(limit)),
+            Ok(percent) if percent > 1.0 && percent <= 100.0 => {
+                Err(format!("expected a fraction: {} for {percent} %", percent / 100.0))
+            }
+            _ => Err("expected a fraction from 0 to 1, such as 0.68".to_owned()),
+        }
     }
 }
 

@@ -5,10 +5,11 @@ use dropchain::corpus::{Corpus, Format, Reader};
 use dropchain::label::{Detected, Labeling, PlainLabels, SchemeDetector};
 use dropchain::model::Header;
 use dropchain::sentence::JoinedColumns;
-use dropchain::tag::Tagger;
-use dropchain_analysis::{Predictions, joined_columns, knows_none};
+use dropchain::tag::{TagOptions, Tagger};
+use dropchain_analysis::{Predictions, joined_columns, knows_none, tag_gold};
 use dropchain_formats::InputFormat;
 use dropchain_options::LabelOptions;
+use dropchain_report::Evaluated;
 
 use crate::arguments::{FileName, InputArguments};
 use crate::model_columns::ModelColumns;
@@ -49,14 +50,39 @@ impl GoldTagger {
             let lines = reading(&self.file, &detected, PlainLabels::Spans);
             lines.iter().for_each(|line| notice(line));
         }
-        if !quiet && knows_none(header, &self.corpus, &detected.labeling) {
+        if !quiet {
+            self.warn_of_unknown(&detected.labeling);
+        }
+        [detected.labeling, predicted]
+    }
+
+    /// Warns if the model knows none of the gold labels, which are read so.
+    pub fn warn_of_unknown(&self, gold: &Labeling) {
+        if knows_none(self.tagger.model().header(), &self.corpus, gold) {
             notice(&format!(
                 "warning: {}: the model knows none of the gold labels; check the label column \
                  (--label)",
                 self.file
             ));
         }
-        [detected.labeling, predicted]
+    }
+
+    /// Tags the gold file, as a system of this name. Also returns how gold labels and predictions
+    /// encode spans; the sentences are still to be set.
+    pub fn evaluate(
+        &self,
+        name: &str,
+        options: TagOptions,
+        (detector, quiet): (&SchemeDetector, bool),
+    ) -> Result<(Evaluated, [Labeling; 2])> {
+        let record = self.tagger.model().header().provenance.training();
+        let warning = record.and_then(|record| record.warning_of_noise());
+        let mut evaluated = Evaluated::new(name).with_warning_of_noise(warning);
+        tag_gold(&self.tagger, &self.corpus, options, None, &mut |labels, tagged| {
+            evaluated.add(labels, &tagged.labels, |t, label| tagged.marginal(t, label));
+            Ok(())
+        })?;
+        Ok((evaluated, self.labelings(detector, quiet)))
     }
 
     /// Returns the columns that the labels of the model or the gold labels join, if they join
@@ -97,6 +123,23 @@ impl<'a> GoldFile<'a> {
     /// Says how the labels are read, which is of interest once all files are.
     pub fn say_reading(&self) {
         self.reading.iter().for_each(|line| notice(line));
+    }
+
+    /// Reads predictions, as those of a system of this name. Also returns how gold labels and
+    /// predictions encode spans; the sentences are still to be set.
+    pub fn evaluate(
+        &self,
+        name: &str,
+        predictions: &FileName,
+        input: &InputArguments,
+    ) -> Result<(Evaluated, [Labeling; 2])> {
+        let (predicted, labeling) = self.predictions(predictions, input)?;
+        let mut evaluated = Evaluated::new(name);
+        predicted.visit(&self.corpus, |_, labels, own, predictions| {
+            evaluated.add(labels, predictions, predicted.columns.probabilities(own));
+            Ok(())
+        })?;
+        Ok((evaluated, [self.labeling.clone(), labeling]))
     }
 
     /// Reads predictions for the same sentences, and returns how their labels are read.

@@ -9,7 +9,7 @@ use dropchain::label::Labeling;
 use dropchain::sentence::LineRules;
 use dropchain::tag::TagOptions;
 use dropchain::{Error, Place, Result};
-use dropchain_analysis::{PredictedColumns, tag_gold};
+use dropchain_analysis::PredictedColumns;
 use dropchain_options::LabelOptions;
 use dropchain_report::{Evaluated, Report, count_words, training_sample};
 
@@ -17,6 +17,7 @@ use crate::arguments::{FileName, InputArguments, Switch, ThreadArguments};
 use crate::gold_file::{GoldFile, GoldTagger};
 use crate::outputs::{CommandFiles, OutputKind, ResultFile};
 use crate::progress::Progress;
+use crate::roles::distinct_names;
 use crate::template_arguments::DocumentArguments;
 use crate::{CommandError, CommandResult, check_stdin_once, interrupt, print_exact};
 
@@ -166,11 +167,14 @@ impl ReportCommand {
     /// Reads and tags the files to evaluate; `None` without any.
     fn evaluated(&self) -> Result<Evaluation> {
         let gold = self.gold.as_ref();
-        let models = self.model.iter().filter_map(|model| Some(self.tag(model, gold?)));
-        let read = self.predictions.iter().map(|predictions| {
+        let names = distinct_names(self.model.iter().chain(&self.predictions));
+        let (of_models, others) = names.split_at(self.model.len());
+        let models = self.model.iter().zip(of_models);
+        let models = models.filter_map(|(model, name)| Some(self.tag(name, model, gold?)));
+        let read = self.predictions.iter().zip(others).map(|(predictions, name)| {
             let read = match gold {
-                Some(gold) => self.read_predictions(predictions, gold),
-                None => self.read_both(predictions),
+                Some(gold) => self.read_predictions(name, predictions, gold),
+                None => self.read_both(name, predictions),
             };
             Ok((read?, None))
         });
@@ -185,7 +189,12 @@ impl ReportCommand {
     }
 
     /// Tags a gold file with a model, and a part of the training data.
-    fn tag(&self, model: &FileName, gold: &FileName) -> Result<(Evaluated, Option<ReadOptions>)> {
+    fn tag(
+        &self,
+        name: &str,
+        model: &FileName,
+        gold: &FileName,
+    ) -> Result<(Evaluated, Option<ReadOptions>)> {
         let mut tagger = GoldTagger::open(
             model,
             gold,
@@ -194,7 +203,7 @@ impl ReportCommand {
         )?;
         let header = tagger.tagger.model().header();
         let read = header.read_options(Format::Conll, self.input.read_options());
-        let (evaluated, labelings) = self.tag_gold(&tagger, model, false)?;
+        let (evaluated, labelings) = self.tag_gold(&tagger, name, false)?;
         // Words are counted of any training data: what cannot be scored has no score.
         let sample = match self.train.is_empty() || self.train.iter().any(|file| &**file == "-") {
             true => None,
@@ -206,7 +215,7 @@ impl ReportCommand {
         if tagger.corpus.is_empty() {
             return Ok((evaluated, Some(read)));
         }
-        let evaluated = match self.tag_gold(&tagger, model, true) {
+        let evaluated = match self.tag_gold(&tagger, name, true) {
             Ok((training, labelings)) => {
                 let training = training.with_corpus(tagger.corpus, labelings);
                 evaluated.with_training(&training, is_more)?
@@ -229,32 +238,24 @@ impl ReportCommand {
             marginals: !is_training,
             ..TagOptions::default()
         };
-        let record = tagger.tagger.model().header().provenance.training();
-        let warning = record.and_then(|record| record.warning_of_noise());
-        let mut evaluated = Evaluated::new(name).with_warning_of_noise(warning);
-        tag_gold(&tagger.tagger, &tagger.corpus, options, None, &mut |labels, tagged| {
-            evaluated.add(labels, &tagged.labels, |t, label| tagged.marginal(t, label));
-            Ok(())
-        })?;
-        let labelings = tagger.labelings(&self.labels.detector(), self.quiet || is_training);
-        Ok((evaluated, labelings))
+        tagger.evaluate(name, options, (&self.labels.detector(), self.quiet || is_training))
     }
 
     /// Reads predictions and gold labels from two files.
-    fn read_predictions(&self, predictions: &FileName, gold: &FileName) -> Result<Evaluated> {
+    fn read_predictions(
+        &self,
+        name: &str,
+        predictions: &FileName,
+        gold: &FileName,
+    ) -> Result<Evaluated> {
         let gold = GoldFile::read(gold, (&self.input, self.quiet), &self.labels)?;
-        let (predicted, labeling) = gold.predictions(predictions, &self.input)?;
+        let (evaluated, labelings) = gold.evaluate(name, predictions, &self.input)?;
         gold.say_reading();
-        let mut evaluated = Evaluated::new(predictions);
-        predicted.visit(&gold.corpus, |_, labels, own, predictions| {
-            evaluated.add(labels, predictions, predicted.columns.probabilities(own));
-            Ok(())
-        })?;
-        Ok(evaluated.with_corpus(gold.corpus, [gold.labeling, labeling]))
+        Ok(evaluated.with_corpus(gold.corpus, labelings))
     }
 
     /// Reads predictions and gold labels from the last columns of one file, as conlleval does.
-    fn read_both(&self, file: &FileName) -> Result<Evaluated> {
+    fn read_both(&self, name: &str, file: &FileName) -> Result<Evaluated> {
         if let Some(label) = self.input.label.as_deref().filter(|l| l.contains('+')) {
             return Err(Error::parameter(format!(
                 "--label {label}: labels that join columns are in several columns of {file}; \
@@ -269,7 +270,7 @@ impl ReportCommand {
         };
         let corpus = Corpus::read([file], &options)?;
         let columns = PredictedColumns::of(&corpus, true);
-        let mut evaluated = Evaluated::new(file);
+        let mut evaluated = Evaluated::new(name);
         let mut sentences = corpus.iter().filter(|s| !s.layout.document_start).peekable();
         if sentences.peek().is_none() {
             return Err(Error::input(Place::file(&**file), "found no sentences"));

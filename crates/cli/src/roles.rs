@@ -109,34 +109,70 @@ impl<'a> Scoring<'a> {
     }
 }
 
-/// Returns the gold file and the predictions of two taggers among three files: by their order,
-/// unless the contents tell otherwise, which is said.
+/// Returns the gold file, and the models or predictions of two taggers, among three files: by their
+/// order, unless the contents tell otherwise, which is said.
 ///
 /// # Errors
 ///
-/// One is a model.
+/// All are models.
 pub fn compared(files: [&FileName; 3], quiet: bool) -> Result<[&FileName; 3]> {
-    if let Some(model) = files.into_iter().find(|file| is_model(file)) {
-        let other = files.into_iter().find(|file| !is_model(file));
-        let other = other.map_or("FILE", |file| &**file);
-        return Err(Error::parameter(format!(
-            "{model} is a model; expected predictions: dropchain tag {model} {other} > \
-             {model}.tagged"
-        )));
-    }
     let [gold, a, b] = files;
-    let mut orders = [files, [a, gold, b], [b, gold, a]].into_iter();
-    let by_content = orders.find(|[gold, a, b]| extends(a, gold) && extends(b, gold));
-    let order = by_content.unwrap_or(files);
+    let mut orders = vec![files, [a, gold, b], [b, gold, a]];
+    orders.retain(|order| !is_model(order[0]));
+    let Some(&first) = orders.first() else {
+        return Err(Error::parameter(
+            "three models; expected a file with gold labels: dropchain compare GOLD SYSTEM SYSTEM",
+        ));
+    };
+    let is_of = |system: &FileName, gold: &FileName| is_model(system) || extends(system, gold);
+    let order = orders.into_iter().find(|[gold, a, b]| is_of(a, gold) && is_of(b, gold));
+    let order = order.unwrap_or(first);
     if order != files && !quiet {
         let [gold, a, b] = order;
-        notice(&format!("{gold} has the gold labels; A is {a}, B is {b}"));
+        notice(&format!("{gold} has the gold labels for {a} and {b}"));
     }
     Ok(order)
+}
+
+/// Returns names of files that tell them apart: those in their folders, or else as they were given,
+/// and numbered if that is the same.
+pub fn distinct_names<'a>(files: impl Iterator<Item = &'a FileName>) -> Vec<String> {
+    let files: Vec<&FileName> = files.collect();
+    let short = |file: &FileName| {
+        let name = AsRef::<Path>::as_ref(file).file_name();
+        name.map_or_else(|| file.to_string(), |name| name.to_string_lossy().into_owned())
+    };
+    let count = |is_same: &dyn Fn(&FileName) -> bool| files.iter().filter(|f| is_same(f)).count();
+    let names = files.iter().enumerate().map(|(i, &file)| match short(file) {
+        name if count(&|other| short(other) == name) == 1 => name,
+        _ if count(&|other| other == file) == 1 => file.to_string(),
+        _ => format!("{file} ({})", i + 1),
+    });
+    names.collect()
 }
 
 /// Opens a file that can be read twice.
 fn open(path: &Path) -> Option<BufReader<File>> {
     let file = path.is_file().then(|| File::open(path).ok())?;
     file.map(BufReader::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+
+    #[test]
+    fn names_tell_files_apart() {
+        for (files, names) in [
+            (["a/l2.model", "b/drop.model"], ["l2.model", "drop.model"]),
+            (["a/ner.model", "b/ner.model"], ["a/ner.model", "b/ner.model"]),
+            (["a/ner.model", "a/ner.model"], ["a/ner.model (1)", "a/ner.model (2)"]),
+            (["-", ".."], ["-", ".."]),
+        ] {
+            let files = files.map(|file| FileName::from(OsString::from(file)));
+            assert_eq!(distinct_names(files.iter()), names);
+        }
+    }
 }

@@ -217,7 +217,7 @@ fn a_model_that_cannot_be_saved_is_an_error_that_names_it() {
     drop(stdin);
     let output = finish(child, line);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(output.stderr.contains("out/new: No such file"), "{output:?}");
+    assert!(output.stderr.contains("out/new: there is no folder out"), "{output:?}");
 }
 
 #[cfg(target_os = "linux")]

@@ -199,8 +199,8 @@ impl CommandFiles {
     /// # Errors
     ///
     /// An input does not exist or cannot be read; an output is an input, another output or `-`, or
-    /// exists and must not; an input or an output is the file that standard output goes to, or would
-    /// replace a file of another kind.
+    /// exists and must not; an input or an output is the file that standard output goes to, or
+    /// would replace a file of another kind.
     pub fn check(&self) -> Result<()> {
         self.inputs.iter().chain(&self.models).try_for_each(|path| check_readable(path))?;
         let inputs: Vec<_> = (self.inputs.iter().chain(&self.models))

@@ -50,11 +50,9 @@ impl Significance {
         let mut metric = "accuracy";
         let mut pairs = Vec::new();
         for (a, b) in tested {
-            let report = bootstrap(all, [a, b])?.run(PairedBootstrap::SAMPLES, SEED)?;
-            if report.f1.is_some() {
-                metric = "F1";
-            }
-            let difference = report.f1.unwrap_or(report.accuracy);
+            let report = all.bootstrap([a, b])?.run(PairedBootstrap::SAMPLES, SEED)?;
+            let (name, difference) = report.score();
+            metric = name;
             pairs.push(PairDifference { a, b, difference, adjusted: 1.0 });
         }
         let p_values: Vec<f64> = pairs.iter().map(|p| p.difference.p_value).collect();
@@ -139,19 +137,27 @@ pub fn interval(all: &Evaluated, system: usize) -> Result<Option<[f64; 2]>> {
     if all.gold.is_empty() {
         return Ok(None);
     }
-    bootstrap(all, [system; 2])?.interval(PairedBootstrap::SAMPLES, SEED).map(Some)
+    all.bootstrap([system; 2])?.interval(PairedBootstrap::SAMPLES, SEED).map(Some)
 }
 
-/// Returns the test of two systems.
-fn bootstrap(all: &Evaluated, pair: [usize; 2]) -> Result<PairedBootstrap> {
-    let [a, b] = pair.map(|i| &all.systems[i]);
-    let mut bootstrap =
-        PairedBootstrap::new().with_labelings(&all.gold_labeling, [&a.labeling, &b.labeling]);
-    for (_, number) in all.sentences() {
-        match number {
-            Some(i) => bootstrap.add(&all.gold[i], [&a.labels[i], &b.labels[i]])?,
-            None => bootstrap.add_document_start(),
+impl Evaluated {
+    /// Returns the test of two systems, by their numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`](dropchain::Error::Parameter): a sentence has fewer or more predictions
+    /// than gold labels.
+    pub fn bootstrap(&self, pair: [usize; 2]) -> Result<PairedBootstrap> {
+        let [a, b] = pair.map(|i| &self.systems[i]);
+        let mut bootstrap = PairedBootstrap::new()
+            .with_labelings(&self.gold_labeling, [&a.labeling, &b.labeling])
+            .with_names([a.name.clone(), b.name.clone()]);
+        for (_, number) in self.sentences() {
+            match number {
+                Some(i) => bootstrap.add(&self.gold[i], [&a.labels[i], &b.labels[i]])?,
+                None => bootstrap.add_document_start(),
+            }
         }
+        Ok(bootstrap)
     }
-    Ok(bootstrap)
 }

@@ -423,8 +423,8 @@ pub fn comparison_text(report: &BootstrapReport) -> String {
     format!(
         "\nthe other model: accuracy {}%; difference {:+.2} ({:+.2} to {:+.2}), p = {:.4} by {} \
          resamples\n",
-        percent(accuracy.b),
-        100.0 * (accuracy.a - accuracy.b),
+        percent(accuracy.scores[1]),
+        -100.0 * accuracy.difference,
         -100.0 * accuracy.interval[1],
         -100.0 * accuracy.interval[0],
         accuracy.p_value,
