@@ -80,9 +80,10 @@ impl TagCommand {
     pub fn run(&self) -> CommandResult {
         self.input.check("tag", &self.model)?;
         let inputs = self.input.files()?;
+        let goes_on = self.output.batch.keep_going; // it names what is missing at the end
         CommandFiles::default()
             .read([&self.model])
-            .read(&inputs)
+            .read(inputs.iter().filter(|file| !goes_on || AsRef::<Path>::as_ref(file).exists()))
             .read(self.input.other_files())
             .check()?;
         self.output.check(inputs.len())?;
