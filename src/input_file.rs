@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use flate2::bufread::MultiGzDecoder;
 
 use crate::error::{Error, Result};
+use crate::source_file::SourceFile;
 
 /// The first two bytes of a gzip file.
 pub const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -157,6 +158,15 @@ impl InputFile {
     }
 }
 
+/// The text of a file, and its name and checksum.
+#[derive(Debug)]
+pub struct TextFile {
+    /// The text: decompressed, and as much of it as was asked for.
+    pub text: String,
+    /// The file.
+    pub source: SourceFile,
+}
+
 /// Reads a text file of at most `limit` bytes.
 ///
 /// `what` describes the expected contents in error messages.
@@ -165,13 +175,13 @@ impl InputFile {
 ///
 /// [`Error::Io`] if it cannot be read, is a directory or a pipe that no program writes to, is not
 /// UTF-8 or is larger than `limit`.
-pub fn read_text(path: &Path, limit: usize, what: &str) -> Result<String> {
-    let text = read_text_prefix(path, limit + 1, what)?;
-    if text.len() > limit {
+pub fn read_text(path: &Path, limit: usize, what: &str) -> Result<TextFile> {
+    let file = read_text_prefix(path, limit + 1, what)?;
+    if file.text.len() > limit {
         let message = format!("has more than {limit} bytes; expected {what}");
         return Err(unexpected(path, message));
     }
-    Ok(text)
+    Ok(file)
 }
 
 /// Reads the beginning of a text file, which gzip may have compressed: at most `limit` bytes, and
@@ -180,17 +190,18 @@ pub fn read_text(path: &Path, limit: usize, what: &str) -> Result<String> {
 /// # Errors
 ///
 /// The errors of [`read_text`], except for the size.
-pub fn read_text_prefix(path: &Path, limit: usize, what: &str) -> Result<String> {
+pub fn read_text_prefix(path: &Path, limit: usize, what: &str) -> Result<TextFile> {
+    let source = SourceFile::from(path.to_string_lossy());
     let mut file = InputFile::open(path, what)?;
+    let start = file.peek(GZIP.len())?.to_vec();
+    let stream = BufReader::new(source.reader(start.chain(&file.file)));
+    let stream: &mut dyn Read = match start == GZIP {
+        true => &mut MultiGzDecoder::new(stream),
+        false => &mut { stream },
+    };
     let mut bytes = Vec::new();
-    match file.peek(GZIP.len())? == GZIP {
-        true => {
-            let decoder = MultiGzDecoder::new(BufReader::new(GZIP.chain(&file.file)));
-            let read = decoder.take(limit as u64).read_to_end(&mut bytes);
-            read.map_err(|e| Error::io(path, e))?;
-        }
-        false => file.read_up_to(limit as u64, &mut bytes)?,
-    }
+    let read = stream.take(limit as u64).read_to_end(&mut bytes);
+    read.map_err(|e| Error::io(path, e))?;
     if bytes.is_empty() && file.length().is_none() {
         let message = format!("is empty, or a pipe that no program writes to; expected {what}");
         return Err(unexpected(path, message));
@@ -205,7 +216,7 @@ pub fn read_text_prefix(path: &Path, limit: usize, what: &str) -> Result<String>
         }
     };
     bytes.truncate(valid);
-    Ok(String::from_utf8(bytes).unwrap_or_default())
+    Ok(TextFile { text: String::from_utf8(bytes).unwrap_or_default(), source })
 }
 
 /// Returns the error for a file that is not what was expected.
@@ -239,17 +250,18 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::source_file::Checksum;
 
     #[test]
     fn text_is_read_up_to_the_limit_and_characters_are_not_split() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("text");
         fs::write(&path, "aé€").unwrap();
-        assert_eq!(read_text(&path, 6, "text").unwrap(), "aé€");
+        assert_eq!(read_text(&path, 6, "text").unwrap().text, "aé€");
         let error = read_text(&path, 5, "text").unwrap_err().to_string();
         assert!(error.ends_with("text: has more than 5 bytes; expected text"), "{error}");
         for (limit, expected) in [(6, "aé€"), (5, "aé"), (3, "aé"), (2, "a"), (0, "")] {
-            assert_eq!(read_text_prefix(&path, limit, "text").unwrap(), expected);
+            assert_eq!(read_text_prefix(&path, limit, "text").unwrap().text, expected);
         }
     }
 
@@ -262,8 +274,10 @@ mod tests {
         io::Write::write_all(&mut encoder, &[b'a'; 1 << 20]).unwrap();
         let compressed = encoder.finish().unwrap();
         fs::write(&path, [&compressed[..], &compressed].concat()).unwrap();
-        assert_eq!(read_text_prefix(&path, 100, "text").unwrap(), "a".repeat(100));
-        assert_eq!(read_text(&path, 2 << 20, "text").unwrap().len(), 2 << 20);
+        assert_eq!(read_text_prefix(&path, 100, "text").unwrap().text, "a".repeat(100));
+        let file = read_text(&path, 2 << 20, "text").unwrap();
+        assert_eq!(file.text.len(), 2 << 20);
+        assert_eq!(file.source.checksum(), Some(Checksum::of_file(&path).unwrap()));
         let error = read_text(&path, 1 << 20, "text").unwrap_err().to_string();
         assert!(error.contains("has more than 1048576 bytes"), "{error}");
         fs::write(&path, &compressed[..500]).unwrap();

@@ -16,6 +16,8 @@ pub mod aligned;
 pub mod atomic_file;
 #[path = "chain/mod.rs"]
 pub mod chain;
+#[path = "date.rs"]
+pub mod date;
 #[path = "extract/mod.rs"]
 pub mod extract;
 #[path = "fingerprint.rs"]

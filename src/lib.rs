@@ -68,6 +68,7 @@ mod error;
 mod exact_sum;
 mod name_list;
 mod second_pass;
+mod source_file;
 
 use kernel::{
     aligned, chain, extract, fingerprint, ids, input_file, interrupt, math, memory, random, simd,

@@ -63,7 +63,7 @@ pub fn cluster<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Boun
     let paths = &arguments.paths[..];
     let is_followed = arguments.observer.is_some();
     let work = |job: &Job<'_, (usize, usize)>| {
-        let mut text = read_cluster_text(paths, &options, &mut |_| ())?;
+        let (mut text, _) = read_cluster_text(paths, &options, &mut |_| ())?;
         for sentence in &sentences {
             add(sentence, &mut text)?;
         }

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use dropchain::sentence::{Attributes, Schema, TokenLabel};
+use dropchain::sentence::{Attributes, Schema, SourceFile, TokenLabel};
 use dropchain::{MemoryLimit, Sentence};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ use crate::tokens::{FeatureSink, Place, Tokens};
 static WORDS: LazyLock<Arc<Schema>> = LazyLock::new(|| Arc::new(Schema::words()));
 static FEATURES: LazyLock<Arc<Schema>> =
     LazyLock::new(|| Arc::new(Schema::new(Vec::new(), None).expect("no names collide")));
-static FILES: LazyLock<[Arc<str>; 2]> = LazyLock::new(|| [SENTENCE, ROW].map(Arc::from));
+static FILES: LazyLock<[SourceFile; 2]> = LazyLock::new(|| [SENTENCE, ROW].map(SourceFile::from));
 
 /// The largest value that training takes.
 const MAX_VALUE: f64 = 1e30;
@@ -156,7 +156,7 @@ impl SentenceReader {
 
     fn new_sentence(&self, schema: &Arc<Schema>) -> Sentence {
         let file = &FILES[usize::from(self.unit != Unit::Sentence)];
-        Sentence::new(Arc::clone(schema), Arc::clone(file))
+        Sentence::new(Arc::clone(schema), file.clone())
     }
 
     /// Returns the number of token `t` of a sentence.

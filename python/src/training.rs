@@ -19,6 +19,7 @@ use dropchain_report::log::{Header, Record as Line};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde_json::{Map, Value, json};
 
 use crate::corpus::PyCorpus;
 use crate::error::{exception, in_python, warn};
@@ -26,7 +27,7 @@ use crate::fields::fields;
 use crate::inputs;
 use crate::job::{self, Finished, Job};
 use crate::json::object;
-use crate::options::train_options;
+use crate::options::{given_options, train_options};
 use crate::tagger::PyTagger;
 use crate::template::PyTemplate;
 
@@ -57,6 +58,20 @@ pub struct Arguments<'py> {
     pub checkpoint_seconds: Option<f64>,
     pub resume: bool,
     pub observer: Option<Bound<'py, PyAny>>,
+    /// The other arguments as options of the command line, in JSON.
+    pub record: String,
+}
+
+impl Arguments<'_> {
+    /// Returns the run as the command line records it.
+    fn config(&self) -> PyResult<Value> {
+        let mut options: Map<String, Value> =
+            serde_json::from_str(&self.record).unwrap_or_default();
+        for (name, value) in given_options(&self.options)? {
+            options.insert(name.replace('_', "-"), value.into());
+        }
+        Ok(json!({"command": "train", "options": options}))
+    }
 }
 
 /// The models that training continues from.
@@ -301,7 +316,13 @@ pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<
         (event, Some(observer)) => observe(observer, event),
         _ => Ok(ControlFlow::Continue(())),
     };
-    let finished = job::run(py, threads, work, handle)?;
+    let mut finished = job::run(py, threads, work, handle)?;
+    if let Ok((trained, _)) = &mut finished.result
+        // A model is not lost for its record.
+        && let Ok(recorded) = trained.model.with_config(&arguments.config()?)
+    {
+        trained.model = recorded;
+    }
     outcome(py, finished, &settings)
 }
 

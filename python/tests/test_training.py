@@ -84,6 +84,29 @@ def test_files_have_options(tmp_path):
     assert result.tagger.tag([("rain", "NN")]) == ["O"]
 
 
+def test_models_say_what_they_were_trained_on(tmp_path, sample):
+    path = tmp_path / "train.conll"
+    path.write_text("Ada B-PER\nleft O\n", encoding="utf-8")
+    names = tmp_path / "names.txt"
+    names.write_text("Ada\n", encoding="utf-8")
+    options = {"template": "minimal", "gazetteers": names, "note": "by hand", **SMALL}
+    tagger = train(path, columns="word,ner", **options).tagger
+    info = tagger.info
+    files = [(file["role"], file["name"], file["bytes"]) for file in info["files"]]
+    assert files == [("train", str(path), 17), ("resource", str(names), 4)]
+    recorded = info["config"]["options"]
+    assert recorded["input"] == [str(path)] and recorded["columns"] == ["word", "ner"]
+    assert (recorded["note"], recorded["max-iterations"]) == ("by hand", "20")
+    pairs = [(sample[:n].words, sample[:n].labels) for n in (4, 4, 5)]
+    frames = [train(pair, template="minimal", dev=0.5, **SMALL).tagger for pair in pairs]
+    files = [frame.info["files"] for frame in frames]
+    assert [(file["role"], file["name"]) for file in files[0]] == [
+        ("train", "in memory"), ("dev", "in memory")
+    ]
+    assert files[0] == files[1] != files[2]
+    assert frames[0].info["config"]["options"]["dev"] == ["50%"]
+
+
 def test_features_are_dicts_or_lists_of_strings():
     tagger = train((X, Y), **SMALL).tagger
     assert tagger.template is None and tagger.columns is None

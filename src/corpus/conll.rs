@@ -8,7 +8,6 @@
 //! cells may be those of CSV, and columns of places end sentences.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use super::column_layout::ColumnLayout;
 use super::columns::{DOCUMENT_START, OUTSIDE, row_cells, split_blanks};
@@ -20,7 +19,7 @@ use super::read_report::Repair;
 use super::sentence_weight::{PendingWeight, check_comment_inside};
 use super::sheet::Sheet;
 use crate::error::Result;
-use crate::sentence::{LineRules, Sentence, Separation};
+use crate::sentence::{LineRules, Sentence, Separation, SourceFile};
 
 /// Fills the missing cells of a `-DOCSTART-` line, as in the CoNLL-2003 shared task.
 const FILLER: &str = "-X-";
@@ -288,7 +287,7 @@ fn keep_extra_line(sentence: &mut Sentence, line: &InputLine) {
 
 /// The sentence for a `-DOCSTART-` line, padded or truncated to the columns of the file. Blanks
 /// before the mark are no cells.
-fn boundary(text: &str, file: &Arc<str>, number: u64, layout: &ColumnLayout) -> Result<Sentence> {
+fn boundary(text: &str, file: &SourceFile, number: u64, layout: &ColumnLayout) -> Result<Sentence> {
     let mut cells: Vec<_> = layout.cells(text.trim_start_matches([' ', '\t']));
     let width = layout.schema.input_names().len();
     cells.truncate(width);

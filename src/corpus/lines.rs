@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read, Write};
-use std::sync::Arc;
 
 #[cfg(feature = "encodings")]
 use super::decoding_reader::NotDecodable;
@@ -11,6 +10,7 @@ use super::read_report::Repair;
 use super::source::{Decoding, InputStream, Source};
 use crate::error::{Error, Place, Result};
 use crate::memory::input_over_limit;
+use crate::sentence::SourceFile;
 
 /// Maximum length of a line in bytes, including its ending. Text has no longer lines, but a binary
 /// file may.
@@ -59,7 +59,7 @@ pub(super) type OutputStream = Box<dyn Write + Send>;
 /// Reads an input line by line, into one buffer.
 pub struct LineReader {
     source: Source,
-    file: Arc<str>,
+    file: SourceFile,
     number: u64,
     position: u64, // how many bytes of lines were read
     buffer: Vec<u8>,
@@ -98,7 +98,7 @@ pub struct InputLine<'a> {
     /// The text of the line, without the line ending.
     pub text: &'a str,
     /// The name of the input.
-    pub file: &'a Arc<str>,
+    pub file: &'a SourceFile,
     /// The line number, from 1.
     pub number: u64,
     /// LF, CRLF, CR CR LF, or nothing at the end of the input.
@@ -109,7 +109,7 @@ pub struct InputLine<'a> {
 
 impl<'a> InputLine<'a> {
     /// A line of a text in memory, with its ending.
-    pub fn new(line: &'a str, file: &'a Arc<str>, number: u64) -> Self {
+    pub fn new(line: &'a str, file: &'a SourceFile, number: u64) -> Self {
         let ending = ENDINGS.into_iter().find(|ending| line.ends_with(ending));
         let text = line.strip_suffix(ending.unwrap_or("\r"));
         Self {
@@ -129,11 +129,11 @@ impl<'a> InputLine<'a> {
 
 impl LineReader {
     /// Reads `input`; `file` is its name in messages.
-    pub fn new(input: InputStream, file: Arc<str>) -> Self {
+    pub fn new(input: InputStream, file: impl Into<SourceFile>) -> Self {
         let line = MAX_LINE as u64;
         Self {
             source: Source::new(input, Decoding::default()),
-            file,
+            file: file.into(),
             number: 0,
             position: 0,
             buffer: Vec::new(),
@@ -146,7 +146,7 @@ impl LineReader {
     }
 
     /// Reads another input like this one: with its encoding and its limits.
-    pub fn like(&self, input: InputStream, file: Arc<str>) -> Self {
+    pub fn like(&self, input: InputStream, file: impl Into<SourceFile>) -> Self {
         Self {
             source: Source::new(input, self.source.decoding.clone()),
             limits: Limits { held: 0, ..self.limits },
@@ -194,7 +194,7 @@ impl LineReader {
     }
 
     /// The name of the input; `-` is standard input.
-    pub fn file(&self) -> &Arc<str> {
+    pub fn file(&self) -> &SourceFile {
         &self.file
     }
 
@@ -465,7 +465,7 @@ mod tests {
     use std::io::{BufReader, Cursor};
 
     fn lines(bytes: &[u8]) -> LineReader {
-        LineReader::new(Box::new(Cursor::new(bytes.to_vec())), Arc::from("x"))
+        LineReader::new(Box::new(Cursor::new(bytes.to_vec())), "x")
     }
 
     fn read(bytes: &[u8]) -> Vec<String> {
@@ -537,7 +537,7 @@ mod tests {
         assert_eq!(read(b"\x1f"), ["\x1f"]);
         assert_eq!(read(b"\x1fa\nb"), ["\x1fa", "b"]);
         let input = BufReader::with_capacity(1, Cursor::new(b"\x1fa\n".to_vec()));
-        let mut lines = LineReader::new(Box::new(input), Arc::from("x"));
+        let mut lines = LineReader::new(Box::new(input), "x");
         assert_eq!(lines.next_line().unwrap().unwrap().text, "\x1fa");
     }
 
@@ -609,7 +609,7 @@ mod tests {
     #[test]
     fn a_line_over_the_limit_is_an_error_and_is_not_read_to_its_end() {
         let endless = Box::new(BufReader::new(io::repeat(b'a')));
-        let mut lines = LineReader::new(endless, Arc::from("x"));
+        let mut lines = LineReader::new(endless, "x");
         lines.limits.line = 2 << 20;
         assert_eq!(
             lines.next_line().err().unwrap().to_string(),

@@ -212,7 +212,7 @@ pub fn decoded(
     input: super::InputStream,
     options: &ReadOptions,
 ) -> std::io::Result<super::InputStream> {
-    let mut lines = LineReader::new(input, "".into());
+    let mut lines = LineReader::new(input, "");
     options.decode(&mut lines);
     lines.into_decoded()
 }

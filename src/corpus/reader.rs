@@ -16,7 +16,7 @@ use super::source::InputStream;
 use super::text::TextParser;
 use crate::error::{Error, Place, Result};
 use crate::memory::{MemoryLimit, input_over_limit};
-use crate::sentence::{Schema, Sentence, Separation};
+use crate::sentence::{Schema, Sentence, Separation, SourceFile};
 
 /// Size of the read buffer, in bytes.
 const BUFFER: usize = 64 << 10;
@@ -94,7 +94,7 @@ pub struct Reader {
     options: ReadOptions,
     pending: VecDeque<PendingInput>,
     current: Option<OpenInput>,
-    columns: Option<(Arc<Schema>, Arc<str>)>, // of the first input, with its name
+    columns: Option<(Arc<Schema>, SourceFile)>, // of the first input, with its name
     separator: char,
     sentences_required: bool, // an input without a sentence is an error
     copy: Option<OutputStream>,
@@ -145,7 +145,7 @@ impl Reader {
         name: &str,
         options: &ReadOptions,
     ) -> Self {
-        let input = PendingInput::Lines(LineReader::new(input, name.into()));
+        let input = PendingInput::Lines(LineReader::new(input, name));
         Self::new(VecDeque::from([input]), options)
     }
 
@@ -283,8 +283,8 @@ impl PendingInput {
         match self {
             Self::Lines(lines) => Ok(lines),
             Self::Path(name) => {
-                let file = name.to_string_lossy();
-                let mut lines = LineReader::new(open_stream(&name)?, file.into());
+                let (stream, file) = open_stream(&name)?;
+                let mut lines = LineReader::new(stream, file);
                 lines.limit_memory(memory.bytes(0), None);
                 Ok(lines)
             }
@@ -335,10 +335,12 @@ pub fn files_of(source: &OsStr, options: &ReadOptions) -> Result<Vec<OsString>> 
     }
 }
 
-/// Opens a file, or standard input if the name is `-`.
-pub fn open_stream(name: &OsStr) -> Result<InputStream> {
+/// Opens a file, or standard input if the name is `-`. Reading adds to the checksum of the file.
+pub fn open_stream(name: &OsStr) -> Result<(InputStream, SourceFile)> {
+    let source = SourceFile::from(name.to_string_lossy());
     if name == "-" {
-        return Ok(Box::new(BufReader::with_capacity(BUFFER, io::stdin())));
+        let stream = source.reader(io::stdin());
+        return Ok((Box::new(BufReader::with_capacity(BUFFER, stream)), source));
     }
     let file = File::open(name).map_err(|error| Error::io(name, error))?;
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
@@ -350,7 +352,7 @@ pub fn open_stream(name: &OsStr) -> Result<InputStream> {
         );
         return Err(Error::input(Place::file(folder), message));
     }
-    Ok(Box::new(BufReader::with_capacity(BUFFER, file)))
+    Ok((Box::new(BufReader::with_capacity(BUFFER, source.reader(file))), source))
 }
 
 /// Opens an input and selects its parser.

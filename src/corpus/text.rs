@@ -1,12 +1,11 @@
 //! Parsing raw text: line by line or, with hard line breaks, paragraph by paragraph.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
 use crate::error::Result;
-use crate::sentence::{Sentence, Separation, TextPosition};
+use crate::sentence::{Sentence, Separation, SourceFile, TextPosition};
 use crate::tokenize::Tokenizer;
 
 /// Separates pages or documents in text files.
@@ -26,7 +25,7 @@ pub(super) struct TextParser {
 #[derive(Clone, Debug)]
 struct Paragraph {
     text: String, // its lines with their endings
-    file: Arc<str>,
+    file: SourceFile,
     line: u64,           // of its beginning
     start: TextPosition, // in the file
 }
@@ -160,12 +159,12 @@ const FILE: &str = "-";
 #[derive(Clone, Debug)]
 pub struct TextSplitter {
     parser: TextParser,
-    file: Arc<str>,
+    file: SourceFile,
 }
 
 impl Default for TextSplitter {
     fn default() -> Self {
-        Self { parser: TextParser::new(&ReadOptions::default()), file: Arc::from(FILE) }
+        Self { parser: TextParser::new(&ReadOptions::default()), file: FILE.into() }
     }
 }
 

@@ -4,7 +4,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::file::Model;
 use super::format::{AttributeKind, FORMAT_VERSION};
-use super::header::Provenance;
+use super::provenance::Provenance;
 use crate::error::Result;
 use crate::template::Template;
 
@@ -12,9 +12,9 @@ impl Model {
     /// Returns a hash of everything that determines the predictions: labels, schemes, columns,
     /// template, weights. Two models with the same fingerprint tag alike.
     ///
-    /// Provenance and the name of the template file are left out, so training on the same data
-    /// gives the same fingerprint whether they came from a file, compressed, or from standard
-    /// input. The bytes of the file differ, since provenance has names as the user typed them.
+    /// Provenance (names, date, note) and the name of the template file are left out, so training
+    /// on the same data gives the same fingerprint whether they came from a file, compressed, or
+    /// from standard input. The bytes of the file differ, since provenance has names as typed.
     ///
     /// The hash is XXH3 of 128 bits, which detects differences, but not forgery.
     ///

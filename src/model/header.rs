@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::columns::CorpusColumns;
 use super::format::{MAX_LABELS, Precision, TableInfo};
+use super::provenance::Provenance;
 use crate::chain::{LabelWeights, Order};
 use crate::corpus::{CONLLU_COLUMNS, Format, ReadOptions};
 use crate::error::{Error, Result};
@@ -12,21 +13,6 @@ use crate::template::Template;
 
 /// Maximum length of an encoded header. With [`MAX_LABELS`] labels, transitions take half of it.
 const MAX_BYTES: usize = 0x1000_0000;
-
-/// How a model was trained.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Provenance {
-    /// Version of dropchain that trained the model.
-    pub version: String,
-    /// Training files, as named by the user.
-    pub files: Vec<String>,
-    /// Number of training sentences.
-    pub sentences: u64,
-    /// Number of training tokens.
-    pub tokens: u64,
-    /// All training options, as JSON, and how training ended ([`Provenance::training`]).
-    pub options: String,
-}
 
 /// Everything in a model but the weights of its attributes.
 ///

@@ -47,7 +47,7 @@
 //! | `order` | 0 or 1 |
 //! | `label_weights` | transition weights `[K][K]` (none if all 0), start and end weights `[K]` |
 //! | `precision` | how the weights in the tables are stored: `f32`, `f64` or `f16` |
-//! | `provenance` | version, files, sizes; options, [`TrainingRecord`], configuration as JSON |
+//! | `provenance` | version, date, files, sizes; JSON: options, [`TrainingRecord`], config |
 //! | `tables` | for each table: attributes A, seed, slots, stored weights, whether it is dense |
 //!
 //! Labels are in a column, join columns, or are the values of a key in the column `misc` of
@@ -95,9 +95,10 @@
 //!
 //! # Reproducibility
 //!
-//! Training is deterministic, but the file also records how the user called the inputs:
-//! `train.conll`, `./train.conll`, `train.conll.gz` and standard input yield files that differ in
-//! their provenance and thus in a checksum. [`Model::fingerprint`] covers everything else.
+//! Training is deterministic, but the file also records how the user called the inputs, and their
+//! checksums: `train.conll`, `./train.conll`, `train.conll.gz` and standard input yield files that
+//! differ in their provenance, and so do runs with different dates in `SOURCE_DATE_EPOCH`, without
+//! which there is no date. [`Model::fingerprint`] covers everything else.
 //!
 //! # Integrity
 //!
@@ -116,6 +117,7 @@ mod fingerprint;
 pub(crate) mod format;
 mod header;
 pub(crate) mod noise_exposure;
+mod provenance;
 pub(crate) mod recall_bias;
 mod sizes;
 mod table;
@@ -133,9 +135,12 @@ pub use file::Model;
 #[cfg(feature = "train")]
 pub(crate) use format::MAX_LABELS;
 pub use format::{AttributeKind, Precision};
-pub use header::{Header, Provenance};
+pub use header::Header;
 #[cfg(feature = "train")]
 pub(crate) use noise_exposure::NoiseExposure;
+#[cfg(feature = "train")]
+pub(crate) use provenance::source_date;
+pub use provenance::{FileRecord, FileRole, Provenance};
 #[cfg(feature = "train")]
 pub(crate) use recall_bias::add_recall_bias;
 pub use sizes::{ModelSizes, TableSizes};

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::file::Model;
-use super::header::{Header, Provenance};
+use super::header::Header;
 use super::noise_exposure::NoiseExposure;
+use super::provenance::Provenance;
 use crate::error::{Error, Result};
 
 /// The field of the stored options that holds the recall bias of a model that was continued from

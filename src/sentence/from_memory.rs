@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(s.labels().unwrap(), ["B-PER", "O"]);
         let names = vec!["word".into(), "ner".into(), "note".into()];
         let schema = Arc::new(Schema::new(names, Some(1)).unwrap());
-        let mut s = Sentence::new(schema, Arc::from("x"));
+        let mut s = Sentence::new(schema, "x");
         s.push(["a", "O", "z"], 7).unwrap();
         let s = s.with_labels(["B-X"]).unwrap();
         assert_eq!(s.cells(0).collect::<Vec<_>>(), ["a", "B-X", "z"]);

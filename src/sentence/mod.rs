@@ -20,6 +20,7 @@ mod text_list;
 mod token_label;
 mod word_index;
 
+pub use crate::source_file::{Checksum, SourceFile};
 pub use attributes::Attributes;
 pub(crate) use attributes::check_attribute;
 pub use document::Document;

@@ -13,6 +13,7 @@ use super::schema::{Schema, list_names};
 use super::text_list::TextList;
 use super::token_label::TokenLabel;
 use crate::error::{Error, Place, Result};
+use crate::source_file::SourceFile;
 
 /// Maximum weight of a sentence; sums of larger ones would lose the others to rounding.
 const MAX_WEIGHT: f64 = 1e9;
@@ -32,7 +33,7 @@ const ALLOCATION: usize = 16;
 #[expect(clippy::box_collection, reason = "rare, and a sentence should be small")]
 pub struct Sentence {
     schema: Arc<Schema>,
-    file: Arc<str>,
+    file: SourceFile,
     pub(super) cells: TextList, // [T][C]
     lines: LineNumbers,         // [T]
     pub(super) overlong: bool,  // there were words that did not fit
@@ -48,10 +49,10 @@ pub struct Sentence {
 
 impl Sentence {
     /// An empty sentence from `file` (`-` is standard input).
-    pub fn new(schema: Arc<Schema>, file: Arc<str>) -> Self {
+    pub fn new(schema: Arc<Schema>, file: impl Into<SourceFile>) -> Self {
         Self {
             schema,
-            file,
+            file: file.into(),
             cells: TextList::default(),
             lines: LineNumbers::default(),
             overlong: false,
@@ -70,7 +71,7 @@ impl Sentence {
             self.schema = Arc::clone(&other.schema);
         }
         if self.file == other.file {
-            self.file = Arc::clone(&other.file);
+            self.file = other.file.clone();
         }
     }
 
@@ -304,13 +305,13 @@ impl Sentence {
     }
 
     /// The file that the sentence was read from.
-    pub fn file(&self) -> &Arc<str> {
+    pub fn file(&self) -> &SourceFile {
         &self.file
     }
 
     /// Returns the sentence with another name of its [file](Place::file); with a line, all tokens
     /// are on it.
-    pub fn placed(mut self, file: Arc<str>, line: Option<u64>) -> Self {
+    pub fn placed(mut self, file: SourceFile, line: Option<u64>) -> Self {
         self.file = file;
         if let Some(line) = line {
             self.lines = LineNumbers::one(line, self.len());
@@ -406,7 +407,7 @@ mod tests {
 
     #[test]
     fn cells_are_stored_unchanged() {
-        let mut s = Sentence::new(schema(), Arc::from("x.conll"));
+        let mut s = Sentence::new(schema(), "x.conll");
         s.push(["Köln", "B-LOC"], 7).unwrap();
         s.push(["", "O"], 8).unwrap();
         assert_eq!(s.cells(0).collect::<Vec<_>>(), ["Köln", "B-LOC"]);
@@ -417,7 +418,7 @@ mod tests {
 
     #[test]
     fn a_ragged_row_is_an_error_with_its_line_and_changes_nothing() {
-        let mut s = Sentence::new(schema(), Arc::from("x.conll"));
+        let mut s = Sentence::new(schema(), "x.conll");
         s.push(["a", "O"], 1).unwrap();
         let error = s.push(["b"], 2).unwrap_err().to_string();
         assert_eq!(error, "x.conll:2: expected 2 columns (word ner), found 1");

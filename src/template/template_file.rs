@@ -19,7 +19,7 @@ use super::resources::Resources;
 use super::shape::{KnownWords, is_known_word_candidate};
 use crate::error::{Error, Place, Result};
 use crate::input_file::{read_text, read_text_prefix};
-use crate::sentence::{DocumentOptions, PREDICTIONS, Schema, Sentence};
+use crate::sentence::{DocumentOptions, PREDICTIONS, Schema, Sentence, SourceFile};
 
 /// Maximum size of a template file, in bytes; typical ones have a few kilobytes.
 const MAX_SOURCE: usize = 1 << 20;
@@ -50,6 +50,7 @@ pub struct Template {
     pub(super) parsed: Arc<TemplateLines>,
     known_words: Arc<KnownWords>, // learned from the training data
     caseless: bool,               // whether sentences without case have attributes of their own
+    sources: Vec<SourceFile>,     // that were read; not stored
 }
 
 /// The stored form of a [`Template`].
@@ -141,10 +142,14 @@ impl Template {
     /// [`Error::Io`] if it cannot be read, and those of [`Template::parse`].
     pub fn read(path: &Path) -> Result<Self> {
         let directory = path.parent().unwrap_or(Path::new(""));
+        let mut sources = Vec::new();
         let mut load = |name: &str| {
-            read_text_prefix(&directory.join(name), Resources::READ_LIMIT, "a text file")
+            let path = directory.join(name);
+            let file = read_text_prefix(&path, Resources::READ_LIMIT, "a text file")?;
+            sources.push(file.source);
+            Ok(file.text)
         };
-        Self::read_in(directory, path, &mut load)
+        Ok(Self::read_in(directory, path, &mut load)?.with_sources(sources))
     }
 
     /// Reads a template file that may not refer to other files.
@@ -161,9 +166,23 @@ impl Template {
         path: &Path,
         load: &mut dyn FnMut(&str) -> Result<String>,
     ) -> Result<Self> {
-        let source = read_text(path, MAX_SOURCE, "a template")?;
+        let file = read_text(path, MAX_SOURCE, "a template")?;
         let resources = Resources::new(directory, load);
-        Self::parse_in(&source, &path.display().to_string(), resources)
+        let template = Self::parse_in(&file.text, &path.display().to_string(), resources)?;
+        Ok(template.with_sources([file.source]))
+    }
+
+    /// Returns the template with more files that its contents were read from.
+    #[must_use]
+    pub fn with_sources(mut self, sources: impl IntoIterator<Item = SourceFile>) -> Self {
+        self.sources.extend(sources);
+        self
+    }
+
+    /// Returns the files that the template was read from, and of each whether it is the template
+    /// itself. None of a template of a model, or one that ships with dropchain.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = (&SourceFile, bool)> {
+        self.sources.iter().map(|source| (source, **source == *self.file))
     }
 
     fn parse_in(source: &str, file: &str, mut resources: Resources<'_>) -> Result<Self> {
@@ -179,6 +198,7 @@ impl Template {
             parsed: parsed.into(),
             known_words: Arc::default(),
             caseless: false,
+            sources: Vec::new(),
         })
     }
 
@@ -231,7 +251,8 @@ impl Template {
             Ok(found.ok_or_else(missing)?.1.to_owned())
         };
         let source = format!("{}\n{lines}", self.source.trim_end());
-        Self::parse_in(&source, &self.file, Resources::stored(&mut load))
+        let template = Self::parse_in(&source, &self.file, Resources::stored(&mut load))?;
+        Ok(template.with_sources(self.sources.iter().cloned()))
     }
 
     /// Returns the template without the name of its file, which only error messages use.

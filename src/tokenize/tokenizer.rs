@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::sentence::sentence_ends;
 use super::word;
 use crate::error::Result;
-use crate::sentence::{Offsets, Schema, Sentence, TextPosition};
+use crate::sentence::{Offsets, Schema, Sentence, SourceFile, TextPosition};
 
 /// Splits a text into tokens and returns their offsets.
 ///
@@ -66,13 +66,13 @@ impl Tokenizer {
     /// # Errors
     ///
     /// [`Error::Input`](crate::Error::Input) if a sentence has more than 4 GiB of text.
-    pub fn read_line(&self, line: &str, file: &Arc<str>, number: u64) -> Result<Vec<Sentence>> {
+    pub fn read_line(&self, line: &str, file: &SourceFile, number: u64) -> Result<Vec<Sentence>> {
         self.read(line, file, &|_| number)
     }
 
     /// Like [`read_line`](Self::read_line), of a text of several lines, the first of which is
     /// number `first`. Sentences go on across their ends.
-    pub fn read_lines(&self, text: &str, file: &Arc<str>, first: u64) -> Result<Vec<Sentence>> {
+    pub fn read_lines(&self, text: &str, file: &SourceFile, first: u64) -> Result<Vec<Sentence>> {
         let ends: Vec<usize> = text.match_indices('\n').map(|(end, _)| end).collect();
         let number = |start| first + ends.partition_point(|&end| end < start) as u64;
         self.read(text, file, &number)
@@ -82,7 +82,7 @@ impl Tokenizer {
     fn read(
         &self,
         line: &str,
-        file: &Arc<str>,
+        file: &SourceFile,
         number: &dyn Fn(usize) -> u64,
     ) -> Result<Vec<Sentence>> {
         let source: Arc<str> = Arc::from(line);
@@ -95,7 +95,7 @@ impl Tokenizer {
                 offsets.chunks(self.max_sentence).map(<[_]>::to_vec).collect()
             };
             for offsets in parts {
-                let mut sentence = Sentence::new(Arc::clone(&self.schema), Arc::clone(file));
+                let mut sentence = Sentence::new(Arc::clone(&self.schema), file.clone());
                 for token in &offsets {
                     sentence.push([&line[token.bytes.clone()]], number(token.bytes.start))?;
                 }

@@ -7,7 +7,7 @@ use crate::extract::{Alphabet, Alphabets};
 use crate::fingerprint::Fingerprinter;
 use crate::ids::{AttributeId, LabelId};
 use crate::label::LabelSet;
-use crate::model::{Model, add_recall_bias};
+use crate::model::{FileRecord, FileRole, Model, add_recall_bias};
 use crate::template::Attribute;
 
 /// The weights of a model.
@@ -122,6 +122,16 @@ impl BaseWeights {
             known_labels,
             recall_bias,
         })
+    }
+
+    /// Returns the record of the model.
+    pub fn record(&self) -> FileRecord {
+        let role = match self.role {
+            BaseRole::Init => FileRole::Init,
+            BaseRole::Towards => FileRole::Towards,
+        };
+        let (name, xxh3) = (self.path.clone(), format!("{:032x}", self.fingerprint));
+        FileRecord { role, name, bytes: None, sentences: None, xxh3 }
     }
 }
 

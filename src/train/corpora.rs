@@ -1,8 +1,13 @@
 //! The sentences of a training run.
 
+use std::hash::{Hash, Hasher};
+
+use xxhash_rust::xxh3::Xxh3;
+
 use super::hold_out::HeldOut;
 use crate::corpus::Corpus;
 use crate::error::Result;
+use crate::model::{FileRecord, FileRole};
 use crate::sentence::{Document, DocumentRule, PREDICTIONS, Sentence, SentenceRef};
 use crate::template::Template;
 
@@ -41,6 +46,53 @@ impl TrainingCorpora {
     pub fn unlabeled(mut self, unlabeled: impl Into<Corpus>) -> Self {
         self.unlabeled = unlabeled.into();
         self
+    }
+
+    /// Returns the records of all files that were read for training with a template: those of the
+    /// sentences, one after the other, and those of the template.
+    pub fn files(&self, template: Option<&Template>) -> Vec<FileRecord> {
+        let corpora = [
+            (FileRole::Train, Some(&self.labeled)),
+            (FileRole::Dev, self.dev.as_ref()),
+            (FileRole::Unlabeled, Some(&self.unlabeled)),
+        ];
+        let of_corpus = |(role, corpus): (FileRole, Option<&Corpus>)| {
+            let sentences = corpus.map(Corpus::sentences).unwrap_or_default();
+            let files = sentences.chunk_by(|a, b| a.file() == b.file());
+            files.filter_map(|part| record(role, part)).collect::<Vec<_>>()
+        };
+        let of_corpora = corpora.into_iter().flat_map(of_corpus);
+        let sources = template.into_iter().flat_map(Template::sources);
+        let of_template = sources.map(|(file, is_template)| {
+            let role = if is_template { FileRole::Template } else { FileRole::Resource };
+            FileRecord::new(role, file, Default::default)
+        });
+        of_corpora.chain(of_template).collect()
+    }
+}
+
+/// Returns the record of sentences of one file; `None` if there are only document boundaries.
+fn record(role: FileRole, sentences: &[Sentence]) -> Option<FileRecord> {
+    let sentences = sentences.iter().filter(|sentence| is_content(sentence));
+    let file = sentences.clone().next()?.file();
+    let content = || {
+        let mut hasher = Xxh3::new();
+        sentences.clone().for_each(|sentence| hash_tokens(sentence, &mut hasher));
+        hasher.finish()
+    };
+    let record = FileRecord::new(role, file, content);
+    Some(FileRecord { sentences: Some(sentences.count() as u64), ..record })
+}
+
+/// Hashes the tokens of a sentence, with their attributes and labels, wherever they come from.
+fn hash_tokens(sentence: &Sentence, hasher: &mut Xxh3) {
+    (sentence.len(), sentence.weight().to_bits()).hash(hasher);
+    for t in 0..sentence.len() {
+        sentence.cells(t).for_each(|cell| cell.hash(hasher));
+        sentence.partial_label(t).hash(hasher);
+        let attributes = sentence.attributes.iter();
+        let attributes = attributes.flat_map(|all| all.token(t).chain(all.edge(t)));
+        attributes.for_each(|(name, value)| (name, value.to_bits()).hash(hasher));
     }
 }
 

@@ -13,44 +13,22 @@ use super::hold_out::HeldOut;
 use super::labels::TrainingLabels;
 use super::model_match::{ModelMatch, Occurrences};
 use super::options::CommonOptions;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Result};
 use crate::extract::{Alphabet, Alphabets, Dataset, SparseRows, numbered};
 use crate::ids::LabelId;
-use crate::model::CorpusColumns;
-use crate::sentence::Sentence;
+use crate::model::{CorpusColumns, FileRecord};
 use crate::template::Template;
 
 /// Where the attributes are from, for the header of the model.
 #[derive(Debug, Default)]
 pub(super) struct DataSource {
-    pub files: Vec<String>,
+    pub files: Vec<FileRecord>,
+    /// The date of the model ([`Provenance::date`](crate::model::Provenance::date)).
+    pub date: Option<u64>,
     pub columns: CorpusColumns,
     pub template: Option<Template>,
     /// What the development data are, if they were held out of the training data.
     pub held_out: Option<HeldOut>,
-}
-
-impl DataSource {
-    /// The files and columns of sentences.
-    pub fn new(
-        sentences: &[Sentence],
-        template: Option<Template>,
-        held_out: Option<HeldOut>,
-    ) -> Self {
-        let schema = sentences.first().map(Sentence::schema);
-        let mut files: Vec<String> = Vec::new();
-        for file in sentences.iter().map(|sentence| Place::file(&**sentence.file()).to_string()) {
-            if files.last() != Some(&file) {
-                files.push(file);
-            }
-        }
-        Self {
-            files,
-            columns: schema.map(|schema| CorpusColumns::of(schema)).unwrap_or_default(),
-            template,
-            held_out,
-        }
-    }
 }
 
 /// The attributes of all corpora of a training run as sparse matrices, one column per attribute; of

@@ -17,6 +17,7 @@ use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, AttributeCorpus, AttributeSource, DatasetBuilder};
 use crate::memory::{MemoryLimit, available_address_space, input_over_limit};
+use crate::model::{CorpusColumns, source_date};
 use crate::sentence::{Document, DocumentRule, Schema, Sentence, SentenceRef, Separation};
 use crate::template::Template;
 
@@ -62,6 +63,7 @@ impl Extracted {
         models: &BaseModels<'_>,
         limit: MemoryLimit,
     ) -> Result<Self> {
+        let (date, files) = (source_date()?, corpora.files(template.as_ref()));
         let TrainingCorpora { labeled, dev, unlabeled, held_out } = corpora;
         let options = settings.options();
         let (sentences, dev) = (content(labeled), dev.map(content));
@@ -82,7 +84,8 @@ impl Extracted {
         let base = BaseWeights::read_all(models, &labels.set, &mut alphabets)?;
         check_transitions(&base, template.as_ref())?;
         let has_edges = options.structure.order == Order::One;
-        let source = DataSource::new(&sentences, template, held_out);
+        let columns = CorpusColumns::of(&schema);
+        let source = DataSource { files, date, columns, template, held_out };
         let template = source.template.as_ref();
         let patterns = template.map(|template| template.unmatched_patterns(&sentences));
         let mut doubts = patterns.unwrap_or_default();

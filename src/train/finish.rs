@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::base_weights::BaseWeights;
 use super::dev_scorer::DevScorer;
 use super::events::{DevScore, End, Observer, Pruned, Rounded};
 use super::extracted::{DataSource, Extracted};
@@ -75,9 +76,10 @@ impl TrainingSet {
         let mut label_weights = LabelWeights::default();
         self.space.label_weights(theta, &mut label_weights);
         let recorded = self.recorded_options(settings, end)?;
-        let Extracted { labels, source, .. } = self.extracted;
+        let Extracted { labels, source, base, .. } = self.extracted;
         add_recall_bias(end.recall_bias, &labels.set, &labels.labeling, &mut label_weights);
-        let DataSource { files, columns, template, .. } = source;
+        let DataSource { mut files, date, columns, template, .. } = source;
+        files.extend(base.iter().map(BaseWeights::record));
         let header = Header {
             labels: labels.set,
             labeling: labels.labeling,
@@ -89,6 +91,7 @@ impl TrainingSet {
             precision: options.storage.precision,
             provenance: Provenance {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
+                date,
                 files,
                 sentences,
                 tokens,
@@ -100,13 +103,11 @@ impl TrainingSet {
     }
 
     /// Returns the options as JSON, with the record of training, and of continued training with the
-    /// fingerprints of the models and the recall bias, which a model that continues this one must
-    /// not apply again.
+    /// recall bias, which a model that continues this one must not apply again.
     fn recorded_options(&self, settings: &TrainSettings, end: &End) -> Result<Value> {
         let mut options = serde_json::to_value(settings)
             .map_err(|e| Error::parameter(format!("cannot write the options as JSON: {e}")))?;
-        for model in &self.extracted.base {
-            options[model.role.name()] = format!("{:032x}", model.fingerprint).into();
+        if !self.extracted.base.is_empty() {
             options[APPLIED_RECALL_BIAS] = end.recall_bias.into();
         }
         let held_out = self.extracted.source.held_out.map(|held_out| held_out.to_string());

@@ -165,7 +165,7 @@ mod tests {
     fn corpus(lengths: &[usize]) -> Vec<Sentence> {
         let schema = Arc::new(Schema::new(vec!["word".to_owned()], None).unwrap());
         let sentence = |&length: &usize| {
-            let mut sentence = Sentence::new(Arc::clone(&schema), Arc::from("x.conll"));
+            let mut sentence = Sentence::new(Arc::clone(&schema), "x.conll");
             for _ in 0..length.max(1) {
                 sentence.push(["w"], 1).unwrap();
             }

@@ -1,6 +1,9 @@
 //! From attribute corpora to the attributes of a training run.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+
+use xxhash_rust::xxh3::Xxh3;
 
 use super::base_models::BaseModels;
 use super::base_weights::BaseWeights;
@@ -14,6 +17,8 @@ use crate::error::{Error, Result};
 use crate::extract::{Alphabet, Alphabets, AttributeCorpus, Dataset, SparseRows};
 use crate::fingerprint::Fingerprinter;
 use crate::ids::AttributeId;
+use crate::model::{FileRecord, FileRole, source_date};
+use crate::sentence::SourceFile;
 use crate::template::Attribute;
 
 impl Extracted {
@@ -53,6 +58,8 @@ impl Extracted {
         let zeros = corpus.zeros().into_iter().filter_map(|(attribute, label)| {
             Some((attribute, labels.set.id(corpus.label_name(label))?))
         });
+        let dev_record = dev.map(|dev| record(FileRole::Dev, dev));
+        let files = [record(FileRole::Train, corpus)].into_iter().chain(dev_record).collect();
         let mut extracted = Self {
             zeros: zeros.collect(),
             doubts: Vec::new(),
@@ -60,7 +67,7 @@ impl Extracted {
             alphabets: Arc::clone(corpus.alphabets()),
             data,
             development: None,
-            source: DataSource::default(),
+            source: DataSource { files, date: source_date()?, ..DataSource::default() },
             base: Vec::new(),
         };
         extracted.check_weights()?;
@@ -76,6 +83,17 @@ impl Extracted {
         }
         Ok(extracted)
     }
+}
+
+/// Returns the record of a corpus in memory.
+fn record(role: FileRole, corpus: &AttributeCorpus) -> FileRecord {
+    let content = || {
+        let mut hasher = Xxh3::new();
+        (corpus.given_labels(), corpus.alphabets(), corpus.labeled()).hash(&mut hasher);
+        hasher.finish()
+    };
+    let record = FileRecord::new(role, &SourceFile::from("-"), content);
+    FileRecord { sentences: Some(corpus.labeled().len() as u64), ..record }
 }
 
 /// A matrix without entries.

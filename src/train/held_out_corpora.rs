@@ -136,7 +136,7 @@ mod tests {
         let schema = Arc::new(Schema::new(vec!["word".to_owned()], None).unwrap());
         let mut numbers = 0..;
         let sentence = |&length: &usize| {
-            let mut sentence = Sentence::new(Arc::clone(&schema), Arc::from("x.conll"));
+            let mut sentence = Sentence::new(Arc::clone(&schema), "x.conll");
             let word = match length {
                 0 => "-DOCSTART-".to_owned(),
                 _ => numbers.next().unwrap().to_string(),

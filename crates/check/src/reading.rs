@@ -59,7 +59,7 @@ impl FileReading {
             Findings::new(limit),
             self.options.text.lossy,
         )));
-        let stream = open_stream(file)?;
+        let (stream, _) = open_stream(file)?;
         let stream = decoded(stream, &self.options).map_err(|error| Error::io(file, error))?;
         let memory = self.options.limits.memory.bytes(self.held);
         let stream = ScannedInput::new(stream, Arc::clone(&scan), memory);

@@ -103,7 +103,7 @@ impl ClusterCommand {
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
         let mut report = |what: String| progress.update(&what);
-        let text = read_cluster_text(&self.texts, &self.input.read_options(), &mut report)?;
+        let (text, _) = read_cluster_text(&self.texts, &self.input.read_options(), &mut report)?;
         self.input.text.print_notices_to(&progress);
         let clusters = self.learn(text, &progress)?;
         let mut bytes = Vec::new();

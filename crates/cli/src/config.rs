@@ -7,11 +7,13 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
+use std::str::FromStr;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command};
 use dropchain::kernel::input_file::read_text;
+use dropchain::model::FileRecord;
 use dropchain::{Error, Model, Place};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -29,7 +31,8 @@ const CONFIG: &str = "config";
 
 /// Options that have no effect on the model. Models and logs do not record them, so that those of
 /// the same training are the same, whether it was interrupted and resumed or not.
-const WITHOUT_EFFECT: [&str; 11] = [
+const WITHOUT_EFFECT: [&str; 12] = [
+    "recorded",
     "model",
     "log",
     "predictions",
@@ -54,6 +57,12 @@ pub struct ConfigArguments {
     /// that repeats a run.
     #[arg(long, value_name = "FILE")]
     pub config: Option<FileName>,
+    /// Record this text in the model; `inspect` shows it
+    #[arg(long, value_name = "TEXT", hide_long_help = true)]
+    note: Option<String>,
+    /// The XXH3 of a file of the recorded run, and its name: warn if the file is another one
+    #[arg(long, value_name = "XXH3 FILE", hide = true)]
+    recorded: Vec<RecordedFile>,
     /// The options of the run.
     #[arg(skip)]
     pub effective: EffectiveConfig,
@@ -69,6 +78,19 @@ impl ConfigArguments {
         model.with_config(config).inspect_err(warn).ok()
     }
 
+    /// Says which files are not those of the recorded run.
+    pub fn changed(&self, files: &[FileRecord]) -> Vec<String> {
+        let changed = self.recorded.iter().filter_map(|RecordedFile { xxh3, name }| {
+            let found = files.iter().find(|file| file.name == *name && file.xxh3 != *xxh3)?;
+            Some(format!(
+                "warning: {name} is not the file of the recorded run, so the model will be \
+                 another one: its XXH3 is {}, not {xxh3}",
+                found.xxh3
+            ))
+        });
+        changed.collect()
+    }
+
     /// Rejects standard input that is both the configuration and one of `files`.
     pub fn check_stdin<'a>(
         &self,
@@ -81,6 +103,25 @@ impl ConfigArguments {
             )),
             false => Ok(()),
         }
+    }
+}
+
+/// A file of a recorded run, by its checksum.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct RecordedFile {
+    xxh3: String,
+    name: String,
+}
+
+impl FromStr for RecordedFile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once(' ');
+        let is_hex = |xxh3: &str| xxh3.len() == 16 && u64::from_str_radix(xxh3, 16).is_ok();
+        let parts = parts.filter(|(xxh3, _)| is_hex(xxh3));
+        let (xxh3, name) = parts.ok_or("expected 16 hexadecimal digits, a blank and a file")?;
+        Ok(Self { xxh3: xxh3.to_owned(), name: name.to_owned() })
     }
 }
 
@@ -215,7 +256,7 @@ fn read<'a>(path: &FileName, command: &'a Command) -> Result<Vec<Line<'a>>, Erro
     const EXPECTED: &str = "an option a line";
     let text = match &**path {
         "-" => io::read_to_string(io::stdin()).map_err(|e| Error::io("-", e))?,
-        _ => read_text(path.as_ref() as &Path, MAX_BYTES, EXPECTED)?,
+        _ => read_text(path.as_ref() as &Path, MAX_BYTES, EXPECTED)?.text,
     };
     let numbered = text.lines().map(str::trim).enumerate();
     let arguments = numbered.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
@@ -284,8 +325,37 @@ fn explain(mut error: clap::Error, lines: &[Line<'_>]) -> clap::Error {
 
 #[cfg(test)]
 mod tests {
+    use dropchain::model::FileRole;
+
     use super::*;
     use crate::definition;
+
+    #[test]
+    fn other_files_than_the_recorded_ones_are_told() {
+        let parse = |text: &str| text.parse::<RecordedFile>();
+        for text in ["", "x", "8c79bdaebf9a9a0e", "8c79 x", "8c79bdaebf9a9a0g x"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        let file = |name: &str, xxh3: &str| FileRecord {
+            role: FileRole::Train,
+            name: name.to_owned(),
+            bytes: Some(1),
+            sentences: None,
+            xxh3: xxh3.to_owned(),
+        };
+        let [one, two] = ["8c79bdaebf9a9a0e", "85ccef6976b2eef3"];
+        let recorded = [format!("{one} a b"), format!("{one} c"), format!("{one} d")];
+        let config = ConfigArguments {
+            config: None,
+            note: None,
+            recorded: recorded.iter().map(|text| parse(text).unwrap()).collect(),
+            effective: EffectiveConfig::default(),
+        };
+        let changed = config.changed(&[file("a b", two), file("c", one), file("e", two)]);
+        let [warning] = &changed[..] else { panic!("{changed:?}") };
+        assert!(warning.starts_with("warning: a b is not the file of the recorded run"));
+        assert!(warning.ends_with(&format!("its XXH3 is {two}, not {one}")), "{warning}");
+    }
 
     #[test]
     fn options_without_effect_exist() {

@@ -1,7 +1,6 @@
 //! `dropchain demo`
 
 use std::io::{self, BufRead, IsTerminal, Write};
-use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
@@ -9,7 +8,7 @@ use dropchain::corpus::{Format, ReadLimits, ReadOptions, Reader, Tagged, WriteOp
 use dropchain::eval::Evaluation;
 use dropchain::kernel::corpus::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};
 use dropchain::kernel::train::Defaults;
-use dropchain::sentence::Sentence;
+use dropchain::sentence::{Sentence, SourceFile};
 use dropchain::tag::Tagger;
 use dropchain::template::Template;
 use dropchain::tokenize::Tokenizer;
@@ -123,7 +122,7 @@ impl DemoCommand {
         };
         let mut writer = Writer::new(io::stdout(), "standard output", &options)?;
         let tokenizer = Tokenizer::new(ReadLimits::MAX_SENTENCE);
-        let file = Arc::from("-");
+        let file = SourceFile::from("-");
         for (number, line) in io::stdin().lock().lines().enumerate() {
             let line = line.map_err(|e| Error::io("-", e))?;
             for sentence in tokenizer.read_line(&line, &file, number as u64 + 1)? {

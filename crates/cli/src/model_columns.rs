@@ -398,7 +398,7 @@ Labor Party is left by Kai Lund and by many others
             ("\n", Format::Text, ""),
             ("{Ann}\n", Format::Text, ""),
         ] {
-            let mut lines = LineReader::new(Box::new(Cursor::new(text)), "x".into());
+            let mut lines = LineReader::new(Box::new(Cursor::new(text)), "x");
             let notices = RefCell::new(String::new());
             let say = |notice: &str| notices.borrow_mut().push_str(notice);
             let mut options = ReadOptions::default();

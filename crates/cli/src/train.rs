@@ -332,6 +332,7 @@ impl TrainCommand {
         };
         let knowledge = self.knowledge.read(input, progress)?;
         let template = self.knowledge.attach(&knowledge, template)?;
+        progress.println_all(self.config.changed(&corpora.files(template.as_ref())));
         Ok(TrainingData { corpora, template, knowledge })
     }
 

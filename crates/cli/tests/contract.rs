@@ -66,6 +66,9 @@ fn inspect_prints_everything_as_json() {
             "precision",
             "prune",
             "version",
+            "date",
+            "modified",
+            "note",
             "files",
             "fingerprint",
             "sentences",
@@ -87,7 +90,9 @@ fn inspect_prints_everything_as_json() {
         ])
     );
     assert_eq!(inspected["bytes"], dir.bytes("m").len());
-    assert_eq!(inspected["files"], json!(["train.conll"]));
+    let file = &inspected["files"][0];
+    assert_eq!(keys(file), BTreeSet::from(["role", "name", "bytes", "sentences", "xxh3"]));
+    assert_eq!((&file["name"], &file["bytes"]), (&json!("train.conll"), &json!(NER_CORPUS.len())));
     let label = &inspected["labels"]["B-PER"];
     assert_eq!(keys(label), BTreeSet::from(["start", "end", "transitions", "attributes"]));
     assert_eq!(label["attributes"].as_array().unwrap().len(), 3);

@@ -1,5 +1,7 @@
 //! The fingerprint of a model: the same for the same training data, whatever they are called.
 
+use serde_json::Value;
+
 use crate::support::{NER_CORPUS, TestDir, gzip};
 
 /// Trains with some options and returns the fingerprint that `inspect --json` prints.
@@ -39,6 +41,28 @@ fn a_file_and_the_same_data_compressed_or_piped_yield_one_fingerprint() {
         assert_eq!(fingerprint(&dir, options, stdin), expected, "{options}");
         assert!(dir.bytes("m") != bytes, "{options}: the names are in the file");
     }
+}
+
+#[test]
+fn dates_and_notes_are_in_the_file_and_not_in_the_fingerprint() {
+    let dir = inputs();
+    let line = "train train.conll --template my.tpl --model m --quiet";
+    let expected = fingerprint(&dir, "train.conll --template my.tpl", "");
+    let bytes = dir.bytes("m");
+    let dated = |date: &str| dir.command(line).env("SOURCE_DATE_EPOCH", date).output().unwrap();
+    assert!(dated("951782400").status.success());
+    let inspected = dir.inspect("");
+    assert_eq!(inspected["date"], "2000-02-29T00:00:00Z");
+    assert_eq!(inspected["fingerprint"], expected);
+    assert!(dir.bytes("m") != bytes);
+    let error = dated("today").stderr;
+    assert!(String::from_utf8_lossy(&error).contains("SOURCE_DATE_EPOCH is \"today\"; expected"));
+    assert_eq!(fingerprint(&dir, "train.conll --template my.tpl --note x", ""), expected);
+    let inspected = dir.inspect("");
+    assert_eq!((&inspected["note"], &inspected["date"]), (&"x".into(), &Value::Null));
+    assert!(inspected["modified"].as_str().unwrap().ends_with('Z'));
+    let roles = inspected["files"].as_array().unwrap().iter().map(|file| &file["role"]);
+    assert_eq!(roles.collect::<Vec<_>>(), ["train", "template", "resource"]);
 }
 
 #[test]

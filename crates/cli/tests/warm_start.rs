@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{NER_CORPUS, TestDir, keys, sample_corpus};
 
@@ -98,7 +98,8 @@ fn a_model_is_continued_in_place() {
     let tagged = dir.run_with_stdin("tag m", "Bob\nleft\nAcme\n.\n\n").success();
     assert!(tagged.contains("Acme B-ORG"), "{tagged}");
     let inspected = dir.run("inspect m --json").json();
-    assert_eq!(inspected["options"]["init"].as_str().map(str::len), Some(32));
+    let init = inspected["files"].as_array().unwrap().last().unwrap();
+    assert_eq!((&init["role"], init["xxh3"].as_str().map(str::len)), (&json!("init"), Some(32)));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::part::{KnowledgeKind, KnowledgePart};
 use crate::cluster::{Clusters, InternedText};
 use dropchain::corpus::{Format, ReadOptions, Reader, Supervision};
 use dropchain::kernel::memory::input_over_limit;
-use dropchain::sentence::Sentence;
+use dropchain::sentence::{Sentence, SourceFile};
 use dropchain::template::cluster_lines;
 use dropchain::{Error, Result};
 
@@ -23,7 +23,7 @@ pub(super) fn learn_clusters(
     options: &KnowledgeOptions,
     progress: &mut dyn FnMut(String),
 ) -> Result<KnowledgePart> {
-    let text = read_cluster_text(files, &options.read, progress)?;
+    let (text, sources) = read_cluster_text(files, &options.read, progress)?;
     let (tokens, words) = (text.tokens(), text.words(1));
     let (held, needed) = (text.memory(), text.memory_to_cluster(options.clusters));
     let check = options.read.limits.memory.check(needed as u64, held as u64);
@@ -42,7 +42,7 @@ pub(super) fn learn_clusters(
         clusters: Some(learned.count()),
         words: Some(words),
         tokens: Some(tokens),
-        ..KnowledgePart::new(KnowledgeKind::Clusters, name, files, text, 0)
+        ..KnowledgePart::new(KnowledgeKind::Clusters, name, sources, text, 0)
     })
 }
 
@@ -58,7 +58,8 @@ pub fn in_tenths(mut progress: impl FnMut(String)) -> impl FnMut(usize, usize) {
     }
 }
 
-/// Streams the sentences of all files. Their format is guessed unless the options have one.
+/// Streams the sentences of all files, and returns their words and the files that were read. Their
+/// format is guessed unless the options have one.
 ///
 /// # Errors
 ///
@@ -68,8 +69,8 @@ pub fn read_cluster_text<P: AsRef<Path>>(
     files: &[P],
     options: &ReadOptions,
     progress: &mut dyn FnMut(String),
-) -> Result<InternedText> {
-    let mut text = InternedText::new();
+) -> Result<(InternedText, Vec<SourceFile>)> {
+    let (mut text, mut sources) = (InternedText::new(), Vec::new());
     let limit = options.limits.memory.bytes(0);
     for file in files {
         let name = file.as_ref().to_string_lossy();
@@ -83,6 +84,9 @@ pub fn read_cluster_text<P: AsRef<Path>>(
         };
         for sentence in Reader::open(&[file.as_ref().as_os_str()], &options)? {
             let sentence = sentence?;
+            if sources.last() != Some(sentence.file()) {
+                sources.push(sentence.file().clone());
+            }
             add_words(&sentence, &mut text)?;
             if text.memory() as u64 > limit {
                 let what = "the text up to here needs";
@@ -91,7 +95,7 @@ pub fn read_cluster_text<P: AsRef<Path>>(
             }
         }
     }
-    Ok(text)
+    Ok((text, sources))
 }
 
 fn add_words(sentence: &Sentence, text: &mut InternedText) -> Result<()> {

@@ -32,7 +32,7 @@ use std::path::Path;
 use cluster_text::learn_clusters;
 #[doc(hidden)]
 pub use cluster_text::{in_tenths, read_cluster_text};
-use dropchain::kernel::input_file::{read_text, read_text_prefix};
+use dropchain::kernel::input_file::{TextFile, read_text, read_text_prefix};
 use dropchain::template::{ResourceKind, Template, cluster_lines, phrase_lines};
 use dropchain::{Error, Place, Result};
 pub use options::{KnowledgeFiles, KnowledgeOptions};
@@ -142,7 +142,8 @@ impl Knowledge {
         }
         let files = self.parts.iter();
         let files: Vec<(&str, &str)> = files.map(|p| (p.name.as_str(), p.text.as_str())).collect();
-        template.with_lines(&lines, &files)
+        let sources = self.parts.iter().flat_map(|part| part.sources.iter().cloned());
+        Ok(template.with_lines(&lines, &files)?.with_sources(sources))
     }
 }
 
@@ -153,18 +154,17 @@ fn read_part(
     file: &Path,
     options: &KnowledgeOptions,
 ) -> Result<KnowledgePart> {
+    let TextFile { text, source } = match kind {
+        KnowledgeKind::Vectors => read_text_prefix(file, MAX_BYTES, "a text file")?,
+        KnowledgeKind::Clusters => read_text(file, MAX_BYTES, "a file of clusters")?,
+        KnowledgeKind::Gazetteer => read_text(file, MAX_BYTES, "a list of phrases")?,
+    };
     let (text, note) = match kind {
-        KnowledgeKind::Vectors => {
-            (read_text_prefix(file, MAX_BYTES, "a text file")?, String::new())
-        }
-        KnowledgeKind::Clusters => {
-            let text = read_text(file, MAX_BYTES, "a file of clusters")?;
-            (cluster_lines(&text, &file.to_string_lossy())?, String::new())
-        }
+        KnowledgeKind::Vectors => (text, String::new()),
+        KnowledgeKind::Clusters => (cluster_lines(&text, &source)?, String::new()),
         KnowledgeKind::Gazetteer => {
-            let text = read_text(file, MAX_BYTES, "a list of phrases")?;
             let note = ResourceKind::of(&text).note();
-            (phrase_lines(text, &file.to_string_lossy())?, note)
+            (phrase_lines(text, &source)?, note)
         }
     };
     // A word takes more in memory than in the file.
@@ -176,7 +176,7 @@ fn read_part(
     options.read.limits.memory.check(needed, 0).map_err(|over| {
         Error::input(Place::file(file.to_string_lossy()), format!("{over}; expected fewer words"))
     })?;
-    let part = KnowledgePart::new(kind, name, &[file], text, options.vectors);
+    let part = KnowledgePart::new(kind, name, vec![source], text, options.vectors);
     Ok(KnowledgePart { note, ..part })
 }
 
@@ -188,6 +188,6 @@ fn is_cluster_file(file: &Path) -> Result<bool> {
         ));
     }
     // If it is no text at all, reading it as such will tell.
-    let beginning = read_text_prefix(file, 1 << 16, "text or a cluster file").unwrap_or_default();
-    Ok(ResourceKind::of(&beginning).has_clusters())
+    let beginning = read_text_prefix(file, 1 << 16, "text or a cluster file");
+    Ok(beginning.is_ok_and(|beginning| ResourceKind::of(&beginning.text).has_clusters()))
 }

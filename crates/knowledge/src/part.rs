@@ -1,7 +1,6 @@
 //! One file or clustering, and the template lines that use it.
 
-use std::path::Path;
-
+use dropchain::sentence::SourceFile;
 use serde::Serialize;
 
 /// Lengths of the prefixes of cluster paths, and the positions around the token; see
@@ -66,14 +65,17 @@ pub struct KnowledgePart {
     pub(super) note: String,
     #[serde(skip)]
     pub(super) text: String,
+    /// The files with their checksums.
+    #[serde(skip)]
+    pub(super) sources: Vec<SourceFile>,
 }
 
 impl KnowledgePart {
-    /// Creates the part for the text of `files`, of which `vectors` vectors are used.
+    /// Creates the part for the text of files, of which `vectors` vectors are used.
     pub(super) fn new(
         kind: KnowledgeKind,
         name: String,
-        files: &[&Path],
+        sources: Vec<SourceFile>,
         text: String,
         vectors: usize,
     ) -> Self {
@@ -92,7 +94,8 @@ impl KnowledgePart {
         }
         Self {
             kind,
-            files: files.iter().map(|file| file.display().to_string()).collect(),
+            files: sources.iter().map(ToString::to_string).collect(),
+            sources,
             bytes: text.len(),
             clusters: None,
             words: None,

@@ -13,7 +13,7 @@ use dropchain::{Error, Result};
 use dropchain_report::plot::Sheet;
 
 fn draw(source: &Path, target: &Path) -> Result<()> {
-    let text = read_text(source, 64 << 20, "the description of a figure in JSON")?;
+    let text = read_text(source, 64 << 20, "the description of a figure in JSON")?.text;
     let svg = Sheet::parse(&text)?.svg();
     let svg = svg.ok_or_else(|| Error::parameter("no points to draw"))?;
     atomic_file::write(target, svg.as_bytes())

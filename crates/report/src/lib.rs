@@ -5,7 +5,6 @@
 
 mod calibration;
 mod confusions;
-mod date;
 mod evaluated;
 mod frequency;
 pub mod log;
@@ -87,7 +86,7 @@ impl Report {
     /// [`Error::Io`] if the file cannot be read or is too large; [`Error::Input`] with the line if
     /// it is none.
     pub fn add_file(&mut self, path: &Path) -> Result<()> {
-        let text = read_text(path, MAX_FILE, EXPECTED)?;
+        let text = read_text(path, MAX_FILE, EXPECTED)?.text;
         self.add_date(path);
         self.add_log(&text, &path.display().to_string())
     }

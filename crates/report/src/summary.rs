@@ -4,12 +4,12 @@
 use std::path::Path;
 use std::time::SystemTime;
 
+use dropchain::kernel::date;
 use dropchain::train::DevScore;
 use dropchain::{Place, Result};
 use serde::Serialize;
 
 use crate::confusions::{commonest_confusion, commonest_kind};
-use crate::date;
 use crate::evaluated::{Analysis, Evaluated};
 use crate::scores::{size_of, worst_type};
 use crate::significance::{Significance, interval};
@@ -184,7 +184,7 @@ pub fn facts(
         ("Training data", trained.collect(), false),
         ("Development data", dev.collect(), false),
         ("Scored on", evaluated.into_iter().collect(), false),
-        ("Date", newest.and_then(date::utc).into_iter().collect(), false),
+        ("Date", newest.and_then(date::seconds).map(minute).into_iter().collect(), false),
         ("Commands", commands.collect(), true),
     ];
     let facts = facts.map(|(name, values, is_code): (_, Vec<String>, _)| {
@@ -215,6 +215,12 @@ fn short_name(file: &str) -> String {
     let parts: Vec<_> = Path::new(file).iter().rev().take(2).collect();
     let parts: Vec<_> = parts.into_iter().rev().map(|part| part.to_string_lossy()).collect();
     parts.join("/").replace("//", "/")
+}
+
+/// Formats a time to the minute.
+fn minute(seconds: u64) -> String {
+    let date = date::utc(seconds);
+    format!("{} UTC", date[..date.len() - 4].replace('T', " "))
 }
 
 #[cfg(test)]

@@ -451,7 +451,7 @@ pub fn rows_sentence(
             t + 1
         )));
     }
-    let mut sentence = Sentence::new(Arc::new(schema), Arc::from(place.0));
+    let mut sentence = Sentence::new(Arc::new(schema), place.0);
     for row in &rows {
         sentence.push(row, place.1)?;
     }

@@ -52,6 +52,7 @@ def train(
     comments: bool = False,
     partial_labels: bool = False,
     weights: Iterable[float] | None = None,
+    note: str | None = None,
     **options: Unpack[TrainOptions],
 ) -> TrainResult:
     """Train a model.
@@ -119,6 +120,9 @@ def train(
         The columns of tables and files: see :class:`Corpus` and :meth:`Corpus.read`.
     weights : iterable of float, optional
         Of sentences in memory: the weight of each.
+    note : str, optional
+        A text that the model records, as it does names and checksums of files, a checksum of data
+        in memory, and the options (``result.tagger.info``, ``dropchain inspect``).
     **options
         See :class:`TrainOptions`: dropout, l2, l1, max_iterations, seed, …
 
@@ -155,6 +159,7 @@ def train(
         outcome = _dropchain.train({
             **arguments,
             "template": parsed,
+            "record": _record(given),
             "observer": follower if follower.is_needed else None,
         })
     except KeyboardInterrupt:
@@ -298,6 +303,24 @@ def _check_template(template: Any, features: bool, base: Tagger | None, sentence
             "the data have words, and template is missing; expected a file or the name of one that "
             "comes with dropchain (ner, pos, chunk, minimal, …), or the features of each token"
         )
+
+
+def _record(given: Mapping[str, Any]) -> str:
+    """Return the arguments as options of the command line, as far as they are such, in JSON."""
+    dev, label = given["dev"], given["label"]
+    record: dict[str, Any] = {
+        "input": _data.paths(given["data"]),
+        "dev": [f"{100 * dev:.9g}%"] if isinstance(dev, float) else _data.paths(dev),
+        "columns": _data.column_names(given["columns"]),
+        "label": None if label is None else str(label),
+        "partial-labels": given["partial_labels"],
+    }
+    for name in ("unlabeled", "clusters", "vectors", "gazetteers"):
+        record[name] = _data.paths(given[name])
+    for name in ("template", "init", "towards"):
+        record[name] = next(iter(_data.paths(given[name])), None)
+    record.update((name, given[name]) for name in ("format", "comments", "note"))
+    return json.dumps({name: value for name, value in record.items() if value})
 
 
 def _interval(every: Any) -> dict[str, Any]:

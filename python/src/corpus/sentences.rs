@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use dropchain::sentence::SourceFile;
 use dropchain::{Corpus, Sentence};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -124,13 +125,13 @@ impl PyCorpus {
     /// Copies the sentences for the library. Messages call those in memory by the name of the data
     /// and their number, or their row.
     pub fn to_corpus(&self, name: &str) -> Corpus {
-        let files = [SENTENCE, ROW].map(|file| (file, Arc::from(format!("{file}{name}"))));
+        let files = [SENTENCE, ROW].map(|file| (file, SourceFile::from(format!("{file}{name}"))));
         let place = |(i, sentence): (usize, &Arc<Sentence>)| {
             let copy = (**sentence).clone();
             match files.iter().find(|(file, _)| **copy.file() == **file) {
                 None => copy,
-                Some((SENTENCE, named)) => copy.placed(Arc::clone(named), Some(i as u64 + 1)),
-                Some((_, named)) => copy.placed(Arc::clone(named), None),
+                Some((SENTENCE, named)) => copy.placed(named.clone(), Some(i as u64 + 1)),
+                Some((_, named)) => copy.placed(named.clone(), None),
             }
         };
         self.0.iter().enumerate().map(place).collect()

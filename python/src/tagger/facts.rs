@@ -32,6 +32,7 @@ pub fn info<'py>(py: Python<'py>, model: &Model) -> PyResult<Bound<'py, PyAny>> 
         "attributes": attributes,
         "edge_attributes": edge_attributes,
         "weights": weights,
+        "date": source.date,
         "files": source.files,
         "sentences": source.sentences,
         "tokens": source.tokens,

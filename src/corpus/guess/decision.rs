@@ -38,7 +38,7 @@ impl FileKind {
         }
         let lines = open_regular(path).and_then(|file| {
             let stream = Box::new(BufReader::new(file));
-            look_at(&mut LineReader::new(stream, (*name).into())).ok()
+            look_at(&mut LineReader::new(stream, &name)).ok()
         });
         Self::of_lines(&name, &lines.unwrap_or_default())
     }

@@ -15,7 +15,7 @@ use crate::template::Template;
 /// A sentence of one column whose tokens have these attributes.
 fn with_attributes(tokens: &[&[(&str, f64)]]) -> Sentence {
     let schema = Schema::new(vec!["label".to_owned()], Some(0)).unwrap();
-    let mut sentence = Sentence::new(Arc::new(schema), Arc::from("x.crfsuite"));
+    let mut sentence = Sentence::new(Arc::new(schema), "x.crfsuite");
     let mut attributes = Attributes::default();
     for (line, token) in (1..).zip(tokens) {
         sentence.push(["A"], line).unwrap();

@@ -40,7 +40,14 @@ pub(crate) fn header(labels: &[&str], template: &str, precision: Precision) -> H
         precision,
         provenance: Provenance {
             version: "1.2.3".to_owned(),
-            files: vec!["a.conll".to_owned()],
+            date: None,
+            files: vec![FileRecord {
+                role: FileRole::Train,
+                name: "a.conll".to_owned(),
+                bytes: Some(3),
+                sentences: Some(7),
+                xxh3: "0".to_owned(),
+            }],
             sentences: 7,
             tokens: 77,
             options: "{}".to_owned(),

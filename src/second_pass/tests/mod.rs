@@ -119,7 +119,7 @@ fn labels_without_spans_are_their_own_types() {
 fn a_column_of_the_input_with_the_name_is_an_error() {
     let columns = ["word", "predicted"].map(str::to_owned);
     let schema = Arc::new(Schema::new(columns.into(), None).unwrap());
-    let mut sentence = Sentence::new(schema, Arc::from("x.conll"));
+    let mut sentence = Sentence::new(schema, "x.conll");
     sentence.push(["a", "b"], 7).unwrap();
     let (_, prediction) = predicted("a");
     let types = types();

@@ -54,7 +54,7 @@ fn bundled() -> Tagger {
 
 fn sentence(cells: &[[&str; 2]]) -> Sentence {
     let schema = Schema::new(COLUMNS.map(str::to_owned).to_vec(), None).unwrap();
-    let mut sentence = Sentence::new(Arc::new(schema), Arc::from("x"));
+    let mut sentence = Sentence::new(Arc::new(schema), "x");
     for (line, cells) in (1..).zip(cells) {
         sentence.push(cells.iter().copied(), line).unwrap();
     }

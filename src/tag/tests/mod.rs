@@ -239,7 +239,7 @@ fn an_empty_sentence_has_one_empty_path() {
 /// A sentence with these columns, with `words` in the column `word`.
 fn in_columns(names: &[&str], words: &[&str]) -> Sentence {
     let schema = Schema::new(names.iter().map(|&n| n.to_owned()).collect(), None);
-    let mut sentence = Sentence::new(Arc::new(schema.unwrap()), Arc::from("x.conll"));
+    let mut sentence = Sentence::new(Arc::new(schema.unwrap()), "x.conll");
     for (line, word) in (1..).zip(words) {
         let cells = names.iter().map(|&name| if name == "word" { word } else { "c" });
         sentence.push(cells, line).unwrap();

@@ -83,7 +83,7 @@ fn a_workspace_can_be_used_after_an_error() {
     let tagger = Tagger::new(model(header, &nodes(), &edges()));
     let schema = Arc::new(Schema::new(vec!["size".to_owned()], None).unwrap());
     let sentence = |cell: &str| {
-        let mut sentence = Sentence::new(Arc::clone(&schema), Arc::from("x.conll"));
+        let mut sentence = Sentence::new(Arc::clone(&schema), "x.conll");
         sentence.push([cell], 1).unwrap();
         sentence
     };

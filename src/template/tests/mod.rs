@@ -69,7 +69,7 @@ fn error(source: &str) -> String {
 fn table(names: &str, label: Option<usize>, rows: &str) -> Sentence {
     let names = names.split(' ').map(str::to_owned).collect();
     let schema = Arc::new(Schema::new(names, label).expect("a schema"));
-    let mut sentence = Sentence::new(schema, Arc::from("x.conll"));
+    let mut sentence = Sentence::new(schema, "x.conll");
     for (line, row) in (1..).zip(rows.lines()) {
         sentence.push(row.split(' '), line).expect("a row");
     }

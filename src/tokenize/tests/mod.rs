@@ -7,7 +7,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::sentence::Offsets;
+use crate::sentence::{Offsets, SourceFile};
 
 /// The page whose table rows are tests.
 const DOCUMENT: &str = include_str!("../../../docs/tokenization.md");
@@ -69,7 +69,7 @@ fn tokenizing_is_idempotent_on_the_documented_examples() {
 
 #[test]
 fn a_line_becomes_sentences_with_offsets() {
-    let file: Arc<str> = Arc::from("a.txt");
+    let file = SourceFile::from("a.txt");
     let tokenizer = Tokenizer::new(1000);
     let read = tokenizer.read_line("¡Olé! It's é.\n", &file, 7).unwrap();
     let words: Vec<Vec<&str>> =
@@ -84,7 +84,7 @@ fn a_line_becomes_sentences_with_offsets() {
 
 #[test]
 fn a_blank_line_has_no_sentence() {
-    let file: Arc<str> = Arc::from("-");
+    let file = SourceFile::from("-");
     for line in ["", " \t\u{3000}\r\n"] {
         assert!(Tokenizer::new(1000).read_line(line, &file, 1).unwrap().is_empty());
     }

@@ -6,7 +6,7 @@ use crate::corpus::{Corpus, ReadOptions};
 use crate::eval::Evaluation;
 use crate::ids::AttributeId;
 use crate::label::Scheme;
-use crate::model::add_recall_bias;
+use crate::model::{FileRole, add_recall_bias};
 use crate::random::Lcg;
 use crate::score::States;
 use crate::tag::{TagOptions, Tagger, Workspace};
@@ -124,7 +124,7 @@ fn every_shipped_template_memorizes_its_training_data() {
 fn the_header_describes_the_training_data() {
     let mut sentences = corpus(NAMES);
     let schema = Arc::clone(sentences[0].schema());
-    let mut other = Sentence::new(schema, Arc::from("y.conll"));
+    let mut other = Sentence::new(schema, "y.conll");
     other.push(["a", "O"], 1).unwrap();
     sentences.push(other);
     let model = trained(&options(), sentences, "word");
@@ -134,11 +134,53 @@ fn the_header_describes_the_training_data() {
     assert_eq!(header.labels.names(), ["B-PER", "I-PER", "O", "B-LOC", "I-LOC"]);
     assert_eq!(header.template.as_ref().unwrap().source(), "word");
     let provenance = &header.provenance;
-    assert_eq!(provenance.files, ["x.conll", "y.conll"]);
+    let files = provenance.files.iter();
+    let files: Vec<_> = files.map(|file| (&*file.name, file.bytes, file.sentences)).collect();
+    assert_eq!(files, [("x.conll", None, Some(8)), ("y.conll", None, Some(1))]);
     assert_eq!((provenance.sentences, provenance.tokens), (9, 39));
     let settings = TrainSettings::new(options()).unwrap();
     let stored = provenance.training_options();
     assert_eq!(stored, serde_json::to_value(&settings).unwrap());
+}
+
+#[test]
+fn files_and_sentences_in_memory_are_recorded_by_their_contents() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let files = [("a.conll", "a X\n\nb Y\n"), ("dev.conll", "b X\n"), ("names", "Ann Lee\n")];
+    let files = files.into_iter().chain([("t.tpl", "word\nlexicon(\"names\")\n")]);
+    for (name, text) in files.clone() {
+        std::fs::write(path(name), text).unwrap();
+    }
+    let read = |name| Corpus::read([path(name)], &ReadOptions::default()).unwrap();
+    let corpora = TrainingCorpora::new(read("a.conll")).dev(read("dev.conll"));
+    let template = Template::read(&path("t.tpl")).unwrap();
+    let records = corpora.files(Some(&template));
+    let found = records.iter().map(|file| (file.role, &*file.name, file.bytes, file.sentences));
+    for (found, (role, name, sentences)) in found.zip([
+        (FileRole::Train, "a.conll", Some(2)),
+        (FileRole::Dev, "dev.conll", Some(1)),
+        (FileRole::Template, "t.tpl", None),
+        (FileRole::Resource, "names", None),
+    ]) {
+        let bytes = std::fs::metadata(path(name)).unwrap().len();
+        assert_eq!(found, (role, path(name).to_str().unwrap(), Some(bytes), sentences));
+    }
+    let sums: Vec<&str> = records.iter().map(|file| &*file.xxh3).collect();
+    let expected = [0, 1, 3, 2].map(|i| {
+        let (_, text) = files.clone().nth(i).unwrap();
+        format!("{:016x}", xxhash_rust::xxh3::xxh3_64(text.as_bytes()))
+    });
+    assert_eq!(sums, expected);
+
+    let in_memory = |labels: &[&str]| {
+        let sentence = Sentence::from_words(["a"]).with_labels(labels).unwrap();
+        TrainingCorpora::new(vec![sentence]).files(None).remove(0)
+    };
+    let record = in_memory(&["X"]);
+    assert_eq!((&*record.name, record.bytes, record.sentences), ("in memory", None, Some(1)));
+    assert_eq!(in_memory(&["X"]), record);
+    assert_ne!(in_memory(&["Y"]).xxh3, record.xxh3);
 }
 
 #[test]

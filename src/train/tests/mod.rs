@@ -38,7 +38,7 @@ fn corpus(text: &str) -> Vec<Sentence> {
     let schema = Arc::new(Schema::new(names, Some(1)).unwrap());
     let lines = (1..).zip(text.lines());
     let sentence = |(line, text): (u64, &str)| {
-        let mut sentence = Sentence::new(Arc::clone(&schema), Arc::from("x.conll"));
+        let mut sentence = Sentence::new(Arc::clone(&schema), "x.conll");
         for token in text.split_whitespace() {
             let (word, label) = token.rsplit_once('/').expect("word/label");
             sentence.push([word, label], line).unwrap();
@@ -53,7 +53,7 @@ fn corpus(text: &str) -> Vec<Sentence> {
 fn given(text: &str) -> Vec<Sentence> {
     let schema = Arc::new(Schema::new(vec!["label".to_owned()], Some(0)).unwrap());
     let sentence = |text: &str| {
-        let mut sentence = Sentence::new(Arc::clone(&schema), Arc::from("x.crfsuite"));
+        let mut sentence = Sentence::new(Arc::clone(&schema), "x.crfsuite");
         let mut attributes = Attributes::default();
         for token in text.split(';') {
             let (label, rest) = token.trim().split_once(' ').unwrap_or((token.trim(), ""));

@@ -29,7 +29,7 @@ fn attributes_are_left_out_at_the_rate_and_higher_rates_leave_out_more() {
         before = now;
     }
     assert_ne!(kept(0.5, 7, &sentence), kept(0.5, 8, &sentence));
-    let mut elsewhere = Sentence::new(Arc::clone(sentence.schema()), "-".into());
+    let mut elsewhere = Sentence::new(Arc::clone(sentence.schema()), "-");
     elsewhere.push(["a"], 5).unwrap();
     assert_ne!(kept(0.5, 7, &sentence), kept(0.5, 7, &elsewhere));
     let message = Deletion::new(1.5, 1).unwrap_err().to_string();
@@ -52,7 +52,7 @@ fn without_attributes_the_scores_are_those_of_unknown_words() {
 fn sentence(words: &[&str]) -> Sentence {
     let names = ["word", "pos", "ner"].map(str::to_owned).to_vec();
     let schema = Arc::new(Schema::new(names, Some(2)).unwrap());
-    let mut sentence = Sentence::new(schema, "x.conll".into());
+    let mut sentence = Sentence::new(schema, "x.conll");
     for (line, word) in (1..).zip(words) {
         sentence.push([*word, "NN", "O"], line).unwrap();
     }

@@ -2,15 +2,13 @@
 
 use std::path::Path;
 
-use dropchain::model::Model;
+use dropchain::model::{FileRecord, FileRole, Model};
+use dropchain::sentence::Checksum;
 use dropchain::{Error, Result, Template};
 use serde_json::{Map, Value};
 
 use crate::config::INPUT;
 use crate::training_arguments::is_share_of_dev;
-
-/// Options that add lines to a template or change it: its text in the model is not that of a file.
-const CHANGE_TEMPLATE: [&str; 5] = ["clusters", "vectors", "gazetteers", "document", "caseless"];
 
 /// Options whose values are names of files.
 const FILES: [&str; 9] =
@@ -38,7 +36,7 @@ impl<'a> RunConfig<'a> {
             return Err(Error::model(
                 model.path(),
                 "the model does not say with which options it was trained: it was made by another \
-                 program or in Python; `dropchain inspect --json` has its training parameters",
+                 program; `dropchain inspect --json` has its training parameters",
             ));
         };
         let path = model.path().display().to_string();
@@ -60,6 +58,7 @@ impl<'a> RunConfig<'a> {
                 "the model was trained by dropchain {then}; the defaults of {now} may differ"
             ));
         }
+        config.write_files();
         config.write_options(options);
         if let Some(best) = record["train"].as_object() {
             config.text += "\n# The best configuration alone is trained by dropchain train with\n";
@@ -70,10 +69,29 @@ impl<'a> RunConfig<'a> {
         Ok(config)
     }
 
+    /// Writes the checksums of the files, and what was no file.
+    fn write_files(&mut self) {
+        self.text += "# XXH3 of the files (xxhsum -H3); the run warns of others.\n";
+        for file in &self.model.header().provenance.files {
+            let FileRecord { role, name, bytes, xxh3, .. } = file;
+            match (bytes, role) {
+                (Some(_), _) if name.contains('\n') => {}
+                (Some(_), _) => self.text += &format!("--recorded={xxh3} {name}\n"),
+                (None, FileRole::Init | FileRole::Towards) => {}
+                (None, _) => self.warn(&format!(
+                    "{}: {} sentences were in memory, with the XXH3 {xxh3}; expected a file",
+                    role.name(),
+                    file.sentences.unwrap_or_default()
+                )),
+            }
+        }
+        self.text.push('\n');
+    }
+
     fn write_options(&mut self, options: &Map<String, Value>) {
         for (key, value) in options {
             let names = values(value).iter().filter_map(Value::as_str);
-            let problems = names.filter_map(|name| problem(self.model, options, key, name));
+            let problems = names.filter_map(|name| problem(self.model, key, name));
             problems.collect::<Vec<_>>().iter().for_each(|problem| self.warn(problem));
             let lines = lines(key, value);
             if lines.iter().any(|line| line.contains('\n')) {
@@ -100,43 +118,35 @@ impl<'a> RunConfig<'a> {
 
 /// Returns why the run of a model cannot be repeated with a value of an option, if so: a file is
 /// gone, or not what it was.
-fn problem(model: &Model, options: &Map<String, Value>, key: &str, name: &str) -> Option<String> {
-    let (path, header) = (Path::new(name), model.header());
-    let is_missing = !path.exists();
+fn problem(model: &Model, key: &str, name: &str) -> Option<String> {
+    let path = Path::new(name);
     let is_text = name.contains('\n') || (Template::shipped(name).is_some() && !path.is_file());
     match key {
-        "dev" if is_share_of_dev(name) => None,
-        "template" if is_text => None,
-        _ if !FILES.contains(&key) => None,
-        _ if name == "-" => Some(format!("{key} was standard input")),
-        "template" => {
-            let template = header.template.as_ref()?;
-            let is_changed = CHANGE_TEMPLATE.iter().any(|key| options.contains_key(*key));
-            if is_changed || template.file_names().next().is_some() {
-                return is_missing.then(|| format!("{key}: there is no file {name}"));
-            }
-            let found = Template::read_without_files(path);
-            let is_same = found.is_ok_and(|found| found.source() == template.source());
-            (!is_same).then(|| {
-                format!(
-                    "{name} is not there or not as it was; `dropchain inspect MODEL --template` \
-                     prints the template that the model has"
-                )
-            })
-        }
-        _ if is_missing => Some(format!("{key}: there is no file {name}")),
+        "dev" if is_share_of_dev(name) => return None,
+        "template" if is_text => return None,
+        _ if !FILES.contains(&key) => return None,
+        _ if name == "-" => return Some(format!("{key} was standard input")),
+        _ if !path.exists() => return Some(format!("{key}: there is no file {name}{}", hint(key))),
+        _ => {}
+    }
+    let found = match key {
         "init" | "towards" => {
             let found = dropchain_crfsuite::open(name).and_then(|base| base.fingerprint());
-            let found = found.ok().map(|fingerprint| format!("{fingerprint:032x}"));
-            let is_same = found.as_deref() == header.provenance.training_options()[key].as_str();
-            (!is_same).then(|| {
-                format!(
-                    "{key}: {name} is no longer the model that training continued from, so the \
-                     run cannot be repeated without that one"
-                )
-            })
+            found.map_or_else(|_| String::new(), |fingerprint| format!("{fingerprint:032x}"))
         }
-        _ => None,
+        _ => Checksum::of_file(path).ok()?.to_string(), // a folder has none
+    };
+    let mut records = model.header().provenance.files.iter();
+    let is_other = records.any(|record| record.name == name && record.xxh3 != found);
+    is_other.then(|| format!("{key}: {name} is not as it was{}", hint(key)))
+}
+
+/// Says what to use instead of a file.
+fn hint(key: &str) -> &'static str {
+    match key {
+        "template" => "; `dropchain inspect MODEL --template` prints the template of the model",
+        "init" | "towards" => ", and the run cannot be repeated without that model",
+        _ => "",
     }
 }
 

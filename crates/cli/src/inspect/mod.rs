@@ -7,6 +7,7 @@ mod weights;
 use std::path::PathBuf;
 
 use clap::Args;
+use dropchain::kernel::date;
 use dropchain::kernel::model::FORMAT_VERSION;
 use dropchain::model::{AttributeKind, Model};
 use dropchain::{Result, Template};
@@ -85,7 +86,8 @@ fn describe(model: &Model, top: usize) -> Result<Value> {
     let labels = header.labels.names().iter().enumerate();
     let labels: Map<String, Value> =
         labels.map(|(i, name)| (name.clone(), label_json(model, i, &top.nodes[i]))).collect();
-    let options = source.training_options();
+    let (options, config) = (source.training_options(), source.config().unwrap_or_default());
+    let modified = model.path().metadata().and_then(|metadata| metadata.modified()).ok();
     let mut value = json!({
         "labels": labels,
         "scheme": header.labeling.scheme.name(),
@@ -102,6 +104,9 @@ fn describe(model: &Model, top: usize) -> Result<Value> {
         "order": header.order,
         "fingerprint": format!("{:032x}", model.fingerprint()?),
         "version": source.version,
+        "date": source.date.map(date::utc),
+        "modified": modified.and_then(date::seconds).map(date::utc),
+        "note": config["options"]["note"],
         "files": source.files,
         "sentences": source.sentences,
         "tokens": source.tokens,
@@ -122,7 +127,7 @@ fn describe(model: &Model, top: usize) -> Result<Value> {
     if header.columns.joined().is_some() {
         add(json!({"joined_columns": header.columns.joined_names()}));
     }
-    if let Some(config) = source.config() {
+    if !config.is_null() {
         add(json!({"config": config}));
     }
     if let Some(template) = &header.template {

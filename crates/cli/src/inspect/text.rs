@@ -4,7 +4,10 @@ use dropchain_layout::{cut, format_table, wrap};
 use serde_json::Value;
 
 /// Fields that are shown as tables or lists, on request, or only in JSON.
-const NOT_LISTED: [&str; 6] = ["labels", "edges", "lines", "sizes", "template", "config"];
+const NOT_LISTED: [&str; 7] = ["labels", "edges", "files", "lines", "sizes", "template", "config"];
+
+/// Number of files that are shown at most.
+const MAX_FILES: usize = 20;
 
 /// Columns before the continuation of a line.
 const INDENT: usize = 2;
@@ -32,6 +35,7 @@ pub fn text(model: &Value, top: usize, has_template: bool, columns: usize) -> St
     if let Some(template) = model["template"].as_str().filter(|_| has_template) {
         text += &format!("\ntemplate\n{}\n", template.trim_end());
     }
+    text += &files(model);
     text += &sizes(model);
     text += &template_lines(model, columns);
     text += &transitions(model, top.max(MIN_SHOWN));
@@ -98,6 +102,21 @@ fn words(value: &Value) -> String {
             Some(if value.is_object() { format!("{name} ({words})") } else { name + " " + &words })
         })),
         value => plain(value),
+    }
+}
+
+/// Returns what the model was trained on, as a table.
+fn files(model: &Value) -> String {
+    let files = items(&model["files"]);
+    let heads = ["trained on", "", "bytes", "sentences", "XXH3"].map(str::to_owned);
+    let rows = files.iter().take(MAX_FILES).map(|file| {
+        ["role", "name", "bytes", "sentences", "xxh3"].map(|field| plain(&file[field]))
+    });
+    let table = format_table([heads].into_iter().chain(rows));
+    match files.len().checked_sub(MAX_FILES) {
+        _ if files.is_empty() => String::new(),
+        None | Some(0) => format!("\n{table}"),
+        Some(more) => format!("\n{table}and {more} more, which --json lists\n"),
     }
 }
 

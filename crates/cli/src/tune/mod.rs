@@ -391,6 +391,7 @@ impl TuneCommand {
         }
         for template in &mut templates {
             *template = self.knowledge.attach(knowledge, template.take())?;
+            progress.println_all(self.config.changed(&corpora.files(template.as_ref())));
         }
         Ok(TuningData { folds: folds.transpose()?, corpora, templates, models })
     }

@@ -2,12 +2,12 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
-use std::sync::Arc;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use dropchain::corpus::ReadOptions;
+use dropchain::sentence::SourceFile;
 use dropchain::{Error, Place, Result};
 
 /// A document: a text, or features that were made elsewhere, perhaps with its class.
@@ -18,7 +18,7 @@ pub struct Instance {
     /// Its content: text or features.
     pub content: InstanceContent,
     /// The name of its file; `-` is standard input.
-    pub file: Arc<str>,
+    pub file: SourceFile,
     /// First line of the document in the file, from 1; 0 if it is the whole file.
     pub line: u64,
 }

@@ -1,8 +1,6 @@
 //! Documents on lines: a class and a text, text alone, JSON, or ready-made features in the format
 //! of SVMlight and LIBSVM.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
 use super::instance::{
@@ -49,12 +47,7 @@ pub(super) fn read(
             }
             _ => labeled(&line, options)?,
         };
-        return Ok(Some(Instance {
-            label,
-            content,
-            file: Arc::clone(line.file),
-            line: line.number,
-        }));
+        return Ok(Some(Instance { label, content, file: line.file.clone(), line: line.number }));
     }
 }
 
@@ -76,7 +69,7 @@ pub(super) fn read_json(
     objects: &mut JsonObjects,
     options: &InstanceReadOptions,
 ) -> Result<Option<Instance>> {
-    let file = Arc::clone(lines.file());
+    let file = lines.file().clone();
     while let Some((text, number)) = objects.next(lines)? {
         let line = InputLine::new(&text, &file, number);
         if let Some((label, text)) = json(&line, options)? {

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::header::{self, TabbedLines};
 use super::instance::{Instance, InstanceContent, InstanceFormat, InstanceReadOptions};
@@ -96,7 +95,8 @@ impl InstanceReader {
     }
 
     fn lines(&self, path: &OsStr) -> Result<LineReader> {
-        let mut lines = LineReader::new(open_stream(path)?, Arc::from(path.to_string_lossy()));
+        let (stream, file) = open_stream(path)?;
+        let mut lines = LineReader::new(stream, file);
         lines.limit_memory(self.options.read.limits.memory.bytes(0), None);
         self.options.read.decode(&mut lines);
         Ok(lines)
@@ -235,7 +235,7 @@ fn read_whole(
     memory: MemoryLimit,
 ) -> Result<Instance> {
     let limit = memory.bytes(0);
-    let file = Arc::clone(lines.file());
+    let file = lines.file().clone();
     let mut text = String::new();
     loop {
         lines.begin_sentence(); // the whole is counted here

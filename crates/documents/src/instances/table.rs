@@ -14,6 +14,7 @@ use super::instance::{
 };
 use dropchain::corpus::{LineReader, Repair};
 use dropchain::kernel::corpus::InputStream;
+use dropchain::sentence::SourceFile;
 use dropchain::{Error, Place, Result};
 
 /// A table that is being read.
@@ -21,7 +22,7 @@ pub(super) struct Table {
     reader: csv::Reader<Bounded>,
     longest: usize,           // of a row, in bytes
     unread: Arc<AtomicUsize>, // bytes that the row may still have
-    file: Arc<str>,
+    file: SourceFile,
     record: ByteRecord,
     content: Content,
     label: Option<usize>,
@@ -43,7 +44,7 @@ struct FeatureColumn {
 impl Table {
     /// Reads the names of the columns. Quotes have no meaning where tabs separate.
     pub fn new(lines: LineReader, separator: u8, options: &InstanceReadOptions) -> Result<Self> {
-        let file = Arc::clone(lines.file());
+        let file = lines.file().clone();
         let longest = lines.longest();
         let stream = lines.into_decoded();
         let stream = stream.map_err(|error| Error::io(&*file, error))?;
@@ -138,7 +139,7 @@ impl Table {
         };
         let label = self.label.map(cell).transpose()?;
         let label = checked_label(label.as_deref().map(str::trim), options, error)?;
-        Ok(Some(Instance { label, content, file: Arc::clone(&self.file), line }))
+        Ok(Some(Instance { label, content, file: self.file.clone(), line }))
     }
 }
 
@@ -198,7 +199,7 @@ impl Read for Bounded {
 }
 
 /// The error of a table that lacks columns.
-fn missing(file: &Arc<str>, columns: &[&str], names: &[&str]) -> Error {
+fn missing(file: &SourceFile, columns: &[&str], names: &[&str]) -> Error {
     let what = if columns.len() == 1 { "is no column" } else { "are no columns" };
     let (columns, found) = (columns.join("', '"), names.join(", "));
     let message = format!("there {what} '{columns}'; found {}", found.escape_debug());
@@ -206,7 +207,7 @@ fn missing(file: &Arc<str>, columns: &[&str], names: &[&str]) -> Error {
 }
 
 /// Converts an error, with its line.
-fn fault(file: &Arc<str>, error: csv::Error) -> Error {
+fn fault(file: &SourceFile, error: csv::Error) -> Error {
     let line = error.position().map(csv::Position::line);
     match error.into_kind() {
         csv::ErrorKind::Io(error) => Error::io(&**file, error),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use dropchain::corpus::{ReadOptions, Repair};
 use dropchain::kernel::corpus::is_blank;
 use dropchain::label::{Scheme, Span, encode};
-use dropchain::sentence::{Offsets, Schema, Sentence, TextPosition};
+use dropchain::sentence::{Offsets, Schema, Sentence, SourceFile, TextPosition};
 use dropchain::{Error, Place, Result, tokenize};
 
 use super::faults::Faults;
@@ -87,7 +87,7 @@ impl Aligner {
     }
 
     /// Returns the sentences of a text from `file`.
-    pub fn sentences(&mut self, marked: &MarkedText, file: &Arc<str>) -> Result<Vec<Sentence>> {
+    pub fn sentences(&mut self, marked: &MarkedText, file: &SourceFile) -> Result<Vec<Sentence>> {
         let text = &*marked.text;
         let map = OffsetMap::new(text, self.offsets(marked, file));
         let (tokens, mut ends) = match &marked.tokens {
@@ -282,7 +282,7 @@ impl Aligner {
     fn build(
         &self,
         marked: &MarkedText,
-        file: &Arc<str>,
+        file: &SourceFile,
         tokens: &[Offsets],
         labels: &[String],
         ends: &[usize],

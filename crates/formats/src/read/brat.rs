@@ -81,8 +81,9 @@ fn annotations(text: &LineReader) -> Result<Vec<MarkedSpan>> {
     let path = path.with_extension("ann");
     check_regular(&path)?;
     let file = File::open(&path).map_err(|error| Error::io(&path, error))?;
-    let name = path.to_string_lossy().into();
-    let mut lines = text.like(Box::new(BufReader::new(file)), name);
+    // The checksum of the text goes on with the annotations.
+    let stream = BufReader::new(text.file().reader(file));
+    let mut lines = text.like(Box::new(stream), path.to_string_lossy());
     let mut spans = Vec::new();
     while let Some(line) = lines.next_line()? {
         spans.extend(annotation(&line)?);

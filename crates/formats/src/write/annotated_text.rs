@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use dropchain::corpus::Tagged;
 use dropchain::kernel::corpus::JsonObject;
-use dropchain::sentence::{Offsets, TextPosition};
+use dropchain::sentence::{Offsets, SourceFile, TextPosition};
 use dropchain::{Error, Place, Result, Sentence, tokenize};
 use serde::ser::SerializeMap;
 
@@ -46,7 +46,7 @@ pub(super) struct Mark {
 pub(super) struct AnnotatedText {
     pub text: Arc<str>,
     /// The file that it comes from.
-    pub file: Arc<str>,
+    pub file: SourceFile,
     /// Where it begins in the file, if that is raw text.
     pub start: Option<TextPosition>,
     /// The positions of its tokens, of all sentences.

@@ -2,7 +2,8 @@
 //! script.
 
 use std::fmt::Write;
-use std::sync::Arc;
+
+use dropchain::sentence::SourceFile;
 
 use super::annotated_text::{AnnotatedText, Mark};
 use crate::escaped::Escaped;
@@ -35,7 +36,7 @@ const END: &str = "</main>\n</body>\n</html>\n";
 #[derive(Debug, Default)]
 pub(super) struct HtmlPage {
     is_open: bool,
-    file: Option<Arc<str>>, // of the last text
+    file: Option<SourceFile>, // of the last text
 }
 
 impl HtmlPage {

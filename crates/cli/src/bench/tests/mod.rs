@@ -26,7 +26,7 @@ fn corpus() -> Vec<Sentence> {
     let names = vec!["word".to_owned(), "label".to_owned()];
     let schema = Arc::new(Schema::new(names, Some(1)).unwrap());
     let sentence = |text: &str| {
-        let mut sentence = Sentence::new(Arc::clone(&schema), Arc::from("x.conll"));
+        let mut sentence = Sentence::new(Arc::clone(&schema), "x.conll");
         for token in text.split(' ') {
             let (word, label) = token.rsplit_once('/').unwrap();
             sentence.push([word, label], 1).unwrap();

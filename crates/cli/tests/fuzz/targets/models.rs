@@ -32,7 +32,7 @@ pub(super) fn models() -> Vec<Vec<u8>> {
     let names = ["word", "size", "label"].map(str::to_owned).to_vec();
     let schema = Arc::new(Schema::new(names, Some(2)).unwrap());
     let sentences = rows.map(|rows| {
-        let mut sentence = Sentence::new(Arc::clone(&schema), Arc::from("x"));
+        let mut sentence = Sentence::new(Arc::clone(&schema), "x");
         for row in rows {
             sentence.push(row.split(' '), 1).unwrap();
         }
@@ -53,7 +53,7 @@ pub(super) fn models() -> Vec<Vec<u8>> {
 /// A sentence with the columns of a model, numbers in each cell, so that any template applies.
 fn sentence(columns: &[String], label: Option<usize>) -> Option<Sentence> {
     let schema = Schema::new(columns.to_vec(), label).ok()?;
-    let mut sentence = Sentence::new(Arc::new(schema), Arc::from("x"));
+    let mut sentence = Sentence::new(Arc::new(schema), "x");
     for word in ["Ann", "7", "left", "York", "e\u{301}|\\"] {
         let number = |c: usize| if c == 0 { word } else { "7" };
         sentence.push((0..columns.len()).map(number), 1).unwrap();

@@ -121,7 +121,7 @@ fn sentences() -> Vec<Sentence> {
     ];
     rows.iter()
         .map(|rows| {
-            let mut sentence = Sentence::new(Arc::clone(&schema), Arc::from("x"));
+            let mut sentence = Sentence::new(Arc::clone(&schema), "x");
             for (line, row) in (1..).zip(rows.lines()) {
                 sentence.push(row.split(' '), line).unwrap();
             }
