@@ -1,6 +1,7 @@
 //! `dropchain serve`: tagging over HTTP.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -11,6 +12,7 @@ use dropchain_serve::{ModelFile, ServeOptions, Server, ServerHandle};
 
 use crate::arguments::{ByteSize, LimitArguments, ThreadArguments};
 use crate::interrupt::{self, SAME_SIGNAL, Signal};
+use crate::outputs::{CommandFiles, OutputKind};
 use crate::progress::notice;
 use crate::tag_input::open_tagger;
 use crate::template_arguments::DocumentArguments;
@@ -24,7 +26,8 @@ Examples:
   dropchain serve ner.model tags=pos.model --listen 127.0.0.1:0
   # curl --json '{\"text\": \"Ann left.\"}' http://127.0.0.1:8080/tag
 
-Endpoints: POST /tag, GET /models, /health, /metrics (Prometheus), and / (a page).
+Endpoints: POST /tag, GET /models, /health, /livez, /readyz, /metrics (Prometheus),
+and / (a page).
 SIGINT and SIGTERM end the server when the requests in progress are answered. A
 model whose file is replaced, best by `mv`, is replaced without a restart; SIGHUP
 loads all models again. docs/serve.md has the details.")]
@@ -33,17 +36,11 @@ pub struct ServeCommand {
     /// of the file, without `.model`
     #[arg(value_name = "MODEL", required = true)]
     models: Vec<ModelFile>,
-    /// Address and port to listen on; port 0 chooses one, which is printed
-    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080")]
-    listen: SocketAddr,
-    /// Host names that requests may be for, besides localhost [default: any if --listen has an
-    /// address of the network]
-    #[arg(long, value_name = "HOST", value_delimiter = ',')]
-    allow_host: Vec<String>,
-    /// Origins of pages, such as https://example.org, that may use the server from a browser,
-    /// besides its own page; `*` is any
-    #[arg(long, value_name = "ORIGIN", value_delimiter = ',')]
-    allow_origin: Vec<String>,
+    #[command(flatten)]
+    network: NetworkArguments,
+    /// Append a line of JSON for each request to this file, without texts; - is standard error
+    #[arg(long, value_name = "FILE")]
+    access_log: Option<PathBuf>,
     #[command(flatten)]
     serve_limits: ServeLimits,
     #[command(flatten)]
@@ -54,6 +51,26 @@ pub struct ServeCommand {
     document: DocumentArguments,
     #[command(flatten)]
     labels: LabelOptions,
+}
+
+/// What the server listens on, and who may use it.
+#[derive(Debug, Args)]
+struct NetworkArguments {
+    /// Address and port to listen on, or :PORT on this machine alone; port 0 chooses one, which is
+    /// printed
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080")]
+    listen: Listen,
+    /// Listen on this port, on this machine alone, like --listen :PORT
+    #[arg(long, value_name = "PORT", conflicts_with = "listen")]
+    port: Option<u16>,
+    /// Host names that requests may be for, besides localhost [default: any if --listen has an
+    /// address of the network]
+    #[arg(long, value_name = "HOST", value_delimiter = ',')]
+    allow_host: Vec<String>,
+    /// Origins of pages, such as https://example.org, that may use the server from a browser,
+    /// besides its own page; `*` is any
+    #[arg(long, value_name = "ORIGIN", value_delimiter = ',')]
+    allow_origin: Vec<String>,
 }
 
 /// Limits on requests and connections.
@@ -80,6 +97,32 @@ struct ServeLimits {
     max_connections: u32,
 }
 
+/// Where to listen: an address with a port, or a port of this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Listen(SocketAddr);
+
+impl Listen {
+    fn local(port: u16) -> Self {
+        Self(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
+    }
+}
+
+impl FromStr for Listen {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Ok(address) = text.parse() {
+            return Ok(Self(address));
+        }
+        let port = text.strip_prefix("localhost").unwrap_or(text).strip_prefix(':');
+        let port = port.unwrap_or(text).parse().map_err(|_| {
+            "expected an address of this machine and a port, such as 0.0.0.0:9000 for all, or \
+             :9000 for programs on this machine"
+        });
+        port.map(Self::local)
+    }
+}
+
 /// A time in seconds, from a millisecond to a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Seconds(Duration);
@@ -104,6 +147,11 @@ impl ServeCommand {
                 "two models have the same name; expected different ones, as in new=path/ner.model",
             ));
         }
+        let log = self.access_log.as_deref();
+        CommandFiles::default()
+            .read(self.models.iter().map(|model| &model.path))
+            .write("--access-log", OutputKind::AccessLog, log.filter(|log| *log != Path::new("-")))
+            .check()?;
         self.threads.check_stacks()?;
         let (document, memory) = (self.document, self.limits.memory());
         let labels = self.labels.clone();
@@ -111,7 +159,10 @@ impl ServeCommand {
             let tagger = labels.apply_to_tagger(open_tagger(path)?)?.with_memory_limit(memory);
             document.apply_to_tagger(tagger)
         };
-        let server = Server::open(self.models.clone(), open, self.options())?;
+        let mut server = Server::open(self.models.clone(), open, self.options())?;
+        if let Some(log) = log {
+            server = server.with_access_log(log)?;
+        }
         watch_signals(server.handle());
         print(&format!("listening on http://{}\n", server.address()))?;
         server.run(|message| notice(&format!("dropchain: {message}")))?;
@@ -119,10 +170,11 @@ impl ServeCommand {
     }
 
     fn options(&self) -> ServeOptions {
+        let network = &self.network;
         ServeOptions {
-            listen: self.listen,
-            allow_hosts: self.allow_host.clone(),
-            allow_origins: self.allow_origin.clone(),
+            listen: network.port.map_or(network.listen, Listen::local).0,
+            allow_hosts: network.allow_host.clone(),
+            allow_origins: network.allow_origin.clone(),
             threads: self.threads.count(),
             queue: self.serve_limits.queue as usize,
             timeout: self.serve_limits.timeout.0,
@@ -163,6 +215,22 @@ fn watch_signals(server: ServerHandle) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_port_alone_is_one_of_this_machine() {
+        for (text, expected) in [
+            (":9000", "127.0.0.1:9000"),
+            ("9000", "127.0.0.1:9000"),
+            ("localhost:0", "127.0.0.1:0"),
+            ("0.0.0.0:80", "0.0.0.0:80"),
+            ("[::1]:80", "[::1]:80"),
+        ] {
+            assert_eq!(text.parse(), Ok(Listen(expected.parse().unwrap())), "{text}");
+        }
+        for text in ["", ":", "x:80", "0.0.0.0", ":70000", "localhost"] {
+            assert!(text.parse::<Listen>().is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn times_are_seconds_with_or_without_a_fraction() {

@@ -72,6 +72,8 @@ pub enum OutputKind {
     Benchmark,
     /// Clusters of words.
     Clusters,
+    /// The access log of `serve`, to which lines are appended.
+    AccessLog,
     /// A checkpoint, which is verified when it is read.
     Checkpoint,
     /// A tagged file, in any format: whoever declares it says whether it may exist.
@@ -79,13 +81,14 @@ pub enum OutputKind {
 }
 
 impl OutputKind {
-    const NAMED: [(Self, &str); 6] = [
+    const NAMED: [(Self, &str); 7] = [
         (Self::Model, "a model of dropchain"),
         (Self::Log, "a log of training"),
         (Self::Page, "a page of `report`"),
         (Self::Figure, "a figure of dropchain"),
         (Self::Benchmark, "results of `bench`"),
         (Self::Clusters, "clusters of words"),
+        (Self::AccessLog, "an access log"),
     ];
 
     /// Returns whether a file that begins so is of this kind.
@@ -100,6 +103,7 @@ impl OutputKind {
                 return path.iter().all(|bit| b"01".contains(bit)) && cells.nth(1).is_some();
             }
             Self::Log => b"{\"event\":\"",
+            Self::AccessLog => b"{\"time\":\"",
             Self::Page => b"<!DOCTYPE html>\n<!-- dropchain report -->",
             Self::Figure => b"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot",
             Self::Benchmark => b"{\n  \"version\": \"",

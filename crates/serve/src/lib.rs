@@ -18,6 +18,7 @@
 //! # }
 //! ```
 
+mod access_log;
 mod models;
 mod request;
 mod routes;

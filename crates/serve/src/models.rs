@@ -4,14 +4,18 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use axum::http::StatusCode;
-use dropchain::Result;
+use dropchain::kernel::date;
 use dropchain::tag::Tagger;
+use dropchain::{Model, Result};
 use serde_json::{Value, json};
 
 use crate::request::ApiError;
+
+/// The header of an answer that names the model it is from, or all that are served.
+pub const MODEL_HEADER: &str = "dropchain-model";
 
 /// Takes messages for whoever runs the server.
 pub type Report = dyn Fn(&str) + Send + Sync;
@@ -69,15 +73,57 @@ pub struct LoadedModel {
     pub tagger: Tagger,
     /// When it was loaded, in seconds since 1970.
     pub loaded: u64,
+    /// The fingerprint in hexadecimal.
+    pub fingerprint: String,
+    /// When it was trained or else, if it does not say, when its file was written.
+    pub trained: Option<String>,
+    /// The value of [`MODEL_HEADER`]: `NAME@FINGERPRINT`, as in an address.
+    pub identity: String,
 }
 
 impl LoadedModel {
     /// Loads a model and verifies all of it: what is served does not turn out to be damaged later.
-    fn load(path: &Path, open: &OpenModel) -> Result<Arc<Self>> {
-        let tagger = open(path)?;
-        tagger.model().verify()?;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        Ok(Arc::new(Self { tagger, loaded: now.unwrap_or_default().as_secs() }))
+    fn load(file: &ModelFile, open: &OpenModel) -> Result<Arc<Self>> {
+        let state = file_state(&file.path);
+        let tagger = open(&file.path)?;
+        let model = tagger.model();
+        model.verify()?;
+        // Of a copy, since it would keep the names of all attributes in memory.
+        let fingerprint = Model::from_bytes(model.as_bytes().to_vec())?.fingerprint()?;
+        let fingerprint = format!("{fingerprint:032x}");
+        let written = || date::seconds(state?.1?);
+        let trained = model.header().provenance.date.or_else(written).map(date::utc);
+        let name: String = form_urlencoded::byte_serialize(file.name.as_bytes()).collect();
+        let identity = format!("{name}@{fingerprint}");
+        let loaded = date::seconds(SystemTime::now()).unwrap_or_default();
+        Ok(Arc::new(Self { tagger, loaded, fingerprint, trained, identity }))
+    }
+
+    /// Returns the version of dropchain that trained the model.
+    pub fn version(&self) -> &str {
+        &self.tagger.model().header().provenance.version
+    }
+
+    /// Describes which model it is.
+    fn identity_fields(&self, name: &str) -> Value {
+        json!({
+            "name": name,
+            "fingerprint": self.fingerprint,
+            "version": self.version(),
+            "trained": self.trained,
+            "loaded": self.loaded,
+        })
+    }
+
+    /// Describes what it was trained on; clients do not learn folders.
+    fn files(&self) -> Value {
+        let mut files = json!(self.tagger.model().header().provenance.files);
+        for file in files.as_array_mut().into_iter().flatten() {
+            let name = file["name"].as_str().unwrap_or_default();
+            let name = Path::new(name).file_name().map(|name| name.to_string_lossy().into_owned());
+            file["name"] = name.unwrap_or_default().into();
+        }
+        files
     }
 }
 
@@ -107,7 +153,7 @@ impl ServedModel {
     fn open(file: ModelFile, open: &OpenModel) -> Result<Self> {
         let seen = file_state(&file.path);
         let state = Mutex::new(ModelState {
-            current: LoadedModel::load(&file.path, open)?,
+            current: LoadedModel::load(&file, open)?,
             sentences: 0,
             tokens: 0,
             failures: 0,
@@ -135,7 +181,7 @@ impl ServedModel {
         }
         state.tried = found;
         drop(state);
-        let loaded = LoadedModel::load(path, open);
+        let loaded = LoadedModel::load(&self.file, open);
         let mut state = self.state();
         state.failure = loaded.as_ref().err().map(ToString::to_string);
         let message = match loaded {
@@ -156,16 +202,17 @@ impl ServedModel {
     fn description(&self, is_default: bool) -> Value {
         let model = Arc::clone(&self.state().current);
         let header = model.tagger.model().header();
-        let mut description = json!({
-            "name": self.file.name,
-            "default": is_default,
-            "labels": header.labels.names(),
-            "spans": header.encodes_spans(),
-            "columns": header.columns.names,
-            "label": header.columns.label_name(),
-            "documents": model.tagger.documents().is_some(),
-            "loaded": model.loaded,
-        });
+        let mut description = model.identity_fields(&self.file.name);
+        description["default"] = is_default.into();
+        description["labels"] = json!(header.labels.names());
+        description["spans"] = header.encodes_spans().into();
+        description["columns"] = json!(header.columns.names);
+        description["label"] = json!(header.columns.label_name());
+        description["documents"] = model.tagger.documents().is_some().into();
+        description["files"] = model.files();
+        if let Some(config) = header.provenance.config() {
+            description["note"] = config["options"]["note"].clone();
+        }
         if header.columns.joined().is_some() {
             description["joined_columns"] = json!(header.columns.joined_names());
         }
@@ -175,7 +222,7 @@ impl ServedModel {
     /// Describes whether all is well with the model.
     fn health(&self) -> Value {
         let state = self.state();
-        let mut health = json!({"name": self.file.name, "loaded": state.current.loaded});
+        let mut health = state.current.identity_fields(&self.file.name);
         if let Some(failure) = &state.failure {
             health["error"] = failure.as_str().into();
         }
@@ -232,7 +279,14 @@ impl Models {
     pub fn health(&self) -> Value {
         let models: Vec<Value> = self.models.iter().map(ServedModel::health).collect();
         let is_well = models.iter().all(|model| model.get("error").is_none());
-        json!({"status": if is_well { "ok" } else { "degraded" }, "models": models})
+        let status = if is_well { "ok" } else { "degraded" };
+        json!({"status": status, "version": env!("CARGO_PKG_VERSION"), "models": models})
+    }
+
+    /// Returns the value of [`MODEL_HEADER`] for an answer of no single model.
+    pub fn identities(&self) -> String {
+        let current = self.models.iter().map(|model| model.state().current.identity.clone());
+        current.collect::<Vec<_>>().join(", ")
     }
 }
 

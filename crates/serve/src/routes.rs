@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::header::{self, HOST, HeaderMap, HeaderValue, ORIGIN};
 use axum::http::{Method, StatusCode, Uri, uri::Authority};
@@ -19,14 +19,28 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use crate::ServeOptions;
-use crate::models::{ModelState, Models, lock};
+use crate::access_log::{self, Access, AccessLog, TaggedCounts};
+use crate::models::{MODEL_HEADER, ModelState, Models, lock};
 use crate::request::{ApiError, JSON, RequestOptions, Task, json_response};
-use crate::tagging::{RESPONSE_UNITS, Workers, admit, answer, read_body};
+use crate::tagging::{Answer, RESPONSE_UNITS, Workers, admit, answer, read_body};
 use crate::unread::SharedBody;
 
 /// The addresses.
-const PATHS: [&str; 7] =
-    ["/tag", "/explain", "/models", "/health", "/metrics", "/openapi.json", "/"];
+const PATHS: [&str; 9] = [
+    "/tag",
+    "/explain",
+    "/models",
+    "/health",
+    "/livez",
+    "/readyz",
+    "/metrics",
+    "/openapi.json",
+    "/",
+];
+
+/// The methods of HTTP, which the access log names.
+const METHODS: [&str; 9] =
+    ["GET", "POST", "OPTIONS", "HEAD", "PUT", "DELETE", "PATCH", "TRACE", "CONNECT"];
 
 /// The page for people, with the style and the script of its marks.
 static PAGE: LazyLock<String> = LazyLock::new(|| {
@@ -52,6 +66,7 @@ pub struct App {
     pub models: Models,
     pub metrics: Metrics,
     pub options: ServeOptions,
+    pub log: Option<AccessLog>,
     origins: OriginRules,
     workers: Workers,
     responses: Arc<Semaphore>, // memory of those that clients have not read yet
@@ -65,6 +80,7 @@ impl App {
             models,
             metrics: Metrics::default(),
             origins: OriginRules::new(address, &options.allow_hosts, &options.allow_origins),
+            log: None,
             workers: Workers::new(options.threads, options.queue),
             responses: Arc::new(Semaphore::new(RESPONSE_UNITS)),
             options,
@@ -77,6 +93,12 @@ pub fn router(app: &Arc<App>) -> Router {
     type Served = State<Arc<App>>;
     let models = async |State(app): Served| json_line(&app.models.descriptions());
     let health = async |State(app): Served| json_line(&app.models.health());
+    let ready = async |State(app): Served| {
+        let health = app.models.health();
+        let is_ready = health["status"] == "ok";
+        let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+        (status, json_line(&health))
+    };
     let metrics = async |State(app): Served| {
         let text = app.metrics.text(&app.models, &app.workers);
         ([(header::CONTENT_TYPE, METRICS_TYPE)], text)
@@ -87,6 +109,8 @@ pub fn router(app: &Arc<App>) -> Router {
         .route("/explain", post(explain))
         .route("/models", get(models))
         .route("/health", get(health))
+        .route("/livez", get(async || json_response("{\"status\":\"ok\"}\n")))
+        .route("/readyz", get(ready))
         .route("/metrics", get(metrics))
         .route("/openapi.json", get(async || json_response(OPENAPI)))
         .fallback(not_found)
@@ -99,12 +123,14 @@ pub fn router(app: &Arc<App>) -> Router {
 async fn check_and_count(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let _in_progress = app.metrics.in_progress.enter();
+    let method = METHODS.into_iter().find(|method| *method == request.method().as_str());
     let is_awaited = request.headers().contains_key(header::EXPECT);
     let (head, body) = request.into_parts();
     let body = SharedBody::new(body);
     let request = Request::from_parts(head, Body::new(body.clone()));
     let path = PATHS.into_iter().find(|path| *path == request.uri().path());
     let allowed = app.origins.check(request.headers(), request.uri().authority());
+    let is_allowed = allowed.is_ok();
     let (response, origin) = match allowed {
         Err(error) => (error.into_response(), None),
         Ok(Some(origin)) if request.method() == Method::OPTIONS => (preflight(), Some(origin)),
@@ -112,15 +138,38 @@ async fn check_and_count(State(app): State<Arc<App>>, request: Request, next: Ne
     };
     let endpoint = path.unwrap_or("other");
     app.metrics.count(endpoint, response.status(), began.elapsed());
+    let tagged = response.extensions().get::<TaggedCounts>();
+    if let Some(log) = &app.log {
+        log.add(&Access {
+            time: access_log::now(),
+            method: method.unwrap_or("other"),
+            path: endpoint,
+            status: response.status().as_u16(),
+            seconds: began.elapsed().as_secs_f64(),
+            bytes: response.body().size_hint().exact(),
+            tagged: tagged.cloned(),
+        });
+    }
+    // Who may not use the server does not learn its models.
+    let identity = is_allowed.then(|| match tagged {
+        Some(tagged) => [(MODEL_HEADER, tagged.model.clone())],
+        None => [(MODEL_HEADER, app.models.identities())],
+    });
     // What is left of a body would be taken for the next request.
     let is_read = body.drain(is_awaited, began + app.options.timeout).await;
     let close = (!is_read).then_some([(header::CONNECTION, "close")]);
     let headers =
         [(header::X_CONTENT_TYPE_OPTIONS, "nosniff"), (header::CACHE_CONTROL, "no-store")];
     let vary = HeaderValue::from_static("Origin");
-    let cross_origin =
-        origin.map(|origin| [(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin), (header::VARY, vary)]);
-    (headers, close, cross_origin, response).into_response()
+    let exposed = HeaderValue::from_static(MODEL_HEADER);
+    let cross_origin = origin.map(|origin| {
+        [
+            (header::ACCESS_CONTROL_ALLOW_ORIGIN, origin),
+            (header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed),
+            (header::VARY, vary),
+        ]
+    });
+    (headers, identity, close, cross_origin, response).into_response()
 }
 
 /// The answer to a browser that asks what a page of an allowed origin may send.
@@ -153,7 +202,7 @@ async fn answer_with(task: Task, app: &App, request: Request) -> Result<Response
         let message = "the body of the request did not arrive in time";
         ApiError::new(StatusCode::REQUEST_TIMEOUT, message)
     })??;
-    let limits = app.options.clone();
+    let (limits, identity) = (app.options.clone(), model.identity.clone());
     let answer = app.workers.run(move |interrupt| {
         let tagger = &model.tagger;
         tagger.with_workspace(|workspace| {
@@ -171,7 +220,10 @@ async fn answer_with(task: Task, app: &App, request: Request) -> Result<Response
     state.sentences += answer.sentences;
     state.tokens += answer.tokens;
     drop(state);
-    Ok(json_response(admit(&app.responses, answer.body)?))
+    let Answer { body, sentences, tokens } = answer;
+    let mut response = json_response(admit(&app.responses, body)?);
+    response.extensions_mut().insert(TaggedCounts { model: identity, sentences, tokens });
+    Ok(response)
 }
 
 /// Rejects bodies that are not declared as JSON. A page of another origin cannot send such a body
@@ -386,8 +438,7 @@ impl Metrics {
         let mut of_models = |name, kind, value: fn(&ModelState) -> u64| {
             text.family(name, kind);
             for model in models.all() {
-                let escaped = model.file.name.replace('\\', "\\\\").replace('"', "\\\"");
-                let labels = format!("{{model=\"{}\"}}", escaped.replace('\n', "\\n"));
+                let labels = format!("{{model=\"{}\"}}", escaped(&model.file.name));
                 text.sample(name, &labels, value(&model.state()) as f64);
             }
         };
@@ -396,8 +447,28 @@ impl Metrics {
         of_models("model_load_failures_total", "counter", |m| m.failures);
         let loaded = "model_loaded_timestamp_seconds";
         of_models(loaded, "gauge", |m| m.current.loaded);
+        text.family("build_info", "gauge");
+        text.sample("build_info", concat!("{version=\"", env!("CARGO_PKG_VERSION"), "\"}"), 1.0);
+        text.family("model_info", "gauge");
+        for model in models.all() {
+            let current = Arc::clone(&model.state().current);
+            let trained = current.trained.as_deref().unwrap_or_default();
+            let labels = [
+                ("model", &*model.file.name),
+                ("fingerprint", &current.fingerprint),
+                ("version", current.version()),
+                ("trained", trained),
+            ];
+            let labels = labels.map(|(name, value)| format!("{name}=\"{}\"", escaped(value)));
+            text.sample("model_info", &format!("{{{}}}", labels.join(",")), 1.0);
+        }
         text.0
     }
+}
+
+/// Escapes the value of a label of a metric.
+fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 /// Metrics as text.

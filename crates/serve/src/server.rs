@@ -4,6 +4,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use axum::Router;
@@ -19,6 +20,7 @@ use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutStream;
 
 use crate::ServeOptions;
+use crate::access_log::{AccessLog, LogWriter};
 use crate::models::{ModelFile, Models, Report};
 use crate::routes::{App, router};
 use crate::unread::Lingering;
@@ -62,6 +64,7 @@ pub struct Server {
     listener: TcpListener,
     app: Arc<App>,
     handle: ServerHandle,
+    log: Option<LogWriter>,
 }
 
 impl Server {
@@ -86,7 +89,21 @@ impl Server {
             listener,
             app: Arc::new(App::new(address, models, options)),
             handle: ServerHandle::default(),
+            log: None,
         })
+    }
+
+    /// Appends a line of JSON for each request to a file; `-` is standard error.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file cannot be written.
+    pub fn with_access_log(mut self, path: &Path) -> Result<Self> {
+        let (log, writer) = AccessLog::open(path)?;
+        if let Some(app) = Arc::get_mut(&mut self.app) {
+            (app.log, self.log) = (Some(log), Some(writer));
+        }
+        Ok(self)
     }
 
     /// Returns the address, with the port that was chosen.
@@ -106,7 +123,16 @@ impl Server {
     /// # Errors
     ///
     /// [`Error::Io`] if the operating system has no resources for it.
-    pub fn run(self, report: impl Fn(&str) + Send + Sync + 'static) -> Result<()> {
+    pub fn run(mut self, report: impl Fn(&str) + Send + Sync + 'static) -> Result<()> {
+        let report: Arc<Report> = Arc::new(report);
+        if let Some(writer) = self.log.take() {
+            let report = Arc::clone(&report);
+            let thread = thread::Builder::new().name("access log".to_owned());
+            thread
+                .spawn(move || writer.run(&*report))
+                .map_err(|error| Error::io("threads", error))?;
+        }
+        let app = Arc::clone(&self.app);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
@@ -114,9 +140,10 @@ impl Server {
             .max_blocking_threads(self.app.options.threads + 1)
             .build()
             .map_err(Error::threads)?;
-        let result = runtime.block_on(self.serve(Arc::new(report)));
+        let result = runtime.block_on(self.serve(report));
         // Not even for a sentence that is being tagged for nobody.
         runtime.shutdown_background();
+        app.log.iter().for_each(AccessLog::end);
         result
     }
 
@@ -164,6 +191,7 @@ impl Server {
 async fn watch_files(app: Arc<App>, handle: ServerHandle, report: Arc<Report>) {
     loop {
         let all = timeout(RELOAD_INTERVAL, handle.reload.notified()).await.is_ok();
+        app.log.iter().filter(|_| all).for_each(AccessLog::reopen);
         let (app, report) = (Arc::clone(&app), Arc::clone(&report));
         // A panic is printed; the next file may be better.
         let _ = spawn_blocking(move || app.models.refresh(all, &*report)).await;

@@ -15,6 +15,7 @@ use hyper_util::service::TowerToHyperService;
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
+use crate::access_log::AccessLog;
 use crate::models::Models;
 use crate::routes::{App, router};
 use crate::{ModelFile, ServeOptions};
@@ -74,13 +75,19 @@ impl Answer {
 
 impl TestServer {
     fn new(change: impl FnOnce(&mut ServeOptions)) -> Self {
+        Self::with_log(change, None)
+    }
+
+    fn with_log(change: impl FnOnce(&mut ServeOptions), log: Option<AccessLog>) -> Self {
         let mut options = ServeOptions { threads: 1, ..ServeOptions::default() };
         change(&mut options);
         let file = ModelFile { name: "ner".to_owned(), path: PathBuf::from("none") };
         let memory = options.memory;
         let open = move |_: &_| Ok(Tagger::new(model()).with_memory_limit(memory));
         let models = Models::open(vec![file], Box::new(open)).unwrap();
-        let app = Arc::new(App::new("127.0.0.1:80".parse().unwrap(), models, options));
+        let mut app = App::new("127.0.0.1:80".parse().unwrap(), models, options);
+        app.log = log;
+        let app = Arc::new(app);
         let runtime = Builder::new_current_thread().enable_time().build().unwrap();
         Self { runtime, service: TowerToHyperService::new(router(&app)) }
     }
@@ -248,6 +255,62 @@ fn metrics_count_requests_sentences_and_tokens() {
     let answer = server.get("/metrics");
     let text = "text/plain; version=0.0.4; charset=utf-8";
     assert_eq!(answer.header("content-type"), Some(text));
+}
+
+#[test]
+fn answers_say_which_model_they_are_from_unless_they_are_refusals() {
+    let server = TestServer::new(|_| {});
+    let fingerprint = format!("{:032x}", model().fingerprint().unwrap());
+    let identity = format!("ner@{fingerprint}");
+    for path in ["/models", "/health", "/livez", "/readyz", "/metrics", "/nothing"] {
+        assert_eq!(server.get(path).header("dropchain-model"), Some(&*identity), "{path}");
+    }
+    let answer = server.post("/tag", "{\"text\": \"Ann left.\"}");
+    assert_eq!(answer.header("dropchain-model"), Some(&*identity));
+    for host in [&[][..], &[("host", "evil.example")]] {
+        assert_eq!(server.send("GET /models", host, "").header("dropchain-model"), None);
+    }
+    let models = server.get("/models").json();
+    let health = server.get("/readyz").json();
+    let version = env!("CARGO_PKG_VERSION");
+    for described in [&models["models"][0], &health["models"][0]] {
+        assert_eq!((&described["name"], &described["version"]), (&json!("ner"), &json!(version)));
+        assert_eq!(described["fingerprint"], json!(fingerprint));
+    }
+    assert_eq!(models["models"][0]["files"][0]["name"], "train.conll");
+    assert_eq!((&health["status"], &health["version"]), (&json!("ok"), &json!(version)));
+    let info = format!("fingerprint=\"{fingerprint}\",version=\"{version}\",trained=\"\"}}");
+    assert_eq!(server.metric(&format!("dropchain_model_info{{model=\"ner\",{info}")), 1.0);
+    assert_eq!(server.metric(&format!("dropchain_build_info{{version=\"{version}\"}}")), 1.0);
+}
+
+#[test]
+fn the_access_log_has_a_line_for_each_request_and_nothing_that_a_client_wrote() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("log");
+    let (log, writer) = AccessLog::open(&path).unwrap();
+    let thread = std::thread::spawn(|| writer.run(&|_: &str| ()));
+    let server = TestServer::with_log(|_| {}, Some(log));
+    server.post("/tag?forced=Oslo", "{\"text\": \"Oslo left.\", \"Oslo\": null}");
+    server.post("/tag?Oslo", "{\"Oslo\"");
+    server.get("/Oslo?Oslo");
+    server.send("OSLO /models", &[("host", "localhost"), ("user-agent", "Oslo")], "");
+    server.send("GET /models", &[("host", "oslo.example")], "");
+    drop(server);
+    thread.join().unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(!text.to_lowercase().contains("oslo"), "{text}");
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lines: Vec<Value> = lines.collect();
+    let found: Vec<String> = (lines.iter())
+        .map(|line| format!("{} {} {}", line["method"], line["path"], line["status"]))
+        .collect();
+    assert_eq!(
+        found.join("\n").replace('"', ""),
+        "POST /tag 200\nPOST /tag 400\nGET other 404\nother /models 405\nGET /models 403"
+    );
+    assert_eq!((&lines[0]["sentences"], &lines[0]["tokens"]), (&json!(1), &json!(3)));
+    assert!(lines[0]["bytes"].as_u64() > Some(100), "{text}");
 }
 
 #[test]
