@@ -103,7 +103,7 @@ fn standard_input_is_measured_without_memory() {
 
 #[test]
 fn invalid_options_are_rejected_before_any_work() {
-    let dir = TestDir::new(&[]);
+    let dir = TestDir::new(&[("train.conll", "")]);
     for (code, options, expected) in [
         (2, "--engines exact,adjoint", "expected exact, message, message=plain, reweighted"),
         (2, "--weights one", "expected random, random=SCALE with a scale above 0, trained"),
@@ -117,7 +117,7 @@ fn invalid_options_are_rejected_before_any_work() {
         (1, "--l2 -1", "L2 strength -1; expected a finite number"),
         (1, "--json nowhere/out.json", "nowhere/out.json: "),
     ] {
-        // The corpus does not exist: reading it would be a different error.
+        // The corpus is empty: reading it would be a different error.
         let message = dir.run(&format!("{SAMPLE} {options}")).exits(code);
         assert!(message.contains(expected), "{message}");
     }

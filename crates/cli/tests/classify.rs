@@ -99,7 +99,7 @@ fn a_classifier_is_scored() {
     assert_eq!((&report["accuracy"], &report["documents"]), (&1.0.into(), &8.into()));
     assert_eq!(report["classes"][0]["support"], 4);
     assert!(report["log_loss"].as_f64().unwrap() < 0.69);
-    assert_eq!(report["against"]["accuracy"]["a"], 1.0);
+    assert_eq!(report["against"]["accuracy"]["scores"][0], 1.0);
     dir.write("other.txt", "mixed\tgreat , dull\npos\tgreat\n");
     let text = dir.run("classify eval m other.txt").success();
     assert!(text.contains("1 document is of a class that the model does not have"), "{text}");

@@ -47,7 +47,7 @@ fn types_without_prefixes_are_spans_from_training_to_evaluation() {
     assert!(run.stderr.contains(NOTICE), "{}", run.stderr);
     assert_eq!(run.success(), report);
     let compared = dir.run("compare dev.conll tagged tagged --json").json_lines();
-    assert_eq!(compared[0]["f1"]["a"], 1.0);
+    assert_eq!(compared[0]["f1"]["scores"][0], 1.0);
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn pre_extracted_attributes_need_no_template() {
 
 #[test]
 fn invalid_options_are_rejected_before_any_work() {
-    let dir = TestDir::new(&[]);
+    let dir = TestDir::new(&[("train.conll", ""), ("dev.conll", ""), ("x.txt", "")]);
     for (options, expected) in [
         ("--edge-dropout -0.5", "edge dropout -0.5; expected a rate of at least 0"),
         ("--dropout much", "dropout 'much': invalid float literal"),
@@ -142,11 +142,11 @@ fn invalid_options_are_rejected_before_any_work() {
         ("--template nonsense", "--template nonsense: no such file or built-in template"),
         ("--template minimal", "--template minimal is given twice"),
         ("--log m", "--log m: this is the model file"),
-        ("--log nowhere/l", "nowhere/l: "),
+        ("--log nowhere/l", "--log nowhere/l: there is no folder nowhere"),
         ("--dropout 0 --gradient local", "--gradient local: requires noise"),
         ("--dropout 0 --unlabeled x.txt", "--unlabeled: requires noise"),
     ] {
-        // The corpora do not exist: reading them would be a different error.
+        // The corpora are empty: reading them would be a different error.
         let line = format!("{SAMPLE} --dev dev.conll {options}");
         let message = dir.run(&line).failure();
         assert!(message.starts_with(expected), "{options}: {message}");
