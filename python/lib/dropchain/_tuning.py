@@ -141,6 +141,7 @@ def tune(
                 **arguments,
                 "template": None,
                 "observer": follower if follower.is_needed else None,
+                "record": "",  # the options that are searched are not known yet
             },
             "folds": folds,
             "templates": [one for one in templates if one is not None],
