@@ -73,9 +73,9 @@ def run(command, output=os.devnull):
 def request(model):
     """Returns the median milliseconds of a request with one sentence."""
     server = subprocess.Popen([PROGRAM, "serve", model, "--listen", "127.0.0.1:0"],
-                              stderr=subprocess.PIPE, text=True)
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
-        port = next(found for line in server.stderr
+        port = next(found for line in server.stdout
                     if (found := re.search(r"127\.0\.0\.1:(\d+)", line)))[1]
         connection = http.client.HTTPConnection("127.0.0.1", int(port))
         body = json.dumps({"text": "Ada Lovelace lived in London."})

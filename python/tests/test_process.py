@@ -94,7 +94,7 @@ def test_forked_processes_train_and_tag(tmp_path):
     for process in processes:
         process.start()
     for _ in processes:
-        trained, tagged, score = queue.get()
+        trained, tagged, score = queue.get(timeout=300)
         assert trained == tagged == expected and score == 1
     for process in processes:
         process.join()
