@@ -139,6 +139,7 @@ pub use header::Header;
 #[cfg(feature = "train")]
 pub(crate) use noise_exposure::NoiseExposure;
 #[cfg(feature = "train")]
+#[cfg(feature = "train")]
 pub(crate) use provenance::source_date;
 pub use provenance::{FileRecord, FileRole, Provenance};
 #[cfg(feature = "train")]

@@ -2,14 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "train")]
 use crate::error::{Error, Result};
+#[cfg(feature = "train")]
 use crate::sentence::{Checksum, SourceFile};
 
 /// The variable whose seconds since 1970 are the date of all that is made, by the convention of
 /// reproducible builds.
+#[cfg(feature = "train")]
 const DATE: &str = "SOURCE_DATE_EPOCH";
 
 /// The name of sentences without a file.
+#[cfg(feature = "train")]
 const IN_MEMORY: &str = "in memory";
 
 /// How a model was trained.
@@ -70,6 +74,7 @@ pub struct FileRecord {
     pub xxh3: String,
 }
 
+#[cfg(feature = "train")]
 impl FileRecord {
     /// Records a file. `content` returns a hash of sentences that were not read from a file.
     pub(crate) fn new(role: FileRole, file: &SourceFile, content: impl FnOnce() -> u64) -> Self {
@@ -92,6 +97,7 @@ impl FileRecord {
 /// # Errors
 ///
 /// [`Error::Parameter`] if it is no number of seconds.
+#[cfg(feature = "train")]
 pub(crate) fn source_date() -> Result<Option<u64>> {
     let Some(value) = std::env::var_os(DATE) else {
         return Ok(None);

@@ -181,6 +181,7 @@ impl Template {
 
     /// Returns the files that the template was read from, and of each whether it is the template
     /// itself. None of a template of a model, or one that ships with dropchain.
+    #[cfg(feature = "train")]
     pub(crate) fn sources(&self) -> impl Iterator<Item = (&SourceFile, bool)> {
         self.sources.iter().map(|source| (source, **source == *self.file))
     }
