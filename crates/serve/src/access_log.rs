@@ -150,12 +150,12 @@ impl LogWriter {
     }
 
     fn write(&mut self, line: &[u8], report: &Report) {
-        let mut rest = if self.is_torn { [b"\n", line].concat() } else { line.to_vec() };
-        let length = rest.len();
+        let line = if self.is_torn { &[b"\n", line].concat() } else { line };
+        let mut rest = line;
         let written = loop {
             match self.output.write(&rest) {
                 Ok(0) => break Err(io::ErrorKind::WriteZero.into()),
-                Ok(count) => drop(rest.drain(..count)),
+                Ok(count) => rest = &rest[count..],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => break Err(error),
             }
@@ -164,7 +164,7 @@ impl LogWriter {
             }
         };
         if written.is_err() {
-            self.is_torn |= rest.len() < length;
+            self.is_torn |= rest.len() < line.len();
             self.lost.fetch_add(1, Ordering::Relaxed);
         } else {
             self.is_torn = false;
