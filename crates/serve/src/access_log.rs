@@ -153,7 +153,7 @@ impl LogWriter {
         let line = if self.is_torn { &[b"\n", line].concat() } else { line };
         let mut rest = line;
         let written = loop {
-            match self.output.write(&rest) {
+            match self.output.write(rest) {
                 Ok(0) => break Err(io::ErrorKind::WriteZero.into()),
                 Ok(count) => rest = &rest[count..],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
