@@ -93,6 +93,11 @@ impl NoiseKind {
         matches!(self, Self::MonteCarlo(_))
     }
 
+    /// Returns whether the noise term is the same function in all iterations.
+    pub fn is_fixed(self) -> bool {
+        !matches!(self, Self::Reweighted(_) | Self::MonteCarlo(_))
+    }
+
     /// Returns whether amounts are variances, not rates below 1.
     fn has_variances(self) -> bool {
         matches!(self, Self::Gaussian | Self::Additive)

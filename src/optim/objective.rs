@@ -223,8 +223,9 @@ pub struct LbfgsOptions {
     /// values at the start of the last `period` iterations must be below that of the `period`
     /// before by this fraction. A mean that does not decrease stops the optimizer at any tolerance.
     ///
-    /// Default 10⁻⁵, like CRFsuite, so that training times are comparable.
-    pub improvement_tolerance: f64,
+    /// Default 10⁻⁵, like CRFsuite, so that training times are comparable; a caller that knows its
+    /// objective may have another default.
+    pub improvement_tolerance: Option<f64>,
     /// Number of iterations, at least 1, over which the improvement is measured.
     ///
     /// Default 10, like CRFsuite: single steps of L-BFGS can be poor long before the end.
@@ -247,7 +248,7 @@ impl Default for LbfgsOptions {
         Self {
             memory: 6,
             max_iterations: None,
-            improvement_tolerance: 1e-5,
+            improvement_tolerance: None,
             period: 10,
             gradient_tolerance: 1e-5,
             plain: false,
@@ -271,8 +272,13 @@ impl LbfgsOptions {
         if self.period == 0 {
             return Err(Error::parameter("period is 0; expected 1 or more"));
         }
-        check_not_negative("improvement_tolerance", self.improvement_tolerance)?;
+        check_not_negative("improvement_tolerance", self.improvement_tolerance())?;
         check_not_negative("gradient_tolerance", self.gradient_tolerance)
+    }
+
+    /// Returns the tolerance of the improvement, or its default.
+    pub(super) fn improvement_tolerance(&self) -> f64 {
+        self.improvement_tolerance.unwrap_or(1e-5)
     }
 }
 
@@ -295,7 +301,7 @@ mod tests {
             "gradient_tolerance -1; expected a finite number that is not negative"
         );
         assert_eq!(
-            error(|o| o.improvement_tolerance = f64::NAN),
+            error(|o| o.improvement_tolerance = Some(f64::NAN)),
             "improvement_tolerance NaN; expected a finite number that is not negative"
         );
     }

@@ -191,7 +191,7 @@ impl ConvergenceTest {
 
     /// Records the value and the gradient norm at the beginning of a round.
     pub(super) fn record_round(&mut self, value: f64, gradient_norm: f64, options: &LbfgsOptions) {
-        let tolerance = options.improvement_tolerance;
+        let tolerance = options.improvement_tolerance();
         let is_equal = |last: &f64| (value - last).abs() <= tolerance * value.abs();
         let is_last_equal = tolerance > 0.0 && self.rounds.back().is_some_and(is_equal);
         push(&mut self.rounds, value, 2 * options.period);
@@ -240,8 +240,8 @@ impl ConvergenceTest {
             return false;
         };
         self.recent.len() > options.period
-            && options.improvement_tolerance > 0.0
-            && old - new < options.improvement_tolerance * new.abs()
+            && options.improvement_tolerance() > 0.0
+            && old - new < options.improvement_tolerance() * new.abs()
     }
 }
 
@@ -262,7 +262,7 @@ fn has_converged_mean(values: &VecDeque<f64>, options: &LbfgsOptions) -> bool {
     let mean = |range: Range<usize>| values.range(range).sum::<f64>() / options.period as f64;
     let old = mean(0..options.period);
     let new = mean(options.period..2 * options.period);
-    old - new <= options.improvement_tolerance * new.abs()
+    old - new <= options.improvement_tolerance() * new.abs()
 }
 
 #[cfg(test)]
@@ -281,6 +281,7 @@ mod tests {
     }
 
     fn options(improvement_tolerance: f64) -> LbfgsOptions {
+        let improvement_tolerance = Some(improvement_tolerance);
         LbfgsOptions { improvement_tolerance, period: 4, ..LbfgsOptions::default() }
     }
 

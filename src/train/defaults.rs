@@ -19,6 +19,9 @@ impl Defaults {
     pub const MANY_LABELS: usize = 256;
     /// Warm-up iterations.
     pub const WARM_UP: usize = 20;
+    /// With noise and without development data, which choose the iteration otherwise: training
+    /// stops if the objective fell by less than this fraction of its value in ten iterations.
+    pub const IMPROVEMENT_WITH_NOISE: f64 = 3e-3;
     /// Random seed.
     pub const SEED: u64 = 1;
     /// Iterations without a better score before training stops.

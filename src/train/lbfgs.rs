@@ -40,6 +40,10 @@ impl Lbfgs {
         })
     }
 
+    fn has_noise(&self, stage: &Stage) -> bool {
+        self.noise.is_on() && stage.objective == StageObjective::WithNoise
+    }
+
     fn check_options(&self) -> Result<()> {
         check_not_negative("L2 strength", self.l2.unwrap_or(0.0))?;
         check_not_negative("L1 strength", self.l1)?;
@@ -64,7 +68,10 @@ impl Lbfgs {
         stage: &Stage,
         course: &mut Course<'_>,
     ) -> Result<Outcome<Terms>> {
-        let options = LbfgsOptions { max_iterations: stage.limit, ..self.optimizer.clone() };
+        let mut options = LbfgsOptions { max_iterations: stage.limit, ..self.optimizer.clone() };
+        if self.has_noise(stage) && self.noise.kind.is_fixed() && !course.set().chooses_on_dev() {
+            options.improvement_tolerance.get_or_insert(Defaults::IMPROVEMENT_WITH_NOISE);
+        }
         let start = match course.take_state::<SavedState<'static, Terms>>()? {
             Some(state) => Start::State(Box::new(state)),
             None => Start::Point(course.take_start()),
@@ -136,7 +143,7 @@ impl Learner for Lbfgs {
     fn run(&self, stage: &Stage, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
         let set = course.set();
         let mut objective = course.objective(set.penalty(self.strength()));
-        if self.noise.is_on() && stage.objective == StageObjective::WithNoise {
+        if self.has_noise(stage) {
             objective = objective.with_noise_except(self.noise, course.seed(), set.without_noise());
         }
         self.minimize(&mut objective, stage, course)

@@ -169,7 +169,7 @@ fn the_minimum_is_the_same_after_passes_for_every_kind_of_data_and_model() {
         noise: NoiseOptions::none(),
         l2: Some(0.5),
         optimizer: LbfgsOptions {
-            improvement_tolerance: 1e-9,
+            improvement_tolerance: Some(1e-9),
             gradient_tolerance: 1e-7,
             ..LbfgsOptions::default()
         },

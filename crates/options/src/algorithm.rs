@@ -21,7 +21,8 @@ pub struct AlgorithmOptions {
     /// Stop below this gradient (lbfgs) [default: 1e-5] or mean loss (ap, pa, arow) [default: 0]
     ///
     /// lbfgs stops if ‖gradient‖ ≤ EPSILON · max(1, ‖θ‖), or if the objective fell by less than
-    /// 1e-5 of its value in ten iterations, by less than EPSILON if that is smaller.
+    /// 1e-5 of its value in ten iterations, by less than EPSILON if that is smaller; by default,
+    /// with noise and without --dev or --patience, by less than 3e-3.
     #[arg(long, hide_long_help = true)]
     epsilon: Option<f64>,
 }
@@ -34,7 +35,7 @@ impl AlgorithmOptions {
         if let Some(epsilon) = self.epsilon.filter(|_| matches!(self.method(), Method::Lbfgs(_))) {
             let optimizer = &mut lbfgs.optimizer;
             optimizer.gradient_tolerance = epsilon;
-            optimizer.improvement_tolerance = optimizer.improvement_tolerance.min(epsilon);
+            optimizer.improvement_tolerance = Some(epsilon.min(1e-5));
         }
     }
 

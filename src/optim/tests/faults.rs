@@ -31,7 +31,7 @@ fn an_interrupt_within_a_line_search_returns_the_last_accepted_point() {
 #[test]
 fn the_tolerances_may_all_be_zero() {
     let options = LbfgsOptions {
-        improvement_tolerance: 0.0,
+        improvement_tolerance: Some(0.0),
         gradient_tolerance: 0.0,
         ..LbfgsOptions::default()
     };
@@ -99,7 +99,7 @@ fn a_function_without_a_minimum_terminates() {
         gradient[0] = -1.0;
         -x[0]
     });
-    let options = LbfgsOptions { improvement_tolerance: 0.0, ..LbfgsOptions::default() };
+    let options = LbfgsOptions { improvement_tolerance: Some(0.0), ..LbfgsOptions::default() };
     let outcome = run(&mut objective, &[0.0], None, &options);
     assert!(outcome.evaluations < 1000, "{outcome:?}");
 }

@@ -36,7 +36,7 @@ fn function<F: FnMut(&[f64], &mut [f64]) -> f64>(dimension: usize, evaluate: F) 
 /// Returns options that stop on the gradient alone, at `gradient_tolerance`.
 fn precise(gradient_tolerance: f64) -> LbfgsOptions {
     LbfgsOptions {
-        improvement_tolerance: 0.0,
+        improvement_tolerance: Some(0.0),
         gradient_tolerance,
         max_iterations: Some(2000),
         ..LbfgsOptions::default()

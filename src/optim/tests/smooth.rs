@@ -102,7 +102,7 @@ fn the_optimizer_stops_at_the_maximum_of_iterations() {
 #[test]
 fn a_slow_descent_stops_for_lack_of_improvement() {
     let options = LbfgsOptions {
-        improvement_tolerance: 0.5,
+        improvement_tolerance: Some(0.5),
         gradient_tolerance: 0.0,
         period: 3,
         ..LbfgsOptions::default()

@@ -229,7 +229,7 @@ fn the_minimum_of_plain_lbfgs_is_the_same() {
         let mut options = crfsuite();
         options.method.l1 = l1;
         options.method.optimizer =
-            LbfgsOptions { plain, improvement_tolerance: 0.0, ..LbfgsOptions::default() };
+            LbfgsOptions { plain, improvement_tolerance: Some(0.0), ..LbfgsOptions::default() };
         hold_out(options, false).1.iterations
     };
     for l1 in [0.0, 0.1] {

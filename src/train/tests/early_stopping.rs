@@ -149,3 +149,33 @@ fn an_error_of_the_observer_is_the_error_of_training() {
     assert!(matches!(error, Error::Observer(_)));
     assert_eq!(error.to_string(), "the disk is full");
 }
+
+#[test]
+fn noise_without_development_data_stops_at_three_per_mille() {
+    let run = |dropout: f64, tolerance: Option<f64>, has_dev: bool| {
+        let options = changed(options(), |o| {
+            o.method.noise.dropout = dropout;
+            o.method.optimizer.improvement_tolerance = tolerance;
+            o.patience = 1000;
+        });
+        let mut corpora = TrainingCorpora::new(synthetic_sentences(100, 1));
+        if has_dev {
+            corpora = corpora.dev(synthetic_sentences(10, 2));
+        }
+        let mut recorder = Recorder::default();
+        let trainer = Trainer::new(options).unwrap();
+        trainer.train(corpora, template("word\nword[-1]\n"), &mut recorder).unwrap();
+        recorder.iterations.iter().map(|i| i.objective).collect::<Vec<_>>()
+    };
+    let values = run(0.3, None, false);
+    let fall = |end: usize| (values[end - 10] - values[end]) / values[end];
+    assert!(fall(values.len() - 1) < 3e-3 && fall(values.len() - 2) >= 3e-3);
+    // Any other run goes on.
+    assert_eq!(values, run(0.3, Some(1e-5), false)[..values.len()]);
+    for has_dev in [false, true] {
+        assert_eq!(run(0.0, None, has_dev), run(0.0, Some(1e-5), has_dev));
+    }
+    let whole = run(0.3, None, true);
+    assert_eq!(whole, run(0.3, Some(1e-5), true));
+    assert!(whole.len() > values.len());
+}

@@ -42,7 +42,7 @@ impl Problem<'_> {
         LbfgsOptions {
             memory: PAIRS,
             max_iterations: self.options.learning.max_iterations.map(|most| most - most.min(done)),
-            improvement_tolerance: tolerance,
+            improvement_tolerance: Some(tolerance),
             gradient_tolerance: if self.options.stops_early() {
                 1e-5_f64.min(tolerance)
             } else {
