@@ -1,15 +1,15 @@
 """Makes a book of the documentation, target/book/html, by mdBook, and checks the links between its
 pages:
 
+    pip install latex2mathml
     python3 docs/book.py [MDBOOK]
 
 The pages are those of docs/SUMMARY.md and, after them, the records of measurements. So that links
 which leave docs/ work as they do in the repository, its files are copied to where mdBook looks.
-Formulas are what GitHub shows as such, blocks of `math`; the book shows them by MathJax, from the
-network.
+Formulas are what GitHub shows as such, blocks of `math`; the book has them as MathML, which
+browsers show without a network.
 """
 
-import html
 import os
 import re
 import shutil
@@ -18,6 +18,8 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+from latex2mathml.converter import convert
 
 ROOT = Path(__file__).resolve().parent.parent
 BOOK = ROOT / "target/book"
@@ -45,7 +47,8 @@ def prepared(page, text):
         return f"]({path}{anchor})"
 
     def formula(match):
-        return f"<div>\\[\n{html.escape(match[1], quote=False)}\\]</div>"
+        numbered = re.sub(r"\\tag\{(.+?)\}", r"\\qquad (\1)", match[1])
+        return f'<div class="formula">{convert(numbered, display="block")}</div>'
 
     return MATH.sub(formula, LINK.sub(link, text))
 

@@ -125,7 +125,7 @@ def main():
             )
             for title, points in series.items()
         ]
-        draw(os.path.join(out, f"{name}.svg"), panels, {}, {"label": name})
+        draw(os.path.join(out, f"{name}.svg"), panels, {}, {"label": name}, from_zero=True)
 
 
 main()

@@ -65,6 +65,8 @@ pub(super) struct Interval {
     pub low: f64,
     pub high: f64,
     scale: Scale,
+    /// The least distance of grid lines: 1 between whole numbers.
+    least_step: f64,
     ends: [f64; 2],
 }
 
@@ -91,7 +93,9 @@ impl Interval {
                 }
             }
         });
-        Self { low, high, scale, ends }
+        let are_whole = values.iter().all(|value| value.fract() == 0.0);
+        let least_step = if are_whole { 1.0 } else { 0.0 };
+        Self { low, high, scale, least_step, ends }
     }
 
     /// Returns the ends of the axis in the plot, and their values, for scripts.
@@ -133,7 +137,7 @@ impl Interval {
             let values = self.in_decades(digits, step);
             return values.map(|value| (value, format_power(value))).collect();
         }
-        let rough = (self.high - self.low) / TICKS;
+        let rough = ((self.high - self.low) / TICKS).max(self.least_step);
         let power = 10f64.powf(rough.log10().floor());
         let mut steps = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power).into_iter();
         let step = steps.find(|step| *step >= rough).unwrap_or(rough);
@@ -229,6 +233,7 @@ mod tests {
         assert_eq!(labels(0.0, 105.0, Scale::Linear), "0 20 40 60 80 100");
         assert_eq!(labels(-0.1, 0.25, Scale::Linear), "−0.1 0 0.1 0.2");
         assert_eq!(labels(99.5, 100.5, Scale::Linear), "99.6 99.8 100.0 100.2 100.4");
+        assert_eq!(labels(1.0, 2.0, Scale::Linear), "1 2");
         assert_eq!(labels(0.04, 3.0, Scale::Log), "0.05 0.1 0.2 0.5 1 2");
         assert_eq!(labels(0.004, 3.0, Scale::Log), "0.01 0.1 1");
         assert_eq!(labels(1e-17, 20.0, Scale::Log), "10⁻¹⁷ 10⁻¹³ 10⁻⁹ 10⁻⁵ 0.1");
