@@ -545,7 +545,8 @@ class Gradients(unittest.TestCase):
 
 
 class PaperPage(unittest.TestCase):
-    page = pathlib.Path(__file__).resolve().parents[2] / "docs" / "papers.md"
+    page = (pathlib.Path(__file__).resolve().parents[1] /
+            "record/2026-11-26-papers/side-by-side.md")
 
     def test_no_cell_is_empty(self):
         for number, line in enumerate(self.page.read_text().splitlines(), 1):
@@ -555,7 +556,7 @@ class PaperPage(unittest.TestCase):
 
     def test_its_pictures_records_and_commands_exist(self):
         text = self.page.read_text()
-        for path in re.findall(r"(?:\]\(|\]: )(\.\./[^)#\s]+)", text):
+        for path in re.findall(r"(?:\]\(|\]: )([\w./-]+\.(?:md|svg))", text):
             self.assertTrue((self.page.parent / path).exists(), path)
         for script, mode in re.findall(r"`(\w+\.py) (\w+)", text):
             script = "tables.py" if script == "reproduce.py" else script

@@ -3,7 +3,8 @@
 use dropchain::eval::{Counts, Evaluation};
 use dropchain::label::{Labeling, PlainLabels, SchemeDetector};
 use dropchain::sentence::JoinedColumns;
-use dropchain_analysis::{Difference, PairedBootstrap, gold_labels};
+use dropchain::tag::TagOptions;
+use dropchain_analysis::{Calibration, Difference, PairedBootstrap, gold_labels, tag_gold};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::IntoPyDict;
@@ -12,6 +13,7 @@ use crate::corpus::PyCorpus;
 use crate::error::{at, exception, warn};
 use crate::inputs;
 use crate::items::{found, strings};
+use crate::tagger::PyTagger;
 use crate::tagging::{Class, token_spans};
 use crate::threads;
 
@@ -111,6 +113,40 @@ fn gold_labeling(py: Python<'_>, gold: &[Labels], detector: &SchemeDetector) -> 
         warn(py, warning.trim_start_matches("warning: "), 2)?;
     }
     Ok(detected.labeling)
+}
+
+/// The mean probability and the accuracy of each bin, and the calibration error.
+type Bins = (Vec<(f64, f64)>, f64);
+
+/// Returns how the probabilities of predicted labels agree with how often they are right: of all
+/// tokens, and of those with a label that is not `O`.
+#[pyfunction]
+pub fn calibration(
+    py: Python<'_>,
+    tagger: &Bound<'_, PyTagger>,
+    gold: &Bound<'_, PyCorpus>,
+) -> PyResult<[Bins; 2]> {
+    let (tagger, gold) = (&tagger.get().inner, gold.get().to_corpus("gold"));
+    let mut found = [Calibration::default(), Calibration::default()];
+    let options = TagOptions { marginals: true, ..TagOptions::default() };
+    let pool = threads::pool(None).map_err(exception)?;
+    let tag = || {
+        tag_gold(tagger, &gold, options, None, &mut |gold, tagged| {
+            for (t, (gold, label)) in gold.iter().zip(&tagged.labels).enumerate() {
+                let probability = tagged.marginal(t, label).unwrap_or(0.0);
+                found[0].add(probability, gold == label);
+                if label != "O" {
+                    found[1].add(probability, gold == label);
+                }
+            }
+            Ok(())
+        })
+    };
+    py.detach(|| pool.install(tag)).map_err(exception)?;
+    Ok(found.map(|calibration| {
+        let bins = calibration.bins().into_iter().filter(|bin| bin.count > 0);
+        (bins.map(|bin| (bin.confidence, bin.accuracy)).collect(), calibration.expected_error())
+    }))
 }
 
 /// Compares two lists of predictions for the same gold labels.

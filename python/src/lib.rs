@@ -49,7 +49,7 @@ mod _dropchain {
     #[pymodule_export]
     use super::error::{Interrupted, ModelError};
     #[pymodule_export]
-    use super::evaluation::{compare, evaluate, spans};
+    use super::evaluation::{calibration, compare, evaluate, spans};
     #[pymodule_export]
     use super::options::option_table;
     #[pymodule_export]

@@ -13,6 +13,7 @@
 :class:`Template`                 which features a token has
 :func:`evaluate`, :func:`compare` scores of predictions; whether a difference is significant
 :func:`tune`                      search for the best training options
+:func:`learning_curve`            whether more data would help
 :func:`check`                     mistakes in labeled data, before training
 :func:`explain`, :func:`report`   why a label; training and errors in one page
 :func:`cluster`                   word clusters from unlabeled text
@@ -43,11 +44,12 @@ from dropchain._evaluation import compare, evaluate
 from dropchain._explanation import Explanation
 from dropchain._features import Features
 from dropchain._frames import tag_frame
+from dropchain._learning_curve import LearningCurve, LearningRun, learning_curve
 from dropchain._options import TrainOptions
 from dropchain._plots import Svg
 from dropchain._results import Iteration, TrainResult
 from dropchain._sample import sample_corpus
-from dropchain._scores import Comparison, Difference, Evaluation, Score
+from dropchain._scores import Comparison, ConfusionMatrix, Difference, Evaluation, Score
 from dropchain._search_results import Trial, TuneResult
 from dropchain._training import train
 from dropchain._tuning import tune
@@ -65,6 +67,7 @@ __all__ = [
     "CheckResult",
     "Clusters",
     "Comparison",
+    "ConfusionMatrix",
     "Corpus",
     "Difference",
     "DocumentModel",
@@ -73,6 +76,8 @@ __all__ = [
     "Features",
     "Interrupted",
     "Iteration",
+    "LearningCurve",
+    "LearningRun",
     "ModelError",
     "Path",
     "Report",
@@ -97,6 +102,7 @@ __all__ = [
     "compare",
     "evaluate",
     "explain",
+    "learning_curve",
     "load",
     "report",
     "sample_corpus",

@@ -66,7 +66,7 @@ class CheckResult:
         for name in _SIZES:
             cells = [size[name] for size in self.sizes]
             rows.append((name, *("–" if cell is None else f"{cell:,}" for cell in cells)))
-        head = ("", *(size["role"] for size in self.sizes))
+        head = ("size", *(size["role"] for size in self.sizes))
         parts = [table(repr(self)[1:-1], head, rows)]
         for one in self.findings:
             title = f"{one['severity']}: {one['kind'].replace('_', ' ')}: {one['count']}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
@@ -58,7 +59,7 @@ def evaluate(
     >>> import dropchain
     >>> evaluation = dropchain.evaluate([["B-PER", "O", "B-LOC"]], [["B-PER", "O", "O"]])
     >>> evaluation
-    <Evaluation F1 0.6667, accuracy 0.6667>
+    <Evaluation F1 66.67, accuracy 66.67>
     >>> print(evaluation)
     processed 3 tokens with 2 phrases; found: 1 phrases; correct: 1.
     accuracy:  66.67%; precision: 100.00%; recall:  50.00%; FB1:  66.67
@@ -82,7 +83,8 @@ def evaluate(
     labels = predicted.tag_batch(corpus, threads=threads, **options)
     if plain_labels == "auto":
         plain_labels = _plain_labels(predicted)
-    return _dropchain.evaluate(corpus, labels, plain_labels, outside)
+    evaluation = _dropchain.evaluate(corpus, labels, plain_labels, outside)
+    return dataclasses.replace(evaluation, _tagged=(predicted, corpus))
 
 
 def _plain_labels(tagger: Tagger) -> str:
@@ -127,7 +129,7 @@ def compare(
     >>> gold = [["B-PER", "O"], ["B-LOC", "O"], ["O", "B-PER"]]
     >>> comparison = dropchain.compare(gold, gold, [["O", "O"], ["B-LOC", "O"], ["O", "O"]])
     >>> comparison.f1
-    Difference(a=1.0000, b=0.5000, difference=-0.5000, p_value=0.0685)
+    <Difference -50.00, from 100.00 to 50.00, p-value 0.0685>
     """
     gold = _data.labels_or_corpus(gold, "gold")
     a, b = (_predictions(gold, part, name, threads) for part, name in ((a, "a"), (b, "b")))

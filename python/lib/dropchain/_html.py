@@ -46,8 +46,9 @@ _STYLE = """
   background: linear-gradient(to right, color-mix(in srgb, var(--tone) 30%, transparent)
     var(--share), transparent 0);
 }
+.dropchain tbody tr { background: none !important; }
 .dropchain td.shade {
-  background: color-mix(in srgb, var(--tone) calc(var(--share) * .4), transparent);
+  background: color-mix(in srgb, var(--tone) calc(var(--share) * .5), transparent);
 }
 .dropchain tr.best { font-weight: 600; }
 .dropchain mark {
@@ -139,7 +140,7 @@ def table(
     has_best: bool = False,
 ) -> Html:
     """Return a table; the first cell of each row is its name, and the first row may be the best."""
-    heads = "".join(f'<th scope="col">{escaped(n)}</th>' if n else "<td></td>" for n in head)
+    heads = "".join(f'<th scope="col">{escaped(name)}</th>' for name in head)
     body = []
     for i, (first, *cells) in enumerate(rows):
         best = ' class="best"' if has_best and i == 0 else ""

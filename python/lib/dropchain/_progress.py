@@ -9,6 +9,8 @@ from functools import partial
 from typing import Any
 
 from dropchain import _html
+from dropchain._html import percent
+from dropchain._plots import metric
 
 #: Least time between two lines, in seconds.
 _INTERVAL = 2.0
@@ -111,21 +113,28 @@ class Progress:
         self._bar: Any = None
         self._phase: str | None = None
         self._done = 0
-        self._best: float | None = None
+        self._best = 0.0
+        self._kept = ""
 
     def __call__(self, kind: str, content: Any) -> None:
         """Receive an event of training or of a search."""
         if kind == "iteration":
-            score = content["dev_score"]
+            score, mean = content["dev_score"], content["dev_mean"]
             text = f"objective {content['objective']:.4g}"
             if score is not None:
-                text += f", dev {content['metric']} {100 * score:.2f}"
+                text += f", dev {metric(content['metric'])} {percent(score)}"
+            if mean is not None:
+                if mean > self._best or self._best == 0.0:
+                    self._best = mean
+                    self._kept = f", kept iteration {content['number']} with {percent(score)}"
+                text += self._kept
             self.show("training", content["number"], self._total, text)
         elif kind == "trial":
-            score = content.get("dev_f1", content.get("dev_accuracy", 0.0))
-            self._best = max(score, self._best or 0.0)
+            name = "f1" if "dev_f1" in content else "accuracy"
+            self._best = max(content.get(f"dev_{name}", 0.0), self._best)
+            self._kept = f"best {metric(name)} {percent(self._best)}"
         elif kind == "progress":
-            self.show(*content, "" if self._best is None else f"best {100 * self._best:.2f}")
+            self.show(*content, self._kept)
 
     def show(self, phase: str, done: int, total: int | None, text: str = "") -> None:
         """Show how much of a phase is done."""

@@ -124,12 +124,16 @@ class TrainResult(Record):
             scores = sorted(score for _, score in scored)
             low, high = scores[int(_LOW_SCORES * len(scores))], scores[-1]
             pad = max(0.15 * (high - low), 0.5)
+            cut = max(low - pad, 0)
             best = next((point for point in scored if point[0] == self.best_iteration), None)
             means = [(i.number, 100 * i.dev_mean) for i in history if i.dev_mean is not None]
             panels.append({
                 "title": f"{metric(self.metric)} on development data",
                 "x": {"label": "iteration"},
-                "y": {"label": "percent", "range": (max(low - pad, 0), min(high + pad, 100))},
+                "y": {
+                    "label": "percent" + (f", cut at {cut:.1f}" if scores[0] < cut else ""),
+                    "range": (cut, min(high + pad, 100)),
+                },
                 "series": [
                     {"name": metric(self.metric), "points": scored, "best": best},
                     {"name": "mean of 5", "points": means, "style": "dashed"},
@@ -153,8 +157,12 @@ class TrainResult(Record):
         })
         for panel in panels:
             panel["shaded"] = warm_up
-        note = f"Noise begins after iteration {self.warm_up}; before, plots are shaded."
-        return draw(title="Training", panels=panels, note=note if warm_up else "")
+        notes = []
+        if scored:
+            notes.append(f"The circle is iteration {self.best_iteration}, which is kept.")
+        if warm_up:
+            notes.append(f"Noise begins after iteration {self.warm_up}; before, plots are shaded.")
+        return draw(title="Training", panels=panels, note=" ".join(notes))
 
     def _repr_html_(self) -> str:
         """Show how training went."""
@@ -186,6 +194,6 @@ class TrainResult(Record):
     def __repr__(self) -> str:
         text = f"<TrainResult: {self.iterations} iterations, {self.end_reason}"
         if self.dev_score is not None:
-            score = f"dev {self.metric} {self.dev_score:.4f}"
+            score = f"dev {metric(self.metric)} {percent(self.dev_score)}"
             text += f"; kept iteration {self.best_iteration}, {score}"
         return text + ">"

@@ -1,4 +1,8 @@
-"""What evaluation returns. The extension module makes these by position."""
+"""What evaluation returns. The extension module makes these by position.
+
+Attributes are fractions, as scores of scikit-learn are; what people read, here and in all results,
+has percent: text, tables, plots and progress.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dropchain import _dropchain
 from dropchain._frames import frame
 from dropchain._html import Cell, Html, page, paragraph, percent, plural, table
 from dropchain._plots import Svg, draw, metric
@@ -13,6 +18,8 @@ from dropchain._records import Record, plain
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
+
+    from dropchain._dropchain import Corpus, Tagger
 
 #: The most labels of a matrix and types of a table that are shown, and types that are drawn.
 _LABELS = 12
@@ -52,13 +59,14 @@ class Score(dict[str, float]):
         return dict(self)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={self[name]:.4f}" for name in ("precision", "recall", "f1"))
-        return f"Score({shown}, gold={self.gold})"
+        shown = (f"{metric(name)} {percent(self[name])}" for name in ("precision", "recall", "f1"))
+        return f"<Score {', '.join(shown)}; {self.gold} in gold>"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Evaluation:
-    """The scores of predicted labels, as fractions. ``str(…)`` is the report of conlleval."""
+    """The scores of predicted labels, as fractions; shown, they are percent. ``str(…)`` is the
+    report of conlleval."""
 
     sentences: int
     """The number of sentences."""
@@ -82,6 +90,7 @@ class Evaluation:
     """The accuracy of each of the columns that the labels join; empty if they are of one."""
     _confusions: list[tuple[str, str, int]]
     _reports: tuple[str, str]
+    _tagged: tuple[Tagger, Corpus] | None = None
 
     @property
     def kappa(self) -> float | None:
@@ -94,6 +103,13 @@ class Evaluation:
     def confusions(self, limit: int | None = 30) -> list[tuple[str, str, int]]:
         """Return the most frequent confusions: gold label, predicted label, number of tokens."""
         return self._confusions[:limit]
+
+    def confusion_matrix(self) -> ConfusionMatrix:
+        """Return the number of tokens by gold label and predicted label."""
+        counts = {(gold, predicted): count for gold, predicted, count in self._confusions}
+        names = sorted(name for name, one in self.labels.items() if one.gold or one.predicted)
+        counts.update({(name, name): self.labels[name].correct for name in names})
+        return ConfusionMatrix(names, [[counts.get((g, p), 0) for p in names] for g in names])
 
     def conlleval(self) -> str:
         """Return the report of conlleval."""
@@ -115,8 +131,13 @@ class Evaluation:
         """Return the scores of each type, or of each label if labels encode no spans."""
         return frame(self.types, "type") if self.has_spans else frame(self.labels, "label")
 
-    def plot(self) -> Svg:
-        """Plot precision, recall and F1 of each type, or of each label."""
+    def plot(self, kind: str = "scores") -> Svg:
+        """Plot precision, recall and F1 of each type, or of each label; or, as "calibration", how
+        often labels are right by their probability, of what a :class:`Tagger` predicted."""
+        if kind == "calibration":
+            return self._calibration()
+        if kind != "scores":
+            raise ValueError(f"plot {kind!r}; expected 'scores' or 'calibration'")
         found = self.types if self.has_spans else self.labels
         names = sorted(found, key=lambda name: -found[name].gold)[:_DRAWN]
         series = [
@@ -134,13 +155,39 @@ class Evaluation:
         }
         return draw(title="Scores", panels=[panel])
 
+    def _calibration(self) -> Svg:
+        if self._tagged is None:
+            raise ValueError("calibration needs probabilities; expected the evaluation of a Tagger")
+        found = _dropchain.calibration(*self._tagged)
+        names = ("all tokens", "tokens in predicted spans")[: 1 + self.has_spans]
+        series: list[dict[str, Any]] = [
+            {"name": name, "points": [(100 * x, 100 * y) for x, y in points]}
+            for name, (points, _) in zip(names, found)
+        ]
+        series.append({"name": "right", "style": "dashed", "points": [(0, 0), (100, 100)]})
+        axis = {"range": (0, 104)}
+        panel = {
+            "x": {"label": "mean probability, percent", **axis},
+            "y": {"label": "right labels, percent", **axis},
+            "series": series,
+        }
+        errors = (f"{percent(error)} for {name}" for name, (_, error) in zip(names, found))
+        note = (
+            "Below the dashed line, probabilities are too high. Mean distance from it (ECE), in "
+            f"points: {', '.join(errors)}."
+        )
+        return draw(title="Calibration", panels=[panel], note=note)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_tagged": None}
+
     def _repr_html_(self) -> str:
         """Show scores: of all, by type or label, and confusions."""
         counts = f"{plural(self.sentences, 'sentence')}, {plural(self.tokens, 'token')}"
         own = ("precision", "recall", "f1") if self.has_spans else ()
         names = (*own, "accuracy")
         row = [Cell(percent(getattr(self, n)), getattr(self, n)) for n in names]
-        head = ("", *(name.replace("f1", "F1") for name in names))
+        head = ("scores", *map(metric, names))
         parts = [table(f"Scores, in percent: {counts}", head, [("all", *row)])]
         thing, found = ("type", self.types) if self.has_spans else ("label", self.labels)
         common = sorted(found.items(), key=lambda item: -item[1].gold)
@@ -160,39 +207,68 @@ class Evaluation:
         if self.columns:
             columns = [(name, Cell(percent(one), one)) for name, one in self.columns.items()]
             parts.append(table("Accuracy of columns, in percent", ("column", "accuracy"), columns))
-        return page(*parts, self._matrix())
-
-    def _matrix(self) -> Html:
-        """Return which labels are taken for which: those with the most errors."""
-        confusions = self.confusions(None)
-        errors: Counter[str] = Counter()
-        for gold, predicted, count in confusions:
-            errors.update({gold: count, predicted: count})
-        if not errors:
-            return paragraph("There are no errors.")
-        names = sorted(name for name, _ in errors.most_common(_LABELS))
-        counts = {(gold, predicted): count for gold, predicted, count in confusions}
-        counts.update({(name, name): self.labels[name].correct for name in names})
-        rows = []
-        for gold in names:
-            row = [counts.get((gold, predicted), 0) for predicted in names]
-            rest = max(self.labels[gold].gold, 1)
-            cells = (
-                Cell(f"{count:,}" if count else "", count / rest, tone, "shade")
-                for count, tone in zip(row, ("good" if name == gold else "bad" for name in names))
-            )
-            rows.append((gold, *cells))
-        caption = "Tokens by gold label (rows) and predicted label (columns)"
-        if len(errors) > _LABELS:
-            caption += f": the {_LABELS} with the most errors"
-        return table(caption, ("gold", *names), rows)
+        return page(*parts, self.confusion_matrix()._table())
 
     def __str__(self) -> str:
         return self._reports[0]
 
     def __repr__(self) -> str:
-        f1 = f"F1 {self.f1:.4f}, " if self.has_spans else ""
-        return f"<Evaluation {f1}accuracy {self.accuracy:.4f}>"
+        f1 = f"F1 {percent(self.f1)}, " if self.has_spans else ""
+        return f"<Evaluation {f1}accuracy {percent(self.accuracy)}>"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ConfusionMatrix(Record):
+    """How many tokens of each gold label have each predicted label: ``numpy.asarray(…)`` is the
+    counts."""
+
+    labels: list[str]
+    """The labels, of rows and columns alike."""
+    counts: list[list[int]]
+    """A row for each gold label, with a number for each predicted one."""
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each gold label, with a column for each predicted one."""
+        rows = zip(self.labels, self.counts)
+        return frame({name: dict(zip(self.labels, row)) for name, row in rows}, "gold")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        import numpy as np
+
+        return np.array(self.counts, dtype)
+
+    def _repr_html_(self) -> str:
+        """Show the matrix."""
+        return page(self._table())
+
+    def _table(self) -> Html:
+        """Return the rows and columns with the most errors: of right labels the share of the gold
+        label is shaded, of errors that of the most frequent one."""
+        names, errors = self.labels, Counter[str]()
+        for i, row in enumerate(self.counts):
+            for k, count in enumerate(row):
+                errors.update({names[i]: count, names[k]: count} if i != k else {})
+        chosen = sorted(names.index(name) for name, n in errors.most_common(_LABELS) if n)
+        if not chosen:
+            return paragraph("There are no errors.")
+        most = max(self.counts[i][k] for i in chosen for k in chosen if i != k) or 1
+        rows = []
+        for i in chosen:
+            gold = sum(self.counts[i]) or 1
+            cells = (
+                Cell(f"{n:,}" if n else "", n / (gold if i == k else most), tone, "shade")
+                for k, tone in ((k, "good" if i == k else "bad") for k in chosen)
+                for n in (self.counts[i][k],)
+            )
+            rows.append((names[i], *cells))
+        caption = "Tokens by gold label (rows) and predicted label (columns)"
+        if sum(map(bool, errors.values())) > _LABELS:
+            caption += f": the {_LABELS} with the most errors"
+        return table(caption, ("gold", *(names[k] for k in chosen)), rows)
+
+    def __repr__(self) -> str:
+        wrong = sum(map(sum, self.counts)) - sum(row[i] for i, row in enumerate(self.counts))
+        return f"<ConfusionMatrix of {len(self.labels)} labels, {plural(wrong, 'error')}>"
 
 
 class Difference(NamedTuple):
@@ -210,9 +286,9 @@ class Difference(NamedTuple):
     """The two-sided p-value."""
 
     def __repr__(self) -> str:
-        a, b, difference, _, p_value = self
-        shown = f"a={a:.4f}, b={b:.4f}, difference={difference:.4f}, p_value={p_value:.4f}"
-        return f"Difference({shown})"
+        points = f"{100 * self.difference:+.2f}"
+        scores = f"from {percent(self.a)} to {percent(self.b)}, p-value {self.p_value:.4f}"
+        return f"<Difference {points}, {scores}>"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -247,7 +323,7 @@ class Comparison(Record):
                 row = (percent(one.a), percent(one.b), f"{100 * one.difference:+.2f}", interval)
                 rows.append((name, *row, f"{one.p_value:.4f}"))
         caption = f"Two taggers, in percent: {plural(self.sentences, 'sentence')}"
-        head = ("", "A", "B", "B − A", "95 % interval", "p-value")
+        head = ("score", "A", "B", "B − A", "95 % interval", "p-value")
         note = paragraph(f"Paired bootstrap, {self.samples:,} samples.")
         return page(table(caption, head, rows), note)
 
@@ -256,6 +332,5 @@ class Comparison(Record):
 
     def __repr__(self) -> str:
         name, score = ("F1", self.f1) if self.f1 is not None else ("accuracy", self.accuracy)
-        return (
-            f"<Comparison {name} difference {score.difference:.4f}, p-value {score.p_value:.4f}>"
-        )
+        points = f"{100 * score.difference:+.2f}"
+        return f"<Comparison {name} difference {points}, p-value {score.p_value:.4f}>"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dropchain._dropchain import Tagger
 from dropchain._frames import frame
-from dropchain._html import page, paragraph, shortened, table
+from dropchain._html import page, paragraph, percent, shortened, table
 from dropchain._plots import Svg, draw, metric, picture
 from dropchain._records import Record
 from dropchain._scores import Evaluation
@@ -123,9 +123,11 @@ class TuneResult(Record):
         trials = [trial for trial in self.trials if trial.score is not None]
         panels = []
         names = (name for trial in trials for name in ("template", *trial.options))
+        plotted: dict[tuple[Any, ...], str] = {}
         for name in dict.fromkeys(names):
             values = [trial.to_dict().get(name) for trial in trials]
-            if len(set(values)) < 2 or None in values:
+            is_known = plotted.setdefault(tuple(values), name) != name
+            if len(set(values)) < 2 or None in values or is_known:
                 continue
             axis: dict[str, Any] = {"label": name}
             if isinstance(values[0], str):
@@ -151,7 +153,7 @@ class TuneResult(Record):
         numbered = [(i + 1, *row) for i, row in enumerate(rows)]
         shown, note = shortened(numbered, _TRIALS, "configuration")
         caption = "Configurations, the best first; scores in percent"
-        parts: list[str] = [table(caption, ("", *head), shown, has_best=True), note]
+        parts: list[str] = [table(caption, ("rank", *head), shown, has_best=True), note]
         parts.extend(map(paragraph, self.notes))
         if self.evaluation is not None:
             parts.append(self.evaluation._repr_html_())
@@ -167,5 +169,5 @@ class TuneResult(Record):
 
     def __repr__(self) -> str:
         best = self.best
-        score = "" if best.score is None else f", best {best.metric} {best.score:.4f}"
+        score = "" if best.score is None else f", best {metric(best.metric)} {percent(best.score)}"
         return f"<TuneResult: {len(self.trials)} configurations{score}>"

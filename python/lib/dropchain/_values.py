@@ -117,7 +117,7 @@ class Tagging(Record):
                 (i, Cell(f"{path.probability:.3f}", path.probability), labeled(words, path.labels))
                 for i, path in enumerate(self.nbest, 1)
             ]
-            head = ("", "probability", "labels")
+            head = ("rank", "probability", "labels")
             parts.append(table("The best label sequences", head, rows, kind="words"))
         if self.marginals is not None and len(words):
             parts.append(self._probabilities())

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use dropchain::corpus::{Corpus, Format, OutputFormat, ReadOptions, ReadReport};
 use dropchain::kernel::corpus::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};
 use dropchain::sentence::{DocumentRule, Separation};
+use dropchain::train::TrainingCorpora;
 use dropchain::{Sentence, Tagger, Template};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -337,6 +338,12 @@ impl PyCorpus {
     fn without_boundaries(&self) -> Self {
         let content = self.0.iter().filter(|s| !s.layout.document_start);
         Self(content.cloned().collect())
+    }
+
+    /// Returns a part of the labeled sentences: see `TrainingCorpora::keep`.
+    fn _part(&self, fraction: f64, seed: u64) -> PyResult<Self> {
+        let all = TrainingCorpora { labeled: self.to_corpus("data"), ..TrainingCorpora::default() };
+        Ok(all.keep(fraction, seed).map_err(exception)?.labeled.into())
     }
 
     /// The words of each sentence.

@@ -24,7 +24,7 @@ const HEADING: f64 = 24.0;
 const SAMPLE: f64 = 52.0;
 const CHARACTER: f64 = 6.4;
 
-/// Plots with a legend that they share.
+/// Plots with a legend that they share, or with their own if no series is in two of them.
 ///
 /// Series of the same name have the same color in all plots. Described in JSON, it is
 ///
@@ -86,13 +86,21 @@ impl Sheet {
             body += &text("title", (MARGIN, y + 14.0), &self.title);
             y += TITLE;
         }
-        y = draw_legend(&legend(&panels), width, y, &mut body);
+        let shared = legend(&panels);
+        let has_own = panels.len() > 1
+            && shared.len() == panels.iter().map(|panel| legend([panel]).len()).sum::<usize>();
+        if !has_own {
+            y = draw_legend(&shared, (MARGIN, width), y, &mut body);
+        }
         for row in panels.chunks(columns) {
-            let heading = if row.iter().any(|p| !p.title.is_empty()) { HEADING } else { 0.0 };
+            let title = if row.iter().any(|p| !p.title.is_empty()) { HEADING } else { 0.0 };
+            let places = (0..).map(|i| MARGIN + f64::from(i) * (SIZE[0] + MARGIN));
+            let legends = row.iter().zip(places.clone()).filter(|_| has_own).map(|(panel, x)| {
+                draw_legend(&legend([panel]), (x + 4.0, x + SIZE[0]), y + title, &mut body) - y
+            });
+            let heading = legends.fold(title, f64::max);
             let mut is_empty = true;
-            for (panel, x) in
-                row.iter().zip((0..).map(|i| MARGIN + f64::from(i) * (SIZE[0] + MARGIN)))
-            {
+            for (panel, x) in row.iter().zip(places) {
                 let place = format!(
                     " x=\"{x}\" y=\"{}\" width=\"{}\" height=\"{}\"",
                     y + heading,
@@ -157,9 +165,9 @@ impl Sheet {
 }
 
 /// Returns the names of all series, each once; those of references come last.
-fn legend(panels: &[Plot]) -> Vec<Entry<'_>> {
+fn legend<'a>(panels: impl IntoIterator<Item = &'a Plot>) -> Vec<Entry<'a>> {
     let mut entries: Vec<Entry<'_>> = Vec::new();
-    let series = panels.iter().flat_map(|panel| &panel.series);
+    let series = panels.into_iter().flat_map(|panel| &panel.series);
     let (references, others): (Vec<&Series>, _) =
         series.partition(|series| series.mark == Mark::Reference);
     for series in others.into_iter().chain(references) {
@@ -171,13 +179,18 @@ fn legend(panels: &[Plot]) -> Vec<Entry<'_>> {
     entries
 }
 
-/// Draws the legend in as many lines as it takes; returns where it ends.
-fn draw_legend(entries: &[Entry<'_>], width: f64, mut y: f64, body: &mut String) -> f64 {
-    let mut x = MARGIN;
+/// Draws a legend from left to right in as many lines as it takes; returns where it ends.
+fn draw_legend(
+    entries: &[Entry<'_>],
+    (left, right): (f64, f64),
+    mut y: f64,
+    body: &mut String,
+) -> f64 {
+    let mut x = left;
     for entry in entries {
         let entry_width = SAMPLE + CHARACTER * entry.name.chars().count() as f64;
-        if x > MARGIN && x + entry_width > width {
-            (x, y) = (MARGIN, y + LINE);
+        if x > left && x + entry_width > right {
+            (x, y) = (left, y + LINE);
         }
         let middle = y + 7.0;
         *body += &group(Some(entry.color), "");
@@ -251,6 +264,13 @@ mod tests {
         assert_eq!(svg.matches(">a</text>").count(), 1);
         assert_eq!(svg.matches("<g class=\"s0\"").count(), 3);
         assert_eq!(svg.matches("<g class=\"s1\"").count(), 2);
+    }
+
+    #[test]
+    fn plots_without_common_series_have_legends_of_their_own() {
+        let own = sheet(&["a", "b"]).svg().unwrap();
+        let place = own[..own.find(">b</text>").unwrap()].rsplit_once(" x=\"").unwrap().1;
+        assert!(place.starts_with("486"), "{place}");
     }
 
     #[test]
