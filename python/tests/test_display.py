@@ -7,6 +7,7 @@ import re
 import sys
 import types
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -124,6 +125,27 @@ def test_plots_show_where_noise_begins(shown):
     assert result.plot().count('class="shade"') == 2
 
 
+def test_a_learning_curve_says_what_the_last_step_gave(sample, dev):
+    options = {"template": "minimal", "max_iterations": 15, "dropout": 0}
+    curve = dropchain.learning_curve(sample[:200], dev, fractions=[0.5, 0.1], seeds=[2], **options)
+    assert [(run.fraction, run.seed) for run in curve.runs] == [(0.1, 2), (0.5, 2)]
+    small, large = (run.sentences for run in curve.runs)
+    assert 10 < small < 30 and 80 < large < 120
+    assert re.search(rf"from {small} to {large} sentences gave \+\d+\.\d\d points", str(curve))
+    assert str(curve) in curve.plot() and Page(curve._repr_html_()).open == []
+    with pytest.raises(TypeError, match="expected sentences, the same for all parts"):
+        dropchain.learning_curve(sample[:20], dev=0.1)
+
+
+def test_options_with_the_same_values_are_plotted_once(shown):
+    result = shown["search"]
+    twice = [
+        replace(t, options={**t.options, "edge_dropout": t.options["dropout"]})
+        for t in result.trials
+    ]
+    assert replace(result, trials=twice).plot().count("Score by") == 2 * 2
+
+
 def test_alike_configurations_cannot_be_plotted(sample, dev):
     result = tune(sample[:30], dev[:30], template="minimal", dropout=0, l2=0.1)
     with pytest.raises(ValueError, match="all configurations are alike"):
@@ -190,6 +212,7 @@ def test_progress_in_a_notebook_is_one_display(sample, monkeypatch, capfd):
     options = {"template": "minimal", "dropout": [0, 0.3], "max_iterations": 10}
     tune(sample[:60], sample[60:90], progress=True, **options)
     assert displays == [True] and updates
+    assert any("best F1 " in line for line, _ in updates)
     line, page = updates[-1]
     assert line in page and "<progress" not in page
     assert capfd.readouterr() == ("", "")

@@ -1,5 +1,8 @@
 """Scores and comparisons."""
 
+import pickle
+
+import numpy as np
 import pytest
 
 import dropchain
@@ -22,7 +25,26 @@ def test_spans_are_scored_as_conlleval_does():
     assert str(evaluation).startswith("processed 6 tokens with 3 phrases; found: 2 phrases")
     fields = evaluation.to_dict()
     assert fields["types"]["PER"]["f1"] == 0.5 and fields["f1"] == 0.4
-    assert repr(evaluation) == "<Evaluation F1 0.4000, accuracy 0.6667>"
+    assert repr(evaluation) == "<Evaluation F1 40.00, accuracy 66.67>"
+
+
+def test_confusions_are_a_matrix_with_labels():
+    matrix = evaluate(GOLD, PREDICTED).confusion_matrix()
+    assert matrix.labels == ["B-LOC", "B-PER", "I-PER", "O"]
+    assert matrix.counts == [[0, 0, 0, 1], [0, 2, 0, 0], [0, 0, 0, 1], [0, 0, 0, 2]]
+    assert np.asarray(matrix).sum() == 6
+    assert repr(matrix) == "<ConfusionMatrix of 4 labels, 2 errors>"
+
+
+def test_calibration_is_that_of_a_tagger(tagger, dev):
+    evaluation = evaluate(dev, tagger)
+    plot = evaluation.plot("calibration")
+    assert "tokens in predicted spans" in plot and "(ECE)" in plot
+    for other in (evaluate(GOLD, PREDICTED), pickle.loads(pickle.dumps(evaluation))):
+        with pytest.raises(ValueError, match="expected the evaluation of a Tagger"):
+            other.plot("calibration")
+    with pytest.raises(ValueError, match="expected 'scores' or 'calibration'"):
+        evaluation.plot("roc")
 
 
 def test_types_without_prefixes_are_spans_unless_they_are_tags():
@@ -45,7 +67,7 @@ def test_tags_without_spans_have_an_accuracy_only():
     evaluation = evaluate([["N", "V"]], [["N", "N"]])
     assert not evaluation.has_spans and evaluation.accuracy == 0.5
     assert "f1" not in evaluation.to_dict()
-    assert repr(evaluation) == "<Evaluation accuracy 0.5000>"
+    assert repr(evaluation) == "<Evaluation accuracy 50.00>"
 
 
 def test_corpora_taggers_and_files_are_scored(tmp_path, tagger):
@@ -116,7 +138,7 @@ def test_two_taggers_are_compared(tagger, sample):
     assert again.to_dict() == fields
     one = compare(test, weak, tagger, samples=500, seed=3, threads=1)
     assert one.to_dict() == fields
-    assert repr(comparison).startswith("<Comparison F1 difference 0.")
+    assert repr(comparison).startswith("<Comparison F1 difference +")
 
 
 def test_unfit_comparisons_are_errors(tagger):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dropchain import _data
 from dropchain._frames import frame
-from dropchain._html import page, paragraph, percent, table
+from dropchain._html import page, percent, table
 from dropchain._plots import Svg, draw, metric, picture
 from dropchain._records import Record
 from dropchain._training import train
@@ -23,7 +22,7 @@ _GAIN = 0.5
 
 
 @dataclass(frozen=True)
-class LearningRun:
+class LearningRun(Record):
     """A run of training on a part of the data."""
 
     fraction: float
@@ -57,13 +56,9 @@ class LearningCurve(Record):
             points.append((sentences, statistics.fmean(scores), min(scores), max(scores)))
         return points
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, for JSON."""
-        return {"metric": self.metric, "runs": [dataclasses.asdict(run) for run in self.runs]}
-
     def to_frame(self) -> pandas.DataFrame:
         """Return a row for each run."""
-        return frame(dataclasses.asdict(run) for run in self.runs)
+        return frame(run.to_dict() for run in self.runs)
 
     def plot(self) -> Svg:
         """Plot the score by the number of sentences; of several seeds the mean and the range."""
@@ -88,7 +83,7 @@ class LearningCurve(Record):
         ]
         head = ("sentences", "part", "seed", metric(self.metric))
         scores = table("Scores on development data, in percent", head, rows)
-        return page(picture(self.plot), scores if self.runs[1:] else paragraph("One run."))
+        return page(picture(self.plot), scores)
 
     def __repr__(self) -> str:
         points = (f"{score:.2f} of {sentences:,.0f}" for sentences, score, *_ in self._points())
