@@ -31,7 +31,7 @@ def test_the_best_of_a_grid_is_trained(parts, tmp_path):
     assert set(result.best.options) == {"dropout", "l2"}
     assert str(result).splitlines()[0].split()[:3] == ["dropout", "L2", "dev"]
     assert result.to_dict()["trials"][0]["number"] == result.best.number
-    assert repr(result) == f"<TuneResult: 4 configurations, best f1 {scores[0]:.4f}>"
+    assert repr(result) == f"<TuneResult: 4 configurations, best F1 {100 * scores[0]:.2f}>"
     trained = train(*parts, template="minimal", **result.best.options)
     assert trained.dev_score == pytest.approx(result.best.score, abs=0.1)
 
