@@ -78,7 +78,7 @@ class LearningCurve(Record):
     def _repr_html_(self) -> str:
         """Show the curve and its scores."""
         rows = [
-            (f"{run.sentences:,}", f"{run.fraction:.0%}", run.seed, percent(run.score))
+            (f"{run.sentences:,}", f"{100 * run.fraction:.3g}%", run.seed, percent(run.score))
             for run in self.runs
         ]
         head = ("sentences", "part", "seed", metric(self.metric))
