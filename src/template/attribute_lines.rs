@@ -1,9 +1,10 @@
 //! The template lines that attributes come from, by their names.
 
-use super::ast::TemplateLine;
+use super::ast::{TemplateLine, TemplateLines};
 use super::caseless::PREFIX;
 use super::function::{ColumnRef, Operation, Position, TemplateFunction};
 use super::text::push_lower;
+use super::wording::words_for;
 
 /// Finds the template line that an attribute comes from.
 ///
@@ -13,18 +14,20 @@ use super::text::push_lower;
 pub struct AttributeLines<'t> {
     templates: &'t [TemplateLine],
     lines: Vec<(u64, &'t str)>,
+    is_pattern_file: bool,
 }
 
 impl<'t> AttributeLines<'t> {
     /// Takes the lines `templates` of a template with the text `source`.
-    pub(super) fn new(templates: &'t [TemplateLine], source: &'t str) -> Self {
+    pub(super) fn new(parsed: &'t TemplateLines, source: &'t str) -> Self {
+        let templates = &parsed.lines[..];
         let mut source = (1..).zip(source.lines());
         let lines = templates.iter().map(|line| {
             let text = source.find(|(number, _)| *number == line.number);
             let text = text.map_or(&*line.head, |(_, text)| text.trim());
             (line.number, text)
         });
-        Self { templates, lines: lines.collect() }
+        Self { templates, lines: lines.collect(), is_pattern_file: parsed.dialect.is_some() }
     }
 
     /// Returns the numbers of the lines in the template file, from 1, with their text.
@@ -47,6 +50,19 @@ impl<'t> AttributeLines<'t> {
         let lines = self.templates.iter().enumerate().rev();
         let found = lines.filter(|(_, line)| fits(line));
         found.max_by_key(|(_, line)| line.head.len()).map(|(i, _)| i)
+    }
+
+    /// Says in words what an attribute is, such as `the word before is “in”`; `None` if there are
+    /// none for it, as for those of CRF++ and Wapiti files. `columns` are the names of the columns.
+    pub fn words_for(&self, is_edge: bool, name: &str, columns: &[String]) -> Option<String> {
+        let line = &self.templates[self.find(is_edge, name.as_bytes())?];
+        let own = name.as_bytes().strip_prefix(PREFIX).map_or(0, |_| PREFIX.len());
+        let values = name[own..].strip_prefix(&*line.head)?;
+        let words = words_for(line, values, columns).filter(|_| !self.is_pattern_file)?;
+        Some(match own {
+            0 => words,
+            _ => words + " (the case of the sentence says nothing)",
+        })
     }
 
     /// Returns the name of the attribute that a word has by itself; `None` if no line of the

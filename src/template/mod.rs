@@ -47,7 +47,7 @@
 //! | values → [`Attribute`]s | `attribute` |
 //! | what is memoized | `workspace`, `values` |
 //! | lines that a tagger sums together | `bundle` |
-//! | attribute → template line | `attribute_lines` |
+//! | attribute → template line, words | `attribute_lines`, `wording` |
 //! | what has no effect on the training data | `unmatched` |
 //! | labels → built-in template | `by_labels` |
 
@@ -83,6 +83,7 @@ mod tokens;
 mod unmatched;
 mod values;
 mod vectors;
+mod wording;
 pub(crate) mod workspace;
 
 #[cfg(test)]

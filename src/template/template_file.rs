@@ -396,7 +396,7 @@ impl Template {
 
     /// Returns the lines that have attributes, and which attributes are theirs.
     pub fn attribute_lines(&self) -> AttributeLines<'_> {
-        AttributeLines::new(&self.parsed.lines, &self.source)
+        AttributeLines::new(&self.parsed, &self.source)
     }
 
     /// Binds the templates to the columns of a corpus.
