@@ -53,7 +53,7 @@ mod _dropchain {
     #[pymodule_export]
     use super::options::option_table;
     #[pymodule_export]
-    use super::plot::{draw, hue, plot_style};
+    use super::plot::{draw, explanation_html, hue, plot_style};
     #[pymodule_export]
     use super::program::run_program;
     #[pymodule_export]

@@ -1,7 +1,10 @@
-//! Plots, and the colors of pages, for notebooks.
+//! Plots, explanations and the colors of pages, for notebooks.
 
+use dropchain_analysis::{Block, EXPLANATION_STYLE, ExplainedToken, blocks_html};
 use dropchain_report::plot::{STYLE, Sheet};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use serde::Deserialize;
 
 use crate::error::exception;
 
@@ -32,4 +35,22 @@ pub fn plot_style() -> &'static str {
 #[pyfunction]
 pub fn hue(label: &str) -> u16 {
     dropchain_formats::hue(label)
+}
+
+/// An explanation as `dropchain explain` writes it.
+#[derive(Deserialize)]
+struct Explained {
+    tokens: Vec<String>,
+    blocks: Vec<Block<'static>>,
+    explanations: Vec<ExplainedToken<'static>>,
+}
+
+/// Returns the reasons of an explanation, given as JSON, as HTML with its style.
+#[pyfunction]
+pub fn explanation_html(json: &str) -> PyResult<String> {
+    let explained: Explained =
+        serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let Explained { tokens, blocks, explanations } = explained;
+    let html = blocks_html(&tokens, &blocks, &explanations);
+    Ok(format!("<style>{EXPLANATION_STYLE}</style>{html}"))
 }

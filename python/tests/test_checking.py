@@ -115,13 +115,13 @@ def test_reports_without_anything_to_show_are_errors(result, dev):
 def test_explanations_have_the_text_of_the_command(result):
     explanation = result.tagger.explain("She lives in London.")
     assert explanation.words == WORDS and explanation.labels[3] == "B-LOC"
-    assert str(explanation).startswith("She lives in London/B-LOC .\n\n4 London: B-LOC (p ")
+    assert str(explanation).startswith("She lives in [LOC London] .\n\n[LOC London]  p 0.")
     assert list(explanation) == list(result.tagger.explain(WORDS))
     assert json.loads(json.dumps(explanation.to_dict()))["labels"] == explanation.labels
     every = str(result.tagger.explain(WORDS, tokens="all"))
-    assert all(f"{t + 1} {word}: " in every for t, word in enumerate(WORDS))
+    assert all(f" {word}]  p " in every for word in WORDS)
     some = str(result.tagger.explain(WORDS, tokens=[0, "London"], against="PER"))
-    assert "1 She: " in some and "over B-PER" in some and "2 lives" not in some
+    assert "[O She]  p " in some and "as likely as B-PER" in some and " lives]" not in some
     with pytest.raises(ValueError, match="against XYZ: the model has no such label"):
         result.tagger.explain(WORDS, against="XYZ")
     with pytest.raises(ValueError, match="found a text of 2 sentences"):

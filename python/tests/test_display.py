@@ -158,7 +158,7 @@ def test_text_says_what_there_is(shown):
     assert repr(text) == f"<TaggedText of {len(text)} sentences, {len(text.spans)} spans>"
     assert "London/B-LOC" in str(text)
     assert repr(explanation) == "<Explanation of 4 tokens>"
-    assert explanation.words == WORDS and "London/B-LOC" in str(explanation).splitlines()[0]
+    assert explanation.words == WORDS and "[LOC London]" in str(explanation).splitlines()[0]
 
 
 RESULTS = ["text", "sentence", "tagging", "explanation", "evaluation", "comparison", "training"]

@@ -36,8 +36,9 @@ pub use deletion::Deletion;
 pub use error_counts::ErrorCounts;
 pub use errors::{ErrorKind, SpanError, compare_spans, label_errors, span_errors};
 pub use explanation::{
-    Alternative, ExplainedSentence, ExplainedTokens, Explanation, Part, PartKind, Reasons,
-    labels_against, words_to_explain,
+    Alternative, Block, EXPLANATION_STYLE, ExplainedSentence, ExplainedToken, ExplainedTokens,
+    Explanation, Lead, Others, PAGE_END, Part, PartKind, Reason, RunnerUp, blocks_html,
+    labels_against, page_beginning, words_to_explain,
 };
 pub use frequency::{FrequencyBand, FrequencyEvaluation, WordCounts};
 pub use holm::holm;

@@ -1,8 +1,10 @@
 //! Texts of results in columns: lines that fit, cells that are cut or padded, tables. Characters
 //! are as wide as terminals draw them, and none of them moves the cursor.
 
+mod bar;
 mod paint;
 
+pub use bar::bar;
 pub use paint::{Paint, ground, without_paint};
 pub use textwrap::core::display_width as width;
 

@@ -114,7 +114,7 @@ impl Task {
                 ];
                 &TAG
             }
-            Self::Explain => &["model", "constrain", "forced"],
+            Self::Explain => &["model", "constrain", "forced", "html"],
         }
     }
 }
@@ -143,6 +143,8 @@ pub struct RequestOptions {
     pub forced: Vec<String>,
     /// Unit of positions in texts.
     pub offsets: OffsetUnit,
+    /// Whether explanations have HTML, too.
+    pub html: bool,
 }
 
 impl RequestOptions {
@@ -189,6 +191,7 @@ impl RequestOptions {
             "model" => self.model = Some(value.to_owned()),
             "marginals" => self.tag.marginals = switch()?,
             "constrain" => self.tag.constrain = switch()?,
+            "html" => self.html = switch()?,
             "threshold" => {
                 let fault = |error| ApiError::bad_request(format!("option \"threshold\": {error}"));
                 self.threshold = Some(value.parse::<Threshold>().map_err(fault)?);
@@ -557,7 +560,7 @@ mod tests {
             (
                 Task::Explain,
                 "nbest=2",
-                "/explain has no option \"nbest\"; its options are model, constrain, forced",
+                "/explain has no option \"nbest\"; its options are model, constrain, forced, html",
             ),
         ] {
             let error = RequestOptions::parse(task, query).unwrap_err();

@@ -125,7 +125,7 @@ impl Answer {
             tokens: &ExplainedTokens::All,
             top: PARTS,
         };
-        Ok(explained.write_json(&mut self.body)?)
+        Ok(explained.write_json(options.html, &mut self.body)?)
     }
 
     fn end_sentences(&mut self) {

@@ -328,7 +328,7 @@ def explain(
     >>> explanation.labels
     ['O', 'O', 'O', 'B-LOC', 'O']
     >>> str(explanation).splitlines()[0]
-    'She lives in London/B-LOC .'
+    'She lives in [LOC London] .'
     """
     model = tagger.tagger if isinstance(tagger, TrainResult) else _data.tagger(tagger, "tagger")
     assert model is not None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from dropchain import _dropchain
 from dropchain._frames import frame
-from dropchain._html import Cell, Html, details, escaped, page, paragraph, shortened, table
+from dropchain._html import page, shortened
 from dropchain._views import WORDS, beginning, marks_of, text_line
 
 if TYPE_CHECKING:
@@ -24,11 +25,20 @@ class Explanation(list[dict[str, Any]]):
     words: list[str]
     """The words; of a sentence with features, `token 1`, `token 2` and so on."""
 
+    blocks: list[dict[str, Any]]
+    """The spans and the tokens outside of them: `start`, `end`, `text`, `label` and `probability`,
+    whether they are `outside` of spans and `notable`, and the `token` whose dict explains them."""
+
     def __init__(
-        self, tokens: Iterable[dict[str, Any]] = (), words: Iterable[str] = (), text: str = ""
+        self,
+        tokens: Iterable[dict[str, Any]] = (),
+        words: Iterable[str] = (),
+        text: str = "",
+        blocks: Iterable[dict[str, Any]] = (),
     ) -> None:
         super().__init__(tokens)
         self.words = list(words)
+        self.blocks = list(blocks)
         self._text = text
 
     @property
@@ -38,7 +48,12 @@ class Explanation(list[dict[str, Any]]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return words, labels and explanations, for JSON."""
-        return {"tokens": self.words, "labels": self.labels, "explanations": list(self)}
+        return {
+            "tokens": self.words,
+            "labels": self.labels,
+            "explanations": list(self),
+            "blocks": self.blocks,
+        }
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a row for each part of a margin."""
@@ -52,58 +67,18 @@ class Explanation(list[dict[str, Any]]):
         return frame(rows)
 
     def _repr_html_(self) -> str:
-        """Show why tokens have their labels, the least clear one unfolded."""
+        """Show why spans have their labels, the least clear one unfolded."""
         words, labels = self.words, self.labels
         own = [token["probability"] for token in self]
         spans = [(a, b, kind, min(own[a:b])) for a, b, kind in _dropchain.spans(labels)]
-        least = min((t["margin"] for t in self if "margin" in t), default=None)
-        shown, note = shortened([_reasons(token, words, least) for token in self], WORDS, "token")
-        intro = (
-            "The margin of a label is the score of the best label sequence minus that of the best "
-            "one with another label there; what weights add to it sums to the margin."
-        )
+        blocks, note = shortened(self.blocks, WORDS, "token")
+        last = blocks[-1]["end"] if blocks else 0
+        shown = {"tokens": words[:last], "blocks": blocks, "explanations": self[:last]}
         text = text_line(beginning(words, *marks_of(labels, spans, own)))
-        return page(text, paragraph(intro), *shown, note)
+        return page(text, _dropchain.explanation_html(json.dumps(shown)), note)
 
     def __str__(self) -> str:
         return self._text
 
     def __repr__(self) -> str:
         return f"<Explanation of {len(self)} tokens>"
-
-
-def _reasons(token: dict[str, Any], words: Sequence[str], least: float | None) -> Html:
-    word = words[token["token"]]
-    summary = f"<b>{escaped(word)}</b> {escaped(token['label'])}"
-    if "margin" not in token:
-        return details(Html(summary), paragraph("No other label is possible."))
-    other = token["runner_up"]
-    instead = other["label"]
-    if len(other["labels"]) > 1:
-        instead = " ".join(
-            f"{word}/{label}"
-            for word, label in zip(words[other["start"] : other["end"]], other["labels"])
-        )
-    summary += f", by {token['margin']:.3f} over {escaped(instead)}"
-    largest = max((abs(part["contribution"]) for part in token["parts"]), default=1.0) or 1.0
-    rows: list[Sequence[Any]] = []
-    for part in token["parts"]:
-        added = part["contribution"]
-        tone = "good" if added >= 0 else "bad"
-        reason = part.get("attribute") or part["kind"].replace("_", " ")
-        if part["token"] != token["token"]:
-            reason = f"{words[part['token']]}: {reason}"
-        rows.append((
-            reason,
-            Cell(f"{added:+.3f}", abs(added) / largest, tone),
-            *(f"{_path(part, i)} {part['weights'][i]:.3f}" for i in (0, 1)),
-        ))
-    rows.append(("others", f"{token['others']['contribution']:+.3f}", "", ""))
-    head = ("reason", "adds", "chosen", "instead")
-    reasons = table(f"Reasons for {word}", head, rows, kind="words")
-    return details(Html(summary), reasons, is_open=token["margin"] == least)
-
-
-def _path(part: dict[str, Any], which: int) -> str:
-    label, previous = part["labels"][which], part.get("previous_labels")
-    return label if previous is None else f"{previous[which]} → {label}"

@@ -201,7 +201,7 @@ def _mark(text: str, mark: Mark) -> str:
     if p is not None:
         title += f": probability {p:.3f}"
     if p is not None and p < SURE:
-        name += f" {p:.0%}"
+        name += f" {int(100 * p)} %"
         unsure = ' class="unsure"'
     # Without the style sheet, the colors of light pages.
     style = f"--hue:{hue};background:hsl({hue},75%,90%);color:#1c2024"

@@ -486,8 +486,8 @@ impl PyTagger {
     /// constrain : bool
     ///     Compare only sequences that are legal in the label scheme.
     /// tokens : iterable of str or int, or "all", optional
-    ///     Which tokens ``str(…)`` explains: words, or indices from 0; by default those of spans
-    ///     and those that are not clear.
+    ///     Which tokens ``str(…)`` explains: words, or indices from 0; by default spans and the
+    ///     tokens that are not clear.
     /// against : str, optional
     ///     What ``str(…)`` compares with instead of the runner-up: a label, or a type of spans.
     ///
@@ -497,9 +497,10 @@ impl PyTagger {
     ///     A list with a dict for each token, as in the JSON of `dropchain explain`: `token`,
     ///     `text`, `label`, `probability`; if another label is possible `margin`, `runner_up`
     ///     (`label`, and `labels` of the tokens `start` to `end`, which differ), `parts` (`kind`,
-    ///     `token`, `attribute`, `value`, and in pairs of the best sequence and the runner-up
-    ///     `labels`, `previous_labels`, `weights`; `contribution`) and `others` (`parts`, how many,
-    ///     and their `contribution`). ``str(…)`` is the text of `dropchain explain`.
+    ///     `token`, `words`, `attribute`, `value`, and in pairs of the best sequence and the
+    ///     runner-up `labels`, `previous_labels`, `weights`; `contribution`) and `others` (`parts`,
+    ///     how many, and their `contribution`). Notebooks show its ``blocks``: spans and tokens.
+    ///     ``str(…)`` is the text of `dropchain explain`.
     ///
     /// Examples
     /// --------
@@ -508,7 +509,7 @@ impl PyTagger {
     /// >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
     /// >>> explanation = tagger.explain("She lives in London.")
     /// >>> str(explanation).splitlines()[0]
-    /// 'She lives in London/B-LOC .'
+    /// 'She lives in [LOC London] .'
     /// >>> london = explanation[3]
     /// >>> london["label"], london["margin"] > 0, len(london["parts"])
     /// ('B-LOC', True, 10)
@@ -551,13 +552,13 @@ impl PyTagger {
             let text = explained.text(COLUMNS)?;
             (explained.against, explained.tokens) = (None, &ExplainedTokens::All);
             let mut json = Vec::new();
-            explained.write_json(&mut json)?;
+            explained.write_json(false, &mut json)?;
             Ok((json, explained.words, text))
         });
         let (json, words, text) = explained.map_err(exception)?;
         let record = py.import("json")?.call_method1("loads", (json,))?;
-        let tokens = record.get_item("explanations")?;
-        Class::of(py, "Explanation")?.make((tokens, words, text))
+        let [tokens, blocks] = ["explanations", "blocks"].map(|key| record.get_item(key));
+        Class::of(py, "Explanation")?.make((tokens?, words, text, blocks?))
     }
 
     /// Return the probability of given labels of a sentence.

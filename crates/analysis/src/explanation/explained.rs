@@ -5,14 +5,12 @@ use dropchain::kernel::sentence::list_names;
 use dropchain::tag::Tagger;
 use dropchain::{Error, Result, Sentence};
 
-use super::{Alternative, Explanation, Part, PartKind};
+use super::record::Block;
+use super::{Alternative, Explanation};
 
 /// The margin below which a token is shown although it is outside of all spans: the runner-up is
 /// then at least an eighth as likely.
 const UNCLEAR: f64 = 2.0;
-
-/// The number of tokens of an alternative that are described.
-const DESCRIBED: usize = 20;
 
 /// A sentence, its labels and their reasons.
 #[derive(Debug)]
@@ -32,31 +30,20 @@ pub struct ExplainedSentence<'a> {
 /// Which tokens are explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExplainedTokens {
-    /// Tokens of spans, and tokens whose margin is below 2; if there are none, the least clear
-    /// token.
+    /// Spans, and tokens whose margin is below 2; if there are none, the least clear token.
     Notable,
-    /// All.
+    /// All spans and tokens.
     All,
-    /// These, by word or by number in the sentence from 1.
+    /// These tokens, by word or by number in the sentence from 1, each by itself.
     Named(Vec<String>),
-}
-
-/// The parts of a margin that are shown, and the sum of the others.
-#[derive(Debug)]
-pub struct Reasons<'e> {
-    /// The margin.
-    pub margin: f64,
-    /// The largest parts.
-    pub shown: Vec<Part<'e>>,
-    /// The number of the others.
-    pub others: usize,
-    /// The sum of the other parts.
-    pub sum_of_others: f64,
 }
 
 /// Returns the words of a sentence; numbers if it has only attributes.
 pub fn words_to_explain(sentence: &Sentence) -> Vec<String> {
-    match sentence.words() {
+    let schema = sentence.schema();
+    // The labels of ready-made attributes are no words.
+    let has_words = schema.position("word").is_some() || schema.label() != Some(0);
+    match sentence.words().filter(|_| has_words) {
         Some(words) => words.map(str::to_owned).collect(),
         None => (1..=sentence.len()).map(|t| format!("token {t}")).collect(),
     }
@@ -71,15 +58,6 @@ impl<'a> ExplainedSentence<'a> {
     /// Returns the name of the label of token `t`.
     pub fn label(&self, t: usize) -> &'a str {
         self.name(self.explanation.labels()[t])
-    }
-
-    /// Returns the type of the label of token `t`: that of its span, or the label itself.
-    pub fn type_of(&self, t: usize) -> &'a str {
-        let (label, header) = (self.label(t), self.explanation.tagger().model().header());
-        match header.encodes_spans() {
-            true => header.labeling.chunk(label).kind,
-            false => label,
-        }
     }
 
     /// Returns whether a token is in no span.
@@ -110,24 +88,64 @@ impl<'a> ExplainedSentence<'a> {
         })
     }
 
-    /// Returns the tokens to explain, in ascending order.
-    pub fn chosen(&self) -> Vec<usize> {
-        let all = 0..self.explanation.len();
+    /// Returns what is explained, in ascending order: spans and tokens.
+    pub fn blocks(&self) -> Vec<Block<'static>> {
         match self.tokens {
-            ExplainedTokens::Notable => {}
-            ExplainedTokens::All => return all.collect(),
+            ExplainedTokens::All => self.all_blocks(),
+            ExplainedTokens::Notable => {
+                let mut blocks = self.all_blocks();
+                blocks.retain(|block| block.notable);
+                blocks
+            }
             ExplainedTokens::Named(names) => {
-                let is_chosen = |t: &usize| names.iter().any(|name| self.is_named(*t, name));
-                return all.filter(is_chosen).collect();
+                let all = 0..self.explanation.len();
+                let chosen = all.filter(|&t| names.iter().any(|name| self.is_named(t, name)));
+                chosen.map(|t| self.block(t, t + 1, self.label(t))).collect()
             }
         }
-        // Those of spans and those that are not clear, or the least clear one.
-        let in_span = |t: usize| self.encodes_spans() && !self.is_outside(t);
-        let is_chosen = |t: &usize| in_span(*t) || self.explanation.margin(*t) < UNCLEAR;
-        let chosen: Vec<usize> = all.clone().filter(is_chosen).collect();
-        match chosen.is_empty() {
-            true => self.least_clear(all).into_iter().collect(),
-            false => chosen,
+    }
+
+    /// Returns the spans, and the tokens outside of spans.
+    pub(super) fn all_blocks(&self) -> Vec<Block<'static>> {
+        let labels: Vec<&str> = (0..self.explanation.len()).map(|t| self.label(t)).collect();
+        let header = self.explanation.tagger().model().header();
+        let spans = if self.encodes_spans() { header.labeling.spans(&labels) } else { Vec::new() };
+        let single = |t: usize| self.block(t, t + 1, labels[t]);
+        let (mut blocks, mut t) = (Vec::new(), 0);
+        for span in spans {
+            blocks.extend((t..span.start).map(single));
+            blocks.push(self.block(span.start, span.end, span.kind));
+            t = span.end;
+        }
+        blocks.extend((t..labels.len()).map(single));
+        if !blocks.iter().any(|block| block.notable) {
+            let margin = |block: &Block<'_>| self.explanation.margin(block.token);
+            let least = blocks.iter_mut().min_by(|x, y| margin(x).total_cmp(&margin(y)));
+            least.into_iter().for_each(|block| block.notable = true);
+        }
+        blocks
+    }
+
+    /// Describes some tokens with a label.
+    fn block(&self, start: usize, end: usize, label: &str) -> Block<'static> {
+        let margin = |t: usize| match self.against {
+            None => self.explanation.margin(t),
+            Some(_) => self.alternative(t).map_or(f64::INFINITY, |a| a.margin()),
+        };
+        let margins = (start..end).map(|t| (t, margin(t)));
+        let least = margins.min_by(|x, y| x.1.total_cmp(&y.1));
+        let probabilities = (start..end).map(|t| self.explanation.probability(t));
+        let outside = self.is_outside(start);
+        let is_span = self.encodes_spans() && !outside;
+        Block {
+            start,
+            end,
+            text: self.words[start..end].join(" ").into(),
+            label: label.to_owned().into(),
+            probability: probabilities.fold(1.0, f64::min),
+            outside,
+            notable: is_span || (start..end).any(|t| self.explanation.margin(t) < UNCLEAR),
+            token: least.map_or(start, |(t, _)| t),
         }
     }
 
@@ -142,69 +160,6 @@ impl<'a> ExplainedSentence<'a> {
     /// Returns whether a token is this word, or has this number in the sentence from 1.
     pub fn has(&self, name: &str) -> bool {
         (0..self.words.len()).any(|t| self.is_named(t, name))
-    }
-
-    /// Returns the token with the least margin, if there are tokens.
-    pub(super) fn least_clear(&self, tokens: impl Iterator<Item = usize>) -> Option<usize> {
-        let margins = tokens.map(|t| (t, self.explanation.margin(t)));
-        Some(margins.min_by(|x, y| x.1.total_cmp(&y.1))?.0)
-    }
-
-    /// Returns the parts of the margin to an alternative.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Alternative::parts`].
-    pub fn reasons<'e>(&self, alternative: &Alternative<'e>) -> Result<Reasons<'e>> {
-        let mut shown = alternative.parts()?;
-        let others = shown.split_off(shown.len().min(self.top));
-        Ok(Reasons {
-            margin: alternative.margin(),
-            others: others.len(),
-            sum_of_others: others.iter().map(Part::contribution).sum(),
-            shown,
-        })
-    }
-
-    /// Describes a part without its token and labels.
-    pub fn describe(part: &Part<'_>) -> String {
-        match part.kind {
-            PartKind::Attribute | PartKind::EdgeAttribute => match part.value {
-                1.0 => part.name.to_string(),
-                value => format!("{} × {value}", part.name),
-            },
-            PartKind::Transition => "transition".to_owned(),
-            PartKind::Start => "first label".to_owned(),
-            PartKind::End => "last label".to_owned(),
-            PartKind::RecallBias => "recall bias".to_owned(),
-        }
-    }
-
-    /// Describes the labels of a part, in the best sequence (0) or the other one (1), such as
-    /// `B-PER` or `B-PER → I-PER`.
-    pub fn describe_labels(&self, part: &Part<'_>, which: usize) -> String {
-        let label = self.name(part.labels[which]);
-        match part.previous {
-            Some(previous) => format!("{} → {label}", self.name(previous[which])),
-            None => label.to_owned(),
-        }
-    }
-
-    /// Describes the labels of an alternative: of its token, or of the tokens that differ; of many,
-    /// those around its token.
-    pub fn describe_alternative(&self, alternative: &Alternative<'_>) -> String {
-        let (labels, range) = (alternative.labels(), alternative.range());
-        if let [label] = labels {
-            return self.name(*label).to_owned();
-        }
-        let first = (alternative.token() - range.start).saturating_sub(DESCRIBED / 2);
-        let tokens = range.zip(labels).skip(first).take(DESCRIBED);
-        let tokens = tokens.map(|(t, &label)| format!("{}/{}", self.words[t], self.name(label)));
-        let mut description = tokens.collect::<Vec<_>>();
-        if labels.len() > description.len() {
-            description.push(format!("… ({} tokens)", labels.len()));
-        }
-        description.join(" ")
     }
 }
 

@@ -19,8 +19,11 @@
 
 mod attributes;
 mod explained;
+mod html;
 mod json;
 mod parts;
+mod record;
+mod recorder;
 mod text;
 
 use std::ops::Range;
@@ -33,10 +36,10 @@ use dropchain::kernel::tag::SentenceScores;
 use dropchain::sentence::Attributes;
 use dropchain::tag::{Condition, Interrupt, TagInput, TagOptions, Tagger, Workspace};
 use dropchain::{Error, MemoryLimit, Result};
-pub use explained::{
-    ExplainedSentence, ExplainedTokens, Reasons, labels_against, words_to_explain,
-};
+pub use explained::{ExplainedSentence, ExplainedTokens, labels_against, words_to_explain};
+pub use html::{EXPLANATION_STYLE, PAGE_END, blocks_html, page_beginning};
 pub use parts::{Part, PartKind};
+pub use record::{Block, ExplainedToken, Lead, Others, Reason, RunnerUp};
 
 /// The labels of a sentence, each with the sequences that it was preferred to, and the reasons.
 ///

@@ -3,147 +3,140 @@
 use std::fmt::Write as _;
 
 use dropchain::Result;
-use dropchain_layout::{cut, pad, printable, width, wrap};
+use dropchain_formats::hue;
+use dropchain_layout::{bar, ground, printable, without_paint, wrap};
 
-use super::{ExplainedSentence, Part, Reasons};
+use super::ExplainedSentence;
+use super::record::{Block, ExplainedToken, Lead};
+use super::recorder::Recorder;
 
-/// Columns before the description of a part: its contribution.
-const INDENT: usize = 12;
+/// Columns before the bar of a reason: what it adds.
+const NUMBER: usize = 10;
 
-/// Columns between the description of a part and its weights.
-const GAP: usize = 2;
-
-/// Minimum number of columns of a description.
-const MIN_DESCRIPTION: usize = 16;
+/// Stands for a blank inside a mark, where no line breaks.
+const NO_BREAK: &str = "\u{a0}";
 
 impl ExplainedSentence<'_> {
-    /// Returns a text: the labels, and the reasons of the chosen tokens.
+    /// Returns the [painted text](Self::painted_text) without paint, and without code.
     ///
     /// # Errors
     ///
     /// Same as [`Alternative::parts`](super::Alternative::parts).
     pub fn text(&self, columns: usize) -> Result<String> {
-        write_sentence(self, columns)
+        self.painted_text(columns, false).map(|text| without_paint(&text))
     }
-}
 
-fn write_sentence(sentence: &ExplainedSentence<'_>, columns: usize) -> Result<String> {
-    let mut text = wrap(&labeled(sentence), columns, 2);
-    text.push('\n');
-    let chosen = sentence.chosen();
-    for &t in &chosen {
+    /// Returns a text with paint: the sentence, and the reasons of the chosen spans and tokens, if
+    /// wanted with the names and weights of attributes.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Alternative::parts`](super::Alternative::parts).
+    pub fn painted_text(&self, columns: usize, has_code: bool) -> Result<String> {
+        let mut text = wrap(&self.marked(), columns, 2);
         text.push('\n');
-        write_token(sentence, t, columns, &mut text)?;
-    }
-    if chosen.len() < sentence.words.len() {
-        text.push('\n');
-        text.push_str(&wrap(&not_shown(sentence, &chosen), columns, 0));
-        text.push('\n');
-    }
-    text.push('\n');
-    Ok(text)
-}
-
-/// Returns the words with their labels, except those outside of spans.
-fn labeled(sentence: &ExplainedSentence<'_>) -> String {
-    let words = sentence.words.iter().enumerate();
-    let words = words.map(|(t, word)| match sentence.is_outside(t) {
-        true => printable(word),
-        false => format!("{}/{}", printable(word), printable(sentence.label(t))),
-    });
-    words.collect::<Vec<_>>().join(" ")
-}
-
-fn write_token(
-    sentence: &ExplainedSentence<'_>,
-    t: usize,
-    columns: usize,
-    text: &mut String,
-) -> Result<()> {
-    let (word, label) = (printable(&sentence.words[t]), printable(sentence.label(t)));
-    let probability = sentence.explanation.probability(t);
-    let beginning = format!("{} {word}: {label} (p {probability:.3})", t + 1);
-    let Some(alternative) = sentence.alternative(t) else {
-        let why = match sentence.against {
-            Some(labels) if labels.contains(&sentence.explanation.labels()[t]) => {
-                "is the label asked for"
+        let (blocks, recorder) = (self.blocks(), Recorder::new(self));
+        for block in &blocks {
+            let token = recorder.token(block.token)?;
+            text.push('\n');
+            let title =
+                format!("{}  {}", mark(&block.text, &block.label), self.title(block, &token));
+            text.push_str(&wrap(&title, columns, 2));
+            text.push('\n');
+            if let Some(lead) = &token.lead {
+                self.write_reasons(block, lead, (columns, has_code), &mut text);
             }
-            _ => "no other such label is possible",
-        };
-        text.push_str(&wrap(&format!("{beginning}, {why}"), columns, 2));
+        }
+        let shown: usize = blocks.iter().map(|block| block.end - block.start).sum();
+        if shown < self.words.len() {
+            text.push('\n');
+            text.push_str(&wrap(&self.not_shown(&blocks), columns, 0));
+            text.push('\n');
+        }
         text.push('\n');
-        return Ok(());
-    };
-    let reasons = sentence.reasons(&alternative)?;
-    let other = printable(&sentence.describe_alternative(&alternative));
-    let title = format!("{beginning}, by {:.3} over {other}", reasons.margin);
-    text.push_str(&wrap(&title, columns, 2));
-    text.push('\n');
-    write_reasons(sentence, t, &reasons, columns, text);
-    Ok(())
-}
-
-fn write_reasons(
-    sentence: &ExplainedSentence<'_>,
-    t: usize,
-    reasons: &Reasons<'_>,
-    columns: usize,
-    text: &mut String,
-) {
-    let weights: Vec<String> =
-        (reasons.shown.iter()).map(|part| describe_weights(sentence, part)).collect();
-    let descriptions: Vec<String> =
-        (reasons.shown.iter()).map(|part| describe(sentence, t, part)).collect();
-    let widest = |texts: &[String]| texts.iter().map(|text| width(text)).max().unwrap_or(0);
-    let available = columns - INDENT;
-    // Weights get what they need, unless too little is left for descriptions.
-    let right = widest(&weights).min(available - GAP - MIN_DESCRIPTION);
-    let left = widest(&descriptions).min(available - GAP - right);
-    for ((part, weights), description) in reasons.shown.iter().zip(weights).zip(descriptions) {
-        let description = pad(&cut(&description, left), left);
-        let contribution = part.contribution();
-        let weights = cut(&weights, right);
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{contribution:+10.3}  {description}  {weights}");
+        Ok(text.replace(NO_BREAK, " "))
     }
-    if reasons.others > 0 {
-        let (sum, others) = (reasons.sum_of_others, reasons.others);
-        let s = if others == 1 { "" } else { "s" };
-        let _ = writeln!(text, "{sum:+10.3}  {others} other{s}");
+
+    /// Returns the words, with spans and labels as marks.
+    fn marked(&self) -> String {
+        let blocks = self.all_blocks();
+        let marked = blocks.iter().map(|block| match (block.outside, self.encodes_spans()) {
+            (true, _) => printable(&block.text),
+            (false, true) => mark(&block.text, &block.label),
+            (false, false) => format!("{}/{}", printable(&block.text), printable(&block.label)),
+        });
+        marked.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Says how clear a label is.
+    fn title(&self, block: &Block<'_>, token: &ExplainedToken<'_>) -> String {
+        let beginning = format!("p {:.3}", block.probability);
+        let Some(lead) = &token.lead else {
+            let own = self.explanation.labels()[block.token];
+            let why = match self.against {
+                Some(labels) if labels.contains(&own) => "the label asked for",
+                _ => "no other such label is possible",
+            };
+            return format!("{beginning}, {why}");
+        };
+        let other = printable(&lead.runner_up.describe(&self.words, block.token));
+        let (times, margin) = (lead.times(), lead.margin);
+        format!("{beginning}, {times} as likely as {other} (margin {margin:.3})")
+    }
+
+    fn write_reasons(
+        &self,
+        block: &Block<'_>,
+        lead: &Lead<'_>,
+        (columns, has_code): (usize, bool),
+        text: &mut String,
+    ) {
+        let bar_columns = (columns / 6).clamp(6, 16);
+        let indent = NUMBER + bar_columns + 2;
+        let available = columns.saturating_sub(indent).max(20);
+        for row in lead.rows() {
+            let added = row.contribution;
+            let bar = bar(row.share, added < 0.0, bar_columns);
+            let mut words = printable(row.words);
+            if block.needs_place(row.token) {
+                words = format!("“{}”: {words}", printable(&self.words[row.token]));
+            }
+            let mut lines = wrap(&words, available, 2);
+            for part in row.parts.iter().filter(|_| has_code) {
+                let code = printable(&part.code());
+                let gap = if code.is_empty() { "" } else { "  " };
+                let code = format!("{code}{gap}{}", printable(&part.describe_weights()));
+                lines += &format!("\n  {}", wrap(&code, available - 2, 2));
+            }
+            let lines = lines.replace('\n', &format!("\n{}", " ".repeat(indent)));
+            let _ = writeln!(text, "{added:+9.3}  {bar} {lines}");
+        }
+        if lead.others.parts > 0 {
+            let (sum, others) = (lead.others.contribution, lead.others.parts);
+            let s = if others == 1 { "" } else { "s" };
+            let blanks = " ".repeat(bar_columns);
+            let _ = writeln!(text, "{sum:+9.3}  {blanks} {others} other{s}");
+        }
+    }
+
+    /// Says how clear the labels of the tokens are that are not shown.
+    fn not_shown(&self, blocks: &[Block<'_>]) -> String {
+        let mut is_shown = vec![false; self.words.len()];
+        blocks.iter().for_each(|block| is_shown[block.start..block.end].fill(true));
+        let hidden: Vec<usize> = (0..self.words.len()).filter(|&t| !is_shown[t]).collect();
+        let s = if hidden.len() == 1 { "" } else { "s" };
+        let margin = |t: usize| self.explanation.margin(t);
+        let least = hidden.iter().copied().min_by(|&x, &y| margin(x).total_cmp(&margin(y)));
+        let margin = least.map_or(String::new(), |t| {
+            format!(", with margins of {:.3} ({}) or more", margin(t), printable(&self.words[t]))
+        });
+        format!("{} other token{s}{margin}", hidden.len())
     }
 }
 
-/// Describes a part of the margin of token `t`, with its token if that is another.
-fn describe(sentence: &ExplainedSentence<'_>, t: usize, part: &Part<'_>) -> String {
-    let description = printable(&ExplainedSentence::describe(part));
-    match part.token == t {
-        true => description,
-        false => format!("{}: {description}", printable(&sentence.words[part.token])),
-    }
-}
-
-/// Describes the weights of a part that are not 0, with their labels.
-fn describe_weights(sentence: &ExplainedSentence<'_>, part: &Part<'_>) -> String {
-    let weights = [0, 1].into_iter().filter(|&which| part.weights[which] != 0.0);
-    let weights = weights.map(|which| {
-        let labels = printable(&sentence.describe_labels(part, which));
-        format!("{labels} {:.3}", part.weights[which])
-    });
-    weights.collect::<Vec<_>>().join(", ")
-}
-
-/// Says how clear the labels of the tokens are that are not among the chosen ones, in ascending
-/// order.
-fn not_shown(sentence: &ExplainedSentence<'_>, chosen: &[usize]) -> String {
-    let is_hidden = |t: &usize| chosen.binary_search(t).is_err();
-    let hidden = (0..sentence.words.len()).filter(is_hidden);
-    let count = sentence.words.len() - chosen.len();
-    let least = sentence.least_clear(hidden);
-    let s = if count == 1 { "" } else { "s" };
-    let least = least.and_then(|t| Some((sentence.explanation.runner_up(t)?, t)));
-    let margin = least.map_or(String::new(), |(runner_up, t)| {
-        let (margin, word) = (runner_up.margin(), printable(&sentence.words[t]));
-        format!(", with margins of {margin:.3} ({word}) or more")
-    });
-    format!("{count} other token{s}{margin}; --all explains them")
+/// Returns a text with its label in the color of the label.
+fn mark(text: &str, label: &str) -> String {
+    let style = ground(hue(label));
+    let text = format!("[{} {}]", printable(label), printable(text)).replace(' ', NO_BREAK);
+    format!("{style}{text}{style:#}")
 }

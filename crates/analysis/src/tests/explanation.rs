@@ -240,19 +240,52 @@ fn a_long_alternative_is_described_around_its_token() {
         ([("word[0]=a", vec![(LabelId(0), 0.001)])], Vec::<EdgeWeights<&str>>::new());
     let tagger = Tagger::new(Model::from_weights(header, nodes, none).unwrap());
     let sentence = Sentence::from_words(["a"].repeat(100));
-    let explained = ExplainedSentence {
-        words: words_to_explain(&sentence),
-        explanation: &Explanation::new(&tagger, &sentence).unwrap(),
-        against: None,
-        tokens: &ExplainedTokens::Named(vec!["51".to_owned()]),
-        top: 3,
-    };
+    let named = ExplainedTokens::Named(vec!["51".to_owned()]);
+    let explanation = Explanation::new(&tagger, &sentence).unwrap();
+    let explained = explained(&explanation, &named, words_to_explain(&sentence));
     let alternative = explained.alternative(50).unwrap();
     assert_eq!(alternative.range(), 0..100);
-    let margins = explained.explanation.margin(50) - alternative.margin();
+    let margins = explanation.margin(50) - alternative.margin();
     assert!(margins.abs() < 1e-9, "{margins}");
-    let description = explained.describe_alternative(&alternative);
-    assert_eq!(description, ["a/B-X a/I-X"; 10].join(" ") + " … (100 tokens)");
+    let text = explained.text(10_000).unwrap();
+    let expected = ["a/B-X a/I-X"; 10].join(" ") + " … (100 tokens) (margin";
+    assert!(text.contains(&expected), "{text}");
+}
+
+fn explained<'a>(
+    explanation: &'a Explanation<'a>,
+    tokens: &'a ExplainedTokens,
+    words: Vec<String>,
+) -> ExplainedSentence<'a> {
+    ExplainedSentence { words, explanation, against: None, tokens, top: 3 }
+}
+
+#[test]
+fn spans_have_one_block_of_their_least_clear_token() {
+    let tagger = tagger();
+    let condition = Condition::new().span(&Span { start: 1, end: 3, kind: "X" });
+    let sentence = Sentence::from_words(["<c>", "a", "b\u{202e}", "c"]);
+    let explanation = given(&tagger, &sentence, &condition, TagOptions::default());
+    let all = explained(&explanation, &ExplainedTokens::All, words_to_explain(&sentence));
+    let mut json = Vec::new();
+    all.write_json(true, &mut json).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let blocks = json["blocks"].as_array().unwrap();
+    let span = blocks.iter().find(|block| block["label"] == "X").unwrap();
+    assert_eq!((&span["start"], &span["end"]), (&1.into(), &3.into()));
+    assert_eq!(json["explanations"].as_array().unwrap().len(), 4);
+    let ends: Vec<u64> = blocks.iter().map(|block| block["end"].as_u64().unwrap()).collect();
+    assert_eq!(ends.last(), Some(&4));
+    // Data that was read has the same page, in which all text is escaped.
+    let words = words_to_explain(&sentence);
+    let [blocks, tokens] = ["blocks", "explanations"].map(|key| json[key].clone());
+    let blocks: Vec<Block<'_>> = serde_json::from_value(blocks).unwrap();
+    let tokens: Vec<ExplainedToken<'_>> = serde_json::from_value(tokens).unwrap();
+    let html = blocks_html(&words, &blocks, &tokens);
+    for block in json["blocks"].as_array().unwrap() {
+        assert!(html.contains(block["html"].as_str().unwrap()), "{html}");
+    }
+    assert!(html.contains("&lt;c&gt;") && !html.contains("<c>") && !html.contains('\u{202e}'));
 }
 
 #[test]

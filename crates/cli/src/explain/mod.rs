@@ -1,7 +1,5 @@
 //! `dropchain explain`
 
-mod output;
-
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,18 +8,26 @@ use clap::{Args, ValueEnum};
 use dropchain::Error;
 use dropchain::tag::{Batch, TagOptions, Workspace, stream};
 use dropchain_analysis::{
-    ExplainedSentence, ExplainedTokens, Explanation, labels_against, words_to_explain,
+    ExplainedSentence, ExplainedTokens, Explanation, PAGE_END, labels_against, page_beginning,
+    words_to_explain,
 };
+use dropchain_layout::wrap;
 
 use crate::arguments::{LimitArguments, Switch, ThreadArguments};
 use crate::outputs::CommandFiles;
 use crate::tag_input::{ForcedArguments, TagInputArguments, open_tagger};
 use crate::template_arguments::DocumentArguments;
 use crate::terminal::columns;
-use crate::{CommandResult, print_exact};
+use crate::{CommandResult, print, print_exact};
 
 /// The name of the output in error messages.
 const OUTPUT: &str = "standard output";
+
+/// What the text means.
+const LEGEND: &str = "\
+The margin is the lead in score over the runner-up; each line is what one clue adds to it: █ for \
+the label, ▒ against it. Shapes: X capital, x small letter, d digit. --all explains all tokens, \
+--code shows the template's names of clues and their weights.";
 
 /// Explain labels: how clear each one is, and which attributes and transitions decided it
 #[derive(Debug, Args)]
@@ -36,9 +42,9 @@ Examples:
   dropchain explain ner.model news.txt --output html > why.html
   dropchain explain ner.model a.txt --output json | jq '.explanations[].margin'
 
-The margin is the score of the best label sequence minus that of the best one with another label at
-the token (the runner-up), which is exp(margin) times less likely. Each line of a reason is a weight
-of the label that was chosen minus that of the other one; all of them sum to the margin.")]
+The margin is the lead in score of the best label sequence over the best one with another label
+there (the runner-up): it is exp(margin) times as likely. Each line below is what one clue adds to
+it, the weight of the label that was chosen minus that of the other one; all sum to the margin.")]
 pub struct ExplainCommand {
     /// Model file
     model: PathBuf,
@@ -47,17 +53,20 @@ pub struct ExplainCommand {
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
     output: OutputName,
-    /// Number of reasons to show per token; the others are summed
+    /// Number of reasons to show per span; the others are summed
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..))]
     #[arg(default_value_t = 6)]
     top: u32,
-    /// Explain these tokens: words, or numbers in the sentence from 1 [default: tokens of spans,
-    /// and those with a margin below 2; all with --output json or html]
+    /// Explain these tokens, each by itself: words, or numbers in the sentence from 1 [default:
+    /// spans, and tokens with a margin below 2; all with --output json or html]
     #[arg(long, value_name = "TOKEN", conflicts_with = "all", value_parser = parse_token)]
     token: Vec<String>,
     /// Explain all tokens
     #[arg(long)]
     all: bool,
+    /// Show what the template calls each reason, and its weights
+    #[arg(long)]
+    code: bool,
     /// Compare with this label instead of the runner-up, or with those that encode this type of
     /// span
     #[arg(long, value_name = "LABEL")]
@@ -124,7 +133,7 @@ impl ExplainCommand {
         let columns = columns();
         let options = TagOptions { constrain: self.constrain.is_on(), ..TagOptions::default() };
         if self.output == OutputName::Html {
-            print_exact(&output::page_beginning(&self.model.display().to_string()))?;
+            print_exact(&page_beginning(&self.model.display().to_string()))?;
         }
         let explain = |batch: &Batch, workspace: &mut Workspace, text: &mut Vec<u8>| {
             let documents = batch.documents();
@@ -145,23 +154,30 @@ impl ExplainCommand {
                     occurs.fetch_or(explained.has(name), Ordering::Relaxed);
                 }
                 match self.output {
-                    OutputName::Text => text.extend_from_slice(explained.text(columns)?.as_bytes()),
-                    OutputName::Json => explained.write_json(text)?,
-                    OutputName::Html => output::write_html(&explained, text)?,
+                    OutputName::Text => {
+                        let painted = explained.painted_text(columns, self.code)?;
+                        text.extend_from_slice(painted.as_bytes());
+                    }
+                    OutputName::Json => explained.write_json(false, text)?,
+                    OutputName::Html => explained.write_html(text)?,
                 }
             }
             Ok(())
         };
         let (documents, threads) = (tagger.context(), self.threads.count());
         let write = |text: Vec<u8>| {
-            let mut out = io::stdout();
-            let written = out.write_all(&text).and_then(|()| out.flush());
-            written.map_err(|error| Error::io(OUTPUT, error))
+            let written = match self.output {
+                OutputName::Text => anstream::stdout().lock().write_all(&text),
+                OutputName::Json | OutputName::Html => io::stdout().lock().write_all(&text),
+            };
+            written.and_then(|()| io::stdout().flush()).map_err(|error| Error::io(OUTPUT, error))
         };
         stream(reader, documents, threads, explain, write)?;
         self.input.print_notices();
-        if self.output == OutputName::Html {
-            print_exact(output::PAGE_END)?;
+        match self.output {
+            OutputName::Text => print(&(wrap(LEGEND, columns, 0) + "\n"))?,
+            OutputName::Json => {}
+            OutputName::Html => print_exact(PAGE_END)?,
         }
         match self.token.iter().zip(&occurs).find(|(_, occurs)| !occurs.load(Ordering::Relaxed)) {
             Some((name, _)) => Err(no_such_token(name).into()),

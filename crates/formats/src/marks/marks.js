@@ -1,15 +1,22 @@
 "use strict";
 // Marks the spans of sentences as `dropchain tag --output jsonl --offsets utf16` writes them.
 
-const HUES = /* hues */ {};
+const { types: TYPES, tags: TAGS } = /* hues */ {};
 const SURE = 0.9; // probabilities below this are shown
 
-/** The hue of a type in degrees, always the same. */
-function hue(type) {
-  const name = type.toUpperCase();
-  if (Object.hasOwn(HUES, name)) return HUES[name];
+/** The name of a label in the palette: that of its type, whatever the scheme. */
+function paletteName(label) {
+  return label.replace(/^[BIESLU]-/, "").toUpperCase();
+}
+
+/** The hue of a label in degrees, always the same. */
+function hue(label) {
+  const name = paletteName(label);
+  for (const hues of [TYPES, TAGS]) if (Object.hasOwn(hues, name)) return hues[name];
   let hash = 0x811c9dc5; // FNV-1a
-  for (const byte of new TextEncoder().encode(type)) hash = Math.imul(hash ^ byte, 0x01000193);
+  for (const byte of new TextEncoder().encode(label.replace(/^[BIESLU]-/, ""))) {
+    hash = Math.imul(hash ^ byte, 0x01000193);
+  }
   return (hash >>> 0) % 360;
 }
 
@@ -24,10 +31,11 @@ function marked(text, type, probability) {
   mark.dir = "auto"; // an isolate
   mark.style.setProperty("--hue", hue(type));
   const name = document.createElement("b");
-  name.textContent = plain(type);
+  name.textContent = `\u00a0${plain(type)}`; // the blank is for screen readers
   if (probability !== undefined) mark.title = `${type}: probability ${probability.toFixed(3)}`;
+  if (Object.hasOwn(TAGS, paletteName(type))) mark.classList.add("tag");
   if (probability < SURE) {
-    mark.className = "unsure";
+    mark.classList.add("unsure");
     name.textContent += ` ${Math.floor(100 * probability)} %`;
   }
   mark.append(plain(text), name);

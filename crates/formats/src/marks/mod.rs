@@ -4,9 +4,12 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use serde::Deserialize;
+
 use crate::escaped::Escaped;
 
-/// Hues of common types in degrees, as JSON. Those of one corpus differ clearly.
+/// Hues of common types of spans and of parts of speech in degrees, as JSON. Those of one corpus
+/// differ clearly, and parts of speech from persons, organizations, locations and others.
 const HUES: &str = include_str!("hues.json");
 
 /// The style of `mark` elements, whose property `--hue` is the [hue] of their type. The page
@@ -14,7 +17,7 @@ const HUES: &str = include_str!("hues.json");
 pub const MARKS_STYLE: &str = include_str!("marks.css");
 
 /// Probabilities below this are shown in pages of tagged text.
-pub(crate) const SURE: f64 = 0.9;
+const SURE: f64 = 0.9;
 
 /// Returns a script with functions that mark the spans of tagged sentences, in the same colors as
 /// [`hue`].
@@ -22,25 +25,59 @@ pub fn marks_script() -> String {
     include_str!("marks.js").replace("/* hues */ {}", HUES.trim_end())
 }
 
-/// Returns a marked part of a text with its label as HTML, in the color of its type: an isolate,
-/// which has the direction of its text and does not change that of others.
-pub fn mark(text: &str, (kind, label): (&str, &str), title: &str, is_unsure: bool) -> String {
-    let class = if is_unsure { " class=\"unsure\"" } else { "" };
-    let (hue, title, text, label) = (hue(kind), Escaped(title), Escaped(text), Escaped(label));
+/// The palette.
+#[derive(Default, Deserialize)]
+struct Hues {
+    types: HashMap<String, u16>,
+    tags: HashMap<String, u16>,
+}
+
+static HUES_BY_NAME: LazyLock<Hues> =
+    LazyLock::new(|| serde_json::from_str(HUES).unwrap_or_default());
+
+/// Returns a marked part of a text with its label as HTML, in the color of its type, with the
+/// probability if it is low: an isolate, which has the direction of its text and does not change
+/// that of others.
+pub fn mark(text: &str, label: &str, probability: Option<f64>) -> String {
+    let (mut title, mut shown, mut classes) = (label.to_owned(), label.to_owned(), Vec::new());
+    if HUES_BY_NAME.tags.contains_key(&type_of(label).to_ascii_uppercase()) {
+        classes.push("tag");
+    }
+    if let Some(p) = probability {
+        title += &format!(": probability {p:.3}");
+        if p < SURE {
+            shown += &format!(" {} %", (100.0 * p).floor());
+            classes.push("unsure");
+        }
+    }
+    let (hue, title, text, shown) = (hue(label), Escaped(&title), Escaped(text), Escaped(&shown));
+    let class = match classes.is_empty() {
+        true => String::new(),
+        false => format!(" class=\"{}\"", classes.join(" ")),
+    };
+    // The blank is for screen readers, and for no line to begin with the label.
     format!(
-        "<mark dir=\"auto\" style=\"--hue:{hue}\" title=\"{title}\"{class}>{text}<b>{label}</b>\
-         </mark>"
+        "<mark dir=\"auto\" style=\"--hue:{hue}\" title=\"{title}\"{class}>{text}\
+         <b>\u{a0}{shown}</b></mark>"
     )
 }
 
-/// Returns the hue of a type in degrees, always the same.
+/// Returns the type of a label, whatever the scheme.
+fn type_of(label: &str) -> &str {
+    match label.as_bytes() {
+        [b'B' | b'I' | b'E' | b'S' | b'L' | b'U', b'-', ..] => &label[2..],
+        _ => label,
+    }
+}
+
+/// Returns the hue of a label in degrees, always the same for its type.
 pub fn hue(label: &str) -> u16 {
-    static KNOWN: LazyLock<HashMap<String, u16>> =
-        LazyLock::new(|| serde_json::from_str(HUES).unwrap_or_default());
-    let known = KNOWN.get(&label.to_ascii_uppercase());
+    let (name, Hues { types, tags }) = (type_of(label), &*HUES_BY_NAME);
+    let upper = name.to_ascii_uppercase();
+    let known = types.get(&upper).or_else(|| tags.get(&upper));
     // FNV-1a, as in the script.
     let hash = |hash: u32, &byte: &u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    let other = || (label.as_bytes().iter().fold(0x811c_9dc5, hash) % 360) as u16;
+    let other = || (name.as_bytes().iter().fold(0x811c_9dc5, hash) % 360) as u16;
     known.copied().unwrap_or_else(other)
 }
 
@@ -50,9 +87,23 @@ mod tests {
 
     #[test]
     fn common_types_have_hues_whatever_their_case() {
-        assert_eq!((hue("PER"), hue("Person"), hue("ORG")), (265, 265, 195));
+        assert_eq!((hue("PER"), hue("Person"), hue("B-ORG")), (265, 265, 195));
         assert_eq!(hue("wine"), hue("wine"));
         assert!(hue("wine") < 360 && hue("") < 360);
+    }
+
+    #[test]
+    fn parts_of_speech_look_like_no_entity() {
+        for tag in HUES_BY_NAME.tags.values() {
+            for kind in ["PER", "ORG", "LOC", "MISC"] {
+                let distance = tag.abs_diff(hue(kind));
+                assert!(distance.min(360 - distance) >= 25, "{tag} {kind}");
+            }
+        }
+        assert!(mark("Ada", "PROPN", None).contains(" class=\"tag\""));
+        assert!(
+            mark("Ada", "PER", Some(0.5)).contains(" class=\"unsure\">Ada<b>\u{a0}PER 50 %</b>")
+        );
     }
 
     #[test]

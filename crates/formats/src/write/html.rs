@@ -7,7 +7,7 @@ use dropchain::sentence::SourceFile;
 
 use super::annotated_text::{AnnotatedText, Mark};
 use crate::escaped::Escaped;
-use crate::marks::{self, MARKS_STYLE, SURE};
+use crate::marks::{self, MARKS_STYLE};
 
 /// The page up to its title.
 const BEFORE_TITLE: &str = "\
@@ -55,11 +55,7 @@ impl HtmlPage {
                 let _ = write!(buffer, "{}", Escaped(part));
                 continue;
             };
-            let (mut title, mut shown) = (label.clone(), label.clone());
-            let _ = probability.map(|p| write!(title, ": probability {p:.3}"));
-            let unsure = probability.filter(|&probability| probability < SURE);
-            let _ = unsure.map(|p| write!(shown, " {} %", (100.0 * p).floor()));
-            buffer.push_str(&marks::mark(part, (label, &shown), &title, unsure.is_some()));
+            buffer.push_str(&marks::mark(part, label, *probability));
         }
         buffer.push_str("</p>\n");
     }

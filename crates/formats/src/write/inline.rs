@@ -198,7 +198,7 @@ mod tests {
                         \x1b[38;5;16m\x1b[48;5;223m[LOC Rome]\x1b[0m\n";
         assert_eq!(out, expected);
         let out = one(&color(tags()), Format::Conll, "Ann\n", &["PROPN"]);
-        assert_eq!(out, "Ann\x1b[38;5;16m\x1b[48;5;183m/PROPN\x1b[0m\n");
+        assert_eq!(out, "Ann\x1b[38;5;16m\x1b[48;5;147m/PROPN\x1b[0m\n");
         for (options, expected) in [(spans(), "[\u{fffd} a]\n"), (tags(), "a/B-\u{fffd}\n")] {
             assert_eq!(one(&options, Format::Conll, "a\n", &["B-\u{9b}"]), expected);
         }

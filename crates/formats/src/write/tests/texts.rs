@@ -218,7 +218,7 @@ fn probabilities_are_those_of_the_marks() {
     assert_eq!(prediction["result"][1]["score"], 0.25);
     let out = super::written(&spans(TextFormat::Html), &both).unwrap();
     assert!(
-        out.contains("title=\"PER: probability 0.250\" class=\"unsure\">Bob<b>PER 25 %</b>"),
+        out.contains("title=\"PER: probability 0.250\" class=\"unsure\">Bob<b>\u{a0}PER 25 %</b>"),
         "{out}"
     );
     let out = super::written(&spans(TextFormat::Brat), &both).unwrap();
