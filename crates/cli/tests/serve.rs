@@ -269,10 +269,16 @@ fn the_page_marks_names_in_a_browser() {
             println!("skipped: chromium not found");
             return;
         };
-        assert!(dom.contains("Ada Lovelace<b>PER"), "{dom}\n{log}");
+        assert!(dom.contains("Ada Lovelace<b>&nbsp;PER"), "{dom}\n{log}");
         assert!(dom.contains("<option value=\"m\">m</option>"), "{dom}");
-        let command = format!("curl 'http://{}/tag?model=m&amp;marginals=true", server.address);
+        let text = "Ada Lovelace met Charles Babbage in London.";
+        let command = format!("'{{\"text\":\"{text}\"}}' http://{}/tag<", server.address);
         assert!(dom.contains(&command), "{dom}");
+        assert!(dom.contains("<title>m – dropchain</title>"), "{dom}");
+        assert!(
+            dom.contains("<b>m</b><span> · LOC MISC ORG PER · trained on train.conll"),
+            "{dom}"
+        );
         assert!(!log.contains("CONSOLE"), "{log}");
     }
 }

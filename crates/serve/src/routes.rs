@@ -14,6 +14,7 @@ use axum::http::{Method, StatusCode, Uri, uri::Authority};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use dropchain_analysis::EXPLANATION_STYLE;
 use dropchain_formats::{MARKS_STYLE, marks_script};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
@@ -42,10 +43,11 @@ const PATHS: [&str; 9] = [
 const METHODS: [&str; 9] =
     ["GET", "POST", "OPTIONS", "HEAD", "PUT", "DELETE", "PATCH", "TRACE", "CONNECT"];
 
-/// The page for people, with the style and the script of its marks.
+/// The page for people, with the styles of marks and explanations, and the script of its marks.
 static PAGE: LazyLock<String> = LazyLock::new(|| {
     include_str!("page.html")
         .replace("/* marks */", MARKS_STYLE)
+        .replace("/* explanations */", EXPLANATION_STYLE)
         .replace("/* script of marks */", &marks_script())
 });
 
