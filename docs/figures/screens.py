@@ -42,7 +42,7 @@ body {{ margin: 0; padding: 12px; background: {ground}; display: grid; gap: 16px
 figure {{ margin: 0; overflow: hidden; border: 1px solid #8886; border-radius: 8px; }}
 figure:first-child {{ grid-row: span 2; background: #0c0c0c; }}
 img {{ width: 100%; display: block; }}
-figure:last-child img {{ margin-top: -172px; }}
+figure:last-child img {{ margin-top: -84px; }}
 </style>
 <figure><img src="errors.svg"></figure>
 <figure><img src="serve.png"></figure>

@@ -103,6 +103,13 @@ impl DevelopmentSet {
         self.data.len()
     }
 
+    /// Returns the number of gold spans, of tokens if the labels encode no spans.
+    pub fn units(&self) -> usize {
+        let labeling = &self.labels.corpus;
+        let spans = || self.gold.iter().map(|labels| labeling.spans(labels).len()).sum();
+        if labeling.scheme.has_spans() { spans() } else { self.data.tokens() }
+    }
+
     /// Returns the transitions of the parameters θ with a recall bias.
     pub fn transitions(&self, space: &ParameterSpace, theta: &[f64], bias: f64) -> Transitions {
         let mut weights = LabelWeights::default();

@@ -54,6 +54,10 @@ pub struct DataSizes {
     pub unlabeled_sentences: usize,
     /// Number of development sentences.
     pub dev_sentences: usize,
+    /// Number of gold spans of the development data, of tokens if the labels encode no spans: what
+    /// their score is a share of.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dev_units: usize,
     /// Number of labels.
     pub labels: usize,
 }

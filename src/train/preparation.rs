@@ -57,6 +57,7 @@ impl TrainingSet {
                 partial_tokens: data.partial_tokens(),
                 unlabeled_sentences: data.unlabeled(),
                 dev_sentences: development.as_ref().map_or(0, DevelopmentSet::len),
+                dev_units: development.as_ref().map_or(0, DevelopmentSet::units),
                 labels: labels.set.len(),
             },
             reading,

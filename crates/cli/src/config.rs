@@ -140,9 +140,17 @@ impl EffectiveConfig {
             if WITHOUT_EFFECT.contains(&key) || !is_given(matches, argument) {
                 continue;
             }
-            let values = matches.get_raw(argument.get_id().as_str());
-            let values = values.into_iter().flatten();
-            let mut values = values.map(|value| value.to_string_lossy().into());
+            let occurrences = matches.get_raw_occurrences(argument.get_id().as_str());
+            let values = occurrences.into_iter().flatten().flat_map(|values| {
+                let values = values.map(|value| value.to_string_lossy().into_owned());
+                match argument.get_value_delimiter() {
+                    Some(delimiter) => {
+                        vec![values.collect::<Vec<_>>().join(&delimiter.to_string())]
+                    }
+                    None => values.collect(),
+                }
+            });
+            let mut values = values.map(Value::from);
             let value = match argument.get_action() {
                 ArgAction::Append => Value::Array(values.collect()),
                 ArgAction::SetTrue => true.into(),

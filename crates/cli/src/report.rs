@@ -13,7 +13,7 @@ use dropchain_analysis::PredictedColumns;
 use dropchain_options::LabelOptions;
 use dropchain_report::{Evaluated, Report, count_words, training_sample};
 
-use crate::arguments::{FileName, InputArguments, Switch, ThreadArguments};
+use crate::arguments::{FileName, InputArguments, ThreadArguments};
 use crate::gold_file::{GoldFile, GoldTagger};
 use crate::outputs::{CommandFiles, OutputKind, ResultFile};
 use crate::progress::Progress;
@@ -73,11 +73,8 @@ pub struct ReportCommand {
     title: Option<String>,
     /// Maximum number of errors to list, over all systems
     #[arg(long, value_name = "N", default_value_t = 500,
-          value_parser = clap::value_parser!(u32).range(0..=100_000))]
+          value_parser = clap::value_parser!(u32).range(0..=10_000))]
     max_errors: u32,
-    /// Predict only label sequences that are valid in the label scheme
-    #[arg(long, value_enum, default_value = "on")]
-    constrain: Switch,
     /// Do not print progress
     #[arg(long)]
     quiet: bool,
@@ -233,11 +230,7 @@ impl ReportCommand {
         name: &str,
         is_training: bool,
     ) -> Result<(Evaluated, [Labeling; 2])> {
-        let options = TagOptions {
-            constrain: self.constrain.is_on(),
-            marginals: !is_training,
-            ..TagOptions::default()
-        };
+        let options = TagOptions { marginals: !is_training, ..TagOptions::default() };
         tagger.evaluate(name, options, (&self.labels.detector(), self.quiet || is_training))
     }
 

@@ -109,8 +109,7 @@ fn a_run_with_many_options_is_repeated() {
     let config = assert_repeats(&dir, "m", "train");
     for line in [
         "train.conll",
-        "--columns=word",
-        "--columns=ner",
+        "--columns=word,pos,ner",
         "--dev=dev.conll",
         "--dev=train.conll",
         "--recall-bias=0.25",

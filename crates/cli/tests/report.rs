@@ -92,11 +92,8 @@ fn a_page_has_the_sections_that_there_are_inputs_for() {
     let page = report(&dir, "run.log");
     assert_sections(&page, &["summary", "training"]);
     let text = text_of(&page);
-    assert!(text.contains("L2 0.3 F1 75.00 – 1 – 1 0.2 patience"), "{text}");
-    assert!(
-        text.contains("Kept F1 on development data 75.00 A run.log, iteration 1 of 1"),
-        "{text}"
-    );
+    assert!(text.contains("run.log L2 0.3 F1 75.00 – 1 – 1 0.2 patience"), "{text}");
+    assert!(text.contains("Kept F1 on development data 75.00 run.log, iteration 1 of 1"), "{text}");
     let systems = "--gold gold.conll --predictions pred.conll --predictions gold.conll";
     let page = report(&dir, &format!("{systems} --train gold.conll"));
     assert_sections(&page, &["summary", "scores", "significance", "errors"]);
@@ -110,15 +107,15 @@ fn a_real_run_has_tiles_and_plots_of_all_sections() {
     assert_sections(&page, &["summary", "training", "scores", "errors"]);
     let text = text_of(&page);
     for expected in [
-        "F1 on train.conll 100.00 m, 95% CI 100.00 to 100.00",
+        "F1 on train.conll 100.00 m, 95% interval 100.00 to 100.00",
         "Errors 0",
-        "all tokens: ECE",
-        "Rare words",
+        "m: ECE",
+        "By occurrences in the training data",
     ] {
         assert!(text.contains(expected), "{expected}: {text}");
     }
-    // Score and objective by iteration and second, parts of the objective; words, calibration.
-    assert_eq!(page.matches("<svg xmlns").count(), 5 + 1 + 2, "plots");
+    // The score, the parts of the objective; words, calibration.
+    assert_eq!(page.matches("<svg xmlns").count(), 2 + 1 + 2, "plots");
     assert!(!page.contains("NaN"));
 }
 
@@ -127,12 +124,12 @@ fn errors_are_in_their_sentences_with_kind_file_and_line() {
     let page = report(&with_files(), "--gold gold.conll --predictions pred.conll");
     let text = text_of(&page);
     for expected in [
-        "wrong boundary: PER → PER gold.conll:1",
-        "spurious: none → MISC gold.conll:3",
-        "wrong type: LOC → PER gold.conll:4",
-        "wrong type and boundary: ORG → LOC gold.conll:7",
-        "missed: LOC → none gold.conll:10",
-        "gold Ann Lee PER left Rome LOC M1 Ann PER Lee left MISC Rome PER",
+        "PER with wrong boundaries 1 gold.conll:1: wrong boundary gold Ann Lee PER left Rome LOC \
+         predicted Ann PER Lee left MISC Rome PER",
+        "MISC spurious 1 gold.conll:3",
+        "LOC predicted as PER 1 gold.conll:4",
+        "ORG predicted as LOC 1 gold.conll:7",
+        "LOC missed 1 gold.conll:10",
         "wrong boundary 1 wrong type and boundary 1 all 5",
     ] {
         assert!(text.contains(expected), "{expected}: {text}");
@@ -144,10 +141,14 @@ fn the_number_of_errors_is_bounded_and_said() {
     let dir = with_files();
     let page = report(&dir, "--gold gold.conll --predictions pred.conll --max-errors 2");
     let text = text_of(&page);
-    assert!(text.contains("The first 2 of 5 errors; --max-errors shows more."), "{text}");
-    assert_eq!(page.matches("data-kind=").count(), 2);
+    assert!(
+        text.contains("The first 2 of 5 errors are listed; --max-errors shows more."),
+        "{text}"
+    );
+    assert_eq!(page.matches("<li data-systems=").count(), 2);
     let page = report(&dir, "--gold gold.conll --predictions pred.conll --max-errors 0");
-    assert_eq!(page.matches("data-kind=").count(), 0);
+    assert_eq!(page.matches("<li data-systems=").count(), 0);
+    assert!(!page.contains("<a href=\"#e1"), "no links to what is not listed");
 }
 
 #[test]
@@ -155,8 +156,8 @@ fn systems_are_compared_side_by_side() {
     let dir = with_files();
     let page = report(&dir, "--gold gold.conll --predictions pred.conll --predictions gold.conll");
     let text = text_of(&page);
-    assert!(text.contains("M2 gold.conll 100.00 100.00 100.00 100.00"), "{text}");
-    assert!(text.contains("M2 − M1 +100.00 ["), "{text}");
+    assert!(text.contains("gold.conll ★ 100.00 100.00 – 100.00 100.00 100.00 100.00"), "{text}");
+    assert!(text.contains("gold.conll − pred.conll +100.00 ["), "{text}");
     dir.write("other.conll", GOLD.replace("Paris B-LOC", "Paris O"));
     dir.write("both.conll", "Ann B-PER B-PER\n");
     let other = "report --predictions both.conll --predictions gold2.conll";
@@ -178,17 +179,18 @@ fn all_pairs_of_systems_are_tested() {
     );
     let text = text_of(&page);
     for expected in [
-        "F1 on gold.conll 100.00 M3 gold.conll, the best of 3 systems, 95% CI",
-        "systems difference 95% CI p p (Holm) significant M2 − M1 ",
-        "M3 − M1 +100.00 [",
+        "F1 on gold.conll 100.00 gold.conll, the highest of 3 systems, 95% interval",
+        "systems difference 95% interval p p (Holm) significant b.conll − pred.conll ",
+        "gold.conll − pred.conll +100.00 [",
         "p-values of 3 pairs are adjusted by the method of Holm",
-        "fixed by M2: wrong in M1 alone",
+        "fixed by b.conll: wrong in pred.conll alone",
     ] {
         assert!(text.contains(expected), "{expected}: {text}");
     }
     // What two systems get wrong is shown once.
-    assert_eq!(page.matches("data-systems=\"M1 M2\"").count(), 4);
-    assert!(page.contains("data-systems=\"M1\"\n data-wrong=\"M1\""), "{page}");
+    assert_eq!(page.matches("data-systems=\"0 1\"").count(), 4);
+    assert!(page.contains("data-systems=\"0\" data-wrong=\"0\""), "{page}");
+    assert!(page.contains("aria-label=\"ORG predicted as LOC, 1\""), "{page}");
 }
 
 #[test]
@@ -208,8 +210,8 @@ fn gold_and_predicted_labels_are_the_last_columns_of_a_file_without_gold() {
     let dir = with_files();
     dir.write("both.conll", "Ann NNP B-PER B-PER\nleft VBD O B-LOC\n");
     let text = text_of(&report(&dir, "--predictions both.conll"));
-    assert!(text.contains("spurious: none → LOC both.conll:2"), "{text}");
-    assert!(text.contains("M1 both.conll 50.00 100.00 66.67 50.00"), "{text}");
+    assert!(text.contains("LOC spurious 1 both.conll:2"), "{text}");
+    assert!(text.contains("both.conll 66.67 66.67 – 66.67 50.00 100.00 50.00"), "{text}");
     let message = dir.run("report --predictions gold.conll").failure();
     assert!(message.starts_with("gold.conll:1: found no column for gold labels"), "{message}");
 }
@@ -223,11 +225,12 @@ fn probabilities_of_tag_are_calibrated_as_those_of_the_model() {
     }
     let calibration = |arguments: &str| {
         let text = text_of(&report(&dir, arguments));
-        let line = text.split("all tokens: ").nth(1).expect("the line of all tokens");
+        let line = text.split("Calibration, all tokens").nth(1).expect("the plot of all tokens");
+        let line = line.split_once(": ECE").expect("its error").1;
         line.split_once(" tokens.").expect("a number of tokens").0.to_owned()
     };
     let expected = calibration("--gold train.conll --model m");
-    assert!(!expected.starts_with("ECE 0.0000"), "{expected}");
+    assert!(!expected.starts_with(" 0.0000"), "{expected}");
     assert_eq!(calibration("--gold train.conll --predictions p.conll"), expected);
     assert_eq!(calibration("--predictions p.conll"), expected);
     assert_eq!(calibration("--gold train.conll --predictions p.jsonl"), expected);
@@ -239,7 +242,7 @@ fn labels_without_spans_have_accuracy_and_wrong_labels() {
     dir.write("pred.conll", POS_CORPUS.replacen("bank NN\n", "bank VB\n", 1));
     let arguments = "--gold gold.conll --predictions pred.conll --train gold.conll";
     let text = text_of(&report(&dir, arguments));
-    assert!(text.contains("wrong label: NN → VB gold.conll:8"), "{text}");
+    assert!(text.contains("NN predicted as VB 1 gold.conll:8"), "{text}");
     assert!(text.contains("Accuracy by frequency"), "{text}");
     assert!(!text.contains("Errors by kind") && !text.contains("span"), "{text}");
 }
@@ -251,7 +254,7 @@ fn text_of_corpora_and_logs_is_never_markup() {
     dir.write("gold.conll", format!("{hostile} B-{hostile}\nb O\n"));
     dir.write("pred.conll", format!("{hostile} O\nb B-</style><b>\n"));
     let name = serde_json::to_string(hostile).unwrap();
-    let log = LOG.replace("{\"seed\":1}", &format!("{{{name}:{name}}}"));
+    let log = LOG.replace("\"l2\":0.1", &format!("\"l2\":0.1,{name}:{name}"));
     dir.write("<i>.log", log.replace("[\"t\"]", &format!("[{name}]")));
     dir.command("report <i>.log --gold gold.conll --predictions pred.conll --output r.html")
         .args(["--title", hostile])
@@ -297,22 +300,10 @@ fn logs_of_runs_that_were_killed_are_reported() {
     let end = LOG.find("{\"event\":\"end\"").unwrap();
     dir.write("killed.log", &LOG[..end + 9]); // in the middle of a line
     let text = text_of(&report(&dir, "killed.log run.log"));
-    assert!(text.contains("killed.log: unfinished after 1 iteration"), "{text}");
+    assert!(text.contains("Of 2 runs: 1 unfinished, 1 stopped early."), "{text}");
     assert!(text.contains("not ended"), "{text}");
     dir.write("early.log", LOG.lines().next().unwrap());
     assert_sections(&report(&dir, "early.log"), &["summary", "training"]);
-}
-
-#[test]
-fn settings_that_differ_are_in_a_table() {
-    let dir = with_files();
-    dir.write("other.log", LOG.replace("\"l2\":0.1", "\"l2\":0.3"));
-    let text = text_of(&report(&dir, "run.log other.log"));
-    assert!(
-        text.contains("the settings that differ run kept score mean of 5 at iteration"),
-        "{text}"
-    );
-    assert!(text.contains("Settings setting value") && text.contains(" l2 0.1; 0.3 "), "{text}");
 }
 
 #[test]
@@ -401,10 +392,14 @@ const FINDINGS: &str = r#"
   const choose = (name, value) => {
     form.elements[name].value = value;
     form.dispatchEvent(new Event("input"));
-    const chips = [...document.querySelectorAll(".chips > li")];
-    const shown = chips.filter((e) => e.checkVisibility()).map((e) => e.dataset.kind);
+    const shown = [...document.querySelectorAll(".errors li")].filter((e) => !e.hidden).length;
     form.elements[name].value = "";
     return shown;
+  };
+  const follow = (label) => {
+    for (const group of document.querySelectorAll(".errors")) group.open = false;
+    document.querySelector(`a[aria-label="${label}"]`).click();
+    return [...document.querySelectorAll(".errors[open] > summary")].map((e) => e.textContent);
   };
   return {
     width: innerWidth,
@@ -414,11 +409,12 @@ const FINDINGS: &str = r#"
     faint: faint.map((e) => `${e.tagName} ${e.className} ${e.textContent}: ${contrast(e)}`),
     plots: [...document.querySelectorAll("svg")].filter((e) => e.clientWidth > 200).length,
     formIsVisible: form.checkVisibility(),
-    missed: choose("kind", "missed"),
-    mistypedOrganizations: choose("gold", "=ORG"),
     words: choose("word", "york"),
     nothing: choose("word", "nothing like it"),
-    all: choose("kind", ""),
+    fixed: choose("system", "0 1"),
+    broken: choose("system", "1 0"),
+    all: choose("system", ""),
+    opened: follow("ORG predicted as LOC, 1"),
   };
 "#;
 
@@ -429,7 +425,7 @@ fn the_page_works_in_a_browser_at_two_widths_and_in_both_themes() {
     };
     let dir = with_files();
     let long = "x".repeat(300);
-    dir.write("other.log", LOG.replace("{\"seed\":1}", &format!("{{\"{long}\":\"{long}\"}}")));
+    dir.write("other.log", LOG.replace("\"l2\":0.1", &format!("\"l2\":0.1,\"{long}\":\"{long}\"")));
     report(
         &dir,
         "run.log other.log --gold gold.conll --predictions pred.conll --predictions gold.conll \
@@ -444,12 +440,11 @@ fn the_page_works_in_a_browser_at_two_widths_and_in_both_themes() {
         let none = Value::Array(Vec::new());
         assert_eq!(values["resources"], none, "requests");
         assert_eq!(values["faint"], none, "text of little contrast");
-        assert_eq!(values["plots"], 7);
+        assert_eq!(values["plots"], 5);
         assert_eq!(values["formIsVisible"], true);
-        let kinds = |name: &str| values[name].as_array().unwrap().len();
-        assert_eq!(values["missed"], serde_json::json!(["missed"]));
-        assert_eq!(values["mistypedOrganizations"], serde_json::json!(["wrong_type_and_boundary"]));
-        assert_eq!((kinds("words"), kinds("nothing"), kinds("all")), (2, 0, 5));
+        let found = ["words", "nothing", "fixed", "broken", "all"].map(|name| &values[name]);
+        assert_eq!(found, [2, 0, 5, 0, 5]);
+        assert_eq!(values["opened"], serde_json::json!(["ORG predicted as LOC 1\n"]));
     }
 }
 
@@ -463,12 +458,12 @@ fn the_page_is_readable_without_script() {
     let (start, rest) = page.split_once("<script>").unwrap();
     let end = rest.split_once("</script>").unwrap().1;
     fs::write(dir.path("r.html"), format!("{start}{end}")).unwrap();
-    let script = "return [...document.querySelectorAll('.chips > li, #filter')]
+    let script = "return [...document.querySelectorAll('.errors > summary, #filter')]
         .filter((e) => e.checkVisibility()).map((e) => e.tagName);";
     let findings = browser.run(&dir, "r.html", 800, false, script);
     assert_eq!(
         findings.values,
-        serde_json::json!(["LI", "LI", "LI", "LI", "LI"]),
-        "no form, all errors"
+        serde_json::json!(["SUMMARY", "SUMMARY", "SUMMARY", "SUMMARY", "SUMMARY"]),
+        "no form, all kinds of errors"
     );
 }

@@ -25,7 +25,7 @@ fn the_table_has_the_best_configuration_first_and_the_model_its_score() {
     let best = &lines[1];
     assert!(lines[6].join(" ").starts_with("a score on 95 spans is"), "{table}");
     let last = lines.last().unwrap().join(" ");
-    assert!(last.starts_with(&format!("best: --dropout {}", best[0])));
+    assert!(last.starts_with(&format!("kept: --dropout {}", best[0])));
     let eval = dir.run("eval m dev.conll --json").json();
     assert_eq!(format!("{:.2}", 100.0 * eval["f1"].as_f64().unwrap()), best[2]);
 }
@@ -97,7 +97,7 @@ fn folds_need_no_development_file_and_predict_all_sentences() {
     let expected = format!("dropout over the best without: {mean:+.2} ± ");
     let gain = table.lines().find(|line| line.starts_with(&expected)).expect(&table);
     assert!(gain.contains(" of 3 folds (p = "), "{gain}");
-    assert!(table.contains("\nmean F1 ") && table.contains("\nbest: --dropout "), "{table}");
+    assert!(table.contains("\nmean F1 ") && table.contains("\nkept: --dropout "), "{table}");
     assert!(table.contains("\nout of fold: ") && table.contains("accuracy: "), "{table}");
 }
 
@@ -208,7 +208,7 @@ fn the_model_is_that_of_train_with_the_options_that_are_printed() {
     let table = dir.run(&line).success();
     let heading: Vec<&str> = table.lines().next().unwrap().split_whitespace().collect();
     assert!(heading.join(" ").starts_with("warm-up gradient dev F1"), "{table}");
-    let best = table.lines().last().unwrap().strip_prefix("best: ").unwrap().to_owned();
+    let best = table.lines().last().unwrap().strip_prefix("kept: ").unwrap().to_owned();
     assert!(best.starts_with("--dropout 0.3 --edge-dropout 0.2 --l2 0.1 --warm-up "), "{best}");
     let content = |dir: &TestDir| {
         let mut inspected = dir.inspect("");

@@ -5,20 +5,18 @@ use std::collections::BTreeMap;
 
 use dropchain_analysis::ErrorKind;
 
+use crate::errors::{ErrorList, NONE, title_of};
 use crate::evaluated::{Analysis, Evaluated, SystemAnalysis};
-use crate::scores::{counts_of, name_of};
-use crate::views::{Cell, Link, Section, Table, count, heads, system};
+use crate::scores::counts_of;
+use crate::views::{Cell, Link, Section, Table, count, heads, name_of};
 
 /// Maximum number of types or labels in a matrix.
 const MAX_MATRIX: usize = 20;
 
-/// The type of what is no span.
-const NONE: &str = "(none)";
-
 /// Adds the kinds of errors and the matrices of all systems to a section.
 pub fn add(all: &Evaluated, analysis: &Analysis, section: &mut Section) {
     if analysis.has_spans {
-        section.table(kinds(analysis));
+        section.table(kinds(all, analysis));
     }
     section.text(
         "Rows are gold, columns predicted; shades are shares of the row. Numbers link to the \
@@ -33,7 +31,7 @@ pub fn add(all: &Evaluated, analysis: &Analysis, section: &mut Section) {
     let (mut matrices, mut left_off) = (Vec::new(), 0);
     for (i, (name, counts)) in all.names().into_iter().zip(&analysis.systems).enumerate() {
         let pairs = pairs(counts, analysis.has_spans);
-        let (matrix, others) = matrix((system(i), name), &pairs);
+        let (matrix, others) = matrix((i, name), &pairs, &analysis.errors);
         matrices.push(matrix);
         left_off = left_off.max(others);
     }
@@ -44,10 +42,10 @@ pub fn add(all: &Evaluated, analysis: &Analysis, section: &mut Section) {
 }
 
 /// Counts errors by kind.
-fn kinds(analysis: &Analysis) -> Table {
+fn kinds(all: &Evaluated, analysis: &Analysis) -> Table {
     let systems = analysis.systems.iter().map(|system| &system.errors);
     let mut table = Table::new("Errors by kind", heads("error"));
-    table.head.extend((0..systems.len()).map(system));
+    table.head.extend(all.names().into_iter().map(str::to_owned));
     for kind in ErrorKind::ALL {
         let counts = systems.clone().map(|errors| count(errors.count(kind)));
         table.row([kind.words()].into_iter().chain(counts));
@@ -57,24 +55,12 @@ fn kinds(analysis: &Analysis) -> Table {
     table
 }
 
-/// Returns the commonest kind of error of a system, and its number; `None` of labels without spans.
-pub fn commonest_kind(analysis: &Analysis, system: usize) -> Option<(ErrorKind, u64)> {
-    let errors = &analysis.systems[system].errors;
-    let counts = ErrorKind::ALL.into_iter().map(|kind| (kind, errors.count(kind)));
-    let commonest = counts.max_by_key(|&(kind, count)| (count, Reverse(kind)));
-    commonest.filter(|(_, count)| analysis.has_spans && *count > 0)
-}
-
-/// Says which two types a system confuses most often, if any.
-pub fn commonest_confusion(analysis: &Analysis, system: usize) -> Option<String> {
+/// Says which error a system makes most often, if any, and how often.
+pub fn commonest_error(analysis: &Analysis, system: usize) -> Option<String> {
     let pairs = pairs(&analysis.systems[system], analysis.has_spans).into_iter();
-    let confused = pairs.filter(|((gold, predicted), [_, wrong])| {
-        gold != predicted && gold != NONE && predicted != NONE && *wrong > 0
-    });
-    let most = confused.max_by(|(a, [_, n]), (b, [_, m])| n.cmp(m).then(b.cmp(a)));
+    let most = pairs.max_by(|(a, [_, n]), (b, [_, m])| n.cmp(m).then(b.cmp(a)));
     let ((gold, predicted), [_, wrong]) = most?;
-    let times = if wrong == 1 { "once".to_owned() } else { count(wrong) + " times" };
-    Some(format!("Commonest confusion: {gold} predicted as {predicted}, {times}."))
+    (wrong > 0).then(|| format!("most often {}: {}", title_of(&gold, &predicted), count(wrong)))
 }
 
 /// Counts of pairs of gold and predicted names, and of those with errors.
@@ -100,7 +86,7 @@ fn pairs(counts: &SystemAnalysis, has_spans: bool) -> Pairs {
 }
 
 /// Returns the matrix of the names with the most errors, and how many others there are.
-fn matrix((system, name): (String, &str), pairs: &Pairs) -> (Table, usize) {
+fn matrix((system, name): (usize, &str), pairs: &Pairs, list: &ErrorList) -> (Table, usize) {
     let mut errors: BTreeMap<&str, u64> = BTreeMap::new();
     for ((gold, predicted), [_, wrong]) in pairs {
         for name in [gold, predicted] {
@@ -115,7 +101,7 @@ fn matrix((system, name): (String, &str), pairs: &Pairs) -> (Table, usize) {
     names.sort_unstable();
     let mut names: Vec<&str> = names.into_iter().map(|(name, _)| name).collect();
     names.extend(has_none.then_some(NONE));
-    let mut table = Table::new(format!("{system}: {name}"), heads("gold \\ predicted"));
+    let mut table = Table::new(name, heads("gold \\ predicted"));
     table.head.extend(names.iter().map(|&name| name.to_owned()));
     table.class = "matrix";
     for gold in &names {
@@ -131,8 +117,13 @@ fn matrix((system, name): (String, &str), pairs: &Pairs) -> (Table, usize) {
             // A root, so that rare confusions are seen beside what is correct.
             let share = 100.0 * ((correct + wrong) as f64 / sum.max(1) as f64).sqrt();
             let text = numbers.collect::<Vec<_>>().join(" + ");
+            let label = match gold == predicted {
+                true => format!("{gold}: {text} with wrong boundaries"),
+                false => format!("{}, {text}", title_of(gold, predicted)),
+            };
             let mut cell = Cell::new(text, class, format!("{share:.0}"));
-            cell.link = (wrong > 0).then(|| Link::to_errors(&system, [gold, predicted], NONE));
+            let id = list.id(gold, predicted).filter(|_| wrong > 0);
+            cell.link = id.map(|id| Link { id, system, label });
             cell
         });
         table.row([*gold]).cells.extend(cells);

@@ -9,7 +9,7 @@ use dropchain_analysis::{
     label_errors,
 };
 
-use crate::sentences::{SentenceList, words_of};
+use crate::errors::{ErrorList, words_of};
 
 /// The labels of sentences, document boundaries left out: `[sentences][tokens]`.
 type Labels = Vec<Vec<String>>;
@@ -230,7 +230,7 @@ fn score(evaluation: &Evaluation, has_spans: bool) -> f64 {
 pub(crate) struct Analysis {
     pub has_spans: bool,
     pub systems: Vec<SystemAnalysis>,
-    pub sentences: SentenceList,
+    pub errors: ErrorList,
 }
 
 /// The counts of a system.
@@ -255,7 +255,7 @@ impl Analysis {
         let mut analysis = Self {
             has_spans,
             systems: systems.collect(),
-            sentences: SentenceList::new(max_errors, all.names(), has_spans),
+            errors: ErrorList::new(max_errors, has_spans),
         };
         for (sentence, number) in all.sentences() {
             if let Some(number) = number {
@@ -266,6 +266,11 @@ impl Analysis {
             }
         }
         Ok(analysis)
+    }
+
+    /// Returns the name of the score.
+    pub fn metric(&self) -> &'static str {
+        if self.has_spans { "F1" } else { "accuracy" }
     }
 
     /// Returns the F1 of a system, or its accuracy if labels encode no spans.
@@ -309,7 +314,7 @@ impl Analysis {
             errors.push(found);
             spans.push(own);
         }
-        self.sentences.add(sentence, (&gold_spans, &spans), &errors);
+        self.errors.add(sentence, (&gold_spans, &spans), &errors);
         Ok(())
     }
 }

@@ -4,12 +4,10 @@ use dropchain_analysis::{FrequencyBand, WordCounts};
 
 use crate::evaluated::{Analysis, Evaluated};
 use crate::plot::{Axis, Plot, Scale};
-use crate::training::curve;
-use crate::views::{Figure, Section, count_of, system};
+use crate::views::{Figure, count_of, series};
 
-/// Adds the plot of scores by frequency to the section on scores: of F1, or of the accuracy of
-/// labels without spans.
-pub fn add(all: &Evaluated, analysis: &Analysis, words: &WordCounts, section: &mut Section) {
+/// Plots scores by frequency: F1, or the accuracy of labels without spans.
+pub fn figure(all: &Evaluated, analysis: &Analysis, words: &WordCounts) -> Option<Figure> {
     let systems = analysis.systems.iter().map(|system| system.by_frequency.bands());
     let systems: Vec<&[FrequencyBand]> = systems.collect();
     let name = |band: &FrequencyBand| match (band.low, band.high) {
@@ -28,25 +26,22 @@ pub fn add(all: &Evaluated, analysis: &Analysis, words: &WordCounts, section: &m
         true => (band.spans.gold, band.spans.metrics().f1),
         false => (band.tokens, band.correct_tokens as f64 / band.tokens.max(1) as f64),
     };
-    section.heading("Rare words");
-    section.text(format!(
-        "By occurrences in the training data, which have {} and {}.",
-        count_of(words.tokens(), "token"),
-        count_of(words.words() as u64, "distinct word"),
-    ));
-    let series = systems.iter().enumerate().map(|(i, bands)| {
+    let curves = systems.iter().enumerate().map(|(i, bands)| {
         let scores = (0..).zip(bands.iter().map(score));
         let points = scores.filter(|(_, (things, _))| *things > 0);
         let points = points.map(|(x, (_, score))| (f64::from(x), 100.0 * score));
-        curve((i, systems.len()), system, &all.systems[i].name, points.collect())
+        series((i, systems.len()), &all.systems[i].name, points.collect())
     });
-    let series: Vec<_> = series.collect();
+    let curves: Vec<_> = curves.collect();
     let values =
-        series[0].points.iter().map(|point| format!("{} {:.2}", names[point.x as usize], point.y));
+        curves[0].points.iter().map(|point| format!("{} {:.2}", names[point.x as usize], point.y));
     let description = values.collect::<Vec<_>>().join(", ");
     let x = Axis { names, ..Axis::new("occurrences in the training data", Scale::Linear) };
     let y = Axis::new(metric, Scale::Linear).range(0.0, 105.0);
-    let plot = Plot::new(x, y, series);
-    section.legend(&all.names(), system, true);
-    section.figures([Figure::draw(title, &description, &plot)]);
+    let figure = Figure::draw(title, &description, &Plot::new(x, y, curves))?;
+    Some(figure.note(format!(
+        "By occurrences in the training data, which have {} and {}.",
+        count_of(words.tokens(), "token"),
+        count_of(words.words() as u64, "distinct word"),
+    )))
 }

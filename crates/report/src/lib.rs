@@ -5,13 +5,13 @@
 
 mod calibration;
 mod confusions;
+mod errors;
 mod evaluated;
 mod frequency;
 pub mod log;
 pub mod plot;
 mod scores;
 mod search;
-mod sentences;
 mod significance;
 mod summary;
 #[cfg(test)]
@@ -36,11 +36,12 @@ use serde::Serialize;
 pub use evaluated::Evaluated;
 pub use training_data::{count_words, training_sample};
 
+use errors::words_of;
 use evaluated::Analysis;
 use log::read_runs;
-use sentences::words_of;
+use search::Search;
 use significance::Significance;
-use summary::{EvaluationSummary, Fact};
+use summary::EvaluationSummary;
 use training::{NamedRun, Settings};
 use views::Section;
 
@@ -60,7 +61,7 @@ const TEMPLATE: &str = "page.html";
 #[derive(Debug, Default)]
 pub struct Report {
     runs: Vec<NamedRun>,
-    searches: Vec<Section>,
+    searches: Vec<Search>,
     evaluated: Vec<Section>,
     summary: Option<EvaluationSummary>,
     /// When the newest of the files was written.
@@ -71,7 +72,6 @@ pub struct Report {
 #[derive(Serialize)]
 struct Page<'a> {
     title: &'a str,
-    facts: Vec<Fact>,
     version: &'static str,
     style: String,
     script: String,
@@ -98,7 +98,7 @@ impl Report {
     /// [`Error::Input`] with the line if it is none.
     pub fn add_log(&mut self, text: &str, file: &str) -> Result<()> {
         if search::is_search(text) {
-            self.searches.push(search::search(text, file)?);
+            self.searches.push(Search::read(text, file)?);
             return Ok(());
         }
         let runs = read_runs(text, file)?;
@@ -141,17 +141,16 @@ impl Report {
         let has_words = all.corpus.iter().any(|sentence| words_of(sentence).is_some());
         let words = words.filter(|_| has_words);
         let significance = Significance::new(all, &analysis)?;
-        self.summary = Some(EvaluationSummary::new(all, &analysis, significance.as_ref())?);
-        let mut scores = scores::scores(all, &analysis);
-        if let Some(words) = words {
-            frequency::add(all, &analysis, words, &mut scores);
-        }
-        calibration::add(all, analysis.has_spans, &mut scores);
+        self.summary = Some(EvaluationSummary::new(all, &analysis, &significance));
+        let mut scores = scores::scores(all, &analysis, &significance);
+        let frequency = words.and_then(|words| frequency::figure(all, &analysis, words));
+        let calibration = calibration::figures(all, analysis.has_spans);
+        scores.figures([frequency].into_iter().chain(calibration));
         self.evaluated.push(scores);
-        self.evaluated.extend(significance.map(Significance::section));
+        self.evaluated.extend(significance.section(&all.names()));
         let mut errors = Section::new("errors", "Errors");
         confusions::add(all, &analysis, &mut errors);
-        analysis.sentences.add_to(&mut errors);
+        analysis.errors.add_to(&mut errors, &all.names());
         self.evaluated.push(errors);
         Ok(())
     }
@@ -175,17 +174,15 @@ impl Report {
             _ => minijinja::escape_formatter(out, state, value),
         });
         environment.add_filter("breakable", breakable);
+        environment.add_filter("options", options);
         let source = include_str!("page.html");
         environment.add_template(TEMPLATE, source).map_err(failed)?;
         let template = environment.get_template(TEMPLATE).map_err(failed)?;
         self.runs.sort_by(|a, b| b.rank().total_cmp(&a.rank()));
-        let summary = self.summary.as_ref();
-        let facts = summary::facts(&self.runs, summary, self.newest);
-        let own_title = summary::title(&self.runs, summary);
+        let own_title = summary::title(&self);
         let sections = self.sections();
         let page = Page {
             title: title.unwrap_or(&own_title),
-            facts,
             version: env!("CARGO_PKG_VERSION"),
             style: [plot::STYLE, include_str!("style.css")].concat(),
             script: script(&sections),
@@ -196,13 +193,11 @@ impl Report {
 
     fn sections(self) -> Vec<Section> {
         let settings = Settings::new(&self.runs);
-        let runs = (&self.runs[..], &settings);
-        let summary = summary::summary(runs, self.summary.as_ref());
-        let mut sections: Vec<Section> = summary.into_iter().collect();
+        let mut sections = vec![summary::summary(&self, &settings)];
         if !self.runs.is_empty() {
             sections.push(training::training(&self.runs, &settings));
         }
-        sections.extend(self.searches);
+        sections.extend(Search::section(self.searches));
         sections.extend(self.evaluated);
         sections
     }
@@ -214,6 +209,13 @@ fn script(sections: &[Section]) -> String {
     let filter = filter.then_some(include_str!("filter.js"));
     let scripts = [include_str!("page.js")].into_iter().chain(filter);
     scripts.collect::<Vec<_>>().concat()
+}
+
+/// Splits a command before each option, which no line breaks.
+fn options(command: &str) -> Vec<String> {
+    let mut parts = command.split(" --");
+    let first = parts.next().map(str::to_owned);
+    first.into_iter().chain(parts.map(|part| format!("--{part}"))).collect()
 }
 
 /// Escapes a text, in which long words may be broken after `/`, `_`, `-` and commas, and before

@@ -29,7 +29,7 @@
   function contentOf(svg) {
     const { x, y } = svg.dataset;
     const found = [];
-    for (const element of svg.querySelectorAll(".line, .mark, .box, circle")) {
+    for (const element of svg.querySelectorAll(".line, .mark, .box, .best")) {
       const title = element.querySelector("title");
       if (title) title.remove(); // or the browser would show it, too
       const name = element.closest("g").dataset.name;

@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use dropchain::eval::Counts;
 
 use crate::evaluated::{Analysis, Evaluated, SystemAnalysis};
-use crate::views::{Cell, Section, Table, Tile, count, count_of, heads, or_empty, percent, system};
+use crate::significance::Significance;
+use crate::views::{
+    Cell, Rank, Section, Table, Tile, count, count_of, heads, name_of, or_empty, percent,
+};
 
 /// Maximum number of types or labels in a table.
 const MAX_TYPES: usize = 150;
@@ -14,17 +17,16 @@ const MAX_TYPES: usize = 150;
 /// Number of gold spans or labels from which on a type may be called the worst.
 const MIN_SUPPORT: u64 = 20;
 
-pub fn scores(all: &Evaluated, analysis: &Analysis) -> Section {
+/// Shows the scores of systems, overall and by type.
+pub fn scores(all: &Evaluated, analysis: &Analysis, significance: &Significance) -> Section {
     let mut section = Section::new("scores", "Scores");
-    section.text(size_of(analysis) + ".");
-    section.table(overall(all, analysis));
-    let another = Some("another system").filter(|_| all.systems.len() > 1);
-    for system in &all.systems {
-        if let Some(warning) = &system.warning_of_noise {
-            section.warning_of_noise(&system.name, warning, another);
-        }
+    let table = overall(all, analysis, significance);
+    let has_ties = table.rows.iter().any(|row| row.rank == Rank::Tied);
+    section.table(table);
+    if has_ties {
+        section.note("≈: not told apart from ★ (paired bootstrap, p > 0.05).");
     }
-    let (types, left_off) = types(analysis);
+    let (types, left_off) = types(analysis, &all.names());
     section.heading(format!("By {}", types.head[0]));
     section.table(types);
     if left_off > 0 {
@@ -42,25 +44,26 @@ pub fn size_of(analysis: &Analysis) -> String {
     parts.join(", ")
 }
 
-fn overall(all: &Evaluated, analysis: &Analysis) -> Table {
-    let head = match analysis.has_spans {
-        true => "system, precision, recall, F1, accuracy",
-        false => "system, accuracy",
-    };
-    let mut head = heads(head);
-    let metric = if analysis.has_spans { "F1" } else { "accuracy" };
+fn overall(all: &Evaluated, analysis: &Analysis, significance: &Significance) -> Table {
+    let mut head = heads(match analysis.has_spans {
+        true => "system, F1, 95% interval, precision, recall, accuracy",
+        false => "system, accuracy, 95% interval",
+    });
     let has_training = all.systems.iter().any(|system| system.training.is_some());
-    head.extend(has_training.then(|| format!("{metric} on training data")));
-    let mut table = Table::named("Scores, in percent", head);
+    head.extend(has_training.then(|| format!("{} on training data", analysis.metric())));
+    let (mut table, best) = (Table::new("Scores, in percent", head), analysis.best());
     for (i, (system, counts)) in all.systems.iter().zip(&analysis.systems).enumerate() {
         let evaluation = &counts.evaluation;
-        let spans = [evaluation.precision(), evaluation.recall(), evaluation.f1()];
-        let spans = spans.into_iter().filter(|_| analysis.has_spans);
-        let scores = spans.chain([evaluation.accuracy()]).map(percent);
+        let interval = significance.intervals.get(i);
+        let interval = or_empty(interval, |ends| ends.map(percent).join(" – "));
+        let others = [evaluation.precision(), evaluation.recall(), evaluation.accuracy()];
+        let others = others.into_iter().filter(|_| analysis.has_spans).map(percent);
         let training = or_empty(system.training, |training| percent(training.value));
-        let training = has_training.then_some(training);
-        let name = [self::system(i), system.name.clone()].into_iter();
-        table.row(name.chain(scores).chain(training));
+        let cells = [system.name.clone(), percent(analysis.score(i)), interval].into_iter();
+        let row = table.row(cells.chain(others).chain(has_training.then_some(training)));
+        if all.systems.len() > 1 {
+            row.rank = significance.rank(i, best);
+        }
     }
     table
 }
@@ -101,7 +104,7 @@ pub fn worst_type(analysis: &Analysis, system: usize) -> Option<Tile> {
 }
 
 /// Returns the scores by type or label, and how many are left off.
-fn types(analysis: &Analysis) -> (Table, usize) {
+fn types(analysis: &Analysis, names: &[&str]) -> (Table, usize) {
     let systems = analysis.systems.len();
     let mut types: BTreeMap<&str, Vec<Counts>> = BTreeMap::new();
     for (i, system) in analysis.systems.iter().enumerate() {
@@ -116,12 +119,13 @@ fn types(analysis: &Analysis) -> (Table, usize) {
     types.truncate(MAX_TYPES);
     let thing = if analysis.has_spans { "type" } else { "label" };
     let mut head = vec![thing.to_owned(), "support".to_owned()];
-    for i in 0..systems {
-        let prefix = if systems > 1 { system(i) + ": " } else { String::new() };
-        head.extend(["precision", "recall", "F1"].map(|name| format!("{prefix}{name}")));
-    }
+    head.extend(names.iter().flat_map(|_| heads("precision, recall, F1")));
     let caption = "Precision, recall and F1 in percent; support is the number in gold";
     let mut table = Table::new(caption, head);
+    if names.len() > 1 {
+        table.groups.push((String::new(), 2));
+        table.groups.extend(names.iter().map(|&name| (name.to_owned(), 3)));
+    }
     for (name, counts) in types {
         let row = table.row([name_of(name), count(support(&counts))]);
         for counts in counts {
@@ -133,12 +137,4 @@ fn types(analysis: &Analysis) -> (Table, usize) {
         }
     }
     (table, left_off)
-}
-
-/// Returns a type as it is shown.
-pub fn name_of(name: &str) -> String {
-    match name {
-        "" => "(no type)".to_owned(),
-        name => name.to_owned(),
-    }
 }

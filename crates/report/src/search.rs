@@ -5,8 +5,19 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::log::read_lines;
-use crate::training::command;
-use crate::views::{Section, Table};
+use crate::training::{command, values};
+use crate::views::{Rank, Section, Table, Tile};
+
+/// A search, as its log tells it.
+#[derive(Debug)]
+pub struct Search {
+    /// The command that repeats it.
+    pub command: Option<String>,
+    /// The training files.
+    pub files: Vec<String>,
+    table: Table,
+    notes: Vec<String>,
+}
 
 /// A line of the log of a search.
 #[derive(Deserialize)]
@@ -31,33 +42,73 @@ pub fn is_search(text: &str) -> bool {
     first.is_some_and(|first| first.is_ok_and(|first| first["plan"].is_object()))
 }
 
-/// Shows the search of a log.
-///
-/// # Errors
-///
-/// [`Error::Input`] with the line if it is no such log, or has no end.
-pub fn search(text: &str, file: &str) -> Result<Section> {
-    let mut section = Section::new("search", "Search");
-    let mut has_ended = false;
-    for (_, line) in read_lines(text, file)? {
-        match line {
-            Line::Start { config } => {
-                config.as_ref().and_then(command).into_iter().for_each(|text| section.text(text));
+impl Search {
+    /// Reads a log, given its text and the name of its file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] with the line if it is no such log, or has no end.
+    pub fn read(text: &str, file: &str) -> Result<Self> {
+        let (mut config, mut search) = (None, None);
+        for (_, line) in read_lines(text, file)? {
+            match line {
+                Line::Start { config: given } => config = given,
+                Line::End { table, notes } => search = Some((table_of(table, file), notes)),
+                Line::Other => {}
             }
-            Line::End { table, notes } => {
-                let mut rows = table.into_iter();
-                let caption = format!("{file}: configurations, the best first");
-                let mut table = Table::new(caption, rows.next().unwrap_or_default());
-                for (i, row) in rows.enumerate() {
-                    table.row(row).is_best = i == 0;
-                }
-                section.table(table);
-                section.list(notes);
-                has_ended = true;
-            }
-            Line::Other => {}
         }
+        let Some((table, notes)) = search else {
+            let message = "the search has not ended; expected its log once `tune` is done";
+            return Err(Error::input(Place::file(file), message));
+        };
+        let files = config.iter().flat_map(|config| values(&config["options"]["input"]));
+        let files = files.filter_map(|file| file.as_str().map(str::to_owned)).collect();
+        Ok(Self { command: config.as_ref().and_then(command), files, table, notes })
     }
-    let message = "the search has not ended; expected its log once `tune` is done";
-    if has_ended { Ok(section) } else { Err(Error::input(Place::file(file), message)) }
+
+    /// Returns the highest score.
+    pub fn tile(&self) -> Option<Tile> {
+        let is_score = |name: &String| name.starts_with("dev ") || name.starts_with("mean ");
+        let column = self.table.head.iter().position(is_score)?;
+        let best = self.table.rows.first()?.cells.get(column)?;
+        let ties = self.table.rows.iter().filter(|row| row.rank == Rank::Tied).count();
+        let all = self.table.rows.len();
+        Some(Tile {
+            name: format!("Highest {}", self.table.head[column]),
+            value: best.text.clone(),
+            note: match ties {
+                0 => format!("of {all} configurations"),
+                _ => format!("not told apart from {ties} of {all} configurations"),
+            },
+        })
+    }
+
+    /// Returns the section on searches.
+    pub fn section(searches: Vec<Self>) -> Option<Section> {
+        let mut section = Section::new("search", "Search");
+        let is_any = !searches.is_empty();
+        for search in searches {
+            section.table(search.table);
+            section.list(search.notes);
+        }
+        is_any.then_some(section)
+    }
+}
+
+/// Returns the table of a log. Its column of marks becomes the ranks of rows.
+fn table_of(rows: Vec<Vec<String>>, file: &str) -> Table {
+    let mut rows = rows.into_iter();
+    let mut head = rows.next().unwrap_or_default();
+    let marks = head.iter().position(String::is_empty);
+    marks.map(|column| head.remove(column));
+    let mut table = Table::new(format!("{file}: configurations, the best first"), head);
+    for mut row in rows {
+        let mark = marks.filter(|&column| column < row.len()).map(|column| row.remove(column));
+        table.row(row).rank = match mark.as_deref() {
+            Some("★") => Rank::Highest,
+            Some("≈") => Rank::Tied,
+            _ => Rank::Lower,
+        };
+    }
+    table
 }

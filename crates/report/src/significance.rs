@@ -1,10 +1,10 @@
-//! Whether the scores of systems differ significantly: all pairs, by the paired bootstrap.
+//! How certain the scores of systems are, and whether they differ: by the bootstrap, of all pairs.
 
 use dropchain::Result;
 use dropchain_analysis::{Difference, PairedBootstrap, holm};
 
 use crate::evaluated::{Analysis, Evaluated};
-use crate::views::{Section, Table, count, heads, system};
+use crate::views::{Rank, Section, TOLD, Table, count, distinct, heads};
 
 /// Maximum number of systems of which all pairs are tested; of more, each against the best.
 const MAX_ALL: usize = 8;
@@ -16,80 +16,89 @@ const SEED: u64 = 1;
 const LEVEL: f64 = 0.05;
 
 /// The differences between systems in the metric that counts.
+#[derive(Default)]
 pub struct Significance {
-    pub metric: &'static str,
-    pub pairs: Vec<PairDifference>,
+    /// The 95 % interval of the score of each system; none without sentences.
+    pub intervals: Vec<[f64; 2]>,
+    metric: &'static str,
+    pairs: Vec<PairDifference>,
 }
 
 /// The difference between two systems, by their numbers.
-pub struct PairDifference {
-    pub a: usize,
-    pub b: usize,
-    pub difference: Difference,
+struct PairDifference {
+    a: usize,
+    b: usize,
+    difference: Difference,
     /// The p-value, adjusted for the number of pairs.
-    pub adjusted: f64,
+    adjusted: f64,
 }
 
 impl PairDifference {
     /// Returns whether the systems differ at the level of 5 %, the number of pairs considered.
-    pub fn is_significant(&self) -> bool {
+    fn is_significant(&self) -> bool {
         self.difference.difference != 0.0 && self.adjusted <= LEVEL
+    }
+
+    fn has(&self, system: usize) -> bool {
+        self.a == system || self.b == system
     }
 }
 
 impl Significance {
-    /// Tests all pairs of systems; `None` of one system, or without sentences.
-    pub fn new(all: &Evaluated, analysis: &Analysis) -> Result<Option<Self>> {
-        let systems = all.systems.len();
-        if systems < 2 || all.gold.is_empty() {
-            return Ok(None);
+    /// Tests all pairs of systems.
+    ///
+    /// # Errors
+    ///
+    /// Sentences are too many or too long to be counted.
+    pub fn new(all: &Evaluated, analysis: &Analysis) -> Result<Self> {
+        let (systems, metric) = (all.systems.len(), analysis.metric());
+        if all.gold.is_empty() {
+            return Ok(Self { metric, ..Self::default() });
         }
         let pairs = (0..systems).flat_map(|a| (a + 1..systems).map(move |b| (a, b)));
         let best = analysis.best();
         let tested = pairs.filter(|&(a, b)| systems <= MAX_ALL || a == best || b == best);
-        let mut metric = "accuracy";
         let mut pairs = Vec::new();
         for (a, b) in tested {
             let report = all.bootstrap([a, b])?.run(PairedBootstrap::SAMPLES, SEED)?;
-            let (name, difference) = report.score();
-            metric = name;
+            let (_, difference) = report.score();
             pairs.push(PairDifference { a, b, difference, adjusted: 1.0 });
         }
         let p_values: Vec<f64> = pairs.iter().map(|p| p.difference.p_value).collect();
         for (pair, adjusted) in pairs.iter_mut().zip(holm(&p_values)) {
             pair.adjusted = adjusted;
         }
-        Ok(Some(Self { metric, pairs }))
+        let interval =
+            |system| all.bootstrap([system; 2])?.interval(PairedBootstrap::SAMPLES, SEED);
+        let intervals = (0..systems).map(interval).collect::<Result<_>>()?;
+        Ok(Self { intervals, metric, pairs })
     }
 
-    /// Says how the differences were tested.
-    fn method(&self) -> String {
+    /// Returns the section; `None` of one system.
+    pub fn section(&self, names: &[&str]) -> Option<Section> {
         let samples = count(PairedBootstrap::SAMPLES.into());
-        let method = format!("two-sided, paired bootstrap with {samples} samples");
-        match self.pairs.len() {
-            1 => method,
-            n => format!("{method}; p-values of {n} pairs are adjusted by the method of Holm"),
-        }
-    }
-
-    /// Returns the section.
-    pub fn section(self) -> Section {
+        let holm = match self.pairs.len() {
+            0 => return None,
+            1 => String::new(),
+            n => format!("; p-values of {n} pairs are adjusted by the method of Holm"),
+        };
         let mut section = Section::new("significance", "Significance");
-        section.table(self.table());
-        section.text(format!("P-values: {}.", self.method()));
+        section.table(self.table(names));
         section
+            .text(format!("P-values: two-sided, paired bootstrap with {samples} samples{holm}."));
+        Some(section)
     }
 
     /// Lists the differences of all pairs.
-    fn table(&self) -> Table {
-        let head = heads("systems, difference, 95% CI, p, p (Holm), significant");
+    fn table(&self, names: &[&str]) -> Table {
+        let head = heads("systems, difference, 95% interval, p, p (Holm), significant");
         let caption = format!("Differences in {}, in points", self.metric);
         let mut table = Table::new(caption, head);
         for pair in &self.pairs {
             let difference = &pair.difference;
             let [low, high] = difference.interval.map(|end| 100.0 * end);
             table.row([
-                format!("{} − {}", system(pair.b), system(pair.a)),
+                format!("{} − {}", names[pair.b], names[pair.a]),
                 format!("{:+.2}", 100.0 * difference.difference),
                 format!("[{low:+.2}, {high:+.2}]"),
                 format!("{:.4}", difference.p_value),
@@ -100,44 +109,36 @@ impl Significance {
         table
     }
 
-    /// Says which system is best, and which others it is significantly better than.
+    /// Returns what the score of a system says beside that of the best.
+    pub fn rank(&self, system: usize, best: usize) -> Rank {
+        let mut pairs = self.pairs.iter().filter(|pair| pair.has(system) && pair.has(best));
+        match pairs.next() {
+            _ if system == best => Rank::Highest,
+            Some(pair) if pair.is_significant() => Rank::Lower,
+            _ => Rank::Tied,
+        }
+    }
+
+    /// Says which other systems the best one is significantly better than, and which are not told
+    /// apart from it.
     pub fn verdict(&self, names: &[&str], best: usize) -> Vec<String> {
-        let of_best = self.pairs.iter().filter(|p| p.a == best || p.b == best);
-        let other = |pair: &PairDifference| if pair.a == best { pair.b } else { pair.a };
+        let of_best = self.pairs.iter().filter(|pair| pair.has(best));
         let (better, same): (Vec<_>, Vec<_>) = of_best.partition(|pair| pair.is_significant());
         let list = |pairs: &[&PairDifference]| {
             let texts = pairs.iter().map(|pair| {
+                let other = names[if pair.a == best { pair.b } else { pair.a }];
                 let points = 100.0 * pair.difference.difference.abs();
-                format!("{} ({points:.2} points, p = {:.4})", system(other(pair)), pair.adjusted)
+                format!("{other} ({points:.2} points, p = {:.4})", pair.adjusted)
             });
-            texts.collect::<Vec<_>>().join(", ")
+            distinct(texts.collect(), TOLD).join(", ")
         };
-        let mut verdicts = Vec::new();
-        let name = format!("{} ({})", system(best), names[best]);
-        if !better.is_empty() {
-            verdicts.push(format!(
-                "{name} is significantly better in {} than {}.",
-                self.metric,
-                list(&better)
-            ));
-        }
-        if !same.is_empty() {
-            verdicts.push(format!(
-                "{name} has the highest {}, but no significant difference to {}.",
-                self.metric,
-                list(&same)
-            ));
-        }
-        verdicts
+        let (name, metric) = (names[best], self.metric);
+        let better = (!better.is_empty())
+            .then(|| format!("{name} is significantly better in {metric} than {}.", list(&better)));
+        let same = (!same.is_empty())
+            .then(|| format!("Not told apart in {metric} from {name}: {}.", list(&same)));
+        better.into_iter().chain(same).collect()
     }
-}
-
-/// Returns the 95 % interval of the score of a system; `None` without sentences.
-pub fn interval(all: &Evaluated, system: usize) -> Result<Option<[f64; 2]>> {
-    if all.gold.is_empty() {
-        return Ok(None);
-    }
-    all.bootstrap([system; 2])?.interval(PairedBootstrap::SAMPLES, SEED).map(Some)
 }
 
 impl Evaluated {

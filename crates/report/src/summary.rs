@@ -1,31 +1,24 @@
-//! The first section: the results in tiles, and what the others show, in sentences; and the facts
-//! below the title.
+//! The first section: the results in tiles beside the course of training, what the other sections
+//! show in sentences, and what was trained and evaluated.
 
 use std::path::Path;
-use std::time::SystemTime;
 
+use dropchain::Place;
 use dropchain::kernel::date;
-use dropchain::train::DevScore;
-use dropchain::{Place, Result};
-use serde::Serialize;
 
-use crate::confusions::{commonest_confusion, commonest_kind};
+use crate::Report;
+use crate::confusions::commonest_error;
 use crate::evaluated::{Analysis, Evaluated};
 use crate::scores::{size_of, worst_type};
-use crate::significance::{Significance, interval};
-use crate::training::{NamedRun, Settings, command, plain, verdicts};
-use crate::views::{Section, Tile, count, count_of, letter, percent, system};
+use crate::search::Search;
+use crate::significance::Significance;
+use crate::training::{
+    Settings, command, kept_score, no_effect_of_noise, plain, score_curve, verdicts,
+};
+use crate::views::{Fact, Section, Summary, Tile, count, count_of, distinct, percent};
 
 /// Maximum number of values of a fact that are shown.
 const MAX_VALUES: usize = 3;
-
-/// A line below the title.
-#[derive(Clone, Debug, Serialize)]
-pub struct Fact {
-    name: &'static str,
-    values: Vec<String>,
-    is_code: bool,
-}
 
 /// Summary of the evaluation: the corpus, its size, and its results.
 #[derive(Clone, Debug, Default)]
@@ -38,29 +31,21 @@ pub struct EvaluationSummary {
 
 impl EvaluationSummary {
     /// Sums up the scores and errors of systems.
-    ///
-    /// # Errors
-    ///
-    /// Sentences are too many or too long to be counted.
-    pub fn new(
-        all: &Evaluated,
-        analysis: &Analysis,
-        significance: Option<&Significance>,
-    ) -> Result<Self> {
+    pub fn new(all: &Evaluated, analysis: &Analysis, significance: &Significance) -> Self {
         let corpus = all.corpus.iter().next();
         let corpus =
             corpus.map_or(String::new(), |sentence| Place::file(&**sentence.file()).to_string());
         let (names, best) = (all.names(), analysis.best());
         let of_best = match names.len() {
             1 => names[0].to_owned(),
-            n => format!("{} {}, the best of {n} systems", system(best), names[best]),
+            n => format!("{}, the highest of {n} systems", names[best]),
         };
-        let metric = if analysis.has_spans { "F1" } else { "accuracy" };
-        let range = interval(all, best)?;
-        let range = range
-            .map_or(String::new(), |ends| format!(", 95% CI {}", ends.map(percent).join(" to ")));
+        let metric = analysis.metric();
+        let range = significance.intervals.get(best);
+        let range = range.map_or(String::new(), |ends| {
+            format!(", 95% interval {}", ends.map(percent).join(" to "))
+        });
         let errors = analysis.systems[best].errors.total();
-        let kind = commonest_kind(analysis, best);
         let mut tiles = vec![Tile {
             name: format!("{metric} on {}", short_name(&corpus)),
             value: percent(analysis.score(best)),
@@ -70,28 +55,20 @@ impl EvaluationSummary {
         tiles.push(Tile {
             name: "Errors".to_owned(),
             value: count(errors),
-            note: kind.map_or(String::new(), |(kind, number)| {
-                format!("{} of them: {}", count(number), kind.words())
-            }),
+            note: commonest_error(analysis, best).unwrap_or_default(),
         });
-        let mut verdicts = significance.map_or(Vec::new(), |s| s.verdict(&names, best));
-        verdicts.extend(training_score(all, analysis, best, metric));
-        verdicts.extend(commonest_confusion(analysis, best));
-        let without = all.systems.iter().filter(|s| s.warning_of_noise.is_some());
-        verdicts.extend(without.map(|system| {
-            format!("{}: the weights have seen no noise, although training had some.", system.name)
+        let mut verdicts = significance.verdict(&names, best);
+        verdicts.extend(training_score(all, analysis, best));
+        verdicts.extend(all.systems.iter().filter_map(|system| {
+            let warning = system.warning_of_noise.as_ref()?;
+            Some(no_effect_of_noise(&system.name, warning, all.systems.len()))
         }));
-        Ok(Self { corpus, size: size_of(analysis), tiles, verdicts })
+        Self { corpus, size: size_of(analysis), tiles, verdicts }
     }
 }
 
 /// Compares the score on training data with that on the gold data.
-fn training_score(
-    all: &Evaluated,
-    analysis: &Analysis,
-    system: usize,
-    metric: &str,
-) -> Option<String> {
+fn training_score(all: &Evaluated, analysis: &Analysis, system: usize) -> Option<String> {
     let training = all.systems[system].training?;
     let score = analysis.score(system);
     let sentences = count(training.sentences);
@@ -100,8 +77,8 @@ fn training_score(
         false => format!("{sentences} sentences"),
     };
     Some(format!(
-        "Overfitting: {metric} of {} is {} on the training data ({of}) and {} here, {:.1} points \
-         apart.",
+        "Overfitting: {} of {} is {} on the training data ({of}) and {} here, {:.1} points apart.",
+        analysis.metric(),
         all.systems[system].name,
         percent(training.value),
         percent(score),
@@ -109,46 +86,33 @@ fn training_score(
     ))
 }
 
-/// Returns the section; `None` if there is nothing to say.
-pub fn summary(
-    (runs, settings): (&[NamedRun], &Settings),
-    evaluation: Option<&EvaluationSummary>,
-) -> Option<Section> {
+/// Returns the section.
+pub fn summary(report: &Report, settings: &Settings) -> Section {
+    let (runs, evaluation) = (&report.runs[..], report.summary.as_ref());
     let mut tiles = evaluation.map_or(Vec::new(), |one| one.tiles.clone());
-    tiles.extend(runs.first().and_then(kept_score));
+    tiles.extend(kept_score(runs));
+    tiles.extend(report.searches.iter().filter_map(Search::tile));
     let mut all = evaluation.map_or(Vec::new(), |one| one.verdicts.clone());
     all.extend(verdicts(runs, settings));
+    let (figure, facts) = (score_curve(runs), facts(report));
     let mut section = Section::new("summary", "Summary");
-    let has_any = !tiles.is_empty() || !all.is_empty();
-    section.tiles(tiles);
-    section.list(all);
-    has_any.then_some(section)
-}
-
-/// Returns the score of the kept weights of the best run.
-fn kept_score(run: &NamedRun) -> Option<Tile> {
-    let (iteration, score) = run.kept()?;
-    let (metric, value) = match score {
-        DevScore::F1(value) => ("F1", value),
-        DevScore::Accuracy(value) => ("accuracy", value),
-    };
-    Some(Tile {
-        name: format!("Kept {metric} on development data"),
-        value: percent(value),
-        note: format!("{} {}, iteration {iteration} of {}", letter(0), run.name, run.iterations()),
-    })
+    section.summary(Summary { tiles, figure, verdicts: all, facts });
+    section
 }
 
 /// Returns the title: the corpora.
-pub fn title(runs: &[NamedRun], evaluation: Option<&EvaluationSummary>) -> String {
-    let files = runs.iter().flat_map(|run| &run.run.header.files);
-    let files = distinct(files.map(|file| short_name(file)).collect(), usize::MAX);
+pub fn title(report: &Report) -> String {
+    let of_runs = report.runs.iter().flat_map(|run| &run.run.header.files);
+    let files = of_runs.chain(report.searches.iter().flat_map(|search| &search.files));
+    // Standard input and data in memory have no name.
+    let files = files.filter(|file| *file != "-").map(|file| short_name(file));
+    let files = distinct(files.collect(), usize::MAX);
     let trained = match files.as_slice() {
         [] => None,
         [file] => Some(file.clone()),
         [file, rest @ ..] => Some(format!("{file} and {} more", rest.len())),
     };
-    let evaluated = evaluation.map(|one| short_name(&one.corpus));
+    let evaluated = report.summary.as_ref().map(|one| short_name(&one.corpus));
     match (trained, evaluated.filter(|name| !name.is_empty())) {
         (Some(trained), Some(gold)) => format!("dropchain report: {trained}, scored on {gold}"),
         (Some(name), None) | (None, Some(name)) => format!("dropchain report: {name}"),
@@ -157,13 +121,10 @@ pub fn title(runs: &[NamedRun], evaluation: Option<&EvaluationSummary>) -> Strin
 }
 
 /// Returns the facts: data, sizes, date and commands.
-pub fn facts(
-    runs: &[NamedRun],
-    evaluation: Option<&EvaluationSummary>,
-    newest: Option<SystemTime>,
-) -> Vec<Fact> {
+fn facts(report: &Report) -> Vec<Fact> {
+    let runs = &report.runs;
     let of_file = |files: &str, size: String| match files {
-        "" => size,
+        "" | "-" => size,
         files => format!("{files}: {size}"),
     };
     let trained = runs.iter().map(|run| {
@@ -178,13 +139,17 @@ pub fn facts(
         let files = config.map_or(String::new(), |config| plain(&config["options"]["dev"]));
         of_file(&files, size)
     });
-    let evaluated = evaluation.map(|one| format!("{}: {}", one.corpus, one.size));
+    let evaluated =
+        report.summary.iter().filter(|one| !one.corpus.is_empty() || !one.size.is_empty());
+    let evaluated = evaluated.map(|one| of_file(&one.corpus, one.size.clone()));
     let commands = runs.iter().filter_map(|run| command(run.run.header.config.as_ref()?));
+    let commands = commands.chain(report.searches.iter().filter_map(|one| one.command.clone()));
+    let date = report.newest.and_then(date::seconds).map(minute);
     let facts = [
         ("Training data", trained.collect(), false),
         ("Development data", dev.collect(), false),
-        ("Scored on", evaluated.into_iter().collect(), false),
-        ("Date", newest.and_then(date::seconds).map(minute).into_iter().collect(), false),
+        ("Scored on", evaluated.collect(), false),
+        ("Date", date.into_iter().collect(), false),
         ("Commands", commands.collect(), true),
     ];
     let facts = facts.map(|(name, values, is_code): (_, Vec<String>, _)| {
@@ -192,22 +157,6 @@ pub fn facts(
         Fact { name, values: distinct(values, max), is_code }
     });
     facts.into_iter().filter(|fact| !fact.values.is_empty()).collect()
-}
-
-/// Returns the first `max` different values, and how many more there are.
-fn distinct(values: Vec<String>, max: usize) -> Vec<String> {
-    let mut distinct: Vec<String> = Vec::new();
-    for value in values {
-        if !value.is_empty() && !distinct.contains(&value) {
-            distinct.push(value);
-        }
-    }
-    let more = distinct.len().saturating_sub(max);
-    if more > 0 {
-        distinct.truncate(max);
-        distinct.push(format!("… and {more} more"));
-    }
-    distinct
 }
 
 /// Returns the name of a file with its folder, which often names the corpus.
@@ -232,11 +181,5 @@ mod tests {
         assert_eq!(short_name("/a/wnut17/dev.conll"), "wnut17/dev.conll");
         assert_eq!(short_name("dev.conll"), "dev.conll");
         assert_eq!(short_name(""), "");
-    }
-
-    #[test]
-    fn values_are_shown_once_and_not_too_many() {
-        let values = ["a", "b", "a", "", "c", "d", "e"].map(str::to_owned);
-        assert_eq!(distinct(values.to_vec(), 3), ["a", "b", "c", "… and 2 more"]);
     }
 }

@@ -3,7 +3,7 @@
 use dropchain::{Corpus, Result, Sentence};
 use dropchain_analysis::WordCounts;
 
-use crate::sentences::words_of;
+use crate::errors::words_of;
 
 /// Maximum number of sentences of the training data that a model is scored on.
 const SAMPLE: usize = 5000;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::plot::{Plot, swatch};
+use crate::plot::{Mark, Plot, Series, swatch};
 
 /// A section of the page.
 #[derive(Clone, Debug, Serialize)]
@@ -20,12 +20,8 @@ enum Block {
     Heading(String),
     Text(String),
     Note(String),
-    /// Text shown in print only.
-    OnPaper(String),
-    Tiles(Vec<Tile>),
     List(Vec<String>),
-    /// Keys, letters and names.
-    Legend(Vec<(String, String, String)>),
+    Summary(Box<Summary>),
     Figures(Vec<Figure>),
     Table(Table),
     /// Tables side by side.
@@ -52,22 +48,6 @@ impl Section {
         self.blocks.push(Block::Note(text.into()));
     }
 
-    /// Adds a note that is seen on paper alone.
-    pub fn on_paper(&mut self, text: String) {
-        self.blocks.push(Block::OnPaper(text));
-    }
-
-    /// Adds the warning that the weights of a run or system have not seen the noise that was asked
-    /// for, and what that means for `another` beside it, if there is one.
-    pub fn warning_of_noise(&mut self, name: &str, warning: &str, another: Option<&str>) {
-        self.note(format!("{name}: {warning}."));
-        if let Some(another) = another {
-            self.note(format!(
-                "What differs between {name} and {another} is not the effect of its noise."
-            ));
-        }
-    }
-
     /// Adds a table, unless it is empty.
     pub fn table(&mut self, table: Table) {
         let table = Some(table).filter(|table| !table.rows.is_empty());
@@ -80,8 +60,8 @@ impl Section {
     }
 
     /// Adds the results that a reader looks for first.
-    pub fn tiles(&mut self, tiles: Vec<Tile>) {
-        self.blocks.push(Block::Tiles(tiles));
+    pub fn summary(&mut self, summary: Summary) {
+        self.blocks.push(Block::Summary(Box::new(summary)));
     }
 
     /// Adds a list of sentences.
@@ -100,32 +80,22 @@ impl Section {
         self.blocks.push(Block::Figures(figures));
     }
 
-    /// Adds sentences with errors, as the template takes them.
+    /// Adds errors, as the template takes them.
     pub fn errors(&mut self, errors: Value) {
         self.blocks.push(Block::Errors(errors));
     }
-
-    /// Names the things of a list by their short names and styles, if there are several: the first,
-    /// which are told apart, as lines with marks or without.
-    pub fn legend(&mut self, names: &[&str], short: fn(usize) -> String, are_marked: bool) {
-        let told = told(names.len());
-        let entries = names[..told].iter().enumerate();
-        let entries = entries.map(|(i, name)| {
-            let key = swatch(Some(i), are_marked);
-            (key, short(i), (*name).to_owned())
-        });
-        let mut entries: Vec<(String, String, String)> = entries.collect();
-        if told < names.len() {
-            let others = format!("{} others", names.len() - told);
-            entries.push((swatch(None, false), String::new(), others));
-        }
-        if names.len() > 1 {
-            self.blocks.push(Block::Legend(entries));
-        }
-    }
 }
 
-/// A result that a reader looks for first.
+/// What a reader looks for first.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Summary {
+    pub tiles: Vec<Tile>,
+    pub figure: Option<Figure>,
+    pub verdicts: Vec<String>,
+    pub facts: Vec<Fact>,
+}
+
+/// A result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tile {
     pub name: String,
@@ -133,11 +103,21 @@ pub struct Tile {
     pub note: String,
 }
 
+/// What was trained or evaluated.
+#[derive(Clone, Debug, Serialize)]
+pub struct Fact {
+    pub name: &'static str,
+    pub values: Vec<String>,
+    pub is_code: bool,
+}
+
 /// A table.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Table {
     pub caption: String,
     pub class: &'static str,
+    /// Names of groups of columns and the number of columns in each, if there are groups.
+    pub groups: Vec<(String, usize)>,
     pub head: Vec<String>,
     pub rows: Vec<Row>,
 }
@@ -146,8 +126,19 @@ pub struct Table {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Row {
     pub cells: Vec<Cell>,
-    /// Whether to emphasize it.
-    pub is_best: bool,
+    pub rank: Rank,
+}
+
+/// What the order of rows says of one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rank {
+    /// The highest score.
+    Highest,
+    /// Not told apart from the highest.
+    Tied,
+    #[default]
+    Lower,
 }
 
 /// A cell of a table.
@@ -160,27 +151,16 @@ pub struct Cell {
     pub link: Option<Link>,
 }
 
-/// A link to the errors of a system, as its filter takes them.
+/// A link to the errors of a system.
 #[derive(Clone, Debug, Serialize)]
 pub struct Link {
-    system: String,
-    gold: String,
-    predicted: String,
+    /// The id of what it leads to.
+    pub id: String,
+    /// The number of the system.
+    pub system: usize,
+    /// What the number in the cell counts, for those who do not see its row and column.
+    pub label: String,
 }
-
-impl Link {
-    /// Links to the errors with these gold and predicted types; `none` stands for no span.
-    pub fn to_errors(system: &str, [gold, predicted]: [&str; 2], none: &str) -> Self {
-        let value = |name: &str| match name == none {
-            true => NO_TYPE.to_owned(),
-            false => format!("={name}"),
-        };
-        Self { system: system.to_owned(), gold: value(gold), predicted: value(predicted) }
-    }
-}
-
-/// Value of the error filter for "no type"; values of types begin with `=`.
-const NO_TYPE: &str = "-";
 
 impl Cell {
     pub fn new(text: impl Into<String>, class: &'static str, share: impl Into<String>) -> Self {
@@ -192,15 +172,7 @@ impl Cell {
 impl Table {
     /// Creates a table with the heads of its columns.
     pub fn new(caption: impl Into<String>, head: Vec<String>) -> Self {
-        let (caption, class, rows) = (caption.into(), "", Vec::new());
-        Self { caption, class, head, rows }
-    }
-
-    /// Creates a table whose first two columns are a short name and what it stands for.
-    pub fn named(caption: &str, mut head: Vec<String>) -> Self {
-        head.insert(0, String::new());
-        let class = "named";
-        Self { class, ..Self::new(caption, head) }
+        Self { caption: caption.into(), head, ..Self::default() }
     }
 
     /// Adds a row of texts; a dash stands for empty ones.
@@ -221,36 +193,70 @@ pub fn heads(text: &str) -> Vec<String> {
     text.split(", ").map(str::to_owned).collect()
 }
 
-/// A plot with its title and a description for those who do not see it.
+/// A plot with its title, what to know of it, and a description for those who do not see it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figure {
     title: String,
     description: String,
     svg: String,
+    /// Keys, letters and names of the series.
+    legend: Vec<(String, String, String)>,
+    note: String,
 }
 
-/// Caption of plots beside a table.
-pub const IN_TABLE: &str = "The table has the same numbers.";
-
 impl Figure {
-    /// Draws a plot; `None` if there is nothing to draw.
+    /// Draws a plot; `None` if there is nothing to draw. Without letters at the curves, several
+    /// have a legend.
     pub fn draw(title: impl Into<String>, description: &str, plot: &Plot) -> Option<Self> {
         let (title, description, svg) = (title.into(), description.to_owned(), plot.svg()?);
-        Some(Self { title, description, svg })
+        let lettered = plot.series.iter().any(|series| !series.letter.is_empty());
+        let legend = if lettered { Vec::new() } else { legend(plot) };
+        Some(Self { title, description, svg, legend, note: String::new() })
     }
+
+    /// Adds a legend, where curves have letters.
+    pub fn with_legend(mut self, plot: &Plot) -> Self {
+        self.legend = legend(plot);
+        self
+    }
+
+    /// Sets what is to know of the plot.
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.note = note.into();
+        self
+    }
+}
+
+/// Returns the keys, letters and names of several series.
+fn legend(plot: &Plot) -> Vec<(String, String, String)> {
+    let is_told = |series: &&Series| series.mark != Mark::Reference && !series.is_rest;
+    let mut entries = Vec::new();
+    for series in plot.series.iter().filter(is_told) {
+        let key = swatch(Some(series.color), series.mark == Mark::LineAndPoints);
+        let name = series.name.strip_prefix(&series.letter).unwrap_or(&series.name);
+        entries.push((key, series.letter.clone(), name.trim_start().to_owned()));
+    }
+    let rest = plot.series.iter().filter(|series| series.is_rest).count();
+    if rest > 0 {
+        entries.push((swatch(None, false), String::new(), format!("{rest} others")));
+    }
+    if entries.len() > 1 { entries } else { Vec::new() }
+}
+
+/// Returns the series of one of `count` things, by its number: those beyond the first few are not
+/// told apart.
+pub fn series((number, count): (usize, usize), name: &str, points: Vec<(f64, f64)>) -> Series {
+    let mut series = Series::new(number, Mark::LineAndPoints, points).name(name);
+    series.is_rest = number >= told(count);
+    series
 }
 
 /// Number of things that curves tell apart, if there are more of them.
 pub const TOLD: usize = 5;
 
-/// Returns how many of so many things have a style and a letter of their own in plots.
+/// Returns how many of so many things have a style of their own in plots.
 pub fn told(count: usize) -> usize {
     count.min(TOLD)
-}
-
-/// Returns the short name of a system, which no run has.
-pub fn system(number: usize) -> String {
-    format!("M{}", number + 1)
 }
 
 /// Returns the short name of a run: A, B, …, Z, A2, B2, …
@@ -259,6 +265,30 @@ pub fn letter(number: usize) -> String {
     match number / 26 {
         0 => letter.to_string(),
         round => format!("{letter}{}", round + 1),
+    }
+}
+
+/// Returns the first `max` different values, and how many more there are.
+pub fn distinct(values: Vec<String>, max: usize) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for value in values {
+        if !value.is_empty() && !distinct.contains(&value) {
+            distinct.push(value);
+        }
+    }
+    let more = distinct.len().saturating_sub(max);
+    if more > 0 {
+        distinct.truncate(max);
+        distinct.push(format!("… and {more} more"));
+    }
+    distinct
+}
+
+/// Returns a type as it is shown.
+pub fn name_of(name: &str) -> String {
+    match name {
+        "" => "(no type)".to_owned(),
+        name => name.to_owned(),
     }
 }
 
@@ -303,5 +333,11 @@ mod tests {
             ["0 errors", "999 errors", "1\u{202f}000 errors", "1\u{202f}234\u{202f}567 errors"]
         );
         assert_eq!(count_of(1, "error"), "1 error");
+    }
+
+    #[test]
+    fn values_are_shown_once_and_not_too_many() {
+        let values = ["a", "b", "a", "", "c", "d", "e"].map(str::to_owned);
+        assert_eq!(distinct(values.to_vec(), 3), ["a", "b", "c", "… and 2 more"]);
     }
 }

@@ -91,19 +91,6 @@ impl TuningData<'_> {
         settings.options().labels.detector().of(&self.corpora.labeled).detected().labeling
     }
 
-    /// Returns the number of gold spans of the development data, of tokens if the labels encode no
-    /// spans; `None` with folds.
-    pub(super) fn dev_units(&self, settings: &TrainSettings) -> Option<usize> {
-        let dev = self.corpora.dev.as_ref().filter(|_| self.folds.is_none())?;
-        let detector = settings.options().labels.detector().of(dev);
-        let labeling = detector.detected_for(&self.labeling(settings)).labeling;
-        let labels = dev.iter().filter_map(Sentence::labels);
-        Some(match labeling.scheme.has_spans() {
-            true => labels.map(|labels| labeling.spans(&labels).len()).sum(),
-            false => labels.map(|labels| labels.len()).sum(),
-        })
-    }
-
     /// Returns a fingerprint of all that the runs read.
     pub(super) fn fingerprint(&self) -> Result<u64> {
         let mut hasher = Xxh3::new();

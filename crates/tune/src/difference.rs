@@ -54,7 +54,7 @@ impl FoldDifferences {
 }
 
 impl FoldDifference {
-    fn new(first: &Trial, second: &Trial) -> Option<Self> {
+    pub(super) fn new(first: &Trial, second: &Trial) -> Option<Self> {
         let pairs = first.folds()?.fold_scores.iter().zip(&second.folds()?.fold_scores);
         let differences: Vec<f64> = pairs.map(|(first, second)| first - second).collect();
         Some(Self {

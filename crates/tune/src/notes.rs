@@ -8,8 +8,9 @@ use super::space::PARAMETERS;
 use super::statistics::half_interval;
 
 impl TuneResult {
-    /// Returns sentences about the best configuration: the uncertainty of its score, its lead over
-    /// the runner-up and that of noise over its absence, and values at the end of their range.
+    /// Returns sentences about the best configuration: the uncertainty of its score, those not told
+    /// apart from it, its lead over the runner-up and that of noise over its absence, and values at
+    /// the end of their range.
     pub fn notes(&self) -> Vec<String> {
         let FoldDifferences { runner_up, noise_gain } = &self.differences;
         let describe = |what: &str, one: &Option<_>| Some(self.describe(what, one.as_ref()?));
@@ -18,13 +19,12 @@ impl TuneResult {
             true => None,
             false => describe("best over the runner-up", runner_up),
         };
-        let notes = [self.uncertainty(), runner_up, gain].into_iter().flatten();
+        let notes = [self.uncertainty(), self.ties(), runner_up, gain].into_iter().flatten();
         let options = PARAMETERS.iter().map(|parameter| (parameter.option, parameter.name));
         notes.chain(options.filter_map(|(option, name)| self.end_of_range(option, name))).collect()
     }
 
-    /// Says how uncertain the best score is. On development data it is the standard error of a
-    /// proportion, which is too small as far as spans or tokens depend on one another.
+    /// Says how uncertain the best score is.
     fn uncertainty(&self) -> Option<String> {
         let best = self.trials.first()?.score.as_ref()?;
         let (value, metric) = (100.0 * best.score.value(), self.metric());
@@ -36,16 +36,29 @@ impl TuneResult {
                 folds.fold_scores.len()
             ));
         }
-        let units = self.dev_units.filter(|&units| units > 0)?;
-        let error = (value * (100.0 - value) / units as f64).sqrt();
+        let error = 100.0 * self.standard_error()?;
         let what = match best.score {
             DevScore::F1(_) => "spans",
             DevScore::Accuracy(_) => "tokens",
         };
         Some(format!(
-            "a score on {units} {what} is uncertain by about ±{error:.2} (standard error): \
-             configurations this close are not told apart"
+            "a score on {} {what} is uncertain by about ±{error:.2} (standard error)",
+            self.dev_units
         ))
+    }
+
+    /// Says how many configurations are not told apart from that with the highest score.
+    fn ties(&self) -> Option<String> {
+        let ties = self.trials.iter().filter(|trial| self.is_tie(trial)).count();
+        let all = self.trials.len();
+        let why = match self.standard_error() {
+            Some(error) => format!("within ±{:.2}", 100.0 * error),
+            None => "paired t-test over the folds, p > 0.05".to_owned(),
+        };
+        let are = if ties == 2 { "is" } else { "are" };
+        (ties > 1).then(|| {
+            format!("≈: {} of {all} {are} not told apart from the highest score ({why})", ties - 1)
+        })
     }
 
     /// Describes the difference between two configurations.
@@ -77,7 +90,7 @@ impl TuneResult {
             _ => return None,
         };
         Some(format!(
-            "the best {name}, {best}, is the {end} value tried; {direction} values may be better"
+            "the highest score has the {end} {name} tried, {best}; {direction} values may be better"
         ))
     }
 }

@@ -80,9 +80,9 @@ pub struct TuneResult {
     /// seen; `None` if the search was interrupted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub out_of_fold: Option<OutOfFold>,
-    /// What scores on development data count, in spans or tokens.
+    /// Number of spans or tokens of the development data; 0 with folds.
     #[serde(skip)]
-    pub dev_units: Option<usize>,
+    pub dev_units: usize,
     /// All configurations, the best first.
     #[serde(rename = "configurations")]
     pub trials: Vec<Trial>,
@@ -149,7 +149,7 @@ impl Search<'_> {
             interrupted: self.is_interrupted(),
             differences: FoldDifferences::new(&trials),
             out_of_fold,
-            dev_units: data.dev_units(&self.settings),
+            dev_units: record.start.map_or(0, |start| start.data.dev_units),
             trials,
             model: trained.model,
             pruned: record.pruned,

@@ -2,12 +2,17 @@
 
 use dropchain::train::DevScore;
 
+use super::difference::FoldDifference;
 use super::search::TuneResult;
 use super::space::{PARAMETERS, text};
 use super::trial::Trial;
 
+/// Significance level of differences over folds.
+const LEVEL: f64 = 0.05;
+
 impl TuneResult {
-    /// Returns a row of headings, then one for each configuration, the best first. There are no
+    /// Returns a row of headings, then one for each configuration, the best first. A column without
+    /// heading marks it with `★`, and with `≈` those that are not told apart from it. There are no
     /// columns of options that are the same in all configurations.
     pub fn table(&self) -> Vec<Vec<String>> {
         let trials = &self.trials;
@@ -31,6 +36,9 @@ impl TuneResult {
         let has_counts = trials.iter().any(|trial| nonzero(trial).is_some());
         let source = if has_folds { "mean" } else { "dev" };
         add(&format!("{source} {}", self.metric()), true, &|t| t.value().map(percent));
+        let tie = |t: &Trial| if self.is_tie(t) { "≈" } else { "" };
+        let is_best = |t: &Trial| t.number == trials[0].number;
+        add("", true, &|t| Some(if is_best(t) { "★" } else { tie(t) }.to_owned()));
         add("±", has_folds, &|t| Some(percent(t.folds()?.standard_deviation)));
         add("mean of 5", true, &|t| Some(percent(t.score.as_ref()?.dev_mean)));
         add("weights", has_counts, &|t| Some(nonzero(t)?.to_string()));
@@ -38,6 +46,25 @@ impl TuneResult {
         add("iterations", true, &|t| Some(t.iterations.to_string()));
         add("stopped by", true, &|t| Some(t.stop_reason.to_owned()));
         rows
+    }
+
+    /// Returns the standard error of the best score as a proportion of the development data; `None`
+    /// with folds. It is too small as far as spans or tokens depend on one another.
+    pub(super) fn standard_error(&self) -> Option<f64> {
+        let value = self.trials.first()?.value()?;
+        (self.dev_units > 0).then(|| (value * (1.0 - value) / self.dev_units as f64).sqrt())
+    }
+
+    /// Returns whether a configuration is not told apart from the best one: it lies within a
+    /// standard error of it, or over folds the paired difference is not significant.
+    pub(super) fn is_tie(&self, trial: &Trial) -> bool {
+        let (Some(best), Some(value)) = (self.trials.first(), trial.value()) else {
+            return false;
+        };
+        match self.standard_error() {
+            Some(error) => best.value().is_some_and(|highest| highest - value <= error),
+            None => FoldDifference::new(best, trial).is_none_or(|d| d.p_value > LEVEL),
+        }
     }
 
     /// Returns the name of the score.

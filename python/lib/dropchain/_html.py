@@ -50,7 +50,6 @@ _STYLE = """
 .dropchain td.shade {
   background: color-mix(in srgb, var(--tone) calc(var(--share) * .5), transparent);
 }
-.dropchain tr.best { font-weight: 600; }
 .dropchain mark {
   background: light-dark(hsl(var(--hue) 75% 90%), hsl(var(--hue) 75% 24%)) !important;
   color: var(--text) !important; border-radius: .35em; padding: .15em .35em;
@@ -137,15 +136,12 @@ def table(
     rows: Iterable[Sequence[Any]],
     *,
     kind: str = "",
-    has_best: bool = False,
 ) -> Html:
-    """Return a table; the first cell of each row is its name, and the first row may be the best."""
+    """Return a table; the first cell of each row is its name."""
     heads = "".join(f'<th scope="col">{escaped(name)}</th>' for name in head)
     body = []
-    for i, (first, *cells) in enumerate(rows):
-        best = ' class="best"' if has_best and i == 0 else ""
-        name = escaped(first) + (' <span title="best">★</span>' if best else "")
-        row = f'<tr{best}><th scope="row">{name}</th>{"".join(map(_cell, cells))}</tr>'
+    for first, *cells in rows:
+        row = f'<tr><th scope="row">{escaped(first)}</th>{"".join(map(_cell, cells))}</tr>'
         body.append(row)
     shown = f"<thead><tr>{heads}</tr></thead>" if head else ""
     label = html.escape(caption)

@@ -144,7 +144,7 @@ class TuneResult(Record):
             })
         if not panels:
             raise ValueError("all configurations are alike; expected two that differ in an option")
-        note = "The best configuration has a circle."
+        note = "The best configuration has a star."
         return draw(title=f"Search: {metric(self.best.metric)}", panels=panels, note=note)
 
     def _repr_html_(self) -> str:
@@ -153,7 +153,8 @@ class TuneResult(Record):
         numbered = [(i + 1, *row) for i, row in enumerate(rows)]
         shown, note = shortened(numbered, _TRIALS, "configuration")
         caption = "Configurations, the best first; scores in percent"
-        parts: list[str] = [table(caption, ("rank", *head), shown, has_best=True), note]
+        heads = ("rank", *(name or "tie" for name in head))
+        parts: list[str] = [table(caption, heads, shown), note]
         parts.extend(map(paragraph, self.notes))
         if self.evaluation is not None:
             parts.append(self.evaluation._repr_html_())

@@ -43,7 +43,7 @@ impl Results<'_> {
         if let Some(best) = self.result.trials.first() {
             let flags = train_flags(&best.configuration);
             let defaults = if flags.is_empty() { "the defaults of `train`" } else { "" };
-            text += &format!("best: {flags}{defaults}\n");
+            text += &format!("kept: {flags}{defaults}\n");
         }
         if let Some(predictions) = &self.result.out_of_fold {
             let scores = predictions.evaluation();

@@ -67,7 +67,8 @@ pub(super) struct Interval {
     scale: Scale,
     /// The least distance of grid lines: 1 between whole numbers.
     least_step: f64,
-    ends: [f64; 2],
+    /// The places of its ends.
+    pub ends: [f64; 2],
 }
 
 impl Interval {
@@ -110,7 +111,11 @@ impl Interval {
 
     /// Returns the place of a value, at an end if it lies outside.
     pub fn place(&self, value: f64) -> f64 {
-        let value = value.max(self.low).min(self.high);
+        self.place_beyond(value.max(self.low).min(self.high))
+    }
+
+    /// Returns the place of a value, beyond the ends if it lies outside.
+    pub fn place_beyond(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Linear => (value - self.low) / (self.high - self.low),
             Scale::Log => (value / self.low).ln() / (self.high / self.low).ln(),

@@ -20,8 +20,12 @@ const MAX_MARKS: usize = 40;
 /// Number of observations below which the mark of a point is hollow.
 const FEW: u64 = 10;
 
-/// Width of a letter in text beside curves, about.
-const LETTER: f64 = 7.0;
+/// Width and height of a letter in text beside curves, about, and its distance from the plot.
+const LETTER: [f64; 2] = [9.0, 13.0];
+const GAP: f64 = 8.0;
+
+/// The mark of the point to emphasize, centered at 0.
+const STAR: &str = "m0-6.5l1.9 4.2 4.6.5-3.4 3.1.9 4.5-4-2.3-4 2.3.9-4.5-3.4-3.1 4.6-.5z";
 
 /// Share of the distance between bars that they fill.
 const BAR: f64 = 0.8;
@@ -89,8 +93,10 @@ impl Canvas {
             Scale::Linear if series.iter().any(|s| s.mark == Mark::Bars) => y.push(0.0),
             _ => {}
         }
+        let letters = series.iter().map(|series| series.letter.chars().count()).max().unwrap_or(0);
+        let margin = if letters > 0 { GAP + LETTER[0] * letters as f64 } else { 0.0 };
         Self {
-            x: Interval::new(&plot.x, &x, X),
+            x: Interval::new(&plot.x, &x, [X[0], (X[1] - margin).max(X[0] + LETTER[0])]),
             y: Interval::new(&plot.y, &y, Y),
             series,
             has_titles,
@@ -114,26 +120,51 @@ impl Canvas {
         let bars = all.iter().filter(|series| series.mark == Mark::Bars);
         let (mut bar, bars) = (0, bars.count());
         let (rest, told): (Vec<&Series>, Vec<_>) = all.iter().partition(|series| series.is_rest);
-        for (i, series) in rest.iter().chain(&told).enumerate() {
+        for series in rest.iter().chain(&told) {
             self.svg +=
                 &group(Some(series.color).filter(|_| !series.is_rest), &self.data_of(series));
-            // Letters at different places, since curves often end in the same one.
-            let number = i.saturating_sub(rest.len()) + 1;
-            let letter_at = number * series.points.len() / (told.len() + 1);
             match series.mark {
                 Mark::Bars => {
                     self.bars((plot, series), bar, bars);
                     bar += 1;
                 }
-                _ => self.series(plot, series, letter_at),
+                _ => self.series(plot, series),
             }
             self.svg += "</g>\n";
         }
+        self.letters(&all);
         self.svg + "</svg>\n"
     }
 
+    /// Writes the letters of curves right of the plot, apart from each other, each with a line to
+    /// the end of its curve.
+    fn letters(&mut self, all: &[Series]) {
+        let lettered = all.iter().filter(|series| !series.letter.is_empty());
+        let ends = lettered.filter_map(|series| Some((series, self.place(series.points.last()?))));
+        let mut ends: Vec<(&Series, (f64, f64))> = ends.collect();
+        ends.sort_by(|(_, a), (_, b)| a.1.total_cmp(&b.1));
+        let mut places: Vec<f64> = ends.iter().map(|(_, (_, y))| *y).collect();
+        let mut highest = Y[1] + LETTER[1] / 2.0;
+        for place in &mut places {
+            *place = place.max(highest);
+            highest = *place + LETTER[1];
+        }
+        let mut lowest = Y[0];
+        for place in places.iter_mut().rev() {
+            *place = place.min(lowest);
+            lowest = *place - LETTER[1];
+        }
+        let right = self.x.ends[1] + GAP;
+        for ((series, (x, y)), place) in ends.into_iter().zip(places) {
+            self.svg += &group(Some(series.color), "");
+            self.path("leader", &format!("M{x:.1} {y:.1}L{:.1} {place:.1}", right - 2.0));
+            self.text("letter", (right, place + 4.0), &series.letter);
+            self.svg += "</g>\n";
+        }
+    }
+
     fn axes(&mut self, plot: &Plot) {
-        let ([left, right], [bottom, top]) = (X, Y);
+        let ([left, right], [bottom, top]) = (self.x.ends, Y);
         for &(from, to) in &plot.shaded {
             let (x, end, height) = (self.x.place(from), self.x.place(to), bottom - top);
             self.svg += &format!(
@@ -151,6 +182,12 @@ impl Canvas {
             let y = self.y.place(value);
             self.path("grid", &format!("M{left} {y:.1}H{right}"));
             self.text("y", (left - 6.0, y + 4.0), &label);
+        }
+        let values = self.series.iter().flat_map(|series| &series.points).map(|point| point.y);
+        let lowest = values.fold(f64::INFINITY, f64::min);
+        if lowest < self.y.low {
+            let text = format!("axis cut: values go down to {}", format_digits(lowest));
+            self.text("y", (right - 4.0, bottom - 6.0), &text);
         }
         let minor = self.x.minor_ticks().into_iter();
         let minor = minor.map(|value| format!("M{:.1} {bottom}v-3.5", self.x.place(value)));
@@ -192,19 +229,7 @@ impl Canvas {
         title(&text)
     }
 
-    /// Returns the title of a line.
-    fn title_of_line(&self, plot: &Plot, series: &Series) -> String {
-        let (Some(first), Some(last)) = (series.points.first(), series.points.last()) else {
-            return String::new();
-        };
-        if !self.has_titles || series.name.is_empty() {
-            return String::new();
-        }
-        let [from, to] = [first, last].map(|point| plot.y.describe(point.y));
-        title(&format!("{}: from {from} to {to}", series.name))
-    }
-
-    fn series(&mut self, plot: &Plot, series: &Series, letter_at: usize) {
+    fn series(&mut self, plot: &Plot, series: &Series) {
         let points = &series.points;
         let is_marked = match series.mark {
             _ if series.is_rest => points.len() == 1,
@@ -216,10 +241,10 @@ impl Canvas {
             points.iter().for_each(|point| self.error_bar(*point));
         } else {
             self.band(points);
-            let (line, title) = (self.line(points), self.title_of_line(plot, series));
+            let line = self.curve(points);
             let class = line_class(series.mark, is_marked || series.is_rest);
             let attributes = format!("class=\"{class}\" d=\"{line}\"");
-            self.svg += &element("path", &attributes, &title);
+            self.svg += &element("path", &attributes, "");
         }
         for point in points.iter().filter(|_| is_marked) {
             let title = self.title_of(plot, series, point);
@@ -229,18 +254,9 @@ impl Canvas {
         if let Some((x, y)) = series.best {
             let title = self.title_of(plot, series, &Point::from((x, y)));
             let (x, y) = (self.x.place(x), self.y.place(y));
-            let attributes = format!("cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\"");
-            self.svg += &element("circle", &attributes, &title);
-        }
-        let labeled = points.get(letter_at).filter(|_| !series.letter.is_empty());
-        if let Some(point) = labeled {
-            let (x, y) = self.place(point);
-            let width = LETTER * series.letter.chars().count() as f64;
-            let (class, x) = match x + 4.0 + width > X[1] && x - 4.0 - width > X[0] {
-                true => ("letter end", x - 4.0),
-                false => ("letter", x + 4.0),
-            };
-            self.text(class, (x, y.max(20.0) - 6.0), &series.letter);
+            let attributes =
+                format!("class=\"best\" fill=\"currentColor\" d=\"M{x:.1} {y:.1}{STAR}\"");
+            self.svg += &element("path", &attributes, &title);
         }
     }
 
@@ -304,12 +320,41 @@ impl Canvas {
         (self.x.place(point.x), self.y.place(point.y))
     }
 
+    /// Returns the path of a curve, without what lies below or above the plot.
+    fn curve(&self, points: &[Point]) -> String {
+        let places: Vec<(f64, f64)> =
+            points.iter().map(|p| (self.x.place(p.x), self.y.place_beyond(p.y))).collect();
+        let (mut path, mut last) = (String::new(), None);
+        for [from, to] in places.windows(2).filter_map(|pair| within([pair[0], pair[1]])) {
+            if last != Some(from) {
+                path += &format!("M{:.1} {:.1}", from.0, from.1);
+            }
+            path += &format!("L{:.1} {:.1}", to.0, to.1);
+            last = Some(to);
+        }
+        path
+    }
+
     /// Returns the path through points.
     fn line(&self, points: &[Point]) -> String {
         let places = points.iter().map(|point| self.place(point));
         let places: Vec<String> = places.map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
         format!("M{}", places.join("L"))
     }
+}
+
+/// Returns the part of a line between the ends of the y axis, if any.
+fn within(line: [(f64, f64); 2]) -> Option<[(f64, f64); 2]> {
+    let ([bottom, top], [from, to]) = (Y, line);
+    let at = |y: f64| (from.0 + (y - from.1) / (to.1 - from.1) * (to.0 - from.0), y);
+    let is_outside = from.1.min(to.1) > bottom || from.1.max(to.1) < top;
+    (!is_outside).then(|| {
+        line.map(|end| match end.1 {
+            y if y > bottom => at(bottom),
+            y if y < top => at(top),
+            _ => end,
+        })
+    })
 }
 
 fn lows(point: &Point) -> Option<f64> {

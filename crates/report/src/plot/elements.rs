@@ -98,7 +98,7 @@ pub(super) fn text(class: &str, (x, y): (f64, f64), content: &str) -> String {
     let content = Escaped(content);
     let anchor = match class {
         "x" => "middle",
-        "y" | "letter end" => "end",
+        "y" => "end",
         _ => "start",
     };
     format!(

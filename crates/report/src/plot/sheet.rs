@@ -297,7 +297,7 @@ mod tests {
         assert_eq!(series[0].points.len(), 3);
         assert_eq!(series[0].points[1].range, Some((2.5, 3.5)));
         let svg = sheet.svg().unwrap();
-        assert!(svg.contains("class=\"box\"") && svg.contains("<circle "));
+        assert!(svg.contains("class=\"box\"") && svg.contains("class=\"best\""));
     }
 
     #[test]

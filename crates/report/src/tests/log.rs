@@ -38,6 +38,7 @@ fn start() -> Start {
             partial_tokens: 0,
             unlabeled_sentences: 5,
             dev_sentences: 3,
+            dev_units: 7,
             labels: 9,
         },
         reading: Vec::new(),
@@ -119,8 +120,8 @@ fn an_event_has_the_fields_of_its_line_and_is_read_back() {
             {"role": "clusters", "name": "raw.txt", "files": ["raw.txt"], "bytes": 7, "words": 3}
         ],
         "parameters": {"l2": 0.1, "seed": 1}, "sentences": 10, "tokens": 100,
-        "unlabeled_sentences": 5, "dev_sentences": 3, "labels": 9, "attributes": 1000,
-        "collapsed_attributes": 700, "weights": 6300, "active_per_token": 19.25,
+        "unlabeled_sentences": 5, "dev_sentences": 3, "dev_units": 7, "labels": 9,
+        "attributes": 1000, "collapsed_attributes": 700, "weights": 6300, "active_per_token": 19.25,
         "collapsed_active_per_token": 15.5, "estimated_memory": 1_u64 << 40,
     });
     let end_line = json!({

@@ -36,14 +36,23 @@ fn runs_of_two_passes_have_names() {
 
 #[test]
 fn a_search_is_shown_with_what_it_says_of_the_best() {
-    let start = r#"{"event":"start","config":{"command":"tune","options":{}},"plan":{"runs":2}}"#;
+    let start = concat!(
+        r#"{"event":"start","config":{"command":"tune","options":{"input":["x/a.conll"]}},"#,
+        r#""plan":{"runs":2}}"#
+    );
     let end = concat!(
-        r#"{"event":"end","table":[["L2","mean F1"],["0.1","80.00"],["1","79.00"]],"#,
-        r#""notes":["the best L2, 0.1, is the smallest value tried"]}"#
+        r#"{"event":"end","table":[["L2","mean F1",""],["0.1","80.00","★"],["1","79.00","≈"],"#,
+        r#"["2"]],"notes":["the highest score has the smallest L2 tried"]}"#
     );
     let log = format!("{start}\n{{\"event\":\"configuration\",\"number\":1}}\n");
     let page = report(&format!("{log}{end}\n")).unwrap().html(None).unwrap();
-    for part in ["dropchain tune", "mean F1", "79.00", "is the smallest value tried"] {
+    for part in [
+        "<h1>dropchain report: x/a.conll</h1>",
+        "<span>dropchain tune x/a.conll</span>",
+        "<dt>Highest mean F1</dt><dd>80.00</dd>",
+        "not told apart from 1 of 3 configurations",
+        "has the smallest L2 tried",
+    ] {
         assert!(page.contains(part), "{part}: {page}");
     }
     let message = report(&log).unwrap_err().to_string();

@@ -62,6 +62,8 @@ fn verdicts_say_how_a_run_ended() {
         assert!(page.contains(expected), "{page}");
         assert!(page.contains("Kept: F1 25.00 on development data, at iteration 1"), "{page}");
     }
+    let all = ["max_iterations"; 3].map(|reason| log("\"l2\":0.1", 3, 0.25, reason));
+    assert!(page(&all).contains("Of 3 runs: 3 reached --max-iterations."));
     let text = page(&[log("\"l2\":0.1", 3, 0.25, "max_iterations")]);
     assert!(text.contains("the last one: more may raise it"), "{text}");
 }
@@ -74,7 +76,7 @@ fn runs_are_sorted_by_score_with_the_settings_that_differ() {
     assert_eq!(
         rows(&page, "Runs, the best first, and the settings that differ</caption>"),
         [
-            "run kept score mean of 5 at iteration iterations seconds stop reason l2 \
+            "run file kept score mean of 5 at iteration iterations seconds stop reason l2 \
              max-iterations",
             "A ★ 1.log F1 30.00 – 1 1 0.5 patience 0.3 0.3",
             "B 0.log F1 20.00 – 1 1 0.5 patience 0.2 0.2",
@@ -92,6 +94,7 @@ fn of_many_runs_the_best_are_told_apart() {
     assert!(page.contains("Of 20 runs: 20 stopped early."), "{page}");
     let plot = page.split("<svg xmlns").nth(1).unwrap();
     assert_eq!(plot.matches("class=\"rest\"").count(), 15);
+    assert_eq!(page.matches("class=\"letter\"").count(), 3 * 5);
     assert!(page.len() < 400_000);
 }
 
@@ -101,8 +104,17 @@ fn runs_on_parts_of_the_data_have_a_learning_curve() {
         log(&format!("\"l2\":0.1,\"seed\":{seed}"), sentences, score, "patience")
     };
     let curve = page(&[run(10, 0.5, 1), run(10, 0.6, 2), run(100, 0.75, 1)]);
-    assert!(curve.contains("<h3>Learning curve</h3>"), "{curve}");
     assert!(curve.contains("training sentences 10, score, in percent 55 (50 to 60)"), "{curve}");
+    let gain = "From 10 to 100 training sentences, each doubling gave +6.0 points: more data would";
+    assert_eq!(curve.matches(gain).count(), 3, "summary, plot and its description: {curve}");
+    let units = |units| {
+        [(10, 0.7), (100, 0.75)].map(|(size, score)| {
+            let sizes = format!("\"dev_sentences\":1,\"dev_units\":{units}");
+            run(size, score, 1).replace("\"dev_sentences\":1", &sizes)
+        })
+    };
+    assert!(page(&units(100)).contains("within ±4.33, too little to say"), "{curve}");
+    assert!(page(&units(1000)).contains("more data would help"), "{curve}");
     let none = page(&[run(10, 0.5, 1), run(10, 0.6, 2)]);
     assert!(!none.contains("Learning curve"), "{none}");
 }
@@ -110,12 +122,38 @@ fn runs_on_parts_of_the_data_have_a_learning_curve() {
 #[test]
 fn corpora_sizes_and_commands_are_below_the_title() {
     let config = "\"config\":{\"command\":\"train\",\"options\":{\"input\":[\"a.conll\"],\
-                  \"l2\":\"0.1\"}},\"threads\":1";
+                  \"columns\":[\"word,ner\"],\"l2\":\"0.1\"}},\"threads\":1";
     let log = log("\"l2\":0.1", 1200, 0.5, "patience").replace("\"threads\":1", config);
     let page = page(&[log]);
     assert!(page.contains("<h1>dropchain report: a.conll</h1>"), "{page}");
     assert!(page.contains("a.conll: 1\u{202f}200 sentences, 9 tokens"), "{page}");
-    assert!(page.contains("<code>dropchain train a.conll --l2 0.1</code>"), "{page}");
+    // No line breaks within an option.
+    let options = ["dropchain train a.conll", "--columns word,ner", "--l2 0.1"];
+    for option in options {
+        assert!(page.contains(&format!("<span>{option}</span>")), "{page}");
+    }
     let settings = rows(&page, "<caption>Settings</caption>");
     assert_eq!(settings.iter().filter(|row| row.starts_with("l2 ")).count(), 1);
+}
+
+#[test]
+fn runs_within_a_standard_error_of_the_best_are_not_told_apart() {
+    let page = |units: usize| {
+        let sizes = format!("\"dev_sentences\":1,\"dev_units\":{units}");
+        let logs = [0.7, 0.75, 0.6].map(|score| {
+            log("\"l2\":0.1", 3, score, "patience").replace("\"dev_sentences\":1", &sizes)
+        });
+        page(&logs)
+    };
+    let (few, many) = (page(50), page(10_000));
+    let marks = |page: &str| -> Vec<String> {
+        let rows = rows(page, "<caption>Runs</caption>").into_iter().skip(1);
+        rows.map(|row| row.split(" F1").next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(marks(&few), ["A ★ 1.log", "B ≈ 0.log", "C 2.log"]);
+    let tie = "2 of 3 runs are not told apart: they are within ±6.12 (the standard error on 50 \
+               spans) of A, 1.log";
+    assert!(few.contains(tie) && !few.contains("The best of"), "{few}");
+    assert_eq!(marks(&many), ["A ★ 1.log", "B 0.log", "C 2.log"]);
+    assert!(many.contains("The best of 3 runs is A, 1.log"), "{many}");
 }

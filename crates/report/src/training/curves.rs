@@ -7,28 +7,24 @@ use dropchain::train::{DevScore, Iteration};
 use super::run::NamedRun;
 use super::settings::Settings;
 use crate::plot::{Axis, Mark, Plot, Point, Scale, Series};
-use crate::views::{Figure, IN_TABLE, TOLD, letter, told};
+use crate::views::{Figure, TOLD, count, letter, series, told};
 
 /// Fraction of the scores of a run, the lowest ones, that may lie below the plot: of several runs,
 /// which are compared, and of one.
 const LOW_SCORES: [f64; 2] = [0.25, 0.05];
 
-const DEV_SCORE: &str = "Score on development data (%)";
+/// The x axes of plots.
+const ITERATION: IterationValue = |i| i.number as f64;
+const SECONDS: IterationValue = |i| i.time.as_secs_f64();
 
-/// The y axis of a plot.
-const MEASURES: [(&str, Scale, IterationValue); 2] = [
-    (DEV_SCORE, Scale::Linear, |i| 100.0 * i.dev.map_or(f64::NAN, DevScore::value)),
-    ("Objective", Scale::Log, |i| i.objective),
-];
+/// The y axes of plots.
+const SCORE: IterationValue = |i| 100.0 * i.dev.map_or(f64::NAN, DevScore::value);
+const MEAN: IterationValue = |i| 100.0 * i.dev_mean.unwrap_or(f64::NAN);
+const OBJECTIVE: IterationValue = |i| i.objective;
 
-/// The x axis of a plot.
-const BY: [(&str, &str, IterationValue); 2] = [
-    ("iteration", "iteration", |i| i.number as f64),
-    ("second", "seconds", |i| i.time.as_secs_f64()),
-];
-
-/// The parts of the objective. An absent part has no logarithm.
-const OBJECTIVE: [(&str, IterationValue); 3] = [
+/// The objective and its parts. An absent part has no logarithm.
+const PARTS: [(&str, IterationValue); 4] = [
+    ("objective", OBJECTIVE),
     ("−log-likelihood", |i| -i.terms.log_likelihood),
     ("noise", |i| i.terms.noise),
     ("penalty", |i| i.terms.l2 + i.terms.l1),
@@ -37,15 +33,54 @@ const OBJECTIVE: [(&str, IterationValue); 3] = [
 /// A value of an iteration; NaN without one.
 type IterationValue = fn(&Iteration) -> f64;
 
-/// Plots all measures of runs, by iteration and by time.
-pub fn curves(runs: &[NamedRun]) -> impl Iterator<Item = Option<Figure>> {
-    let pairs = MEASURES.iter().flat_map(|m| BY.iter().map(move |by| (m, by)));
-    pairs.map(|(&measure, &by)| course(runs, measure, by))
+/// Plots what is not in the summary: of several runs the score by time and the objective, and the
+/// parts of the objective of the best.
+pub fn curves(runs: &[NamedRun]) -> Vec<Option<Figure>> {
+    let mut figures = Vec::new();
+    if runs.len() > 1 {
+        figures.push(scores(runs, "second", ("seconds", SECONDS)));
+        let x = Axis::new("iteration", Scale::Linear);
+        let plot = Plot::new(x, Axis::new("", Scale::Log), courses(runs, ITERATION, OBJECTIVE));
+        figures.push(Figure::draw("Objective, by iteration", &course_of(runs, OBJECTIVE), &plot));
+    }
+    figures.extend(runs.first().map(parts_of));
+    figures
 }
 
-/// Returns whether a run has iterations without noise before those with it.
-pub fn has_warm_up(run: &NamedRun) -> bool {
-    warm_up(run, BY[0].2).is_some()
+/// Plots the scores of runs on development data by iteration.
+pub fn score_curve(runs: &[NamedRun]) -> Option<Figure> {
+    scores(runs, "iteration", ("iteration", ITERATION))
+}
+
+fn scores(runs: &[NamedRun], by: &str, (label, x): (&str, IterationValue)) -> Option<Figure> {
+    let metric = match runs.iter().find_map(NamedRun::kept)?.1 {
+        DevScore::F1(_) => "F1",
+        DevScore::Accuracy(_) => "accuracy",
+    };
+    let mut curves = courses(runs, x, SCORE);
+    for (curve, run) in curves.iter_mut().zip(runs).take(told(runs.len())) {
+        let kept = run.kept().map(|(number, _)| number);
+        let kept = run.run.iterations.iter().find(|i| Some(i.number) == kept);
+        curve.best = kept.map(|i| (x(i), SCORE(i)));
+    }
+    let mut y = Axis::new(&format!("{metric}, in percent"), Scale::Linear);
+    y.range = score_range(&curves);
+    let mut note = "★ marks the iteration that was kept.".to_owned();
+    let mut shaded = Vec::new();
+    if let [run] = runs {
+        let mean = Series::new(1, Mark::Line, points(run, x, MEAN)).name("mean of 5");
+        curves[0].name = metric.to_owned();
+        curves.push(mean);
+        shaded.extend(warm_up(run, x));
+        if !shaded.is_empty() {
+            note += " Iterations without noise, before those with it, are shaded.";
+        }
+    }
+    let mut plot = Plot::new(Axis::new(label, Scale::Linear), y, curves);
+    plot.shaded = shaded;
+    let title = format!("Score on development data, by {by}");
+    let figure = Figure::draw(title, &course_of(runs, SCORE), &plot)?;
+    Some(if by == "iteration" { figure.with_legend(&plot).note(note) } else { figure })
 }
 
 fn points(run: &NamedRun, x: IterationValue, y: IterationValue) -> Vec<(f64, f64)> {
@@ -62,72 +97,33 @@ fn warm_up(run: &NamedRun, x: IterationValue) -> Option<(f64, f64)> {
     Some((x(first), x(last))).filter(|_| noise.warm_up > 0)
 }
 
-/// Returns the ranges of the warm-ups of runs along x, each of them once.
-fn warm_ups<'a>(
-    runs: impl IntoIterator<Item = &'a NamedRun>,
-    x: IterationValue,
-) -> Vec<(f64, f64)> {
-    let mut ranges: Vec<(f64, f64)> = Vec::new();
-    for range in runs.into_iter().filter_map(|run| warm_up(run, x)) {
-        if !ranges.contains(&range) {
-            ranges.push(range);
-        }
-    }
-    ranges
-}
-
-/// Plots a measure of all runs.
-fn course(
-    runs: &[NamedRun],
-    (name, scale, y): (&str, Scale, IterationValue),
-    (by, label, x_of): (&str, &str, IterationValue),
-) -> Option<Figure> {
-    let is_score = name == DEV_SCORE;
-    let told = told(runs.len());
-    let (mut series, mut description) = (Vec::new(), Vec::new());
-    for (i, run) in runs.iter().enumerate() {
-        let points = points(run, x_of, y);
-        if let (Some((_, first)), Some((_, last)), true) = (points.first(), points.last(), i < told)
-        {
-            description.push(format!("{}: from {first:.4} to {last:.4}", run.name));
-        }
-        let kept = run.kept().filter(|_| is_score).map(|(number, _)| number);
-        let kept = run.run.iterations.iter().find(|i| Some(i.number) == kept);
-        let mut curve = curve((i, runs.len()), letter, &run.name, points);
-        curve.best = kept.map(|i| (x_of(i), y(i))).filter(|_| !curve.is_rest);
+/// Returns the curves of a measure of all runs.
+fn courses(runs: &[NamedRun], x: IterationValue, y: IterationValue) -> Vec<Series> {
+    let curves = runs.iter().enumerate().map(|(i, run)| {
+        let mut curve = series((i, runs.len()), &run.name, points(run, x, y));
         curve.mark = Mark::Line;
-        series.push(curve);
-    }
-    if told < runs.len() {
-        description.push(format!("{} other runs in gray", runs.len() - told));
-    }
-    let mut y = Axis::new("", scale);
-    y.range = score_range(&series).filter(|_| is_score);
-    let mut plot = Plot::new(Axis::new(label, Scale::Linear), y, series);
-    if told == runs.len() {
-        plot.shaded = warm_ups(runs, x_of);
-    }
-    Figure::draw(format!("{name}, by {by}"), &description.join("; "), &plot)
+        if runs.len() > 1 && !curve.is_rest {
+            curve.name = format!("{} {}", letter(i), run.name);
+            curve.letter = letter(i);
+        }
+        curve
+    });
+    curves.collect()
 }
 
-/// Returns the curve of one of `count` things, by its number, with its short name if there are
-/// several.
-pub fn curve(
-    (number, count): (usize, usize),
-    short: fn(usize) -> String,
-    name: &str,
-    points: Vec<(f64, f64)>,
-) -> Series {
-    let series = Series::new(number, Mark::LineAndPoints, points);
-    let mut series = match count {
-        1 => series.name(name),
-        _ => series.name(format!("{} {name}", short(number))),
-    };
-    series.is_rest = number >= told(count);
-    if count > 1 && !series.is_rest {
-        series.letter = short(number);
+/// Describes the curves of a measure.
+fn course_of(runs: &[NamedRun], y: IterationValue) -> String {
+    let told = told(runs.len());
+    let ends = runs.iter().take(told).filter_map(|run| {
+        let points = points(run, ITERATION, y);
+        let ((_, first), (_, last)) = (points.first()?, points.last()?);
+        Some(format!("{}: from {first:.4} to {last:.4}", run.name))
+    });
+    let mut ends: Vec<String> = ends.collect();
+    if told < runs.len() {
+        ends.push(format!("{} other runs in gray", runs.len() - told));
     }
-    series
+    ends.join("; ")
 }
 
 /// Returns a range without the low scores of the first iterations of what is told apart, in which
@@ -149,19 +145,21 @@ fn score_range(series: &[Series]) -> Option<(f64, f64)> {
     is_score.then(|| ((low - pad).max(0.0), (high + pad).min(100.0)))
 }
 
-/// Plots the parts of the objective of a run.
-pub fn parts_of((i, run): (usize, &NamedRun)) -> Option<Figure> {
-    let parts = OBJECTIVE.iter().enumerate().map(|(color, &(name, value))| {
-        let mut points = points(run, BY[0].2, value);
+/// Plots the objective of a run and its parts.
+fn parts_of(run: &NamedRun) -> Option<Figure> {
+    let parts = PARTS.iter().enumerate().map(|(color, &(name, value))| {
+        let mut points = points(run, ITERATION, value);
         points.retain(|point| point.1 > 0.0);
-        Series::new(color, Mark::Line, points).letter(name).name(name)
+        Series::new(color, Mark::Line, points).name(name)
     });
     let (x, y) = (Axis::new("iteration", Scale::Linear), Axis::new("", Scale::Log));
-    let mut plot = Plot::new(x, y, parts.collect());
-    plot.shaded = warm_ups([run], BY[0].2);
+    let mut plot = Plot::new(x, y, parts.filter(|part| !part.points.is_empty()).collect());
+    plot.shaded = warm_up(run, ITERATION).into_iter().collect();
     let last = run.run.iterations.last()?;
-    let values = OBJECTIVE.map(|(name, value)| format!("{name} {:.4}", value(last)));
-    let title = format!("Loss components of {}, {}", letter(i), run.name);
+    let present = PARTS.iter().filter(|(_, value)| value(last) > 0.0);
+    let values = present.map(|(name, value)| format!("{name} {:.4}", value(last)));
+    let values: Vec<String> = values.collect();
+    let title = format!("Loss components of {}", run.name);
     Figure::draw(title, &format!("At the end: {}", values.join(", ")), &plot)
 }
 
@@ -169,40 +167,83 @@ pub fn parts_of((i, run): (usize, &NamedRun)) -> Option<Figure> {
 /// number of sentences.
 type ScoresByShare = BTreeMap<String, Vec<(f64, f64)>>;
 
-/// Plots the scores of runs by the number of training sentences; `None` if that is the same for
-/// all. Runs with the same other options are a curve; of several on the same share of the data, it
-/// goes through the mean, within the lowest and the highest.
-pub fn learning_curve(runs: &[NamedRun], settings: &Settings) -> Option<Figure> {
-    let mut curves: Vec<(String, ScoresByShare)> = Vec::new();
-    for (i, run) in runs.iter().enumerate() {
-        let Some((_, score)) = run.kept().filter(|_| run.run.pass.is_none()) else {
-            continue;
-        };
-        let name = settings.choice_besides(i, &["fraction", "seed"]);
-        let at = curves.iter().position(|(other, _)| *other == name);
-        let at = at.unwrap_or_else(|| {
-            curves.push((name, ScoresByShare::new()));
-            curves.len() - 1
+/// The scores of runs by the number of training sentences. Runs with the same other options are a
+/// curve; of several on the same share of the data, it goes through the mean, within the lowest and
+/// the highest.
+pub struct LearningCurve {
+    curves: Vec<Series>,
+    /// The standard error of the best score, in points.
+    error: f64,
+}
+
+impl LearningCurve {
+    /// Collects the scores; `None` if the number of sentences is the same for all.
+    pub fn new(runs: &[NamedRun], settings: &Settings) -> Option<Self> {
+        let mut curves: Vec<(String, ScoresByShare)> = Vec::new();
+        for (i, run) in runs.iter().enumerate() {
+            let Some((_, score)) = run.kept().filter(|_| run.run.pass.is_none()) else {
+                continue;
+            };
+            let name = settings.choice(i, &["fraction", "seed"]);
+            let at = curves.iter().position(|(other, _)| *other == name);
+            let at = at.unwrap_or_else(|| {
+                curves.push((name, ScoresByShare::new()));
+                curves.len() - 1
+            });
+            let sentences = run.run.start.data.sentences;
+            let fraction = Some(settings.value(i, "fraction")).filter(|value| !value.is_empty());
+            let share = fraction.unwrap_or_else(|| sentences.to_string());
+            let point = (sentences as f64, 100.0 * score.value());
+            curves[at].1.entry(share).or_default().push(point);
+        }
+        curves.retain(|(_, scores)| scores.len() > 1);
+        curves.truncate(TOLD);
+        let curves = curves.into_iter().enumerate().map(|(i, (name, scores))| {
+            let mut points: Vec<Point> = scores.values().map(|runs| mean_of(runs)).collect();
+            points.sort_by(|a, b| a.x.total_cmp(&b.x));
+            Series::new(i, Mark::LineAndPoints, points).name(name)
         });
-        let sentences = run.run.start.data.sentences;
-        let fraction = Some(settings.value(i, "fraction")).filter(|value| !value.is_empty());
-        let share = fraction.unwrap_or_else(|| sentences.to_string());
-        let point = (sentences as f64, 100.0 * score.value());
-        curves[at].1.entry(share).or_default().push(point);
+        let curves: Vec<Series> = curves.collect();
+        let error = runs.first().and_then(NamedRun::standard_error).unwrap_or(0.0);
+        (!curves.is_empty()).then_some(Self { curves, error: 100.0 * error })
     }
-    curves.retain(|(_, scores)| scores.len() > 1);
-    curves.truncate(TOLD);
-    let count = curves.len();
-    let series = curves.into_iter().enumerate().map(|(i, (name, scores))| {
-        let mut points: Vec<Point> = scores.values().map(|runs| mean_of(runs)).collect();
-        points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        let label = if count > 1 { name.clone() } else { String::new() };
-        Series::new(i, Mark::LineAndPoints, points).name(name).letter(label)
-    });
-    let x = Axis::new("training sentences", Scale::Linear);
-    let y = Axis::new("score, in percent", Scale::Linear);
-    let plot = Plot::new(x, y, series.collect());
-    Figure::draw("Learning curve", IN_TABLE, &plot)
+
+    /// Draws the curves.
+    pub fn figure(&self) -> Option<Figure> {
+        let x = Axis::new("training sentences", Scale::Linear);
+        let y = Axis::new("score, in percent", Scale::Linear);
+        let plot = Plot::new(x, y, self.curves.clone());
+        let note = "Scores on development data of the kept iterations. Several runs on as many \
+                    sentences: their mean, lowest and highest.";
+        let verdict = self.verdict().map_or(String::new(), |text| text + " ");
+        Some(Figure::draw("Learning curve", &verdict, &plot)?.note(verdict + note))
+    }
+
+    /// Says what the last doubling of the data of the first curve has gained, and whether more data
+    /// would help.
+    pub fn verdict(&self) -> Option<String> {
+        let [.., from, to] = &self.curves[0].points[..] else {
+            return None;
+        };
+        let doublings = (to.x / from.x.max(1.0)).log2();
+        let gain = (to.y - from.y) / doublings;
+        let more_data = match gain {
+            gain if gain > self.error => "more data would help".to_owned(),
+            _ if self.error == 0.0 => "more data may not help".to_owned(),
+            _ => format!("within ±{:.2}, too little to say that more would help", self.error),
+        };
+        let name = match &self.curves[..] {
+            [first, _, ..] => format!(" ({})", first.name),
+            _ => String::new(),
+        };
+        let [less, more] = [from, to].map(|point| count(point.x as u64));
+        (doublings > 0.1).then(|| {
+            format!(
+                "From {less} to {more} training sentences{name}, each doubling gave {gain:+.1} \
+                 points: {more_data}."
+            )
+        })
+    }
 }
 
 /// Returns the mean of points, with the lowest and the highest of several.

@@ -4,12 +4,16 @@ mod curves;
 mod run;
 mod settings;
 
-pub use curves::curve;
+pub use curves::score_curve;
 pub use run::NamedRun;
-pub use settings::{Settings, command, plain};
+pub use settings::{Settings, command, plain, values};
 
-use crate::views::{Section, TOLD, Table, count, count_of, heads, letter, or_empty, percent, told};
-use curves::{curves, has_warm_up, learning_curve, parts_of};
+use dropchain::train::DevScore;
+
+use crate::views::{
+    Rank, Section, TOLD, Table, Tile, count, count_of, distinct, heads, letter, or_empty, percent,
+};
+use curves::{LearningCurve, curves};
 
 /// Maximum number of runs in the table.
 const MAX_ROWS: usize = 200;
@@ -17,65 +21,45 @@ const MAX_ROWS: usize = 200;
 /// Shows runs, the best first.
 pub fn training(runs: &[NamedRun], settings: &Settings) -> Section {
     let mut section = Section::new("training", "Training");
-    let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
     section.table(table_of(runs, settings));
     if runs.len() > MAX_ROWS {
         section.note(format!("The best {MAX_ROWS} of {}.", count(runs.len() as u64)));
     }
-    if runs.len() > 1 {
-        section.note(
-            "Logs have no scores of single sentences. Whether two models differ significantly is \
-             tested if they are given with --gold and --model.",
-        );
-    }
-    let another = Some("another run").filter(|_| runs.len() > 1);
-    for run in runs.iter().take(TOLD) {
-        let end = run.run.end.as_ref();
-        if let Some(warning) = end.and_then(|end| end.record().warning_of_noise()) {
-            section.warning_of_noise(&run.name, &warning, another);
-        }
+    if let Some(ties) = ties(runs) {
+        section.note(format!(
+            "≈: within {ties} of ★, not told apart. Whether two models differ significantly is \
+             tested on the sentences of --gold, with --model for each."
+        ));
     }
     section.details("All settings and sizes", vec![settings.table()]);
-    if let Some(figure) = learning_curve(runs, settings) {
-        section.heading("Learning curve");
-        section.text(
-            "The score on development data of the kept iteration, by the number of training \
-             sentences. Several runs on as many: their mean, lowest and highest.",
-        );
-        section.figures([Some(figure)]);
-    }
-    show_curves(runs, &names, &mut section);
+    section.heading("Training curves");
+    let learning = LearningCurve::new(runs, settings);
+    section.figures([learning.and_then(|curve| curve.figure())].into_iter().chain(curves(runs)));
     section
 }
 
-fn show_curves(runs: &[NamedRun], names: &[&str], section: &mut Section) {
-    section.heading("Training curves");
-    section.text(
-        "Dots mark the iterations that were kept. The y-axis of scores is cropped: lower ones are \
-         drawn at its edge.",
-    );
-    if runs.len() == told(runs.len()) && runs.iter().any(has_warm_up) {
-        section.text("Iterations without noise, before those with it, are shaded.");
-    }
-    section.legend(names, letter, false);
-    section.figures(curves(runs));
-    let shown = told(runs.len());
-    let parts: Vec<_> = runs.iter().take(shown).enumerate().map(parts_of).collect();
-    if parts.iter().any(Option::is_some) {
-        section.heading("Loss components");
-        section.text("The objective is their sum. A part that is zero is not drawn.");
-        section.figures(parts);
-        if runs.len() > shown {
-            section.note(format!("Not shown for {} more.", runs.len() - shown));
+/// Returns by how much scores differ that are not told apart from the best, if some are.
+fn ties(runs: &[NamedRun]) -> Option<String> {
+    let [best, others @ ..] = runs else {
+        return None;
+    };
+    others.iter().any(|run| run.is_tie(best)).then(|| match best.standard_error() {
+        Some(error) => {
+            let units = best.run.start.data.dev_units as u64;
+            let what = match best.kept() {
+                Some((_, DevScore::Accuracy(_))) => "token",
+                _ => "span",
+            };
+            format!("±{} (the standard error on {})", percent(error), count_of(units, what))
         }
-    }
+        None => "±0".to_owned(),
+    })
 }
 
 /// Lists the runs with their results, and the settings that differ.
 fn table_of(runs: &[NamedRun], settings: &Settings) -> Table {
     let is_one = runs.len() == 1;
-    let mut head = heads("run");
-    head.extend(is_one.then(|| "trained with".to_owned()));
+    let mut head = heads(if is_one { "run, trained with" } else { "run, file" });
     head.extend(heads("kept score, mean of 5, at iteration"));
     let has_noise = is_one || runs.iter().any(|run| run.noise().is_some());
     head.extend(has_noise.then(|| "with noise".to_owned()));
@@ -85,14 +69,16 @@ fn table_of(runs: &[NamedRun], settings: &Settings) -> Table {
         None => "Runs",
         Some(_) => "Runs, the best first, and the settings that differ",
     };
-    let mut table = Table::named(caption, head);
-    let highest = runs.first().map_or(-1.0, NamedRun::rank);
+    let mut table = Table::new(caption, head);
+    table.class = "named";
     for (i, run) in runs.iter().take(MAX_ROWS).enumerate() {
         let (end, last) = (run.run.end.as_ref(), run.run.iterations.last());
         let kept = run.kept();
         let at = end.map(|end| end.best_iteration).or(kept.map(|(i, _)| i));
-        let mut cells = vec![letter(i), run.name.clone()];
-        cells.extend(is_one.then(|| or_empty(end, |end| end.regularization.clone())));
+        let mut cells = match is_one {
+            true => vec![run.name.clone(), or_empty(end, |end| end.regularization.clone())],
+            false => vec![letter(i), run.name.clone()],
+        };
         cells.push(or_empty(kept, |(_, score)| {
             let score = score.to_string().replace("accuracy", "acc.");
             score.replace(' ', "\u{a0}")
@@ -107,10 +93,30 @@ fn table_of(runs: &[NamedRun], settings: &Settings) -> Table {
         cells.push(reason.replace('_', " "));
         let different = settings.different();
         cells.extend(different.map(|name| settings.value(i, name)));
-        let row = table.row(cells);
-        row.is_best = !is_one && kept.is_some() && run.rank() == highest;
+        table.row(cells).rank = match i {
+            _ if is_one || !run.is_tie(&runs[0]) => Rank::Lower,
+            0 => Rank::Highest,
+            _ => Rank::Tied,
+        };
     }
     table
+}
+
+/// Returns the score that the best run kept.
+pub fn kept_score(runs: &[NamedRun]) -> Option<Tile> {
+    let run = runs.first()?;
+    let (iteration, score) = run.kept()?;
+    let (metric, value) = match score {
+        DevScore::F1(value) => ("F1", value),
+        DevScore::Accuracy(value) => ("accuracy", value),
+    };
+    let error = or_empty(run.standard_error(), |error| format!("± {}; ", percent(error)));
+    let name = if runs.len() > 1 { letter(0) + " " } else { String::new() } + &run.name;
+    Some(Tile {
+        name: format!("Kept {metric} on development data"),
+        value: percent(value),
+        note: format!("{error}{name}, iteration {iteration} of {}", run.iterations()),
+    })
 }
 
 /// Says what became of runs, the best first.
@@ -120,46 +126,48 @@ pub fn verdicts(runs: &[NamedRun], settings: &Settings) -> Vec<String> {
     };
     if runs.len() == 1 {
         let score = best.best().map(|text| format!("Kept: {text}."));
-        return [Some(best.verdict()), score, noise(runs)].into_iter().flatten().collect();
+        return [Some(best.verdict()), score].into_iter().flatten().chain(noise(runs)).collect();
     }
     let mut verdicts = Vec::new();
     if let Some(text) = best.best() {
-        let choice = Some(settings.choice(0)).filter(|choice| !choice.is_empty());
+        let choice = Some(settings.choice(0, &[])).filter(|choice| !choice.is_empty());
         let choice = choice.map_or(String::new(), |choice| format!(" ({choice})"));
         let all = count_of(runs.len() as u64, "run");
-        verdicts.push(format!("The best of {all} is A, {}{choice}: {text}.", best.name));
-        let mut scored = runs.iter().filter(|run| run.kept().is_some());
-        if let Some((_, worst)) = scored.next_back().and_then(NamedRun::kept) {
-            let worst = percent(worst.value());
-            verdicts.push(format!("The lowest kept score of a run is {worst}."));
-        }
+        let tied = runs[1..].iter().filter(|run| run.is_tie(best)).count();
+        verdicts.push(match ties(runs) {
+            None => format!("The best of {all} is A, {}{choice}: {text}.", best.name),
+            Some(range) => format!(
+                "{} of {all} are not told apart: they are within {range} of A, {}{choice}: {text}.",
+                tied + 1,
+                best.name
+            ),
+        });
     }
-    if runs.len() <= TOLD {
-        verdicts.extend(runs.iter().map(NamedRun::verdict));
-    } else {
-        verdicts.push(endings(runs));
-    }
+    let learning = LearningCurve::new(runs, settings);
+    verdicts.extend(learning.and_then(|curve| curve.verdict()));
+    verdicts.push(endings(runs));
     verdicts.extend(noise(runs));
     verdicts
 }
 
-/// Says whether the weights that were kept have seen noise, if they were to.
-fn noise(runs: &[NamedRun]) -> Option<String> {
-    let noisy: Vec<&NamedRun> = runs.iter().filter(|run| run.noise().is_some()).collect();
-    let without = noisy.iter().filter(|run| run.noise().is_some_and(|noise| !noise.is_any()));
-    let names: Vec<&str> = without.map(|run| run.name.as_str()).collect();
-    if noisy.is_empty() {
-        return None;
+/// Says which kept weights have not seen the noise that they were to see, or that all have.
+fn noise(runs: &[NamedRun]) -> Vec<String> {
+    let warnings = runs.iter().filter_map(|run| {
+        let warning = run.run.end.as_ref()?.record().warning_of_noise()?;
+        Some(no_effect_of_noise(&run.name, &warning, runs.len()))
+    });
+    let warnings = distinct(warnings.collect(), TOLD);
+    let is_any = runs.iter().any(|run| run.noise().is_some());
+    match warnings.is_empty() && is_any {
+        true => vec!["The weights that were kept have seen noise.".to_owned()],
+        false => warnings,
     }
-    Some(match names.len() {
-        0 => "The weights that were kept have seen noise.".to_owned(),
-        count => format!(
-            "Of {} with noise, {count} kept weights that have not seen it: {}{}.",
-            count_of(noisy.len() as u64, "run"),
-            names[..told(count)].join(", "),
-            if count > TOLD { ", …" } else { "" }
-        ),
-    })
+}
+
+/// Says what it means that a model, one of `count`, has not seen the noise that was asked for.
+pub fn no_effect_of_noise(name: &str, warning: &str, count: usize) -> String {
+    let other = ". What differs from others is not the effect of its noise";
+    format!("{name}: {warning}{}.", if count > 1 { other } else { "" })
 }
 
 /// Counts how runs ended.

@@ -35,6 +35,20 @@ impl NamedRun {
         self.kept().map_or(-1.0, |(_, score)| score.value())
     }
 
+    /// Returns the standard error of the kept score, a fraction, as a proportion of the spans or
+    /// tokens of the development data; `None` if their number is not known.
+    pub fn standard_error(&self) -> Option<f64> {
+        let (units, value) = (self.run.start.data.dev_units, self.kept()?.1.value());
+        (units > 0).then(|| (value * (1.0 - value) / units as f64).max(0.0).sqrt())
+    }
+
+    /// Returns whether the kept score is not told apart from that of the best run: it lies within a
+    /// standard error of it.
+    pub fn is_tie(&self, best: &Self) -> bool {
+        let error = best.standard_error().unwrap_or(0.0);
+        self.kept().is_some() && self.rank() >= best.rank() - error
+    }
+
     /// Returns the number of iterations.
     pub fn iterations(&self) -> usize {
         self.run.iterations.last().map_or(0, |last| last.number)

@@ -8,9 +8,6 @@ use crate::views::{Table, heads, or_empty};
 /// Measures of the data that may explain a difference between runs.
 const TOLD_MEASURES: [&str; 3] = ["sentences", "files", "version"];
 
-/// Settings that identify the data of a run rather than how it was trained.
-const DATA: [&str; 2] = ["estimated-memory", "config.command"];
-
 /// The settings of runs by name, in the order of the first log that has them.
 pub struct Settings {
     all: Vec<Map<String, Value>>,
@@ -47,13 +44,9 @@ impl Settings {
         or_empty(self.all[run].get(name), plain)
     }
 
-    /// Returns the options of a run that differ from those of others, with their values.
-    pub fn choice(&self, run: usize) -> String {
-        self.choice_besides(run, &[])
-    }
-
-    /// Returns the options of a run that differ from those of others, but for some.
-    pub fn choice_besides(&self, run: usize, others: &[&str]) -> String {
+    /// Returns the options of a run that differ from those of others, but for some, with their
+    /// values.
+    pub fn choice(&self, run: usize, others: &[&str]) -> String {
         let is_told = |name: &&String| is_option(name) && !others.contains(&name.as_str());
         let options = self.different.iter().filter(is_told);
         let options = options.map(|name| (name, self.value(run, name)));
@@ -81,7 +74,8 @@ impl Settings {
 /// Returns whether a setting is an option that may explain a difference, not a measure of the data.
 fn is_option(name: &str) -> bool {
     const MEASURES: &str = "sentences tokens total-weight partial-tokens unlabeled-sentences \
-        dev-sentences reading labels attributes collapsed-attributes weights active-per-token \
+        dev-sentences dev-units \
+        reading labels attributes collapsed-attributes weights active-per-token \
         collapsed-active-per-token estimated-memory version files threads";
     !MEASURES.split_whitespace().any(|measure| measure == name)
 }
@@ -100,17 +94,12 @@ fn settings_of(run: &NamedRun) -> Map<String, Value> {
     }
     let fields = header.as_object().into_iter().chain(start.as_object()).flatten();
     for (name, value) in fields {
-        match (name.as_str(), value) {
-            ("parameters", _) => {}
-            ("config", Value::Object(fields)) => {
-                for (name, value) in fields.iter().filter(|(name, _)| *name != "options") {
-                    flatten(&format!("config.{name}"), value, &mut settings);
-                }
-            }
+        match name.as_str() {
+            "parameters" | "config" => {}
             _ => flatten(name, value, &mut settings),
         }
     }
-    settings.retain(|name, _| !DATA.contains(&name.as_str()));
+    settings.remove("estimated-memory");
     settings
 }
 
@@ -148,7 +137,8 @@ pub fn command(config: &Value) -> Option<String> {
     Some(command)
 }
 
-fn values(value: &Value) -> &[Value] {
+/// Returns the values of an option that may be given several times.
+pub fn values(value: &Value) -> &[Value] {
     match value {
         Value::Array(values) => values,
         value => std::slice::from_ref(value),

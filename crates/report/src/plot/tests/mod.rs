@@ -88,9 +88,8 @@ fn the_values_of_points_are_in_titles() {
     for title in [
         "<title>run &lt;1&gt;: x 1, &lt;y&gt; 70.21</title>",
         "<title>run &lt;1&gt;: x 2, &lt;y&gt; 71, n = 3</title>",
-        "<title>run &lt;1&gt;: from &lt;y&gt; 70.21 to &lt;y&gt; 71</title>",
         "class=\"mark hollow\"",
-        "data-x=\"60 406 ",
+        "data-x=\"60 371 ",
     ] {
         assert!(svg.contains(title), "{title}: {svg}");
     }
@@ -107,11 +106,34 @@ fn what_is_not_told_apart_is_below_the_others() {
 }
 
 #[test]
-fn letters_at_the_edge_are_within_the_plot() {
-    let svg = plot(Scale::Linear, Mark::Line, &[(1.0, 2.0)]);
-    let mut long = plot(Scale::Linear, Mark::Line, &[(0.0, 1.0), (1.0, 2.0), (1.1, 2.0)]);
-    long.series[0].letter = "−log-likelihood".to_owned();
-    assert!(!svg.svg().unwrap().contains("letter end"));
-    long.series[0].points.remove(0);
-    assert!(long.svg().unwrap().contains("letter end"));
+fn letters_stand_apart_right_of_the_plot() {
+    let mut plot = plot(Scale::Linear, Mark::Line, &[(0.0, 1.0), (1.0, 2.0)]);
+    plot.series = vec![plot.series[0].clone(); 4];
+    let svg = plot.svg().unwrap();
+    let places = svg.split("class=\"letter\" x=\"").skip(1).map(|text| {
+        let (x, rest) = text.split_once("\" y=\"").unwrap();
+        (x.parse().unwrap(), rest.split('"').next().unwrap().parse().unwrap())
+    });
+    let places: Vec<(f64, f64)> = places.collect();
+    assert_eq!(places.len(), 4);
+    assert!(places.windows(2).all(|pair| pair[1].1 - pair[0].1 > 12.0), "{places:?}");
+    let ends = svg.split("data-x=\"60 ").nth(1).unwrap().split(' ').next().unwrap();
+    assert!(places.iter().all(|place| place.0 > ends.parse().unwrap()), "{ends} {places:?}");
+}
+
+#[test]
+fn what_lies_below_the_axis_is_not_drawn_and_said() {
+    let mut plot =
+        plot(Scale::Linear, Mark::Line, &[(0.0, 0.0), (1.0, 20.0), (2.0, 60.0), (3.0, 80.0)]);
+    let line = |svg: &str| {
+        let line = svg.split("class=\"line dashed\" d=\"").nth(1).unwrap();
+        line.split('"').next().unwrap().to_owned()
+    };
+    assert!(!plot.svg().unwrap().contains("axis cut"));
+    plot.y.range = Some((50.0, 90.0));
+    let svg = plot.svg().unwrap();
+    assert!(svg.contains(">axis cut: values go down to 0</text>"), "{svg}");
+    let line = line(&svg);
+    assert_eq!(line.matches('L').count(), 2, "{line}");
+    assert!(line.split(' ').nth(1).unwrap().starts_with("208.0"), "{line}");
 }
