@@ -82,8 +82,7 @@ mod tests {
             numbers.resize(length);
             assert_eq!(numbers.len(), length);
             assert_eq!(numbers.as_ptr().align_offset(LINE), 0);
-            let kept = numbers.iter().take(before);
-            assert!(kept.enumerate().all(|(i, &x)| x == i as f64));
+            assert!(numbers.iter().take(before).enumerate().all(|(i, &x)| x == i as f64));
             assert!(numbers.iter().skip(before).all(|&x| x == 0.0));
             numbers.iter_mut().enumerate().for_each(|(i, x)| *x = i as f64);
             assert_eq!(numbers.clone()[..], numbers[..]);

@@ -121,8 +121,7 @@ mod tests {
         let whole = sum(&terms, bound);
         assert_eq!(sum(terms.iter().rev(), bound).to_bits(), whole.to_bits());
         for parts in [2, 3, 7, 1000] {
-            let partial = terms.chunks(terms.len() / parts);
-            let total: f64 = partial.map(|part| sum(part, bound)).sum();
+            let total: f64 = terms.chunks(terms.len() / parts).map(|part| sum(part, bound)).sum();
             assert_eq!(total.to_bits(), whole.to_bits(), "{parts} parts");
         }
         let plain: f64 = terms.iter().sum();
@@ -176,8 +175,7 @@ mod tests {
             let part = total(part).to_words();
             words.iter_mut().zip(part).for_each(|(x, y)| *x += y);
         }
-        let from_parts = FixedPointSum::from_words(words);
-        assert_eq!(from_parts.value().to_bits(), whole.value().to_bits());
+        assert_eq!(FixedPointSum::from_words(words).value().to_bits(), whole.value().to_bits());
         let plain: f64 = terms.iter().map(|x| 1e6 * x).sum();
         assert!((whole.value() - plain).abs() < 1e-6);
         assert!(whole.value() != 0.0);

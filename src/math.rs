@@ -7,8 +7,7 @@
 pub fn log_sum_exp(values: &[f64]) -> f64 {
     let peak = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if peak.is_infinite() {
-        let nan = values.iter().copied().find(|x| x.is_nan());
-        return nan.unwrap_or(peak);
+        return values.iter().copied().find(|x| x.is_nan()).unwrap_or(peak);
     }
     let sum: f64 = values.iter().map(|x| (x - peak).exp()).sum();
     peak + sum.ln()

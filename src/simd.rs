@@ -107,8 +107,7 @@ impl InstructionSet {
     #[inline]
     pub fn selected() -> Self {
         let number = SELECTED.load(Ordering::Relaxed);
-        let known = Self::ALL.into_iter().find(|set| *set as u8 + 1 == number);
-        known.unwrap_or_else(|| {
+        Self::ALL.into_iter().find(|set| *set as u8 + 1 == number).unwrap_or_else(|| {
             Self::of_processor().select();
             Self::of_processor()
         })

@@ -186,8 +186,7 @@ impl PyCrfTrainer {
         group: i32,
         places: [Place<'_>; 2],
     ) -> PyResult<()> {
-        let tokens = Tokens::of(items, &self.reader);
-        let tokens = tokens.map_err(|e| at(items.py(), places[0], e))?;
+        let tokens = Tokens::of(items, &self.reader).map_err(|e| at(items.py(), places[0], e))?;
         let labels = match labels.try_iter() {
             Ok(labels) => labels.enumerate(),
             Err(_) => return Err(no_labels(labels, places[1], "labels", "a list of strings")),

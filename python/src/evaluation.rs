@@ -187,8 +187,7 @@ pub fn compare<'py>(
         }
     }
     let pool = threads::pool(inputs::count("threads", threads, 1)?).map_err(exception)?;
-    let report = py.detach(|| pool.install(|| bootstrap.run(samples, seed)));
-    let report = report.map_err(exception)?;
+    let report = py.detach(|| pool.install(|| bootstrap.run(samples, seed))).map_err(exception)?;
     let class = Class::of(py, "Difference")?;
     let difference = |found: Difference| {
         let Difference { scores: [a, b], difference, interval, p_value } = found;
@@ -219,8 +218,7 @@ pub fn spans<'py>(labels: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>
 
 /// Returns the columns that the labels of a corpus join, if they join several.
 fn joined(gold: &Bound<'_, PyAny>) -> Option<JoinedColumns> {
-    let corpus = gold.cast::<PyCorpus>().ok()?;
-    corpus.get().0.first()?.schema().joined().cloned()
+    gold.cast::<PyCorpus>().ok()?.get().0.first()?.schema().joined().cloned()
 }
 
 /// Reads the labels of a corpus, or of each sentence: one known label for each token.

@@ -51,8 +51,8 @@ impl SentenceReader {
     ///
     /// `ValueError` if a name occurs twice or is empty.
     pub fn new(columns: Option<Vec<String>>) -> PyResult<Self> {
-        let schema = columns.map(|names| Schema::new(names, None));
-        let schema = schema.transpose().map_err(exception)?;
+        let schema =
+            columns.map(|names| Schema::new(names, None)).transpose().map_err(exception)?;
         Ok(Self::with_schema(schema.map(Arc::new)))
     }
 
@@ -288,8 +288,7 @@ pub fn label(value: &Bound<'_, PyAny>) -> PyResult<TokenLabel> {
 /// Returns the labels if all are known.
 pub fn known(labels: &[TokenLabel]) -> Option<Vec<&str>> {
     let name = |label: &'_ TokenLabel| matches!(label, TokenLabel::Known(_));
-    let all = labels.iter().all(name);
-    all.then(|| labels.iter().map(|label| label.labels()[0].as_str()).collect())
+    labels.iter().all(name).then(|| labels.iter().map(|label| label.labels()[0].as_str()).collect())
 }
 
 /// Converts a count that a caller may omit.

@@ -56,10 +56,7 @@ impl ItemReader {
     /// The exception for something of the wrong type.
     pub fn wrong_type(&self, value: &Bound<'_, PyAny>, what: &str, expected: &str) -> PyErr {
         let fault = found(value, what, expected);
-        match self.type_errors {
-            true => type_error(value.py(), &fault),
-            false => fault,
-        }
+        if self.type_errors { type_error(value.py(), &fault) } else { fault }
     }
 
     /// Returns the text of a string, or of bytes in UTF-8.
@@ -245,8 +242,7 @@ impl<'py, T: FromPyObjectOwned<'py>> FromPyObject<'_, 'py> for Items<T> {
         if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
             return Err(PyTypeError::new_err("found a string; expected a list"));
         }
-        let items = value.try_iter()?;
-        let items = items.map(|item| item?.extract().map_err(Into::into));
+        let items = value.try_iter()?.map(|item| item?.extract().map_err(Into::into));
         items.collect::<PyResult<_>>().map(Self)
     }
 }
@@ -283,9 +279,7 @@ pub fn strings(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<String>> {
     if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
         return Err(found(value, what, expected));
     }
-    let Ok(items) = value.try_iter() else {
-        return Err(found(value, what, expected));
-    };
+    let Ok(items) = value.try_iter() else { return Err(found(value, what, expected)) };
     let string = |(i, item): (usize, PyResult<Bound<'_, PyAny>>)| {
         let item = item?;
         let Ok(text) = item.cast::<PyString>() else {

@@ -39,9 +39,7 @@ impl<E> Job<'_, E> {
     pub fn send(&self, event: E) -> ControlFlow<()> {
         let channel = self.channel.lock().unwrap_or_else(PoisonError::into_inner);
         let (events, replies) = &*channel;
-        let sent = events.send(event).ok();
-        let reply = sent.and_then(|()| replies.recv().ok());
-        reply.unwrap_or(ControlFlow::Break(()))
+        events.send(event).ok().and_then(|()| replies.recv().ok()).unwrap_or(ControlFlow::Break(()))
     }
 }
 

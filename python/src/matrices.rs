@@ -23,8 +23,7 @@ impl<'py> Matrix<'py> {
     ///
     /// `ValueError` if the values are no numbers.
     pub fn of(value: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
-        let features = value.py().import("dropchain._features")?;
-        let rows = features.call_method1("rows", (value,))?;
+        let rows = value.py().import("dropchain._features")?.call_method1("rows", (value,))?;
         if rows.is_none() {
             return Ok(None);
         }

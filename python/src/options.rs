@@ -16,8 +16,7 @@ use crate::error::exception;
 /// Those of [`given_options`]; `ValueError` for a value that an option does not have, or an option
 /// of another algorithm.
 pub fn train_options(named: &Bound<'_, PyDict>, base: TrainOptions) -> PyResult<AnyOptions> {
-    let parsed = parse(&given_options(named)?).map_err(exception)?;
-    parsed.over(base).map_err(exception)
+    parse(&given_options(named)?).map_err(exception)?.over(base).map_err(exception)
 }
 
 /// Returns the options that are given and not None, with their values as on the command line.

@@ -14,15 +14,13 @@ use crate::error::exception;
 ///
 /// None of objects of the package.
 pub fn shown<'py>(function: &str, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let module = object.py().import("dropchain._views")?;
-    module.call_method1(function, (object,))
+    object.py().import("dropchain._views")?.call_method1(function, (object,))
 }
 
 /// Draws a figure that is described in JSON, as an SVG file; None if there is nothing to draw.
 #[pyfunction]
 pub fn draw(description: &str) -> PyResult<Option<String>> {
-    let sheet = Sheet::parse(description).map_err(exception)?;
-    Ok(sheet.svg())
+    Ok(Sheet::parse(description).map_err(exception)?.svg())
 }
 
 /// Returns the style sheet of plots, which has the colors of pages.

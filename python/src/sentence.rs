@@ -113,8 +113,7 @@ impl PySentence {
     #[getter]
     fn columns(&self) -> Vec<&str> {
         let schema = self.0.schema();
-        let names = schema.names().iter().enumerate();
-        let columns = names.filter(|(i, _)| Some(*i) != schema.label());
+        let columns = schema.names().iter().enumerate().filter(|(i, _)| Some(*i) != schema.label());
         columns.map(|(_, name)| name.as_str()).collect()
     }
 
@@ -122,8 +121,7 @@ impl PySentence {
     ///
     /// Raises KeyError if there is no such column.
     fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
-        let found = self.0.schema().position(name);
-        let column = found.ok_or_else(|| {
+        let column = self.0.schema().position(name).ok_or_else(|| {
             let columns = self.0.schema().list();
             PyKeyError::new_err(format!("no column '{name}'; the columns are {columns}"))
         })?;
@@ -133,9 +131,7 @@ impl PySentence {
     /// The ready-made features of each token: a dict of values. None if there are columns instead.
     #[getter]
     fn features<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyDict>>>> {
-        let Some(attributes) = &self.0.attributes else {
-            return Ok(None);
-        };
+        let Some(attributes) = &self.0.attributes else { return Ok(None) };
         let token = |t| {
             let dict = PyDict::new(py);
             for (name, value) in attributes.token(t) {

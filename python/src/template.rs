@@ -167,8 +167,7 @@ impl PyTemplate {
     /// The columns that the template reads: names, or indices.
     #[getter]
     fn columns(&self) -> Vec<String> {
-        let columns = self.inner.columns().into_iter();
-        let names = columns.map(|column| match column {
+        let names = self.inner.columns().into_iter().map(|column| match column {
             ColumnRef::Word => "word".to_owned(),
             ColumnRef::Name(name) => name,
             ColumnRef::Number(number) => number.to_string(),
@@ -233,10 +232,8 @@ impl PyTemplate {
         };
         let mut paths = self.paths.clone();
         paths.extend(files.iter().map(Path::to_owned));
-        let attached = py.detach(|| {
-            let knowledge = Knowledge::read(&files, &options, &mut |_| ())?;
-            knowledge.attach(&self.inner)
-        });
+        let attached =
+            py.detach(|| Knowledge::read(&files, &options, &mut |_| ())?.attach(&self.inner));
         Ok(Self { inner: attached.map_err(exception)?, paths, name: self.name.clone() })
     }
 

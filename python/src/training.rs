@@ -328,8 +328,7 @@ pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<
 
 /// Returns the warnings in what is said of the reading of training data.
 pub fn warnings(reading: &[String]) -> impl Iterator<Item = String> + '_ {
-    let warnings = reading.iter().filter_map(|line| line.strip_prefix("warning: "));
-    warnings.map(str::to_owned)
+    reading.iter().filter_map(|line| line.strip_prefix("warning: ")).map(str::to_owned)
 }
 
 /// Returns the result of training as a dict; without a model, raises the exception that ended it.
@@ -417,9 +416,7 @@ pub fn check_unlabeled(options: &AnyOptions, has_unlabeled: bool) -> PyResult<()
 }
 
 fn checkpoints(arguments: &Arguments<'_>) -> PyResult<Option<Checkpoints>> {
-    let Some(path) = &arguments.checkpoint else {
-        return Ok(None);
-    };
+    let Some(path) = &arguments.checkpoint else { return Ok(None) };
     let mut checkpoints = Checkpoints::new(path);
     let name = "checkpoint_every";
     if let Some(count) = inputs::count(name, arguments.checkpoint_iterations, 1)? {
@@ -431,10 +428,7 @@ fn checkpoints(arguments: &Arguments<'_>) -> PyResult<Option<Checkpoints>> {
         })?;
         checkpoints = checkpoints.every(CheckpointInterval::Time(time));
     }
-    Ok(Some(match arguments.resume {
-        true => checkpoints.resume(),
-        false => checkpoints,
-    }))
+    Ok(Some(if arguments.resume { checkpoints.resume() } else { checkpoints }))
 }
 
 /// Calls the observer with the kind of an event and its content. It returns False to end training.
@@ -526,14 +520,12 @@ impl Record {
     /// Adds what happened to the result, of the model that it has: `is_first_pass` says which.
     fn add_to(&self, result: &Bound<'_, PyDict>, is_first_pass: bool, end: &End) -> PyResult<()> {
         let py = result.py();
-        let first = self.first_pass.as_ref().filter(|_| is_first_pass);
-        let course = first.unwrap_or(&self.course);
+        let course = self.first_pass.as_ref().filter(|_| is_first_pass).unwrap_or(&self.course);
         let start = course.start.as_ref();
         let start =
             start.map_or_else(|| Ok(PyDict::new(py).into_any()), |start| start_fields(py, start));
         result.set_item("start", start?)?;
-        let history = course.history.iter();
-        let history = history.map(|iteration| iteration_fields(py, iteration));
+        let history = course.history.iter().map(|iteration| iteration_fields(py, iteration));
         result.set_item("history", history.collect::<PyResult<Vec<_>>>()?)?;
         result.set_item("messages", &self.messages)?;
         result.set_item("log", course.log(end)?)?;

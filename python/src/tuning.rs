@@ -107,8 +107,7 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
     let settings = settings_of(&[]).map_err(exception)?;
     bases.models().check(&settings).map_err(exception)?;
     let configurations = configurations(&arguments, &settings_of)?;
-    let checkpoint = given.checkpoint.as_ref();
-    let checkpoint = checkpoint.map(|path| Checkpoint::open(path, given.resume));
+    let checkpoint = given.checkpoint.as_ref().map(|path| Checkpoint::open(path, given.resume));
     let threads = inputs::count("threads", given.threads, 1)?;
     let pool = threads::pool(threads).map_err(exception)?;
     let templates = match arguments.templates.is_empty() {
@@ -175,8 +174,8 @@ fn configurations(
 ) -> PyResult<Vec<Configuration>> {
     let Space { values, trials, only_defaults, seed } = &arguments.space;
     let axes = values.iter().map(|(name, text)| {
-        let axis = text.parse::<Axis>();
-        let axis = axis.map_err(|e| PyValueError::new_err(format!("{name}: {e}")))?;
+        let axis =
+            text.parse::<Axis>().map_err(|e| PyValueError::new_err(format!("{name}: {e}")))?;
         Ok((name.as_str(), axis))
     });
     let axes = axes.collect::<PyResult<Vec<_>>>()?;

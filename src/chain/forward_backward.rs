@@ -153,8 +153,7 @@ fn independent(lattice: &mut Lattice) {
     let (labels, stride) = (lattice.shape.labels, lattice.shape.stride);
     lattice.mode = Mode::Scaled;
     exponentiate_rows(&mut lattice.psi, labels);
-    let rows = lattice.psi.chunks_exact(stride);
-    let rows = rows.zip(lattice.alpha.chunks_exact_mut(stride));
+    let rows = lattice.psi.chunks_exact(stride).zip(lattice.alpha.chunks_exact_mut(stride));
     for ((psi, alpha), scale) in rows.zip(&mut lattice.scale) {
         *scale = lane_sum::<4>(psi);
         let factor = 1.0 / *scale;

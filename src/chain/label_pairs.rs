@@ -287,8 +287,7 @@ impl Kernel for AddGroup<'_> {
         for a in 0..self.pairs.labels {
             let x = self.x.of(a);
             let range = lists.range(a);
-            let pairs = lists.others[range.clone()].iter();
-            for (&b, sum) in pairs.zip(&mut self.sums[range]) {
+            for (&b, sum) in lists.others[range.clone()].iter().zip(&mut self.sums[range]) {
                 *sum += dot(x, self.y.of(b as usize));
             }
         }

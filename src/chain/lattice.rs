@@ -339,9 +339,7 @@ impl EdgeSums {
 
     /// Adds the products of pending tokens.
     fn add_pending(&mut self, transitions: &Transitions) {
-        let Some(pairs) = transitions.pairs().filter(|_| self.tokens > 0) else {
-            return;
-        };
+        let Some(pairs) = transitions.pairs().filter(|_| self.tokens > 0) else { return };
         let [alpha, v] = &mut self.groups;
         pairs.add_group(alpha, v, &mut self.products);
         alpha.zero();

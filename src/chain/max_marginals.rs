@@ -71,8 +71,7 @@ impl MaxMarginals {
 
     /// Fills β, from the last token to the first.
     fn backward(&mut self, edge: Option<&[f64]>) {
-        let tokens = (1..self.viterbi.tokens).rev();
-        for t in tokens.take_while(|_| !self.viterbi.interrupt.is_set()) {
+        for t in (1..self.viterbi.tokens).rev().take_while(|_| !self.viterbi.interrupt.is_set()) {
             for b in 0..self.viterbi.labels {
                 let best = argmax(self.successor_scores(edge, t, b)).1;
                 self.beta[(t - 1) * self.viterbi.stride + b] = best;

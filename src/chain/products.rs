@@ -366,8 +366,7 @@ impl<X: LeftFactor> Product<'_, X> {
     fn tile<T: Tile>(&mut self, row: usize, columns: Range<usize>) -> usize {
         let rows = &mut self.out[row * self.stride..];
         let mut sums = T::load(rows, self.stride, columns.start);
-        let factors = self.x.factors(row, T::ROWS);
-        for (x, y) in factors.zip(self.y.chunks_exact(self.stride)) {
+        for (x, y) in self.x.factors(row, T::ROWS).zip(self.y.chunks_exact(self.stride)) {
             sums = sums.add(&x, &y[columns.clone()]);
         }
         sums.store(rows, self.stride, columns.start);

@@ -113,8 +113,7 @@ impl Transitions {
     pub fn from_weights(weights: &LabelWeights, order: Order) -> Self {
         let labels = weights.start.len();
         let stride = padded(labels);
-        let pairs = weights.transitions.iter().enumerate();
-        let pairs = pairs.filter(|(_, w)| **w != 0.0);
+        let pairs = weights.transitions.iter().enumerate().filter(|(_, w)| **w != 0.0);
         let position = |(i, _)| (i / labels * stride + i % labels) as u32;
         let positions = Self::is_sparse(labels, order, pairs.clone().count())
             .then(|| pairs.map(position).collect::<Vec<_>>());
@@ -148,9 +147,7 @@ impl Transitions {
         }
         let (labels, stride) = (self.labels, self.stride());
         assert!(trans.is_empty() || trans.len() == labels * labels, "transitions are [K][K]");
-        let Some(pairs) = &mut self.pairs else {
-            return self.set_matrices(trans);
-        };
+        let Some(pairs) = &mut self.pairs else { return self.set_matrices(trans) };
         let score = |&position: &u32| {
             let (a, b) = (position as usize / stride, position as usize % stride);
             trans.get(a * labels + b).copied().unwrap_or(0.0)
@@ -188,8 +185,7 @@ impl Transitions {
     fn set_matrices(&mut self, trans: &[f64]) {
         self.shift = trans.iter().copied().reduce(f64::max).unwrap_or(0.0);
         let (labels, stride) = (self.labels, self.stride());
-        let matrices = self.matrices.take();
-        let mut matrices = matrices.unwrap_or_else(|| Matrices::new(labels));
+        let mut matrices = self.matrices.take().unwrap_or_else(|| Matrices::new(labels));
         let rows = matrices.scores.chunks_exact_mut(stride);
         match trans.is_empty() {
             true => rows.for_each(|row| row.fill(0.0)),
@@ -227,8 +223,7 @@ impl Transitions {
 
     /// Returns the scores of label pairs, `[P]` if only some pairs have scores, else `[K][S]`.
     pub fn pair_scores(&self) -> &[f64] {
-        let pairs = self.pairs.as_ref();
-        pairs.map_or_else(|| self.scores(), LabelPairs::scores)
+        self.pairs.as_ref().map_or_else(|| self.scores(), LabelPairs::scores)
     }
 
     /// Returns the scores of label pairs, like [`pair_scores`](Self::pair_scores), of first labels
@@ -239,8 +234,7 @@ impl Transitions {
 
     /// Returns the potentials of label pairs, `[P]` if only some pairs have scores, else `[K][S]`.
     pub fn pair_potentials(&self) -> &[f64] {
-        let pairs = self.pairs.as_ref();
-        pairs.map_or_else(|| self.potentials(), LabelPairs::potentials)
+        self.pairs.as_ref().map_or_else(|| self.potentials(), LabelPairs::potentials)
     }
 
     /// Returns the index of a pair of labels in arrays over label pairs; `None` if it is not among

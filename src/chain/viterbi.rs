@@ -323,8 +323,7 @@ impl Viterbi {
             let (done, rest) = self.delta.split_at_mut(t * self.stride);
             let before = &done[(t - 1) * self.stride..][..self.labels];
             lead(before, &mut leaders);
-            let row = rest[..self.labels].iter_mut();
-            for (b, score) in row.enumerate() {
+            for (b, score) in rest[..self.labels].iter_mut().enumerate() {
                 *score += best_before(pairs, before, &leaders, b);
             }
         }
@@ -367,6 +366,5 @@ fn best_before(pairs: &LabelPairs, before: &[f64], leaders: &[u32], b: usize) ->
             return if x > best { x } else { best };
         }
     }
-    let rest = (0..before.len() as u32).filter(has_no_pair);
-    rest.fold(best, |best, a| best.max(before[a as usize]))
+    (0..before.len() as u32).filter(has_no_pair).fold(best, |best, a| best.max(before[a as usize]))
 }

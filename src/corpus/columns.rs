@@ -22,10 +22,7 @@ pub(super) const OUTSIDE: &str = "O";
 
 /// Splits a line into cells: at single tabs if it has one, else at runs of blanks.
 pub fn split_cells(line: &str) -> Vec<&str> {
-    match line.contains('\t') {
-        true => line.split('\t').collect(),
-        false => split_blanks(line).collect(),
-    }
+    if line.contains('\t') { line.split('\t').collect() } else { split_blanks(line).collect() }
 }
 
 /// Splits a row into cells: at the separator of CSV if there is one, else at tabs or blanks.
@@ -44,8 +41,7 @@ pub(super) fn split_blanks(line: &str) -> impl Iterator<Item = &str> {
 /// The index of the column `name`: a column name, else an index, from 0 or, if negative, from the
 /// end.
 pub(super) fn find_column<S: AsRef<str>>(names: &[S], name: &str) -> Option<usize> {
-    let by_name = names.iter().position(|n| n.as_ref() == name);
-    by_name.or_else(|| {
+    names.iter().position(|n| n.as_ref() == name).or_else(|| {
         let index: i64 = name.parse().ok()?;
         let width = i64::try_from(names.len()).ok()?;
         let position = if index < 0 { width.checked_add(index)? } else { index };

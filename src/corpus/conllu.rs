@@ -387,8 +387,7 @@ mod tests {
         let row = row("1");
         let text = format!("# newdoc id = 1\n{row}\n{row}\n# newdoc\n{row}\n# newdocs\n{row}");
         let read = sentences(&text, &conllu()).unwrap();
-        let lengths = DocumentRule::Auto.documents(&read).into_iter().map(|d| d.len());
-        assert!(lengths.eq([2, 2]));
+        assert!(DocumentRule::Auto.documents(&read).into_iter().map(|d| d.len()).eq([2, 2]));
     }
 
     #[test]

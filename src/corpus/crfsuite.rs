@@ -120,9 +120,7 @@ impl CrfsuiteParser {
 
     /// Ends the current sentence, if there is one.
     fn end_sentence(&mut self, ready: &mut VecDeque<Sentence>) -> Result<()> {
-        let Some((mut sentence, mut attributes)) = self.current.take() else {
-            return Ok(());
-        };
+        let Some((mut sentence, mut attributes)) = self.current.take() else { return Ok(()) };
         if sentence.is_empty() {
             let message = "the weight stands alone; expected the tokens of its sentence after it, \
                            without a blank line";

@@ -131,8 +131,7 @@ fn column_keys(
             && !RESERVED_KEYS.contains(&name.as_str())
             && serde_json::from_str::<Vec<String>>(value.get()).is_ok_and(|c| c.len() == tokens)
     };
-    let others = object.members.iter().filter(is_column);
-    let others = others.map(|(name, _)| name.clone());
+    let others = object.members.iter().filter(is_column).map(|(name, _)| name.clone());
     ["tokens".to_owned()].into_iter().chain(others).collect()
 }
 
@@ -165,9 +164,7 @@ pub(super) fn partial_labels(
     key: &str,
     tokens: usize,
 ) -> Result<Vec<TokenLabel>> {
-    let Some(value) = value else {
-        return column(line, value, key, tokens).map(|_| Vec::new());
-    };
+    let Some(value) = value else { return column(line, value, key, tokens).map(|_| Vec::new()) };
     let items: Vec<Value> = serde_json::from_str(value.get()).map_err(|_| {
         let found = type_name(value);
         line.error(format!("key \"{key}\": expected an array of labels, found {found}"))

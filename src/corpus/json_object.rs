@@ -29,19 +29,16 @@ impl<'a> JsonObject<'a> {
     /// the member `doc` before the others.
     pub fn without(&self, keys: &[&str], document: Option<u64>) -> Arc<str> {
         let document = document.map(|number| format!("\"doc\":{number}"));
-        let kept = self.members.iter();
-        let kept = kept.filter(|(key, _)| !keys.contains(&key.as_str()));
+        let kept = self.members.iter().filter(|(key, _)| !keys.contains(&key.as_str()));
         let kept = kept.map(|(key, value)| member(key, value));
         // Line breaks between values are white space.
-        let json = object(document.into_iter().chain(kept));
-        json.replace(['\n', '\r'], " ").into()
+        object(document.into_iter().chain(kept)).replace(['\n', '\r'], " ").into()
     }
 
     /// The first key that has occurred before.
     pub fn repeated_key(&self) -> Option<&str> {
         let name = |i: u32| self.members[i as usize].0.as_str();
-        let repeated = self.by_key.windows(2);
-        let repeated = repeated.filter(|pair| name(pair[0]) == name(pair[1]));
+        let repeated = self.by_key.windows(2).filter(|pair| name(pair[0]) == name(pair[1]));
         repeated.map(|pair| pair[1]).min().map(name)
     }
 }

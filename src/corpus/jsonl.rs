@@ -176,10 +176,7 @@ impl JsonlParser {
         if object.members.len() > LISTED_KEYS {
             found.push("…".to_owned());
         }
-        let found = match found.is_empty() {
-            true => "no key".to_owned(),
-            false => found.join(", "),
-        };
+        let found = if found.is_empty() { "no key".to_owned() } else { found.join(", ") };
         Err(line.error(format!("expected the key \"tokens\" or \"text\", found {found}")))
     }
 
@@ -264,10 +261,7 @@ impl SentenceParser for JsonlParser {
         if std::mem::replace(&mut self.blank, is_blank) && !is_blank {
             self.separation.add(Separation::BLANK_LINE);
         }
-        match is_blank {
-            true => Ok(()),
-            false => self.record(line, ready),
-        }
+        if is_blank { Ok(()) } else { self.record(line, ready) }
     }
 
     fn recover(&mut self, lines: &mut LineReader) -> Result<()> {
@@ -287,9 +281,7 @@ fn check_items(line: &InputLine, items: usize, tokens: usize) -> Result<()> {
 
 /// Gives a sentence the weight of its object, if it has one.
 fn set_weight(line: &InputLine, object: &JsonObject, sentence: &mut Sentence) -> Result<()> {
-    let Some(value) = object.get("weight") else {
-        return Ok(());
-    };
+    let Some(value) = object.get("weight") else { return Ok(()) };
     let weight = match serde_json::from_str(value.get()) {
         Ok(Value::Null) => return Ok(()),
         // An array is a column of this name.
@@ -300,8 +292,7 @@ fn set_weight(line: &InputLine, object: &JsonObject, sentence: &mut Sentence) ->
                 .error(format!("key \"weight\": expected a number, found {}", type_name(value))));
         }
     };
-    let result = sentence.set_weight(weight);
-    result.map_err(|message| line.error(message))
+    sentence.set_weight(weight).map_err(|message| line.error(message))
 }
 
 /// Returns whether the value of the key `doc` identifies a document: null does not, and neither

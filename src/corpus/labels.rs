@@ -8,8 +8,7 @@ impl SchemeDetector {
     #[must_use]
     pub fn of<'a>(&self, sentences: impl IntoIterator<Item = &'a Sentence>) -> Self {
         let mut detector = self.clone();
-        let all = sentences.into_iter();
-        let content = all.filter(|sentence| !sentence.layout.document_start);
+        let content = sentences.into_iter().filter(|sentence| !sentence.layout.document_start);
         content.for_each(|sentence| detector.observe_sentence(sentence));
         detector
     }

@@ -332,8 +332,7 @@ impl LineReader {
         match self.source.open().and_then(BufRead::fill_buf) {
             Ok(bytes) => {
                 let whole = bytes.split_inclusive(|&byte| byte == b'\n');
-                let whole = whole.filter(|line| line.ends_with(b"\n"));
-                Ok(whole.map(text_of).collect())
+                Ok(whole.filter(|line| line.ends_with(b"\n")).map(text_of).collect())
             }
             Err(error) => {
                 let number = self.number + 1;
@@ -381,8 +380,7 @@ impl LineReader {
     fn decode(&mut self) -> Result<InputLine<'_>> {
         // A cell of its own inside a file is a token of text that had a mark there.
         let is_cell = |rest: &&[u8]| self.number > 1 && matches!(rest.first(), Some(b' ' | b'\t'));
-        let marked = self.buffer.strip_prefix(BYTE_ORDER_MARK);
-        let marked = marked.filter(|rest| !is_cell(rest));
+        let marked = self.buffer.strip_prefix(BYTE_ORDER_MARK).filter(|rest| !is_cell(rest));
         let bytes = marked.unwrap_or(&self.buffer);
         let Decoding { lossy, report, .. } = &self.source.decoding;
         let line = match std::str::from_utf8(bytes) {
@@ -425,8 +423,7 @@ impl LineReader {
 /// The text of a line that is only looked at.
 fn text_of(line: &[u8]) -> String {
     let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
-    let text = String::from_utf8_lossy(line);
-    text.trim_end_matches(['\r', '\n']).to_owned()
+    String::from_utf8_lossy(line).trim_end_matches(['\r', '\n']).to_owned()
 }
 
 /// Decodes a line with U+FFFD for what is not UTF-8. Returns the number of these places.
@@ -450,8 +447,7 @@ pub fn is_blank(line: &str) -> bool {
 
 /// Whether the bytes of a line, with its ending, are a blank one.
 fn are_blank(line: &[u8]) -> bool {
-    let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
-    line.iter().all(|&byte| is_blank_byte(byte))
+    line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).iter().all(|&byte| is_blank_byte(byte))
 }
 
 fn is_blank_byte(byte: u8) -> bool {

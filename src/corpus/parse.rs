@@ -41,8 +41,7 @@ impl Format {
     /// none.
     pub fn of_name(source: &str) -> Option<Self> {
         let name = source.to_ascii_lowercase();
-        let name = name.strip_suffix(".gz").unwrap_or(&name);
-        match name.rsplit_once('.')?.1 {
+        match name.strip_suffix(".gz").unwrap_or(&name).rsplit_once('.')?.1 {
             "conllu" => Some(Self::Conllu),
             "crfsuite" => Some(Self::Crfsuite),
             "jsonl" => Some(Self::Jsonl),

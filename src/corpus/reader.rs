@@ -208,16 +208,12 @@ impl Reader {
     fn next_sentence(&mut self) -> Result<Option<Sentence>> {
         loop {
             if self.current.is_none() {
-                let Some(input) = self.pending.pop_front() else {
-                    return Ok(None);
-                };
+                let Some(input) = self.pending.pop_front() else { return Ok(None) };
                 let mut input = open(input, &self.options)?;
                 input.lines = input.lines.with_copy(self.copy.take());
                 self.current = Some(input);
             }
-            let Some(current) = &mut self.current else {
-                return Ok(None);
-            };
+            let Some(current) = &mut self.current else { return Ok(None) };
             if let Some(mut sentence) = current.next_sentence()? {
                 current.separate(&mut sentence);
                 current.sentences += u64::from(!sentence.layout.document_start);
@@ -317,8 +313,7 @@ pub fn check_sources<S: AsRef<OsStr>>(sources: &[S]) -> Result<()> {
 ///
 /// [`Error::Input`] if it is not; [`Error::Io`] if it does not exist.
 pub fn check_regular(path: &Path) -> Result<()> {
-    let metadata = fs::metadata(path).map_err(|error| Error::io(path, error))?;
-    match metadata.is_file() {
+    match fs::metadata(path).map_err(|error| Error::io(path, error))?.is_file() {
         true => Ok(()),
         false => Err(Error::input(
             Place::file(path.to_string_lossy()),

@@ -35,12 +35,9 @@ impl PendingWeight {
 
     /// Gives the weight, if there is one, to the sentence that begins.
     pub fn apply(&mut self, sentence: &mut Sentence) -> Result<()> {
-        let Some((weight, line)) = self.weight.take() else {
-            return Ok(());
-        };
+        let Some((weight, line)) = self.weight.take() else { return Ok(()) };
         let place = Place::line(&**sentence.file(), line);
-        let result = sentence.set_weight(weight);
-        result.map_err(|message| Error::input(place, message))
+        sentence.set_weight(weight).map_err(|message| Error::input(place, message))
     }
 
     /// Checks that no weight waits for a sentence in `file`, where there is none.

@@ -231,8 +231,7 @@ fn has_header(rows: &[Vec<String>]) -> bool {
 /// Returns whether cells look like names of columns: that of words or places, and at least half of
 /// the others as well.
 fn is_header(cells: &[impl AsRef<str>]) -> bool {
-    let names = cells.iter().map(|cell| cell.as_ref().trim().to_lowercase());
-    let names: Vec<String> = names.collect();
+    let names: Vec<String> = cells.iter().map(|cell| cell.as_ref().trim().to_lowercase()).collect();
     let is_word = |name: &str| name.is_empty() || is_word_name(name) || is_place_name(name);
     let is_tag = |name: &str| {
         TAG_NAMES.contains(&name) || name.starts_with("ne-") || name.starts_with("nel-")

@@ -50,8 +50,7 @@ pub(super) fn names_of_features(
     let features: BTreeMap<String, Value> = serde_json::from_str(features.get()).map_err(|_| {
         line.error("key \"features\": expected an object with the names of each key")
     })?;
-    let names = features.into_iter().filter_map(|(key, value)| Some((key, names_in(&value)?)));
-    Ok(names.collect())
+    Ok(features.into_iter().filter_map(|(key, value)| Some((key, names_in(&value)?))).collect())
 }
 
 /// The names in the description of a feature: an array of them, or an object from their numbers.
@@ -83,9 +82,7 @@ pub(super) fn named(
     if !is_number && names.is_empty() {
         return Ok(None);
     }
-    let Ok(mut items) = serde_json::from_str::<Vec<Value>>(value.get()) else {
-        return Ok(None);
-    };
+    let Ok(mut items) = serde_json::from_str::<Vec<Value>>(value.get()) else { return Ok(None) };
     for (t, item) in items.iter_mut().enumerate() {
         if let Value::Number(number) = item {
             *item = name_of(number, names, is_partial)

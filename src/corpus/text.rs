@@ -207,8 +207,7 @@ mod tests {
     /// The first words of each document.
     fn documents(rule: DocumentRule, text: &str) -> String {
         let read = sentences(text, &options(Format::Text)).unwrap();
-        let documents = rule.documents(&read).into_iter();
-        let words = documents.map(|document| {
+        let words = rule.documents(&read).into_iter().map(|document| {
             let words: Vec<&str> = document.iter().map(|s| s.cell(0, 0)).collect();
             words.join(" ")
         });

@@ -162,8 +162,7 @@ impl ColumnCounts {
 
     /// Returns the names and the number of correct values.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
-        let names = self.names.iter().map(String::as_str);
-        names.zip(self.correct.iter().copied())
+        self.names.iter().map(String::as_str).zip(self.correct.iter().copied())
     }
 
     /// Returns the accuracies of `tokens` tokens; `None` without columns.

@@ -50,8 +50,7 @@ impl Alphabet {
         let key = attribute.key();
         let is_match =
             |&(k, id): &(u64, u32)| k == key && attribute.has_name(self.name(AttributeId(id)));
-        let found = self.index.find(key, is_match);
-        found.map(|&(_, id)| AttributeId(id))
+        self.index.find(key, is_match).map(|&(_, id)| AttributeId(id))
     }
 
     /// Interns an attribute and returns its id.

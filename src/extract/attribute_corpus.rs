@@ -104,8 +104,7 @@ impl AttributeCorpus {
     ///
     /// Same as [`end_token`](Self::end_token).
     pub fn end_token_one_of(&mut self, labels: &[&str]) -> Result<()> {
-        let ids = self.label_ids(labels);
-        let ids = ids.inspect_err(|_| self.sentence.clear())?;
+        let ids = self.label_ids(labels).inspect_err(|_| self.sentence.clear())?;
         let sentence = &mut self.sentence;
         sentence.labels.push(ids);
         for (ends, entries) in sentence.ends.iter_mut().zip(&sentence.entries) {
@@ -251,10 +250,7 @@ impl AttributeCorpus {
 
     /// Returns the names of labels that a model has whether or not they occur.
     pub fn given_labels(&self) -> &[String] {
-        match self.has_all_labels {
-            true => self.labels.names(),
-            false => &[],
-        }
+        if self.has_all_labels { self.labels.names() } else { &[] }
     }
 
     /// Frees the memory that is reserved for more sentences. Worth it before training if no more
@@ -307,8 +303,7 @@ impl AttributeCorpus {
     }
 
     fn push_attribute(&mut self, kind: usize, name: &str, value: f64) -> Result<()> {
-        let id = self.intern(kind, name, value);
-        let id = id.inspect_err(|_| self.sentence.clear())?;
+        let id = self.intern(kind, name, value).inspect_err(|_| self.sentence.clear())?;
         self.sentence.entries[kind].extend(id.map(|id| (id, value)));
         Ok(())
     }
@@ -342,10 +337,7 @@ impl AttributeCorpus {
         if tokens == 0 {
             return Ok(());
         }
-        let part = match is_labeled {
-            true => &mut self.labeled,
-            false => &mut self.unlabeled,
-        };
+        let part = if is_labeled { &mut self.labeled } else { &mut self.unlabeled };
         if is_labeled {
             sentence.labels.iter().for_each(|ids| part.push_labels(ids));
             if self.part != 0 {

@@ -17,8 +17,7 @@ pub fn encode(spans: &[Span<'_>], len: usize, labeling: &Labeling) -> Vec<String
     let mut before: Option<&Span<'_>> = None;
     for span in spans {
         let follows = before.is_some_and(|b| b.end == span.start && b.kind == span.kind);
-        let tokens = labels.iter_mut().enumerate();
-        for (t, label) in tokens.take(span.end).skip(span.start) {
+        for (t, label) in labels.iter_mut().enumerate().take(span.end).skip(span.start) {
             let position =
                 SpanPosition { first: t == span.start, last: t + 1 == span.end, follows };
             *label = labeling.label(position, span.kind);

@@ -20,8 +20,7 @@ impl LabelCounts {
     pub fn known_outside(&self) -> Cow<'static, str> {
         let count = |name: &str| self.count(|label| label == name);
         let known = OUTSIDE.into_iter().filter(|name| self.contains(name));
-        let most = known.max_by_key(|name| count(name));
-        most.filter(|_| !self.contains("O")).unwrap_or("O").into()
+        known.max_by_key(|name| count(name)).filter(|_| !self.contains("O")).unwrap_or("O").into()
     }
 
     /// The label without a separator that most tokens have.
@@ -84,14 +83,9 @@ impl LabelCounts {
         let (mut legal, mut illegal) = (0, 0);
         for (&(a, b), pair) in self.pairs.iter().filter(|((_, b), _)| *b != END) {
             let read = |i: usize| notation.read(self.name(i));
-            let Some(chunk) = read(b).filter(|chunk| chunk.tag == "I") else {
-                continue;
-            };
+            let Some(chunk) = read(b).filter(|chunk| chunk.tag == "I") else { continue };
             let continues = a != END && read(a).is_some_and(|before| before.kind == chunk.kind);
-            match continues {
-                true => legal += pair.count,
-                false => illegal += pair.count,
-            }
+            if continues { legal += pair.count } else { illegal += pair.count }
         }
         let has_first = self.chunks(notation).any(|chunk| chunk.tag == "B");
         legal > 0 && illegal <= (legal + illegal) / ONE_IN && has_first

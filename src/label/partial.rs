@@ -93,8 +93,7 @@ pub fn convert_partial(
     let mut before = vec![OUTSIDE];
     for t in 0..allowed.len() {
         let follows = |s: usize| before.iter().any(|a| a.may_precede(states[s], from.scheme));
-        let row = (0..states.len()).filter(|&s| can_be(t, s) && follows(s));
-        let row: Vec<usize> = row.collect();
+        let row: Vec<usize> = (0..states.len()).filter(|&s| can_be(t, s) && follows(s)).collect();
         if row.is_empty() {
             return Err(t);
         }
@@ -135,10 +134,7 @@ mod tests {
             })
             .collect();
         let converted = convert_partial(&sets, &from.into(), &to.into())?;
-        let cell = |set: &Vec<String>| match set.is_empty() {
-            true => "_".to_owned(),
-            false => set.join("|"),
-        };
+        let cell = |set: &Vec<String>| if set.is_empty() { "_".to_owned() } else { set.join("|") };
         Ok(converted.iter().map(cell).collect::<Vec<_>>().join(" "))
     }
 
@@ -161,8 +157,7 @@ mod tests {
 
     #[test]
     fn labels_of_other_schemes_are_converted_too() {
-        let plain = converted("X|O X _", Scheme::Plain, Scheme::Iob2);
-        assert_eq!(plain.unwrap(), "O|B-X I-X|B-X _");
+        assert_eq!(converted("X|O X _", Scheme::Plain, Scheme::Iob2).unwrap(), "O|B-X I-X|B-X _");
         assert_eq!(converted("B-X _", Scheme::Iob2, Scheme::Plain).unwrap(), "X _");
         let iob1 = |text: &str, to| converted(text, Scheme::Iob1, to).unwrap();
         assert_eq!(iob1("I-X B-X I-X O", Scheme::Iob2), "B-X B-X I-X O");

@@ -149,10 +149,7 @@ impl SchemeDetector {
                     && (is_clear || self.counts.count(|label| !other.has(label)) > 0)
             }
         };
-        match is_other {
-            true => own,
-            false => Detected { labeling: other.clone(), ..own },
-        }
+        if is_other { own } else { Detected { labeling: other.clone(), ..own } }
     }
 
     /// Whether all labels but few can be read in a notation.

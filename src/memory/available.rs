@@ -69,8 +69,7 @@ impl System<'_> {
             let group = Path::new(hierarchy.mount).join(path.trim_start_matches('/'));
             let folders = group.ancestors();
             let folders = folders.take_while(|folder| folder.starts_with(hierarchy.mount));
-            let left = folders.filter_map(|folder| self.left_in_group(folder, hierarchy));
-            left.min()
+            folders.filter_map(|folder| self.left_in_group(folder, hierarchy)).min()
         });
         left.min()
     }

@@ -174,8 +174,7 @@ pub(super) fn checked_sections(path: &Path, bytes: &[u8]) -> Result<Sections> {
         return Err(wrong_length(path, bytes.len() as u64, declared as u64));
     }
     let [header, sums] = [0, 1].map(|i| &bytes[sections[i].clone()]);
-    let sum = preamble_sum(&bytes[..SUM_AT], header, sums);
-    if sum.to_le_bytes() != bytes[SUM_AT..PREAMBLE] {
+    if preamble_sum(&bytes[..SUM_AT], header, sums).to_le_bytes() != bytes[SUM_AT..PREAMBLE] {
         return Err(damaged(path, "its beginning does not match its checksum"));
     }
     if sums.len() != sums_length(declared - sections[1].end) {

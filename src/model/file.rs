@@ -70,8 +70,7 @@ impl Model {
         let table = |kind: AttributeKind| {
             let sections = &file.sections()[2 + 4 * kind as usize..];
             let of_table = std::array::from_fn(|i| sections[i].clone());
-            let table = TableLayout::new(&header, kind, of_table);
-            table.map_err(|what| file.damaged(&what))
+            TableLayout::new(&header, kind, of_table).map_err(|what| file.damaged(&what))
         };
         let tables = [table(AttributeKind::Node)?, table(AttributeKind::Edge)?];
         if header.tables[0].seed != header.tables[1].seed {
@@ -127,8 +126,7 @@ impl Model {
 
     /// Returns the contents of all sections after the checksums.
     fn contents(&self) -> Vec<&[u8]> {
-        let sections = self.file.sections()[2..].iter();
-        sections.map(|section| &self.as_bytes()[section.clone()]).collect()
+        self.file.sections()[2..].iter().map(|section| &self.as_bytes()[section.clone()]).collect()
     }
 
     /// Returns the model of the first pass, whose predictions the template of this one reads.
@@ -226,9 +224,7 @@ impl Model {
             AttributeKind::Edge => k,
         };
         assert!(stride >= k && scores.len() == lines * stride, "scores are [1 or K][stride]");
-        let Some(location) = table.find(self.key(name))? else {
-            return Ok(false);
-        };
+        let Some(location) = table.find(self.key(name))? else { return Ok(false) };
         let rows = table.rows();
         rows.add(&[(rows.locate(location)?, value)], stride, scores)?;
         Ok(true)

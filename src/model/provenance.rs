@@ -99,9 +99,7 @@ impl FileRecord {
 /// [`Error::Parameter`] if it is no number of seconds.
 #[cfg(feature = "train")]
 pub(crate) fn source_date() -> Result<Option<u64>> {
-    let Some(value) = std::env::var_os(DATE) else {
-        return Ok(None);
-    };
+    let Some(value) = std::env::var_os(DATE) else { return Ok(None) };
     let seconds = value.to_str().and_then(|text| text.trim().parse().ok());
     let fault = || format!("{DATE} is {value:?}; expected seconds since 1970, or no such variable");
     seconds.map(Some).ok_or_else(|| Error::parameter(fault()))

@@ -11,11 +11,8 @@ pub fn add_recall_bias(
     labeling: &Labeling,
     weights: &mut LabelWeights,
 ) {
-    let Some(outside) = labels.id(labeling.outside()).filter(|_| bias != 0.0) else {
-        return;
-    };
-    let rows = weights.transitions.chunks_exact_mut(labels.len());
-    for row in rows.chain([&mut weights.start[..]]) {
+    let Some(outside) = labels.id(labeling.outside()).filter(|_| bias != 0.0) else { return };
+    for row in weights.transitions.chunks_exact_mut(labels.len()).chain([&mut weights.start[..]]) {
         row[outside.index()] -= bias;
     }
 }

@@ -59,8 +59,7 @@ impl TrainingRecord {
 
     /// Returns the score on development data, if there were any, and its name: `F1` or `accuracy`.
     pub fn dev_score(&self) -> Option<(&'static str, f64)> {
-        let f1 = self.dev_f1.map(|f1| ("F1", f1));
-        f1.or_else(|| Some(("accuracy", self.dev_accuracy?)))
+        self.dev_f1.map(|f1| ("F1", f1)).or_else(|| Some(("accuracy", self.dev_accuracy?)))
     }
 
     /// Returns the number of iterations with noise that the weights have seen; `None` if training

@@ -313,8 +313,7 @@ mod tests {
             let weights = weights.iter().map(|&(l, w)| (label(l), w)).collect();
             let nodes = [("a", vec![(label(0), 1.0)]), (name, weights)];
             let edges: [EdgeWeights<&str>; 0] = [];
-            let model = Model::from_weights(header(Precision::F32), nodes, edges);
-            model.unwrap_err().to_string()
+            Model::from_weights(header(Precision::F32), nodes, edges).unwrap_err().to_string()
         };
         assert_eq!(
             fault("a", &[(1, 1.0)]),

@@ -182,8 +182,7 @@ impl ActiveFeatures {
     /// Iterates over the features of a token and their values.
     pub fn at(&self, t: usize) -> impl Iterator<Item = (usize, f64)> {
         let start = if t == 0 { 0 } else { self.ends[t - 1] };
-        let entries = self.entries[start..self.ends[t]].iter();
-        entries.map(|&(_, feature, value)| (feature, value))
+        self.entries[start..self.ends[t]].iter().map(|&(_, feature, value)| (feature, value))
     }
 }
 

@@ -194,8 +194,7 @@ impl Totals {
         let mut sums: Quad = std::array::from_fn(|j| sums[0][j] + sums[1][j]);
         if lists.is_suppressed[label] {
             [sums[0], sums[2]] = [0.0; 2];
-            let row = lists.row(label, &lists.potentials, kappa);
-            for (e, factors) in row.zip(factors) {
+            for (e, factors) in lists.row(label, &lists.potentials, kappa).zip(factors) {
                 sums[0] += e * factors[0];
                 sums[2] += e * e * factors[2];
             }

@@ -252,8 +252,7 @@ impl EdgeMatrices {
         self.column_sums.fill(0.0);
         let rows = self.marginals.chunks_exact(stride);
         for ((mu, m), x) in rows.zip(self.weighted.chunks_exact(stride)).zip(x) {
-            let columns = out.iter_mut().zip(&mut self.column_sums).zip(mu).zip(m);
-            for (((out, sum), mu), m) in columns {
+            for (((out, sum), mu), m) in out.iter_mut().zip(&mut self.column_sums).zip(mu).zip(m) {
                 *out += mu * x + scale * m;
                 *sum += mu;
             }
@@ -268,8 +267,7 @@ impl EdgeMatrices {
     pub fn expect_given_previous(&self, x: &[f64], scale: f64, out: &mut [f64]) {
         let stride = out.len();
         out.fill(0.0);
-        let rows = self.marginals.chunks_exact(stride);
-        let rows = rows.zip(self.weighted.chunks_exact(stride));
+        let rows = self.marginals.chunks_exact(stride).zip(self.weighted.chunks_exact(stride));
         for ((mu, m), out) in rows.zip(out) {
             let (mut numerator, mut sum) = (0.0, 0.0);
             for ((mu, m), x) in mu.iter().zip(m).zip(x) {
@@ -287,8 +285,7 @@ impl EdgeMatrices {
         for row in self.marginals.chunks_exact(stride) {
             add(&mut self.column_sums, row);
         }
-        let rows = out.chunks_exact_mut(stride);
-        for (out, row) in rows.zip(self.marginals.chunks_exact(stride)) {
+        for (out, row) in out.chunks_exact_mut(stride).zip(self.marginals.chunks_exact(stride)) {
             for ((out, mu), sum) in out.iter_mut().zip(row).zip(&self.column_sums) {
                 *out = conditional(*mu, *sum);
             }
@@ -298,8 +295,7 @@ impl EdgeMatrices {
     /// Writes p(y_t = b | y_{t−1} = a) to `out` `[K][S]`.
     pub fn conditionals_given_previous(&self, out: &mut [f64]) {
         let stride = self.stride();
-        let rows = out.chunks_exact_mut(stride);
-        for (out, row) in rows.zip(self.marginals.chunks_exact(stride)) {
+        for (out, row) in out.chunks_exact_mut(stride).zip(self.marginals.chunks_exact(stride)) {
             let sum = row.iter().sum();
             for (out, mu) in out.iter_mut().zip(row) {
                 *out = conditional(*mu, sum);
@@ -323,8 +319,7 @@ impl EdgeMatrices {
         self.column_sums.fill(0.0);
         let rows = self.weighted.chunks_exact_mut(stride);
         for ((m, mu), x) in rows.zip(self.marginals.chunks_exact(stride)).zip(before) {
-            let columns = m.iter_mut().zip(mu).zip(after).zip(&mut self.column_sums);
-            for (((m, mu), y), sum) in columns {
+            for (((m, mu), y), sum) in m.iter_mut().zip(mu).zip(after).zip(&mut self.column_sums) {
                 *m = weight * (mu * (x + y) + *m);
                 *sum += *m;
             }

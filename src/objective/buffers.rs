@@ -176,8 +176,7 @@ impl LabelSums {
     /// Adds the sums of other sentences, exactly to anchored ones, and returns the
     /// largest magnitude among them.
     pub fn merge(&mut self, other: &mut Self) -> f64 {
-        let fields = self.fields().into_iter().zip(other.fields());
-        let largest = fields.map(|(sums, more)| {
+        let largest = self.fields().into_iter().zip(other.fields()).map(|(sums, more)| {
             add_untied(sums, more);
             largest_magnitude(more)
         });

@@ -137,9 +137,7 @@ impl ChunkWorker {
         let terms = self.kernel.evaluate(chain, task, arrays);
         self.terms.loss += terms.loss;
         self.terms.noise += terms.noise;
-        let Some(noise) = noise else {
-            return;
-        };
+        let Some(noise) = noise else { return };
         if input.is_noise_alone {
             scores.fill(0.0);
         }

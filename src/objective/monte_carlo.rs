@@ -149,11 +149,8 @@ impl Masks<'_> {
     fn fill(&self, kind: usize, token: usize, column: usize, factors: &mut [f64]) {
         let rate = self.rates[kind.min(1)];
         let threshold = (rate * 2_f64.powi(32)).round() as u32; // at most u32::MAX
-        let (Some(key), 1..) = (self.key, threshold) else {
-            return factors.fill(1.0);
-        };
-        let path = [kind, token, column];
-        let key = path.into_iter().fold(key, |key, n| random::nth(key, n as u64));
+        let (Some(key), 1..) = (self.key, threshold) else { return factors.fill(1.0) };
+        let key = [kind, token, column].into_iter().fold(key, |key, n| random::nth(key, n as u64));
         let members = self.members.get(kind).map_or(1, |members| members[column]);
         let words = factors.len().div_ceil(2) as u64; // per member
         factors.fill(0.0);

@@ -205,9 +205,7 @@ impl SentencePass {
         derivatives: &mut [BlockArrays; 2],
     ) {
         let problem = input.problem;
-        let Some(block) = problem.partition.blocks.get(index) else {
-            return;
-        };
+        let Some(block) = problem.partition.blocks.get(index) else { return };
         let tokens = problem.chunk_tokens(block);
         let [scores, variances] =
             derivatives.each_mut().map(|arrays| arrays.split(&tokens, &problem.space));

@@ -54,11 +54,8 @@ impl Penalty {
 
     /// Returns the penalty at θ.
     pub fn value(&self, theta: &[f64]) -> f64 {
-        let Some(centers) = &self.centers else {
-            return self.strength * dot(theta, theta);
-        };
-        let terms = theta.iter().zip(&**centers);
-        terms.map(|(w, center)| self.strength * (w - center).powi(2)).sum()
+        let Some(centers) = &self.centers else { return self.strength * dot(theta, theta) };
+        theta.iter().zip(&**centers).map(|(w, center)| self.strength * (w - center).powi(2)).sum()
     }
 
     /// Returns the penalty at θ, and adds its gradient to `gradient`.

@@ -63,9 +63,7 @@ impl Problem {
 
     /// Replaces sums by those over all ranks; returns whether all could be reached.
     pub(super) fn sum_over_ranks(&self, sums: &mut SentenceSums, labels: &mut LabelSums) -> bool {
-        let Some(ranks) = &self.ranks else {
-            return true;
-        };
+        let Some(ranks) = &self.ranks else { return true };
         let mut words = Vec::new();
         words.extend(sums.loss.to_words());
         words.extend(sums.noise.to_words());
@@ -92,9 +90,7 @@ impl Problem {
     /// Replaces the gradient with respect to attribute weights by its sum over all ranks; returns
     /// whether all could be reached.
     pub(super) fn sum_gradient_over_ranks(&self, gradient: &mut [f64]) -> bool {
-        let Some(ranks) = &self.ranks else {
-            return true;
-        };
+        let Some(ranks) = &self.ranks else { return true };
         let attributes = &mut gradient[..self.space.edges.range.end];
         is_reached(ranks, ranks.sum(attributes))
     }

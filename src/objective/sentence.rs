@@ -239,8 +239,7 @@ impl SentenceKernel {
             sums.merge_scaled(factor, expected, transitions);
         }
         pairs.resize(transitions.labels() * transitions.stride(), 0.0);
-        let rows = scores.edges.chunks_exact_mut(pairs.len()).enumerate();
-        for (t, row) in rows.skip(1) {
+        for (t, row) in scores.edges.chunks_exact_mut(pairs.len()).enumerate().skip(1) {
             lattice.edge_marginals(transitions, t, row);
             allowed.edge_marginals(transitions, t, pairs);
             subtract(row, pairs);
@@ -287,9 +286,7 @@ impl SentenceKernel {
         variances: &mut ScoreArrays<'_>,
         mut derivatives: noise::Derivatives<'_>,
     ) -> f64 {
-        let Some(regularizer) = &mut self.regularizer else {
-            return 0.0;
-        };
+        let Some(regularizer) = &mut self.regularizer else { return 0.0 };
         let (stride, length) = (chain.transitions.stride(), variances.nodes.len());
         add_boundary(chain.variances, variances.nodes);
         derivatives.variances.fill(0.0);

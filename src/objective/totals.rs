@@ -148,10 +148,7 @@ impl ColumnTotals {
         let counts: Arc<[f64]> = counts.into();
         let bounds = |power: i32| match &largest {
             None => Arc::clone(&counts),
-            Some(largest) => {
-                let pairs = counts.iter().zip(largest);
-                pairs.map(|(n, x)| n * x.powi(power)).collect()
-            }
+            Some(largest) => counts.iter().zip(largest).map(|(n, x)| n * x.powi(power)).collect(),
         };
         Self {
             magnitudes: bounds(1),
@@ -167,8 +164,7 @@ fn entries<'a>(
     matrix: &'a SparseRows,
     sentence: usize,
 ) -> impl Iterator<Item = (u32, f64)> + 'a {
-    let rows = data.sentence(sentence);
-    rows.flat_map(|row| matrix.entries(row))
+    data.sentence(sentence).flat_map(|row| matrix.entries(row))
 }
 
 fn label_pairs(data: &Dataset) -> LabelPairs {

@@ -132,9 +132,7 @@ impl Ranks {
         let messages = self.gather(message.as_bytes())?;
         let texts = messages.iter().map(|bytes| String::from_utf8_lossy(bytes));
         let failed: Vec<_> = texts.enumerate().filter(|(_, m)| !m.is_empty()).collect();
-        let Some((_, first)) = failed.first() else {
-            return outcome;
-        };
+        let Some((_, first)) = failed.first() else { return outcome };
         // What all ranks say alike concerns none in particular.
         if failed.len() == self.size && failed.iter().all(|(_, message)| message == first) {
             return Err(Error::Communication(first.to_string()));

@@ -412,8 +412,7 @@ impl<'a> DenseRows<'a> {
         offset: usize,
     ) -> Option<&'a [[f64; L]; B]> {
         let start = column as usize * self.row_pitch + offset;
-        let weights = self.table.get(start..start + B * L)?;
-        weights.as_chunks::<L>().0.as_chunks::<B>().0.first()
+        self.table.get(start..start + B * L)?.as_chunks::<L>().0.as_chunks::<B>().0.first()
     }
 
     /// Like [`row`](Self::row) at the end of the table, but padded with zeros.

@@ -32,9 +32,7 @@ pub(super) struct TokenPositions {
 impl TokenPositions {
     /// Returns the positions of a token; none if it is unlabeled.
     pub fn of(&self, token: usize) -> &[u32] {
-        let Some(&end) = self.ends.get(token) else {
-            return &[];
-        };
+        let Some(&end) = self.ends.get(token) else { return &[] };
         let start = token.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.positions[start as usize..end as usize]
     }
@@ -122,8 +120,7 @@ impl<'a> Frequencies<'a> {
     /// Returns `None` if no frequency can be below `min`.
     pub fn new(data: &'a Dataset, [labels, stride]: [usize; 2], min: f64) -> Option<Self> {
         let is_negative = |rows: &SparseRows| {
-            let mut rows = (0..rows.len()).flat_map(|row| rows.row(row).1).flatten();
-            rows.any(|&value| value < 0.0)
+            (0..rows.len()).flat_map(|row| rows.row(row).1).flatten().any(|&value| value < 0.0)
         };
         if min <= 0.0 && !is_negative(&data.nodes) && !is_negative(&data.edges) {
             return None;
@@ -183,8 +180,7 @@ impl<'a> Frequencies<'a> {
             match all {
                 false => occurring.filter(is_frequent).collect(),
                 true => {
-                    let positions = (0..frequencies.len() as u32).filter(is_label);
-                    positions.filter(is_frequent).collect()
+                    (0..frequencies.len() as u32).filter(is_label).filter(is_frequent).collect()
                 }
             }
         })

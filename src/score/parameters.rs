@@ -197,8 +197,7 @@ impl ParameterSpace {
 
     /// Returns the memory usage in bytes, excluding the weights.
     pub fn memory(&self) -> usize {
-        let blocks = self.blocks().into_iter();
-        blocks.map(|block| block.targets.memory()).sum()
+        self.blocks().into_iter().map(|block| block.targets.memory()).sum()
     }
 
     /// Returns the number of labels K.

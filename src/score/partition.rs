@@ -57,14 +57,12 @@ impl BlockPartition {
 
     /// Tokens of the largest block.
     pub fn max_block_tokens(&self) -> usize {
-        let tokens = self.blocks.iter().map(|block| block.tokens.len());
-        tokens.max().unwrap_or(0)
+        self.blocks.iter().map(|block| block.tokens.len()).max().unwrap_or(0)
     }
 
     /// Chunks of the block with the most chunks.
     pub fn max_block_chunks(&self) -> usize {
-        let chunks = self.blocks.iter().map(|block| block.chunks.len());
-        chunks.max().unwrap_or(0)
+        self.blocks.iter().map(|block| block.chunks.len()).max().unwrap_or(0)
     }
 }
 

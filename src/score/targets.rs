@@ -285,9 +285,7 @@ impl Targets {
 
     /// Returns how the entries of a column are stored.
     pub fn form(&self, column: usize) -> ColumnForm {
-        let Some(observed) = &self.observed else {
-            return ColumnForm::Dense;
-        };
+        let Some(observed) = &self.observed else { return ColumnForm::Dense };
         let weights = observed.range(column).len();
         if weights * DENSE >= self.width() || observed.positions.len() > MOST_SPARSE {
             ColumnForm::Dense

@@ -119,8 +119,7 @@ impl<'a> Phrases<'a> {
         let mut found = Vec::new();
         let mut t = 0;
         while t < words.len() {
-            let longest = self.longest.get(words[t]).copied().unwrap_or(0);
-            let longest = longest.min(words.len() - t);
+            let longest = self.longest.get(words[t]).copied().unwrap_or(0).min(words.len() - t);
             let span = (1..=longest).rev().find_map(|length| {
                 let kinds = self.spans.get(&words[t..t + length])?;
                 let kind = most_frequent(kinds, start + t, window, Some(start + t))?;

@@ -41,8 +41,7 @@ impl LabelTypes {
                 chunk if has_spans && chunk.is_inside() => chunk.kind,
                 _ => label,
             };
-            let known = types.iter().position(|known| known == name);
-            let kind = known.unwrap_or_else(|| {
+            let kind = types.iter().position(|known| known == name).unwrap_or_else(|| {
                 types.push(name.to_owned());
                 types.len() - 1
             });

@@ -75,8 +75,7 @@ impl<'a> PredictedDocument<'a> {
             let schema = match &schemas {
                 Some((own, schema)) if *own == sentence.schema() => schema,
                 _ => {
-                    let schema = sentence.schema().with_derived(&PREDICTIONS);
-                    let schema = schema.map_err(|error| {
+                    let schema = sentence.schema().with_derived(&PREDICTIONS).map_err(|error| {
                         let message = format!("{error}, of which one is a prediction");
                         Error::input(sentence.place(0), message)
                     })?;
@@ -99,10 +98,10 @@ impl<'a> PredictedDocument<'a> {
                 format!("{position}-{}", self.types.types[span.kind])
             });
             let own = span_at(&prediction.spans, t);
-            let part = self.parts.find(words, *start, t, own, self.window);
-            let part = part.map(|(position, kind)| {
-                format!("{}-{}", POSITIONS[position], self.types.types[kind])
-            });
+            let part =
+                self.parts.find(words, *start, t, own, self.window).map(|(position, kind)| {
+                    format!("{}-{}", POSITIONS[position], self.types.types[kind])
+                });
             [
                 self.types.labels[prediction.labels[t].index()].name.clone(),
                 vote.unwrap_or_default(),

@@ -229,8 +229,7 @@ mod tests {
         let overlong = Sentence::from_words_within(4, ["Ada", "in"]);
         let error = "-:1: the sentence has more than 4 GiB of text";
         assert_eq!(overlong.check_text().unwrap_err().to_string(), error);
-        let labeled = overlong.with_labels(["O"]).unwrap_err();
-        assert_eq!(labeled.to_string(), error);
+        assert_eq!(overlong.with_labels(["O"]).unwrap_err().to_string(), error);
     }
 
     #[test]
@@ -252,8 +251,7 @@ mod tests {
     #[test]
     fn labels_must_be_one_per_token_and_not_empty() {
         let fault = |labels: &[&str]| {
-            let labeled = Sentence::from_words(["a", "b"]).with_labels(labels);
-            labeled.unwrap_err().to_string()
+            Sentence::from_words(["a", "b"]).with_labels(labels).unwrap_err().to_string()
         };
         assert_eq!(fault(&["O"]), "1 labels for a sentence of 2 tokens; expected one per token");
         assert_eq!(fault(&["O", ""]), "the label of token 2 is empty; expected a label, such as O");

@@ -149,8 +149,7 @@ mod tests {
     #[test]
     fn columns_are_two_or_more_that_exist_once_with_names_without_the_joint() {
         let error = |positions: &[usize]| {
-            let joined = JoinedColumns::new(&COLUMNS, positions.to_vec());
-            joined.unwrap_err().to_string()
+            JoinedColumns::new(&COLUMNS, positions.to_vec()).unwrap_err().to_string()
         };
         assert_eq!(error(&[1]), "joined labels need two or more columns");
         assert_eq!(error(&[1, 2, 1]), "the column 'upos' is joined with itself");

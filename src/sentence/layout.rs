@@ -111,8 +111,7 @@ pub struct Layout {
 impl Layout {
     /// Memory on the heap in bytes. Texts are shared by the sentences of a line.
     pub(super) fn memory(&self) -> usize {
-        let strings = self.comments.iter();
-        let strings = strings.chain(self.extra_lines.iter().map(|(_, line)| line));
+        let strings = self.comments.iter().chain(self.extra_lines.iter().map(|(_, line)| line));
         let strings: usize = strings.map(|line| 16 + line.capacity()).sum();
         let shared = [&self.source, &self.record].into_iter().flatten();
         let shared = shared.map(|text| text.len() / Arc::strong_count(text) + 1);

@@ -115,9 +115,7 @@ impl Sentence {
         line: u64,
     ) -> Result<()> {
         let schema = Arc::clone(&self.schema);
-        let Some(joined) = schema.joined() else {
-            return self.push(cells, line);
-        };
+        let Some(joined) = schema.joined() else { return self.push(cells, line) };
         let cells: Vec<S> = cells.into_iter().collect();
         let columns = schema.input_names();
         let label = match cells.len() == columns.len() {
@@ -173,8 +171,7 @@ impl Sentence {
         cells: impl IntoIterator<Item = impl IntoIterator<Item = String>>,
     ) -> Result<Self> {
         let cells = cells.into_iter().enumerate().map(|(t, more)| {
-            let own = self.cells(t).map(Cow::Borrowed);
-            own.chain(more.into_iter().map(Cow::Owned))
+            self.cells(t).map(Cow::Borrowed).chain(more.into_iter().map(Cow::Owned))
         });
         self.with_cells(schema, cells)
     }
@@ -243,14 +240,12 @@ impl Sentence {
     /// What is known about the label of token `t`, if that is not one label.
     pub fn partial_label(&self, t: usize) -> Option<&TokenLabel> {
         let partial = self.partial.as_ref()?;
-        let found = partial.binary_search_by_key(&t, |(token, _)| *token as usize);
-        found.ok().map(|i| &partial[i].1)
+        partial.binary_search_by_key(&t, |(token, _)| *token as usize).ok().map(|i| &partial[i].1)
     }
 
     /// The first token without one known label, if there is any.
     pub fn first_partial_label(&self) -> Option<usize> {
-        let partial = self.partial.as_ref()?;
-        partial.first().map(|(token, _)| *token as usize)
+        self.partial.as_ref()?.first().map(|(token, _)| *token as usize)
     }
 
     /// The labels that each token may have, none for any; `None` if each has one known label.

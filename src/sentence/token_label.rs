@@ -57,9 +57,7 @@ impl TokenLabel {
         if self.labels().iter().any(String::is_empty) {
             return Err(EMPTY);
         }
-        let Self::OneOf(labels) = self else {
-            return Ok(self);
-        };
+        let Self::OneOf(labels) = self else { return Ok(self) };
         let mut distinct: Vec<String> = Vec::with_capacity(labels.len());
         for label in labels {
             if !distinct.contains(&label) {
@@ -115,8 +113,7 @@ impl TokenLabel {
 
     /// The memory usage on the heap in bytes.
     pub(super) fn memory(&self) -> usize {
-        let strings = self.labels().iter().map(|label| 40 + label.capacity());
-        strings.sum()
+        self.labels().iter().map(|label| 40 + label.capacity()).sum()
     }
 }
 

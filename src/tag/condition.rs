@@ -156,9 +156,7 @@ impl Condition {
     /// [`Error::Input`] if a value is something else, or the object has text instead of tokens.
     pub fn from_record(sentence: &Sentence, keys: &[String]) -> Result<Self> {
         let mut condition = Self::new();
-        let Some(record) = sentence.layout.record.as_deref() else {
-            return Ok(condition);
-        };
+        let Some(record) = sentence.layout.record.as_deref() else { return Ok(condition) };
         let error = |message: String| Error::input(sentence.place(0), message);
         let record: Map<String, Value> =
             serde_json::from_str(record).map_err(|e| error(format!("not valid JSON: {e}")))?;

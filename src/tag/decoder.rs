@@ -78,10 +78,7 @@ impl Decoder {
             Some(mask) => lattice.forward_backward_within(&self.transitions, scores.scores(), mask),
         };
         lattice.interrupt.check()?;
-        match log_partition.is_finite() {
-            true => Ok(log_partition),
-            false => Err(overflow(sentence, 0)),
-        }
+        if log_partition.is_finite() { Ok(log_partition) } else { Err(overflow(sentence, 0)) }
     }
 
     /// Copies the node marginals out of the lattice, without its padding. Those of labels outside
@@ -143,8 +140,7 @@ impl Decoder {
                 _ => before.iter().any(|&a| may_follow(a, b)),
             };
             let ends = |b: usize| t + 1 < tokens || constraint.is_none_or(|c| c.allows_end(b));
-            let reached = (0..k).filter(|&b| scores.allows(t, b) && follows(b) && ends(b));
-            before = reached.collect();
+            before = (0..k).filter(|&b| scores.allows(t, b) && follows(b) && ends(b)).collect();
             before.is_empty()
         })
     }

@@ -143,8 +143,7 @@ impl Distribution<'_> {
         if labels.is_empty() {
             return Ok(0.0);
         }
-        let mut tokens = labels.iter().enumerate();
-        if !tokens.all(|(t, label)| self.scores.allows(t, label.index())) {
+        if !labels.iter().enumerate().all(|(t, label)| self.scores.allows(t, label.index())) {
             return Ok(f64::NEG_INFINITY);
         }
         let score = score(self.tagger.transitions(), self.scores.scores(), &labels);

@@ -101,8 +101,7 @@ impl<'a> TagDocuments<'a> {
     ) -> Self {
         let all = [before, sentences, after].into_iter().flatten();
         let documents = rule.map_or_else(Vec::new, |rule| {
-            let documents = rule.documents(all.map(Borrow::borrow)).into_iter();
-            documents.map(Document::new).collect()
+            rule.documents(all.map(Borrow::borrow)).into_iter().map(Document::new).collect()
         });
         let lengths = documents.iter().enumerate();
         let mut places = lengths.flat_map(|(d, document)| (0..document.len()).map(move |i| (d, i)));
@@ -173,8 +172,7 @@ mod tests {
         let describe = |i| match documents.input(i) {
             TagInput::Sentence(sentence) => sentence.cell(0, 0).to_owned(),
             TagInput::InDocument(document, number) => {
-                let words = document.sentences().map(|s| s.cell(0, 0));
-                let words: String = words.collect();
+                let words: String = document.sentences().map(|s| s.cell(0, 0)).collect();
                 format!("{} in {words}", document.sentence(number).unwrap().cell(0, 0))
             }
         };

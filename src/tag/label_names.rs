@@ -66,8 +66,7 @@ fn named_marginals<'a>(
     labeling: &Labeling,
 ) -> LabelProbabilities<'a> {
     let header = tagger.model().header();
-    let names = header.labels.names().iter().map(String::as_str);
-    let row = names.zip(marginals.iter().copied());
+    let row = header.labels.names().iter().map(String::as_str).zip(marginals.iter().copied());
     let mut row = if *labeling == header.labeling {
         row.map(|(label, p)| (Cow::Borrowed(label), p)).collect()
     } else {

@@ -103,9 +103,7 @@ impl Builder<'_> {
         }
         let mut allowed = vec![false; self.chunks.len()];
         for name in label.labels() {
-            let Some(id) = self.header.labels.id(name) else {
-                return Err(self.no_label(t, name));
-            };
+            let Some(id) = self.header.labels.id(name) else { return Err(self.no_label(t, name)) };
             allowed[id.index()] = true;
         }
         self.restrict(t, |b| allowed[b]);
@@ -169,12 +167,11 @@ impl Builder<'_> {
         for t in span.start..span.end {
             let (is_first, is_last) = (t == span.start, t + 1 == span.end);
             for b in 0..self.chunks.len() {
-                match is_of(self.chunks[b], kind) {
-                    true => {
-                        let before = [!is_first, is_first, is_first];
-                        self.restrict_around(t, b, before, [!is_last, is_last]);
-                    }
-                    false => self.allowed[t][b] = false,
+                if is_of(self.chunks[b], kind) {
+                    let before = [!is_first, is_first, is_first];
+                    self.restrict_around(t, b, before, [!is_last, is_last]);
+                } else {
+                    self.allowed[t][b] = false;
                 }
             }
         }

@@ -245,9 +245,7 @@ impl<'a> Scorer<'a> {
     fn push_unknown(&mut self, kind: AttributeKind, attribute: &Attribute<'_>, value: f64) {
         let key = attribute.key();
         let batch = self.batch(kind);
-        let Some(cell) = attribute.memo() else {
-            return batch.push_key(key, value);
-        };
+        let Some(cell) = attribute.memo() else { return batch.push_key(key, value) };
         match batch.cached(key) {
             0 => batch.push_key(key, value),
             memo => {

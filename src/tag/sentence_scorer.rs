@@ -164,9 +164,7 @@ impl SentenceScorer {
         workspace: &mut Workspace,
         f: impl FnOnce(&AttributeSource, SentenceRef<'_>, &mut Workspace) -> Result<()>,
     ) -> Result<()> {
-        let Some(sentence) = sentence.in_context() else {
-            return Ok(());
-        };
+        let Some(sentence) = sentence.in_context() else { return Ok(()) };
         let bound = self.bound(sentence, workspace)?;
         let result = f(&bound.source, sentence, workspace);
         workspace.bound = Some(bound);

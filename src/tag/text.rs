@@ -112,9 +112,7 @@ impl Tagger {
         input: TagInput<'_>,
         threshold: Option<&Threshold>,
     ) -> Result<Option<TaggedSentence>> {
-        let Some(offsets) = Offsets::of_tokens(&sentence.offsets) else {
-            return Ok(None);
-        };
+        let Some(offsets) = Offsets::of_tokens(&sentence.offsets) else { return Ok(None) };
         let header = self.model().header();
         let options = TagOptions { marginals: threshold.is_some(), ..TagOptions::default() };
         let mut tagging = self.with_workspace(|all| self.tag_with(input, options, all))?;

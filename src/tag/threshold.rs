@@ -171,8 +171,7 @@ impl Tagger {
         let mut probabilities = Vec::new();
         if !header.encodes_spans() {
             let distribution = self.distribution_given(sentence, condition)?;
-            let labels = names.iter().enumerate();
-            let labels = labels.map(|(t, label)| distribution.marginal(t, label));
+            let labels = names.iter().enumerate().map(|(t, label)| distribution.marginal(t, label));
             probabilities = labels.collect::<Result<_>>()?;
         } else if !spans.is_empty() {
             let distribution = self.distribution_given(sentence, condition)?;

@@ -42,8 +42,7 @@ impl TemplateLine {
     /// gather.
     pub(super) fn functions(&self) -> impl Iterator<Item = &TemplateFunction> {
         let values = self.parts.iter().map(|part| &part.term.function);
-        let all = values.chain(self.conditions.iter().map(|c| &c.term.function));
-        all.flat_map(|function| {
+        values.chain(self.conditions.iter().map(|c| &c.term.function)).flat_map(|function| {
             let gathered = match &function.operation {
                 Operation::Others(term) => Some(&term.function),
                 _ => None,

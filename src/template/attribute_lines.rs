@@ -47,8 +47,7 @@ impl<'t> AttributeLines<'t> {
             is_of_kind && values.is_some_and(|values| values.is_empty() || has_values())
         };
         // Of lines with the same name, the last one in this order is the first one of the file.
-        let lines = self.templates.iter().enumerate().rev();
-        let found = lines.filter(|(_, line)| fits(line));
+        let found = self.templates.iter().enumerate().rev().filter(|(_, line)| fits(line));
         found.max_by_key(|(_, line)| line.head.len()).map(|(i, _)| i)
     }
 
@@ -68,8 +67,7 @@ impl<'t> AttributeLines<'t> {
     /// Returns the name of the attribute that a word has by itself; `None` if no line of the
     /// template is the word, or the word in lower case.
     pub(crate) fn word_attribute(&self, word: &str) -> Option<String> {
-        let mut lines = self.templates.iter();
-        let (line, lower) = lines.find_map(|line| {
+        let (line, lower) = self.templates.iter().find_map(|line| {
             let [part] = &line.parts[..] else { return None };
             let TemplateFunction { operation, input: Some(input), .. } = &part.term.function else {
                 return None;

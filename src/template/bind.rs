@@ -102,8 +102,7 @@ impl Binder<'_> {
         let index = match column {
             ColumnRef::Word => self.word,
             ColumnRef::Name(name) => {
-                let found = self.columns.get(name.as_str()).copied();
-                found.or_else(|| column.index(self.schema))
+                self.columns.get(name.as_str()).copied().or_else(|| column.index(self.schema))
             }
             ColumnRef::Number(_) => column.index(self.schema),
         };
@@ -195,8 +194,7 @@ impl Binder<'_> {
 
 /// Returns the index of an item, which is appended if it is new.
 fn position_or_push<T: PartialEq>(items: &mut Vec<T>, item: T) -> usize {
-    let found = items.iter().position(|other| *other == item);
-    found.unwrap_or_else(|| {
+    items.iter().position(|other| *other == item).unwrap_or_else(|| {
         items.push(item);
         items.len() - 1
     })

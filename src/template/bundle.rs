@@ -39,8 +39,7 @@ impl CellWindow {
             }
             _ => None,
         };
-        let cells = line.terms.iter().map(cell);
-        let window = cells.reduce(|a, b| a?.joined(b?)).flatten()?;
+        let window = line.terms.iter().map(cell).reduce(|a, b| a?.joined(b?)).flatten()?;
         (window.last.abs_diff(window.first) < MAX_CELLS as u32).then_some(window)
     }
 

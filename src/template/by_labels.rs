@@ -45,8 +45,7 @@ mod tests {
     fn sentence(columns: &[&str], labels: [&str; 2]) -> Sentence {
         let words = ["He", "slept"];
         let columns = columns.iter().map(|name| (*name, words));
-        let sentence = Sentence::from_columns(columns).unwrap();
-        sentence.with_labels(labels).unwrap()
+        Sentence::from_columns(columns).unwrap().with_labels(labels).unwrap()
     }
 
     #[test]

@@ -304,9 +304,7 @@ impl<'a> Arguments<'a, '_, '_> {
     ) -> Result<Option<T>> {
         let is_named = |call: &FunctionCall<'_>| call.name == name && call.offset.is_none();
         let named = self.take(|value| value.call().filter(is_named)?.arguments);
-        let Some((arguments, at)) = named else {
-            return Ok(None);
-        };
+        let Some((arguments, at)) = named else { return Ok(None) };
         let found = match &arguments[..] {
             [argument] => read(&argument.value).ok_or(argument.at),
             _ => Err(at),

@@ -91,9 +91,7 @@ fn is_caseless<'a>(words: impl Iterator<Item = &'a str>, is_known: impl Fn(&str)
     let mut folded = String::new();
     for word in words {
         let mut cased = word.chars().filter(|c| c.is_lowercase() || c.is_uppercase());
-        let Some(first) = cased.next() else {
-            continue;
-        };
+        let Some(first) = cased.next() else { continue };
         let rest: (usize, usize) = cased.fold((0, 0), |(lower, upper), c| {
             let is_lower = usize::from(c.is_lowercase());
             (lower + is_lower, upper + 1 - is_lower)

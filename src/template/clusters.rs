@@ -88,8 +88,7 @@ mod tests {
         assert_eq!(clusters.path("the"), Some("0110"));
         assert_eq!(clusters.path("A"), Some("01"));
         assert_eq!(clusters.path("a"), None);
-        let clusters = read("01\tA\n11\ta\n", LOWER).unwrap();
-        assert_eq!(clusters.path("a"), Some("01"));
+        assert_eq!(read("01\tA\n11\ta\n", LOWER).unwrap().path("a"), Some("01"));
     }
 
     #[test]

@@ -114,9 +114,7 @@ impl DocumentState {
     ) {
         self.nearest.clear();
         self.nearest_ends.clear();
-        let Some(index) = plan.others.map(|index| &self.indices[index]) else {
-            return;
-        };
+        let Some(index) = plan.others.map(|index| &self.indices[index]) else { return };
         for token in self.start..self.start + length {
             let seen = VisibleOccurrences::new(index, token, plan.window);
             let nearest = &mut self.nearest;
@@ -342,9 +340,7 @@ pub(super) fn write_run<'a>(
     t: usize,
     out: &mut String,
 ) -> bool {
-    let Some(run) = run(length, &word, t) else {
-        return false;
-    };
+    let Some(run) = run(length, &word, t) else { return false };
     match kind {
         RunKind::Position => out.push_str(match (run.start == t, run.end == t + 1) {
             (true, true) => "S",

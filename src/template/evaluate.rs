@@ -185,9 +185,7 @@ fn push_written(
 /// Pushes what is known about a token in a run of capitalized cells of a column.
 fn push_run(kind: RunKind, sentence: &Sentence, column: usize, position: i64, ws: &mut Workspace) {
     let length = sentence.len();
-    let Some(t) = usize::try_from(position).ok().filter(|&t| t < length) else {
-        return;
-    };
+    let Some(t) = usize::try_from(position).ok().filter(|&t| t < length) else { return };
     push_written(&mut ws.values, &mut ws.scratch, |_, text| {
         write_run(kind, length, |u| sentence.cell(u, column), t, text)
     });

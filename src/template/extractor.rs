@@ -64,10 +64,8 @@ impl Extractor {
         known_words: Arc<KnownWords>,
     ) -> Self {
         let indexed = document.indices.iter().map(|(column, _)| *column);
-        let columns = functions.iter().filter_map(BoundFunction::column);
-        let columns = columns.chain(indexed);
-        let columns = columns.filter_map(|i| Some((i, schema.names().get(i)?.clone())));
-        let columns = columns.collect();
+        let columns = functions.iter().filter_map(BoundFunction::column).chain(indexed);
+        let columns = columns.filter_map(|i| Some((i, schema.names().get(i)?.clone()))).collect();
         let plan = EvaluationPlan::new(&functions, dialect);
         let words = ColumnRef::Word.index(schema);
         let mut extractor = Self {
@@ -143,9 +141,7 @@ impl Extractor {
     fn assign_memos(&mut self) {
         let mut memos = vec![0; self.functions.len()];
         for template in &mut self.templates {
-            let [term] = &template.terms[..] else {
-                continue;
-            };
+            let [term] = &template.terms[..] else { continue };
             let bound = &self.functions[term.function];
             let function = match bound.operation {
                 Operation::Bag(_) | Operation::Gathered { .. } => bound.source,
@@ -267,16 +263,12 @@ impl Extractor {
         ws.document.gathered.clear();
         ws.document.gathered_ends.clear();
         for function in &self.functions {
-            let Operation::Gathered { offset: distance, .. } = function.operation else {
-                continue;
-            };
+            let Operation::Gathered { offset: distance, .. } = function.operation else { continue };
             for t in 0..length {
                 // Only functions of a single word are gathered (`can_be_gathered`).
                 let placement = self.plan.placements[function.source];
                 for i in ws.document.others(t) {
-                    let Placement::PerWord { column, offset } = placement else {
-                        break;
-                    };
+                    let Placement::PerWord { column, offset } = placement else { break };
                     let other = ws.document.occurrence(i);
                     let first = self.cell_near(column, document, other, distance, ws);
                     ws.document.gathered.push(first + offset as u32);

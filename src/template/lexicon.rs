@@ -46,9 +46,7 @@ impl Lexicon {
         while t < length {
             let (mut node, mut end) = (0, t);
             for u in t..length {
-                let Some(next) = self.step(node, word(u)) else {
-                    break;
-                };
+                let Some(next) = self.step(node, word(u)) else { break };
                 node = next;
                 if self.ends.contains(&node) {
                     end = u + 1;
@@ -100,8 +98,7 @@ mod tests {
         let words: Vec<&str> = sentence.split(' ').collect();
         let mut tags = Vec::new();
         lexicon.tag(words.len(), |t| words[t], &mut tags);
-        let tags = tags.iter().map(|&tag| char::from(tag));
-        tags.collect::<String>().replace(' ', "-")
+        tags.iter().map(|&tag| char::from(tag)).collect::<String>().replace(' ', "-")
     }
 
     #[test]

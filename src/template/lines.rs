@@ -26,8 +26,7 @@ pub(super) fn parse_lines(
     resources: &mut Resources<'_>,
 ) -> Result<TemplateLines> {
     let lines = numbered_lines(source).map(|(_, line)| line);
-    let is_pattern = check_syntax(source, file)?;
-    let dialect = is_pattern.then(|| pattern_parser::detect_dialect(lines));
+    let dialect = check_syntax(source, file)?.then(|| pattern_parser::detect_dialect(lines));
     let mut parsed = TemplateLines {
         lines: Vec::new(),
         transitions: dialect.is_none(),
@@ -74,14 +73,10 @@ pub(super) fn parse_lines(
 /// Returns whether all lines are in CRF++ or Wapiti syntax; it is an error if only some are.
 fn check_syntax(source: &str, file: &str) -> Result<bool> {
     let mut lines = numbered_lines(source);
-    let Some((first, line)) = lines.next() else {
-        return Ok(false);
-    };
+    let Some((first, line)) = lines.next() else { return Ok(false) };
     let is_pattern = pattern_parser::is_pattern(line);
     let other = lines.find(|(_, line)| pattern_parser::is_pattern(line) != is_pattern);
-    let Some((line, text)) = other else {
-        return Ok(is_pattern);
-    };
+    let Some((line, text)) = other else { return Ok(is_pattern) };
     let (this, other) = match is_pattern {
         true => ("dropchain", "CRF++ or Wapiti"),
         false => ("CRF++ or Wapiti", "dropchain"),
@@ -95,8 +90,7 @@ fn check_syntax(source: &str, file: &str) -> Result<bool> {
 
 /// Returns what follows `document:`, if the line begins so.
 pub(super) fn strip_document(line: &str) -> Option<&str> {
-    let rest = line.trim_start().strip_prefix("document")?;
-    rest.trim_start().strip_prefix(':')
+    line.trim_start().strip_prefix("document")?.trim_start().strip_prefix(':')
 }
 
 /// Parses a line such as `document: marks window=500`: a rule, a window, or both.

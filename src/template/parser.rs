@@ -93,10 +93,7 @@ impl<'a> Parser<'a, '_, '_> {
             return Err(at.error("the parentheses are nested too deeply"));
         }
         self.tokens.next();
-        let arguments = match self.tokens.accept("(") {
-            true => Some(self.arguments(depth)?),
-            false => None,
-        };
+        let arguments = if self.tokens.accept("(") { Some(self.arguments(depth)?) } else { None };
         let mut offset = None;
         if self.tokens.accept("[") {
             let at = self.tokens.peek().at;

@@ -24,9 +24,7 @@ const MAX_MACROS: usize = 64;
 
 /// Returns whether a line is in CRF++ or Wapiti syntax, as opposed to dropchain's own language.
 pub(super) fn is_pattern(line: &str) -> bool {
-    let Some(rest) = line.strip_prefix(['U', 'u', 'B', 'b', '*']) else {
-        return false;
-    };
+    let Some(rest) = line.strip_prefix(['U', 'u', 'B', 'b', '*']) else { return false };
     let bare = rest.trim_start_matches(|c: char| c.is_ascii_digit());
     if bare.trim_end().is_empty() || bare.starts_with(':') || line.starts_with('*') {
         return true;
@@ -281,8 +279,7 @@ mod tests {
     }
 
     fn find<'a>(expression: &str, text: &'a str) -> Option<&'a str> {
-        let expression = Regex::new(&translate(expression).unwrap()).unwrap();
-        expression.find(text).map(|found| found.as_str())
+        Regex::new(&translate(expression).unwrap()).unwrap().find(text).map(|found| found.as_str())
     }
 
     #[test]

@@ -61,9 +61,7 @@ impl ResourceKind {
         let lines: Vec<&str> =
             nonblank_lines(complete).take(INSPECTED).map(|(_, line)| line).collect();
         let are_all = |is: fn(&str) -> bool| lines.iter().all(|line| is(line));
-        let Some(first) = lines.first() else {
-            return Self::Other;
-        };
+        let Some(first) = lines.first() else { return Self::Other };
         if is_json(beginning) {
             if is_table(complete) { Self::Table } else { Self::Json }
         } else if are_all(is_path) && !first.starts_with('\t') {

@@ -166,8 +166,7 @@ fn read_json<T: DeserializeOwned>(
     let json = json.strip_prefix('\u{feff}').unwrap_or(json);
     let mut reader = serde_json::Deserializer::from_str(json);
     let entries = Entries { add, expected, values: PhantomData };
-    let read = reader.deserialize_any(entries).and_then(|()| reader.end());
-    read.map_err(|error| {
+    reader.deserialize_any(entries).and_then(|()| reader.end()).map_err(|error| {
         let place = Place::line(file, error.line() as u64);
         Error::input(place, format!("{error}; expected {expected}"))
     })

@@ -48,8 +48,7 @@ pub(super) fn is_function(name: &str) -> bool {
 
 /// Returns an example of the arguments of a function.
 pub(super) fn function_example(name: &str) -> &'static str {
-    let found = FUNCTIONS.iter().find(|(function, _)| *function == name);
-    found.map_or("word", |(_, example)| example)
+    FUNCTIONS.iter().find(|(function, _)| *function == name).map_or("word", |(_, example)| example)
 }
 
 /// Returns whether `name` is a keyword.

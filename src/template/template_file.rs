@@ -86,8 +86,7 @@ impl TryFrom<StoredTemplate> for Template {
             stored.files.iter().map(|(name, text)| (&**name, text)).collect();
         let mut load = |name: &str| {
             let missing = || Error::parameter("the file is not stored with the template");
-            let text = files.get(name).ok_or_else(missing)?;
-            Ok(text.as_ref().to_owned())
+            Ok(files.get(name).ok_or_else(missing)?.as_ref().to_owned())
         };
         let resources = Resources::stored(&mut load);
         let mut template = Self::parse_in(&stored.source, &stored.file, resources)?;
@@ -227,8 +226,7 @@ impl Template {
 
     /// Returns the name and the number of bytes of each file that the template stores.
     pub fn files(&self) -> impl Iterator<Item = (&str, usize)> {
-        let files = self.files.iter();
-        files.map(|(name, text)| (name.as_str(), text.len()))
+        self.files.iter().map(|(name, text)| (name.as_str(), text.len()))
     }
 
     /// Returns whether the template has the syntax of CRF++ or Wapiti.
@@ -246,8 +244,7 @@ impl Template {
     pub fn with_lines(&self, lines: &str, files: &[(&str, &str)]) -> Result<Self> {
         let mut load = |name: &str| {
             let own = self.files.iter().map(|(own, text)| (&**own, &**text));
-            let mut all = own.chain(files.iter().copied());
-            let found = all.find(|(own, _)| *own == name);
+            let found = own.chain(files.iter().copied()).find(|(own, _)| *own == name);
             let missing = || Error::parameter("the template does not have this file");
             Ok(found.ok_or_else(missing)?.1.to_owned())
         };
@@ -277,8 +274,7 @@ impl Template {
     /// sentences.
     pub fn documents(&self) -> Option<DocumentOptions> {
         let sees_document = |f: &TemplateFunction| f.sees_document() || reads_one(f, &PREDICTIONS);
-        let sees_document = self.functions().any(sees_document);
-        sees_document.then_some(self.parsed.documents)
+        self.functions().any(sees_document).then_some(self.parsed.documents)
     }
 
     /// Sets what a document is, as the line `document: …` of the file does, which is replaced or
@@ -338,10 +334,7 @@ impl Template {
         }
         // Blank lines instead of no lines keep the numbers of the others.
         let kept = self.source.split('\n').zip(1..);
-        let kept = kept.map(|(line, number)| match numbers.contains(&number) {
-            true => "",
-            false => line,
-        });
+        let kept = kept.map(|(line, number)| if numbers.contains(&number) { "" } else { line });
         let source = kept.collect::<Vec<_>>().join("\n");
         let stored = StoredTemplate { source: source.into(), ..self.clone().into() };
         Self::try_from(stored).map(Some)
@@ -438,6 +431,5 @@ fn reads_one(function: &TemplateFunction, names: &[&str]) -> bool {
 /// Collects `columns` without duplicates.
 fn distinct<'a>(columns: impl Iterator<Item = &'a ColumnRef>) -> Vec<ColumnRef> {
     let mut seen = HashSet::new();
-    let columns = columns.filter(|column| seen.insert(*column));
-    columns.cloned().collect()
+    columns.filter(|column| seen.insert(*column)).cloned().collect()
 }

@@ -69,8 +69,7 @@ pub(super) fn push_lower(text: &str, out: &mut String) {
 /// Returns the lines of `contents` that are not blank, numbered from 1. Skips a byte order mark.
 pub(super) fn nonblank_lines(contents: &str) -> impl Iterator<Item = (u64, &str)> {
     let contents = contents.strip_prefix('\u{feff}').unwrap_or(contents);
-    let numbered = (1..).zip(contents.lines());
-    numbered.filter(|(_, line)| !line.trim().is_empty())
+    (1..).zip(contents.lines()).filter(|(_, line)| !line.trim().is_empty())
 }
 
 /// Returns the beginning of a line, to be quoted in a message.

@@ -160,9 +160,7 @@ impl TextFunction {
     /// without any the whole path. Lengths beyond the path yield the whole path, once.
     pub(super) fn cluster(clusters: Arc<Clusters>, lengths: Vec<usize>) -> Self {
         Self::texts(lengths.len().max(1), move |cell| {
-            let Some(path) = clusters.path(cell.text()) else {
-                return;
-            };
+            let Some(path) = clusters.path(cell.text()) else { return };
             let values = &mut *cell.values;
             let start = values.push_arena(path).start;
             let prefix_end = |length: usize| path.char_indices().nth(length).map(|(i, _)| i);
@@ -251,8 +249,7 @@ fn affix_lengths<'s>(
         *end += character.len();
         Some(*end)
     });
-    let ends = ends.take(*lengths.end()).take_while(move |end| *end <= longest);
-    ends.skip(lengths.start() - 1)
+    ends.take(*lengths.end()).take_while(move |end| *end <= longest).skip(lengths.start() - 1)
 }
 
 /// Pushes the prefixes or the suffixes. A suffix may be a prefix as well, and then is among the

@@ -130,10 +130,7 @@ impl<'a> Tokens<'a> {
 
     /// Consumes this symbol.
     pub(super) fn expect(&mut self, symbol: &str) -> Result<()> {
-        match self.accept(symbol) {
-            true => Ok(()),
-            false => Err(self.expected(&format!("'{symbol}'"))),
-        }
+        if self.accept(symbol) { Ok(()) } else { Err(self.expected(&format!("'{symbol}'"))) }
     }
 
     /// Consumes an integer.
@@ -168,9 +165,7 @@ impl<'a> Tokens<'a> {
 
 /// Returns the kind of the first token of `rest`, which starts with it, and its length in bytes.
 fn first_token(rest: &str) -> (TokenKind, usize) {
-    let Some(first) = rest.chars().next().filter(|c| *c != '#') else {
-        return (TokenKind::End, 0);
-    };
+    let Some(first) = rest.chars().next().filter(|c| *c != '#') else { return (TokenKind::End, 0) };
     if first == '"' {
         let end = closing_quote(&rest[1..]);
         return match end {

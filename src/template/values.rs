@@ -92,8 +92,7 @@ impl Values {
 
     /// Adds a copy of a value, unless the cell has one with the same text.
     pub(super) fn push_distinct(&mut self, value: FunctionValue) {
-        let mut others = self.current().iter();
-        if !others.any(|other| self.is_same(*other, value)) {
+        if !self.current().iter().any(|other| self.is_same(*other, value)) {
             self.values.push(value);
             self.overflow |= self.values.len() > u32::MAX as usize;
         }

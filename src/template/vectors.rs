@@ -133,9 +133,7 @@ impl Vectors {
 
 /// Returns the number of dimensions if `cells` is a header: two integers.
 fn header_dimensions(cells: &[&str]) -> Option<usize> {
-    let [words, dimensions] = cells else {
-        return None;
-    };
+    let [words, dimensions] = cells else { return None };
     words.parse::<u64>().ok()?;
     dimensions.parse().ok()
 }
@@ -151,8 +149,7 @@ mod tests {
     }
 
     fn error(text: &str) -> String {
-        let result = Vectors::parse(text, "v.txt", ALL);
-        result.unwrap_err().to_string()
+        Vectors::parse(text, "v.txt", ALL).unwrap_err().to_string()
     }
 
     #[test]
@@ -192,8 +189,7 @@ mod tests {
 
     #[test]
     fn a_word_may_contain_blanks() {
-        let vectors = read("a 1 2\n. . . 3 4\n");
-        assert_eq!(vectors.get(". . ."), Some(&[3.0, 4.0][..]));
+        assert_eq!(read("a 1 2\n. . . 3 4\n").get(". . ."), Some(&[3.0, 4.0][..]));
     }
 
     #[test]

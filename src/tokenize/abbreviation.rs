@@ -212,8 +212,7 @@ mod tests {
 
     #[test]
     fn lists_are_sorted_and_their_entries_short() {
-        let lists = LISTS.iter().map(|list| list.words);
-        for list in lists.chain([DOTTED, SENTENCE_STARTERS]) {
+        for list in LISTS.iter().map(|list| list.words).chain([DOTTED, SENTENCE_STARTERS]) {
             assert!(list.is_sorted(), "{list:?}");
             assert!(list.iter().all(|word| word.len() <= MAX_ENTRY_LENGTH), "{list:?}");
         }

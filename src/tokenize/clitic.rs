@@ -5,14 +5,8 @@ use super::subtoken::{Subtoken, SubtokenKind, is_apostrophe, is_number};
 /// Merges each apostrophe of `text` with the letters it belongs to: a clitic becomes one subtoken
 /// (`'s`, `n't`), and so does a word that starts with an apostrophe (`'90s`).
 pub(super) fn merge_clitics(text: &str, subtokens: &[Subtoken]) -> Vec<Subtoken> {
-    let apostrophe = |i: usize| {
-        let subtoken = subtokens.get(i);
-        subtoken.is_some_and(|s| is_apostrophe(s.slice(text)))
-    };
-    let word = |i: usize| {
-        let subtoken = subtokens.get(i);
-        subtoken.filter(|s| s.kind == SubtokenKind::Word)
-    };
+    let apostrophe = |i: usize| subtokens.get(i).is_some_and(|s| is_apostrophe(s.slice(text)));
+    let word = |i: usize| subtokens.get(i).filter(|s| s.kind == SubtokenKind::Word);
     let mut out: Vec<Subtoken> = Vec::with_capacity(subtokens.len());
     let mut i = 0;
     while i < subtokens.len() {

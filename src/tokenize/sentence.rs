@@ -112,9 +112,7 @@ impl<'t> Splitter<'t> {
     /// Returns whether a sentence ends before token `end`, where `terminator` is followed by
     /// trailing tokens from `trailing` on.
     fn is_boundary(&self, trailing: usize, end: usize, terminator: SentenceTerminator) -> bool {
-        let Some(next) = self.tokens.get(end) else {
-            return true;
-        };
+        let Some(next) = self.tokens.get(end) else { return true };
         if terminator == SentenceTerminator::Ideographic {
             return true;
         }

@@ -92,8 +92,7 @@ impl<'t> TextRun<'t> {
         if start == self.text.len() {
             return Some(self.len());
         }
-        let found = subtokens.binary_search_by_key(&start, |s| s.start);
-        found.ok().map(|k| i + k)
+        subtokens.binary_search_by_key(&start, |s| s.start).ok().map(|k| i + k)
     }
 }
 

@@ -127,9 +127,7 @@ pub(super) fn dotted_name(run: &TextRun<'_>, at: usize) -> Option<usize> {
     let mut lower = is_lower(first);
     let mut end = at + 1;
     while matches!(run.text(end), "." | "-") && end - at <= MAX_LOOKAHEAD {
-        let Some(part) = run.word(end + 1) else {
-            break;
-        };
+        let Some(part) = run.word(end + 1) else { break };
         let dot = run.text(end) == ".";
         dots += usize::from(dot);
         lower &= is_lower(part) || is_number(part);

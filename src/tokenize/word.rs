@@ -62,9 +62,7 @@ fn extend_joined(run: &TextRun<'_>, mut end: usize) -> usize {
     loop {
         // `women's-rights` is one token although `women's` is two.
         let clitic = usize::from(run.kind(end) == Some(SubtokenKind::Clitic));
-        let Some(next) = joined_word(run, end + clitic) else {
-            return end;
-        };
+        let Some(next) = joined_word(run, end + clitic) else { return end };
         if clitic == 1 && run.text(end + 1) != "-" {
             return end;
         }
@@ -166,9 +164,7 @@ fn repetition_end(run: &TextRun<'_>, at: usize) -> usize {
 
 /// Returns whether repetitions of a symbol are a single token.
 fn repeats(symbol: &str) -> bool {
-    let Some(c) = symbol.chars().next() else {
-        return false;
-    };
+    let Some(c) = symbol.chars().next() else { return false };
     let punctuation = matches!(c,
         '!'..='~' | '¡'..='¿' | '\u{2010}'..='\u{2027}' | '\u{2030}'..='\u{205E}'
         | '、'..='〜' | '・' | '！'..='～');

@@ -72,8 +72,7 @@ impl TrainOptions {
 impl<'a> BaseModels<'a> {
     /// Returns the models with their roles.
     pub fn iter(&self) -> impl Iterator<Item = (BaseRole, &'a Model)> + use<'a> {
-        let models = [(BaseRole::Init, self.init), (BaseRole::Towards, self.towards)];
-        let models = models.into_iter();
+        let models = [(BaseRole::Init, self.init), (BaseRole::Towards, self.towards)].into_iter();
         models.filter_map(|(role, model)| Some((role, model?)))
     }
 

@@ -293,13 +293,8 @@ impl Run {
             earlier: None,
             last: (0, Instant::now()),
         };
-        let Some(checkpoints) = checkpoints else {
-            return Ok(run);
-        };
-        let mut bytes = match run.is_written {
-            true => checkpoints.read(),
-            false => Ok(Vec::new()),
-        };
+        let Some(checkpoints) = checkpoints else { return Ok(run) };
+        let mut bytes = if run.is_written { checkpoints.read() } else { Ok(Vec::new()) };
         if let Some(ranks) = ranks {
             bytes = Ok(ranks.broadcast(0, &ranks.agree(bytes)?)?);
         }
@@ -361,9 +356,7 @@ impl Run {
     ///
     /// [`Error::Checkpoint`] if the checkpoint to resume from belongs to other data.
     pub fn set_fingerprint(&mut self, fingerprint: impl FnOnce() -> Result<u64>) -> Result<()> {
-        let Some(checkpoints) = &self.checkpoints else {
-            return Ok(());
-        };
+        let Some(checkpoints) = &self.checkpoints else { return Ok(()) };
         self.header.fingerprint = fingerprint()?;
         match &self.earlier {
             Some((earlier, _)) if *earlier != self.header.fingerprint => Err(Error::checkpoint(

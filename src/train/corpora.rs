@@ -90,8 +90,7 @@ fn hash_tokens(sentence: &Sentence, hasher: &mut Xxh3) {
     for t in 0..sentence.len() {
         sentence.cells(t).for_each(|cell| cell.hash(hasher));
         sentence.partial_label(t).hash(hasher);
-        let attributes = sentence.attributes.iter();
-        let attributes = attributes.flat_map(|all| all.token(t).chain(all.edge(t)));
+        let attributes = sentence.attributes.iter().flat_map(|all| all.token(t).chain(all.edge(t)));
         attributes.for_each(|(name, value)| (name, value.to_bits()).hash(hasher));
     }
 }
@@ -130,8 +129,7 @@ pub(super) fn for_each_in_context(
     };
     rule.documents(sentences).into_iter().try_for_each(|document| {
         let document = Document::new(document);
-        let mut content = document.in_contexts().filter(|s| is_content(s.sentence()));
-        content.try_for_each(&mut add)
+        document.in_contexts().filter(|s| is_content(s.sentence())).try_for_each(&mut add)
     })
 }
 

@@ -161,8 +161,7 @@ impl DevelopmentSet {
         if !evaluation.has_spans() {
             return (DevScore::Accuracy(evaluation.accuracy()), Vec::new());
         }
-        let types = evaluation.types();
-        let types = types.map(|(name, counts)| (name.to_owned(), counts));
+        let types = evaluation.types().map(|(name, counts)| (name.to_owned(), counts));
         (DevScore::F1(evaluation.f1()), types.collect())
     }
 }

@@ -296,8 +296,7 @@ impl End {
     /// Returns whether training ended before its time: it was interrupted, or the objective is not
     /// finite.
     pub(super) fn is_early(&self) -> bool {
-        let early = [StopReason::Interrupted, StopReason::NonFinite];
-        early.contains(&self.reason)
+        [StopReason::Interrupted, StopReason::NonFinite].contains(&self.reason)
     }
 }
 
@@ -324,9 +323,7 @@ pub struct Rounded {
 impl fmt::Display for Rounded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "weights rounded to {} bytes", self.precision.bytes())?;
-        let Some([before, after]) = self.dev else {
-            return Ok(());
-        };
+        let Some([before, after]) = self.dev else { return Ok(()) };
         write!(f, "; on development data: {before} before, {after} after")
     }
 }

@@ -67,10 +67,7 @@ impl Extracted {
         let TrainingCorpora { labeled, dev, unlabeled, held_out } = corpora;
         let options = settings.options();
         let (sentences, dev) = (content(labeled), dev.map(content));
-        let unlabeled = match settings.has_noise() {
-            true => unlabeled.into_sentences(),
-            false => Vec::new(),
-        };
+        let unlabeled = if settings.has_noise() { unlabeled.into_sentences() } else { Vec::new() };
         let text = sentences.iter().chain(dev.iter().flatten()).chain(&unlabeled);
         let mut memory = ExtractionMemory::new(text.map(Sentence::memory).sum(), limit);
         let template = learned_template(template, &sentences, options, models)?;
@@ -244,8 +241,7 @@ fn learned_template(
     options: &CommonOptions,
     models: &BaseModels<'_>,
 ) -> Result<Option<Template>> {
-    let first = sentences.first();
-    let has_attributes = first.is_some_and(|sentence| sentence.attributes.is_some());
+    let has_attributes = sentences.first().is_some_and(|sentence| sentence.attributes.is_some());
     let earlier = models.template().filter(|_| !has_attributes);
     let Some(mut template) = given.or_else(|| earlier.cloned()) else {
         return match options.attributes.caseless > 0.0 {

@@ -152,8 +152,7 @@ mod tests {
     }
 
     fn numbers(corpus: &Corpus) -> Vec<usize> {
-        let content = corpus.iter().filter(|s| is_content(s));
-        content.map(|s| s.cell(0, 0).parse().unwrap()).collect()
+        corpus.iter().filter(|s| is_content(s)).map(|s| s.cell(0, 0).parse().unwrap()).collect()
     }
 
     fn share(text: &str) -> HoldOut {
@@ -202,8 +201,7 @@ mod tests {
             divided.unwrap().held_out.unwrap().to_string(),
             "development data: 9 of 36 sentences, 25 % of the documents, seed 1"
         );
-        let divided = corpora(&lengths).hold_out(share("5%"), 1);
-        assert!(!divided.unwrap().held_out.unwrap().by_document);
+        assert!(!corpora(&lengths).hold_out(share("5%"), 1).unwrap().held_out.unwrap().by_document);
     }
 
     #[test]

@@ -54,9 +54,7 @@ impl HoldOut {
     /// [`Error::Parameter`] if it is not between 0 and 100.
     pub fn parse(text: &str) -> Result<Option<Self>> {
         let number = text.strip_suffix('%').map(str::parse);
-        let Some(Ok(percent)) = number else {
-            return Ok(None);
-        };
+        let Some(Ok(percent)) = number else { return Ok(None) };
         let share = Self::of_percent(percent).ok_or_else(|| {
             Error::parameter(format!(
                 "development data: {text} of the training data; expected more than 0% and less \

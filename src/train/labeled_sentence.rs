@@ -108,8 +108,7 @@ impl<'a> AttributeSentence<'a> {
 impl LabeledSentence for AttributeSentence<'_> {
     fn labels(&self) -> Result<Vec<&str>> {
         if let Target::Gold(labels) = self.corpus.labeled().target(self.index) {
-            let names = labels.iter().map(|&id| self.corpus.label_name(id));
-            return Ok(names.collect());
+            return Ok(labels.iter().map(|&id| self.corpus.label_name(id)).collect());
         }
         let sets = self.allowed().unwrap_or_default().into_iter();
         Ok(sets.map(|set| set.first().copied().unwrap_or("_")).collect())

@@ -75,9 +75,7 @@ impl TrainingLabels {
 
     /// Puts the labels of models first, and adopts their scheme. There are no other labels yet.
     fn continuing(mut self, models: &BaseModels<'_>) -> Result<Self> {
-        let Some(model) = models.first() else {
-            return Ok(self);
-        };
+        let Some(model) = models.first() else { return Ok(self) };
         let header = model.header();
         self.is_converted |=
             self.has_spans && header.encodes_spans() && header.labeling != self.data;
@@ -99,9 +97,7 @@ impl TrainingLabels {
         sentences: &[S],
         models: &BaseModels<'_>,
     ) -> Result<()> {
-        let Some((role, model)) = models.iter().next() else {
-            return Ok(());
-        };
+        let Some((role, model)) = models.iter().next() else { return Ok(()) };
         if self.has_spans == model.header().encodes_spans() {
             return Ok(());
         }
@@ -222,8 +218,7 @@ impl TrainingLabels {
 
     /// Returns the label outside of all spans, if the labels encode spans.
     pub fn outside(&self) -> Option<LabelId> {
-        let id = self.set.id(self.labeling.outside());
-        id.filter(|_| self.has_spans)
+        self.set.id(self.labeling.outside()).filter(|_| self.has_spans)
     }
 
     /// Returns the ids of the labels of a sentence.
@@ -257,10 +252,7 @@ impl TrainingLabels {
             false => [&self.corpus; 2],
         };
         // The label outside with a prefix is outside.
-        let outside = |label| match from.is_prefixed_outside(label) {
-            true => from.outside(),
-            false => label,
-        };
+        let outside = |label| if from.is_prefixed_outside(label) { from.outside() } else { label };
         let allowed: Vec<Vec<&str>> =
             allowed.into_iter().map(|set| set.into_iter().map(outside).collect()).collect();
         if self.is_converted || (from.scheme.has_spans() && from.strict) {
@@ -282,8 +274,7 @@ fn map<T>(
     mut map: impl FnMut(usize, &str) -> Result<T>,
 ) -> Result<LabelIds<T>> {
     let Some(sets) = converted else {
-        let labels = sentence.labels()?.into_iter().enumerate();
-        let mapped = labels.map(|(t, label)| map(t, label));
+        let mapped = sentence.labels()?.into_iter().enumerate().map(|(t, label)| map(t, label));
         return Ok(LabelIds::Gold(mapped.collect::<Result<_>>()?));
     };
     let sets = sets.iter().enumerate();
@@ -313,9 +304,7 @@ fn check_convertible<'a>(
     is_converted: bool,
     option: &str,
 ) -> Result<()> {
-    let Some(stray) = strays.next().filter(|_| is_converted) else {
-        return Ok(());
-    };
+    let Some(stray) = strays.next().filter(|_| is_converted) else { return Ok(()) };
     let message = format!(
         "{option}: the label '{}' cannot be converted, since it belongs to no scheme; mend it, or \
          omit the option",

@@ -85,8 +85,7 @@ impl TrainingSet {
     pub(super) fn check_memory(&self, settings: &TrainSettings, limit: MemoryLimit) -> Result<()> {
         let held = self.memory();
         let needed = held.saturating_add(self.memory_to_train(settings));
-        let check = limit.check(needed as u64, held as u64);
-        check.map_err(|over| {
+        limit.check(needed as u64, held as u64).map_err(|over| {
             let (weights, labels) = (self.space.dimension(), self.space.labels());
             Error::parameter(format!(
                 "training on {weights} weights of {labels} labels: {over}; expected fewer weights \

@@ -36,10 +36,7 @@ impl Regularization {
         let penalties = [("L1", self.l1), ("L2", self.l2.unwrap_or(0.0))];
         let penalties = penalties.iter().filter(|(_, strength)| *strength > 0.0);
         parts.extend(penalties.map(|(name, strength)| format!("{name} {strength}")));
-        match parts.is_empty() {
-            true => "no penalty".to_owned(),
-            false => parts.join(", "),
-        }
+        if parts.is_empty() { "no penalty".to_owned() } else { parts.join(", ") }
     }
 
     /// Returns how much noise the weights of iteration `kept` have seen, if there is noise, given

@@ -93,10 +93,8 @@ impl TrainingSet {
     /// classes, where the parameter is `counted`.
     fn count_collapsed(&self, counted: impl Fn(usize) -> bool) -> usize {
         let mut more = 0;
-        let blocks = self.space.blocks().into_iter();
-        for (block, classes) in blocks.zip(&self.classes) {
-            let collapsed = (0..classes.len() as u32).filter(|&class| classes.size(class) > 1);
-            for class in collapsed {
+        for (block, classes) in self.space.blocks().into_iter().zip(&self.classes) {
+            for class in (0..classes.len() as u32).filter(|&class| classes.size(class) > 1) {
                 let range = block.targets.range(class as usize);
                 let count = range.filter(|i| counted(block.range.start + i)).count();
                 more += (classes.size(class) as usize - 1) * count;

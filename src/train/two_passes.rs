@@ -311,8 +311,7 @@ fn folds(documents: &Documents<'_>) -> Result<Folds> {
 /// Returns the documents of a corpus.
 fn content(options: DocumentOptions, corpus: &Corpus) -> Documents<'_> {
     let mut numbers = 0..;
-    let documents = options.rule.documents(corpus).into_iter();
-    let documents = documents.map(|document| {
+    let documents = options.rule.documents(corpus).into_iter().map(|document| {
         let sentences = document.into_iter().filter(|sentence| is_content(sentence));
         sentences.map(|s| (numbers.next().unwrap_or(0), s)).collect()
     });
@@ -355,8 +354,7 @@ fn extend<'p>(
 ) -> Result<Corpus> {
     let mut corpus = Corpus::new();
     for document in documents {
-        let sentences = document.iter().map(|(_, sentence)| *sentence);
-        let predicted = sentences.zip(predictions.by_ref());
+        let predicted = document.iter().map(|(_, sentence)| *sentence).zip(predictions.by_ref());
         let document = PredictedDocument::new(predicted, types, options.window as usize);
         push_document(&mut corpus, document.extended()?.into_iter());
     }

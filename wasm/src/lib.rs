@@ -107,8 +107,7 @@ impl Tagger {
     /// Tags the words of a sentence: a label for each.
     #[wasm_bindgen(js_name = tagWords)]
     pub fn tag_words(&self, words: Vec<String>) -> std::result::Result<Vec<String>, JsError> {
-        let labels = self.tagger.tag_words(words)?;
-        Ok(labels.into_iter().map(Into::into).collect())
+        Ok(self.tagger.tag_words(words)?.into_iter().map(Into::into).collect())
     }
 }
 

@@ -17,9 +17,7 @@ pub fn share() {
         return;
     }
     let mut arguments = env::args_os();
-    let (Ok(program), Some(name)) = (env::current_exe(), arguments.next()) else {
-        return;
-    };
+    let (Ok(program), Some(name)) = (env::current_exe(), arguments.next()) else { return };
     let mut command = Command::new(program);
     // It returns only if it fails: then the memory is that of the estimates or less, as before.
     let _ = command.arg0(name).args(arguments).env(POOLS, "1").exec();

@@ -223,8 +223,7 @@ pub fn parse(program: &Command, arguments: Vec<OsString>) -> Result<ArgMatches, 
     lines.retain(|line| !is_given(&given, line.argument));
     let (before, after) = arguments.split_at(2);
     let merged = before.iter().chain(lines.iter().map(|line| &line.text)).chain(after);
-    let matches = program.clone().try_get_matches_from(merged);
-    matches.map_err(|error| explain(error, &lines).into())
+    program.clone().try_get_matches_from(merged).map_err(|error| explain(error, &lines).into())
 }
 
 /// Returns whether the configuration file among the arguments is standard input.
@@ -289,8 +288,7 @@ fn parse_line<'a>(line: &str, place: Place, command: &'a Command) -> Result<Line
             format!("expected --{key}={value}, as on the command line"),
         ));
     }
-    let mut options = options_of(command);
-    let found = options.find(|(key, argument)| match is_option {
+    let found = options_of(command).find(|(key, argument)| match is_option {
         true => name.strip_prefix("--") == Some(key) && !argument.is_positional(),
         false => argument.is_positional(),
     });

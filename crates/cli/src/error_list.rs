@@ -155,9 +155,7 @@ impl ErrorList {
         let total: usize = self.counts.values().sum();
         let mut text = format!("errors: {total}\n");
         for kind in ErrorKind::ALL {
-            let Some(count) = self.counts.get(&kind) else {
-                continue;
-            };
+            let Some(count) = self.counts.get(&kind) else { continue };
             let name = match (kind, encodes_spans) {
                 (ErrorKind::WrongType, false) => "wrong label".to_owned(),
                 _ => kind.words(),

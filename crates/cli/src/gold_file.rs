@@ -42,8 +42,7 @@ impl GoldTagger {
     /// Returns how the gold labels and the predictions encode spans, and says it; `detector` has
     /// seen none of them.
     pub fn labelings(&self, detector: &SchemeDetector, quiet: bool) -> [Labeling; 2] {
-        let header = self.tagger.model().header();
-        let predicted = header.corpus_labeling.clone();
+        let predicted = self.tagger.model().header().corpus_labeling.clone();
         let detected = detector.of(&self.corpus).detected_for(&predicted);
         if !quiet && self.joined().is_none() {
             // What labels without prefixes are, the model has said.
@@ -88,8 +87,7 @@ impl GoldTagger {
     /// Returns the columns that the labels of the model or the gold labels join, if they join
     /// several.
     pub fn joined(&self) -> Option<&JoinedColumns> {
-        let header = self.tagger.model().header();
-        header.columns.joined().or_else(|| joined_columns(&self.corpus))
+        self.tagger.model().header().columns.joined().or_else(|| joined_columns(&self.corpus))
     }
 }
 

@@ -110,8 +110,7 @@ impl ModelColumns<'_> {
     fn word_column(&self) -> String {
         let columns = &self.0.columns.names;
         let named = columns.iter().any(|name| name == "word" || name == "form");
-        let first = columns.first().filter(|_| !named);
-        first.map_or("word", String::as_str).to_owned()
+        columns.first().filter(|_| !named).map_or("word", String::as_str).to_owned()
     }
 
     /// Returns whether the file has the columns from line `number` on, which is `line`.
@@ -200,13 +199,10 @@ impl ModelColumns<'_> {
         lines: &mut LineReader,
         options: &ReadOptions,
     ) -> Result<Option<&str>> {
-        let may_have = [Format::Conll, Format::Conllu, Format::Jsonl].map(Into::into);
-        if !may_have.contains(&format) {
+        if ![Format::Conll, Format::Conllu, Format::Jsonl].map(Into::into).contains(&format) {
             return Ok(None);
         }
-        let Some((_, line)) = first_content(lines, options)? else {
-            return Ok(None);
-        };
+        let Some((_, line)) = first_content(lines, options)? else { return Ok(None) };
         let has = |label: &&str| match format {
             InputFormat::Core(Format::Conll) => {
                 let own = Some(&self.0.columns.names).filter(|_| self.0.has_own_columns());
@@ -226,8 +222,7 @@ impl ModelColumns<'_> {
             }
             _ => false,
         };
-        let labels = [self.0.columns.label_name(), Some("labels")];
-        Ok(labels.into_iter().flatten().find(has))
+        Ok([self.0.columns.label_name(), Some("labels")].into_iter().flatten().find(has))
     }
 
     /// Returns the options for reading input in a format: as far as they leave it open, like the
@@ -256,8 +251,7 @@ impl ModelColumns<'_> {
             let mut items = misc.split('|').filter_map(|item| item.split_once('='));
             is_conllu(line) && items.any(|(key, _)| key == label)
         };
-        let found = first_lines(lines)?.iter().any(|line| has_key(line));
-        Ok(found.then(|| label.to_owned()))
+        Ok(first_lines(lines)?.iter().any(|line| has_key(line)).then(|| label.to_owned()))
     }
 
     /// Returns the names of the columns of a file that has others than the training data: those of
@@ -302,9 +296,7 @@ fn first_lines(lines: &mut LineReader) -> Result<Vec<String>> {
 /// Returns the first line that is neither blank nor a comment, and its number.
 fn first_content(lines: &mut LineReader, options: &ReadOptions) -> Result<Option<(usize, String)>> {
     for number in 0..MAX_LINES {
-        let Some(line) = lines.peek(number)? else {
-            break;
-        };
+        let Some(line) = lines.peek(number)? else { break };
         let is_comment = CONLLU_COMMENTS.iter().any(|start| line.starts_with(start))
             || options.lines.comments && line.starts_with('#');
         if !is_comment && !line.trim().is_empty() {
@@ -323,10 +315,7 @@ fn is_conllu(line: &str) -> bool {
 
 /// Returns the cells of a line of columns; none if it is blank.
 fn cells(line: &str) -> Vec<&str> {
-    match line.trim().is_empty() {
-        true => Vec::new(),
-        false => split_cells(line),
-    }
+    if line.trim().is_empty() { Vec::new() } else { split_cells(line) }
 }
 
 #[cfg(test)]

@@ -57,10 +57,7 @@ pub fn run_ranks(ranks: Ranks, threads: usize, abort: Abort) -> ExitCode {
         Err(Refusal::Said(code)) => return code.into(),
         Err(Refusal::Error(error)) => Err(error),
     };
-    let result = match team.is_first() {
-        true => result.and_then(|()| check_uninterrupted()),
-        false => result,
-    };
+    let result = if team.is_first() { result.and_then(|()| check_uninterrupted()) } else { result };
     exit::end("dropchain-mpi", result).into()
 }
 
@@ -68,10 +65,7 @@ pub fn run_ranks(ranks: Ranks, threads: usize, abort: Abort) -> ExitCode {
 /// itself fail on all ranks if they fail on one.
 fn train(mut command: TrainCommand, team: &Team) -> CommandResult {
     command.threads = command.threads.or(team.threads);
-    let progress = match team.is_first() {
-        true => command.progress(),
-        false => Progress::Quiet,
-    };
+    let progress = if team.is_first() { command.progress() } else { Progress::Quiet };
     let open = team.check_no_stdin(command.inputs()).map_err(CommandError::from);
     let open = team.agree(open.and_then(|()| command.open()))?;
     let models = base_models(&open);
@@ -140,8 +134,7 @@ fn parse(team: &Team, arguments: &[OsString]) -> Result<TrainCommand, ParseError
     if config::is_stdin(&program, arguments) {
         team.check_no_stdin(["-"]).map_err(ParseError::File)?;
     }
-    let parsed = parse_arguments(&program, arguments);
-    let (mut matches, effective) = parsed.map_err(name_program)?;
+    let (mut matches, effective) = parse_arguments(&program, arguments).map_err(name_program)?;
     let RanksCommand::Train(mut command) = RanksCli::from_arg_matches_mut(&mut matches)?.command;
     if let Some(effective) = effective {
         command.config.effective = effective;
@@ -163,9 +156,7 @@ fn definition() -> clap::Command {
 
 /// Names the program that has a command.
 fn name_program(error: ParseError) -> ParseError {
-    let ParseError::Arguments(mut error) = error else {
-        return error;
-    };
+    let ParseError::Arguments(mut error) = error else { return error };
     if error.kind() == ErrorKind::InvalidSubcommand {
         let tip = "dropchain-mpi has only the command 'train'; for others, use 'dropchain'";
         error.remove(ContextKind::SuggestedSubcommand);

@@ -28,9 +28,7 @@ pub fn extends(file: impl AsRef<Path>, other: impl AsRef<Path>) -> bool {
     };
     let mut has_more = false;
     for (line, beginning) in file.lines().zip(other.lines()).take(LINES) {
-        let (Ok(line), Ok(beginning)) = (line, beginning) else {
-            return false;
-        };
+        let (Ok(line), Ok(beginning)) = (line, beginning) else { return false };
         // Whatever separates the cells.
         let (mut cells, mut own) = (line.split_whitespace(), beginning.split_whitespace());
         let is_blank = beginning.trim().is_empty();

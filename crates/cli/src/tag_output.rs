@@ -191,9 +191,7 @@ impl TagOutputArguments {
     ///
     /// [`Error::Parameter`] for the first of them.
     pub fn check(&self, inputs: usize) -> Result<()> {
-        let Some(format) = self.output else {
-            return self.check_offsets(None);
-        };
+        let Some(format) = self.output else { return self.check_offsets(None) };
         let has_probabilities = format.has_candidates() || format.has_mark_probabilities();
         let fault = if self.nbest > 1 && !format.has_candidates() {
             format!(

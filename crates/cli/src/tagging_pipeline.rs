@@ -97,8 +97,7 @@ impl TaggingPipeline<'_> {
         };
         let (documents, out) = (self.tagger.context(), &mut streams.out);
         let write = |text: Vec<u8>| {
-            let written = out.write_all(&text).and_then(|()| out.flush());
-            written.map_err(|error| Error::io(name, error))
+            out.write_all(&text).and_then(|()| out.flush()).map_err(|error| Error::io(name, error))
         };
         stream(reader, documents, self.threads, tag, write)
     }
@@ -125,8 +124,7 @@ impl TaggingPipeline<'_> {
         let mut writer = match streams.text {
             None => Writer::new(out, &streams.name, options)?,
             Some(text) => {
-                let annotations = TextWriter::new(TextFormat::Brat, options);
-                let annotations = annotations.with_text(text);
+                let annotations = TextWriter::new(TextFormat::Brat, options).with_text(text);
                 Writer::with(out, &streams.name, Box::new(annotations))
             }
         };

@@ -81,9 +81,7 @@ pub fn check_attributes(template: Option<&Template>, corpus: &Corpus) -> Result<
 /// Returns the files that were read to load a template: its own, and those it refers to.
 pub fn template_files(name: Option<&FileName>, template: Option<&Template>) -> Vec<PathBuf> {
     let name = name.filter(|name| !is_template_text(name));
-    let (Some(name), Some(template)) = (name, template) else {
-        return Vec::new();
-    };
+    let (Some(name), Some(template)) = (name, template) else { return Vec::new() };
     let path: &Path = name.as_ref();
     let directory = path.parent().unwrap_or(Path::new(""));
     let files = template.file_names().map(|name| directory.join(name));
@@ -203,9 +201,7 @@ pub fn template_by_labels(
         return Ok(template);
     }
     let has_spans = detector.of(corpus).detected().labeling.scheme.has_spans();
-    let Some(name) = Template::shipped_for(corpus, has_spans) else {
-        return Ok(None);
-    };
+    let Some(name) = Template::shipped_for(corpus, has_spans) else { return Ok(None) };
     let what = match name {
         "pos" => "tags",
         "chunk" => "phrases",
@@ -231,8 +227,7 @@ pub fn template_for(template: Template, corpus: &Corpus, progress: &Progress) ->
 }
 
 fn marks_documents(corpus: &Corpus) -> bool {
-    let mut sentences = corpus.iter();
-    sentences.any(|sentence| sentence.layout.separation.contains(Separation::MARK))
+    corpus.iter().any(|sentence| sentence.layout.separation.contains(Separation::MARK))
 }
 
 /// Files of external resources, and how they are used.
@@ -308,6 +303,5 @@ impl KnowledgeArguments {
 
 /// Returns what a log says of knowledge: its parts serialize to the fields of sources.
 pub fn sources(knowledge: &Knowledge) -> Vec<Source> {
-    let parts = knowledge.parts().iter();
-    parts.filter_map(|part| serde_json::from_value(json!(part)).ok()).collect()
+    knowledge.parts().iter().filter_map(|part| serde_json::from_value(json!(part)).ok()).collect()
 }

@@ -243,9 +243,7 @@ impl TrainCommand {
     /// converge.
     pub fn write(&self, run: FinishedRun<'_>, progress: &Progress) -> CommandResult {
         let FinishedRun { trained, reporter, file, has_exact_gradient } = run;
-        let Some(file) = file else {
-            return Ok(());
-        };
+        let Some(file) = file else { return Ok(()) };
         let fate = self.write_model(&trained, file, progress)?;
         reporter.finish()?;
         let end = (trained.end.reason, trained.end.iterations);

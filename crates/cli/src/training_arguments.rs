@@ -252,8 +252,7 @@ impl InitArguments {
 
     /// Returns the files of the models.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
-        let files = self.init.iter().chain(&self.towards);
-        files.map(PathBuf::as_path)
+        self.init.iter().chain(&self.towards).map(PathBuf::as_path)
     }
 
     /// Returns whether a file is one of the models.

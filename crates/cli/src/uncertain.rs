@@ -42,9 +42,7 @@ impl UncertainArguments {
         memory: MemoryLimit,
         format: OutputName,
     ) -> Result<Option<UncertainSentences>> {
-        let Some(limit) = self.uncertain else {
-            return Ok(None);
-        };
+        let Some(limit) = self.uncertain else { return Ok(None) };
         if format == OutputName::Brat {
             return Err(Error::parameter(
                 "--uncertain: annotations for BRAT refer to the positions in one text; expected \

@@ -45,17 +45,11 @@ fn steps(page: &str) -> Vec<Step> {
 /// Whether `line` is `pattern`, in which `…` stands for any text.
 fn matches(line: &str, pattern: &str) -> bool {
     let mut parts = pattern.split('…');
-    let Some(mut rest) = line.strip_prefix(parts.next().unwrap_or("")) else {
-        return false;
-    };
+    let Some(mut rest) = line.strip_prefix(parts.next().unwrap_or("")) else { return false };
     let parts: Vec<&str> = parts.collect();
-    let Some((last, middle)) = parts.split_last() else {
-        return rest.is_empty();
-    };
+    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
     for part in middle {
-        let Some(at) = rest.find(part) else {
-            return false;
-        };
+        let Some(at) = rest.find(part) else { return false };
         rest = &rest[at + part.len()..];
     }
     rest.ends_with(last)

@@ -148,9 +148,7 @@ impl DocumentCorpus {
 
     /// Returns what the label of a document is, and counts its class.
     fn target(&mut self, document: &Instance, options: &DocumentOptions) -> Result<Target> {
-        let Some(label) = &document.label else {
-            return Ok(Target::Unknown);
-        };
+        let Some(label) = &document.label else { return Ok(Target::Unknown) };
         if options.task == Task::Classes {
             return Ok(Target::Class(self.count(label, document)));
         }
@@ -319,11 +317,10 @@ pub(crate) fn features<'d>(
 /// Checks that documents up to `last`, which need so many bytes, are within the limit.
 fn check_memory(limit: MemoryLimit, bytes: usize, last: &Instance) -> Result<()> {
     let limit = limit.bytes(0);
-    match bytes as u64 <= limit {
-        true => Ok(()),
-        false => {
-            let what = "the documents up to here need";
-            Err(input_over_limit(last.place(), what, limit, "fewer documents"))
-        }
+    if bytes as u64 <= limit {
+        Ok(())
+    } else {
+        let what = "the documents up to here need";
+        Err(input_over_limit(last.place(), what, limit, "fewer documents"))
     }
 }

@@ -210,8 +210,7 @@ impl FeatureOptions {
 pub(crate) fn words_of(text: &str, tokens: Tokens) -> Vec<&str> {
     match tokens {
         Tokens::Words => {
-            let tokens = tokenize::tokens(text).into_iter();
-            tokens.map(|offsets| &text[offsets.bytes]).collect()
+            tokenize::tokens(text).into_iter().map(|offsets| &text[offsets.bytes]).collect()
         }
         Tokens::Blanks => text.split_whitespace().collect(),
     }

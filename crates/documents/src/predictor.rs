@@ -125,12 +125,11 @@ impl DocumentModel {
             self.0.add_row(name, *value, &mut sums);
         }
         let scores = header.outputs.as_ref().map(|layer| layer.scores(&sums)).unwrap_or(sums);
-        match scores.iter().all(|score| score.is_finite()) {
-            true => Ok(scores),
-            false => {
-                let message = "scores overflow; expected smaller values of features";
-                Err(Error::input(document.place(), message))
-            }
+        if scores.iter().all(|score| score.is_finite()) {
+            Ok(scores)
+        } else {
+            let message = "scores overflow; expected smaller values of features";
+            Err(Error::input(document.place(), message))
         }
     }
 
@@ -255,11 +254,11 @@ impl DocumentModel {
         for document in documents {
             let document = document?;
             let label = document.label.as_deref().unwrap_or_default();
-            let gold = label.trim().parse().ok().filter(|y: &f64| y.is_finite());
-            let gold = gold.ok_or_else(|| {
-                let message = format!("found '{label}'; expected a finite number");
-                Error::input(document.place(), message)
-            })?;
+            let gold =
+                label.trim().parse().ok().filter(|y: &f64| y.is_finite()).ok_or_else(|| {
+                    let message = format!("found '{label}'; expected a finite number");
+                    Error::input(document.place(), message)
+                })?;
             evaluation.add(gold, self.predict(&document)?);
         }
         Ok(evaluation)
@@ -384,8 +383,7 @@ impl DocumentModel {
             let _ = writeln!(text, "\n{class}");
             write_weights(&mut text, &content["bias"], &content["features"]);
         }
-        let units = value["hidden_units"].as_array();
-        for (number, unit) in units.into_iter().flatten().enumerate() {
+        for (number, unit) in value["hidden_units"].as_array().into_iter().flatten().enumerate() {
             let class = unit["class"].as_str().unwrap_or_default();
             let weight = unit["weight"].as_f64().unwrap_or_default();
             let _ = writeln!(text, "\nhidden unit {}: {weight:.4} for {class}", number + 1);

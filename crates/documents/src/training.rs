@@ -211,10 +211,7 @@ impl<'a> DocumentTrainer<'a> {
         };
         let mut fitted = problem.minimize(&mut watch)?;
         let mut end = End {
-            reason: match is_patient {
-                true => fitted.stop_reason,
-                false => StopReason::Patience,
-            },
+            reason: if is_patient { fitted.stop_reason } else { StopReason::Patience },
             iterations: fitted.iterations,
             best_iteration: fitted.iterations,
             dev_accuracy: None,

@@ -91,8 +91,7 @@ impl FromStr for InputFormat {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|format| format.name() == name);
-        found.ok_or_else(|| {
+        Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
             Error::parameter(format!(
                 "unknown input format '{name}': expected text, conll, conllu, crfsuite, jsonl, \
                  spans, brat or webanno"

@@ -83,10 +83,8 @@ impl Knowledge {
             knowledge.parts.push(part);
         }
         let finished = finished.into_iter().map(|f| (KnowledgeKind::Clusters, f));
-        let vectors = files.vectors.iter();
-        let vectors = vectors.map(|f| (KnowledgeKind::Vectors, f.as_path()));
-        let gazetteers = files.gazetteers.iter();
-        let gazetteers = gazetteers.map(|f| (KnowledgeKind::Gazetteer, f.as_path()));
+        let vectors = files.vectors.iter().map(|f| (KnowledgeKind::Vectors, f.as_path()));
+        let gazetteers = files.gazetteers.iter().map(|f| (KnowledgeKind::Gazetteer, f.as_path()));
         for (kind, file) in finished.chain(vectors).chain(gazetteers) {
             let name = knowledge.name(file);
             let part = read_part(kind, name, file, options)?;
@@ -98,12 +96,10 @@ impl Knowledge {
     /// Returns the name of a file in the template: without its directory, and numbered if another
     /// file has the same name.
     fn name(&self, file: &Path) -> String {
-        let name = file.file_name().unwrap_or(file.as_os_str());
-        let name = name.to_string_lossy().into_owned();
+        let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
         let is_taken = |name: &String| self.parts.iter().any(|part| part.name == *name);
         let numbered = (2..).map(|number| format!("{name}#{number}"));
-        let mut names = [name.clone()].into_iter().chain(numbered);
-        names.find(|name| !is_taken(name)).unwrap_or(name)
+        [name.clone()].into_iter().chain(numbered).find(|name| !is_taken(name)).unwrap_or(name)
     }
 
     /// Returns what was read.

@@ -19,8 +19,7 @@ pub struct KnowledgeFiles {
 impl KnowledgeFiles {
     /// Returns all files.
     pub fn iter(&self) -> impl Iterator<Item = &Path> {
-        let files = self.clusters.iter().chain(&self.vectors);
-        files.chain(&self.gazetteers).map(PathBuf::as_path)
+        self.clusters.iter().chain(&self.vectors).chain(&self.gazetteers).map(PathBuf::as_path)
     }
 
     /// Returns whether there are none.

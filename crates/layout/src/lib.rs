@@ -50,10 +50,7 @@ fn escaped(
     }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        match is_escaped(c) {
-            true => out.push_str(&escape(c)),
-            false => out.push(c),
-        }
+        if is_escaped(c) { out.push_str(&escape(c)) } else { out.push(c) }
     }
     Cow::Owned(out)
 }
@@ -98,8 +95,7 @@ pub fn wrap(text: &str, columns: usize, indent: usize) -> String {
 
 /// Returns how text is broken into lines: only at blanks.
 pub fn options<'a>(columns: usize) -> Options<'a> {
-    let options = Options::new(columns).word_splitter(WordSplitter::NoHyphenation);
-    options.break_words(false)
+    Options::new(columns).word_splitter(WordSplitter::NoHyphenation).break_words(false)
 }
 
 /// Formats rows of cells as a table: the first column left-aligned, the others right-aligned.
@@ -115,8 +111,7 @@ pub fn format_table<R: AsRef<[String]>>(rows: impl Iterator<Item = R>) -> String
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    let lines = table.lines();
-    lines.map(|line| format!("{}\n", line.trim_end())).collect()
+    table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
 /// Breaks text at blanks into lines of at most `columns` that begin with `indent`, each with a line
@@ -132,11 +127,10 @@ pub fn at_place(place: &str, text: &str, indent: &str, columns: usize) -> String
         return format!("{indent}{place}\n");
     }
     let line = format!("{indent}{place}: {text}");
-    match width(&line) <= columns {
-        true => line + "\n",
-        false => {
-            format!("{indent}{place}:\n{}", wrap_indented(text, &format!("{indent}  "), columns))
-        }
+    if width(&line) <= columns {
+        line + "\n"
+    } else {
+        format!("{indent}{place}:\n{}", wrap_indented(text, &format!("{indent}  "), columns))
     }
 }
 

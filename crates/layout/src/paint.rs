@@ -13,8 +13,7 @@ const INK: Ansi256Color = Ansi256Color(16);
 /// Returns the style of a mark with a hue in degrees.
 pub fn ground(hue: u16) -> Style {
     let ground = GROUNDS[usize::from((hue + 15) % 360 / 30)];
-    let style = Style::new().fg_color(Some(INK.into()));
-    style.bg_color(Some(Ansi256Color(ground).into()))
+    Style::new().fg_color(Some(INK.into())).bg_color(Some(Ansi256Color(ground).into()))
 }
 
 /// Role of a text, which decides its color.

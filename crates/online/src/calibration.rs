@@ -109,7 +109,6 @@ impl Trials<'_> {
     }
 
     fn loss(&mut self, state: &State) -> f64 {
-        let sentences = self.sample.iter();
-        sentences.map(|&i| self.descent.loss(self.problem, state, i as usize)).sum()
+        self.sample.iter().map(|&i| self.descent.loss(self.problem, state, i as usize)).sum()
     }
 }

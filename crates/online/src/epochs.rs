@@ -146,9 +146,7 @@ impl<'a> EpochLearner<'a> {
     /// Prepares the first epoch: calibrates the learning rate. Returns false if `interrupt` is
     /// set.
     pub fn prepare(&mut self, interrupt: Option<&AtomicBool>) -> bool {
-        let UpdateRule::Sgd(descent) = &mut self.rule else {
-            return true;
-        };
+        let UpdateRule::Sgd(descent) = &mut self.rule else { return true };
         if self.state.eta.is_none() {
             self.state.eta = match descent.rate {
                 LearningRate::Fixed(eta) => Some(eta),

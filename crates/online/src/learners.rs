@@ -50,10 +50,7 @@ impl Sgd {
     pub const WARM_UP: usize = 5;
 
     fn strength(&self) -> f64 {
-        self.l2.unwrap_or(match self.noise.is_on() {
-            true => Defaults::L2_WITH_NOISE,
-            false => Self::L2,
-        })
+        self.l2.unwrap_or(if self.noise.is_on() { Defaults::L2_WITH_NOISE } else { Self::L2 })
     }
 
     fn settings(&self, set: &TrainingSet, seed: u64, warm_up: usize) -> LearnerSettings {

@@ -69,10 +69,7 @@ impl Method {
 
     /// Returns the default amount of noise.
     pub fn default_dropout(&self) -> f64 {
-        match self.is_probabilistic() {
-            true => Defaults::DROPOUT,
-            false => 0.0,
-        }
+        if self.is_probabilistic() { Defaults::DROPOUT } else { 0.0 }
     }
 
     /// Returns whether weights change after each sentence.

@@ -128,8 +128,7 @@ impl Mistake<'_> {
         self.delta.groups.list().iter().flat_map(move |&group| {
             let members = self.problem.members[group as usize];
             let weights = self.problem.group(group as usize);
-            let changes = weights.map(move |i| (members, i, self.delta.values[i]));
-            changes.filter(|(_, _, d)| *d != 0.0)
+            weights.map(move |i| (members, i, self.delta.values[i])).filter(|(_, _, d)| *d != 0.0)
         })
     }
 

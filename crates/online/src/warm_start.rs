@@ -135,8 +135,7 @@ impl Learner for WarmStarted {
 /// Returns the mean of ‖x‖² over the labeled tokens, of single attributes. Time O(nonzeros).
 fn mean_square_norm(set: &TrainingSet) -> f64 {
     let data = set.data();
-    let matrices = [&data.nodes, &data.edges].into_iter();
-    let blocks = matrices.zip(set.space().blocks());
+    let blocks = [&data.nodes, &data.edges].into_iter().zip(set.space().blocks());
     let squares = blocks.filter(|(matrix, _)| !matrix.is_empty());
     let sum: f64 = squares
         .map(|(matrix, block)| {

@@ -89,9 +89,7 @@ pub fn with_default(option: Arg) -> Arg {
     let Some(value) = defaults.get(id.as_str()) else {
         return option; // most options: every start of the program comes here
     };
-    let Some(help) = option.get_help().map(ToString::to_string) else {
-        return option;
-    };
+    let Some(help) = option.get_help().map(ToString::to_string) else { return option };
     if value.is_null() || help.contains("[default") || !command.get_arguments().any(is_same) {
         return option;
     }

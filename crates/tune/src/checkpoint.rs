@@ -109,9 +109,7 @@ impl Checkpoint {
             let message = "is not a checkpoint of `tune`; expected one to resume";
             return Err(Error::checkpoint(&self.path, message));
         }
-        let Some((first, number)) = lines.next() else {
-            return Ok(None);
-        };
+        let Some((first, number)) = lines.next() else { return Ok(None) };
         self.check(&self.parse(first, number)?, identity)?;
         let runs = lines.map(|(line, number)| {
             let (key, course): (RunKey, Course) = self.parse(line, number)?;

@@ -99,9 +99,7 @@ impl TuningData<'_> {
             hasher.write_usize(corpus.map_or(usize::MAX, Corpus::len));
             for sentence in corpus.into_iter().flatten() {
                 sentence.hash_content(&mut hasher);
-                let Some(attributes) = &sentence.attributes else {
-                    continue;
-                };
+                let Some(attributes) = &sentence.attributes else { continue };
                 for t in 0..sentence.len() {
                     for (name, value) in attributes.token(t).chain(attributes.edge(t)) {
                         (name, value.to_bits()).hash(&mut hasher);

@@ -48,9 +48,7 @@ impl Plan {
         for template in 0..data.templates.len() {
             let own = configurations.iter().filter(|c| c.template == template);
             // Noise and L1 need vectors of their own.
-            let Some(most) = own.max_by_key(|c| (c.has_noise(), c.has_l1())) else {
-                continue;
-            };
+            let Some(most) = own.max_by_key(|c| (c.has_noise(), c.has_l1())) else { continue };
             let run = Run { data, template, fold: None, memory, interrupt: Some(&at_once) };
             let (_, record) = run.train(most.settings.clone())?;
             if let Some(start) = record.start {

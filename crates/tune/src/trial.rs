@@ -242,8 +242,7 @@ mod tests {
         let none = trial(1, [0.3, 0.1], &[course(0, &[0.5]), course(0, &[])]);
         assert_eq!(none.score, None);
         assert_eq!(Trial::new(0, configuration(0.3, 0.1), &[], Some(2)).score, None);
-        let some = trial(2, [0.0, 0.0], &[course(0, &[0.0])]);
-        assert_eq!(some.compare(&none), Ordering::Less);
+        assert_eq!(trial(2, [0.0, 0.0], &[course(0, &[0.0])]).compare(&none), Ordering::Less);
     }
 
     #[test]

@@ -241,8 +241,7 @@ fn ranks_share_the_processors_of_their_machine() {
         assert_eq!(output.code, Some(0), "{}", output.stderr);
         let log = String::from_utf8(ranks.read(0, "log")).unwrap();
         let (_, rest) = log.split_once("\"threads\":").unwrap();
-        let digits = rest.split(|c: char| !c.is_ascii_digit()).next().unwrap();
-        digits.parse::<usize>().unwrap()
+        rest.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse::<usize>().unwrap()
     };
     assert_eq!(threads("--bind-to none", 1), all);
     assert_eq!(threads("--bind-to none", 2), (all / 2).max(1));

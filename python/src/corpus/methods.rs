@@ -76,8 +76,7 @@ fn read_like(
 
 /// Gives what was unexpected in files as warnings.
 fn warn_of(py: Python<'_>, report: &ReadReport) -> PyResult<()> {
-    let mut texts = report.unexpected().into_iter();
-    texts.try_for_each(|text| warn(py, &text, 1))
+    report.unexpected().into_iter().try_for_each(|text| warn(py, &text, 1))
 }
 
 #[pymethods]
@@ -90,8 +89,7 @@ impl PyCorpus {
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, Self>> {
         let data = sentences.py().import("dropchain._data")?;
-        let corpus = data.getattr("corpus")?.call((sentences, labels), options)?;
-        Ok(corpus.cast_into()?)
+        Ok(data.getattr("corpus")?.call((sentences, labels), options)?.cast_into()?)
     }
 
     /// Creates a corpus of sentences: iterables of tokens. `starts`: the sentences with which
@@ -276,15 +274,13 @@ impl PyCorpus {
     /// >>> Corpus([["Ada", "left"]], [["B-PER", "O"]]).to_dict()
     /// {'sentence': [0, 0], 'word': ['Ada', 'left'], 'label': ['B-PER', 'O']}
     fn to_dict<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let tables = slf.py().import("dropchain._tables")?;
-        tables.call_method1("to_dict", (slf,))
+        slf.py().import("dropchain._tables")?.call_method1("to_dict", (slf,))
     }
 
     /// Return the columns of :meth:`to_dict` as a `pandas.DataFrame`, or as they are if pandas is
     /// not installed.
     fn to_frame<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let tables = slf.py().import("dropchain._tables")?;
-        tables.call_method1("to_frame", (slf,))
+        slf.py().import("dropchain._tables")?.call_method1("to_frame", (slf,))
     }
 
     /// Return the documents as `Doc` of spaCy; if the corpus has no marks of documents, each
@@ -302,8 +298,7 @@ impl PyCorpus {
         nlp: Option<&Bound<'py, PyAny>>,
         label: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let docs = slf.py().import("dropchain._docs")?;
-        docs.call_method1("to_docs", (slf, nlp, label))
+        slf.py().import("dropchain._docs")?.call_method1("to_docs", (slf, nlp, label))
     }
 
     /// Parse text: see :meth:`read`.
@@ -361,8 +356,7 @@ impl PyCorpus {
     /// The number of tokens, document boundaries excluded.
     #[getter]
     fn tokens(&self) -> usize {
-        let content = self.0.iter().filter(|s| !s.layout.document_start);
-        content.map(|sentence| sentence.len()).sum()
+        self.0.iter().filter(|s| !s.layout.document_start).map(|sentence| sentence.len()).sum()
     }
 
     /// The names of the columns of the first sentence, that of the labels excluded.

@@ -152,8 +152,7 @@ fn each<'py>(
     if value.is_instance_of::<PyString>() {
         return Err(unexpected());
     }
-    let items = value.try_iter().map_err(|_| unexpected())?;
-    let items: Vec<_> = items.collect::<PyResult<_>>()?;
+    let items: Vec<_> = value.try_iter().map_err(|_| unexpected())?.collect::<PyResult<_>>()?;
     if items.len() != expected {
         return Err(PyValueError::new_err(format!(
             "X has {expected} sentences, but {name} has {}; expected as many",

@@ -80,8 +80,7 @@ impl CorpusWriter<'_> {
         }
         let last = schema.width().saturating_sub(1);
         let label = schema.label().unwrap_or(last);
-        let labels = (0..sentence.len()).map(|t| sentence.cell(t, label));
-        let labels = labels.collect();
+        let labels = (0..sentence.len()).map(|t| sentence.cell(t, label)).collect();
         if self.format == OutputFormat::Conllu {
             // It replaces the column of the labels by itself.
             let columns = sentence.clone();

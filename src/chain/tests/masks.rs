@@ -25,8 +25,7 @@ fn for_each_masked(chains: Vec<Chain>, mut f: impl FnMut(&Chain, &LabelMask)) {
 }
 
 fn allows(mask: &LabelMask, path: &[LabelId]) -> bool {
-    let mut labels = path.iter().enumerate();
-    labels.all(|(t, &label)| mask.allows(t, label))
+    path.iter().enumerate().all(|(t, &label)| mask.allows(t, label))
 }
 
 fn infer_within(chain: &Chain, mask: &LabelMask) -> Inference {
@@ -99,8 +98,7 @@ fn pairs_of_score_minus_infinity_are_forbidden_within_a_mask() {
         let forbidden: Vec<[usize; 2]> =
             (0..edge.len()).map(|_| [(); 2].map(|()| numbers.below(chain.labels))).collect();
         let mut restricted = chain.clone();
-        let matrices = restricted.edge.iter_mut().flatten();
-        for (matrix, [a, b]) in matrices.zip(&forbidden).skip(1) {
+        for (matrix, [a, b]) in restricted.edge.iter_mut().flatten().zip(&forbidden).skip(1) {
             matrix[*a][*b] = f64::NEG_INFINITY;
         }
         let expected = chain.enumerate().given(|path| {

@@ -119,8 +119,7 @@ fn sum_of(matrices: &[Vec<f64>], size: usize) -> Vec<f64> {
 fn assert_agrees(actual: &Inference, expected: &Oracle, tolerance: f64) {
     assert_close(actual.log_partition, expected.log_partition(), tolerance);
     assert_all_close(&actual.nodes, &expected.node_marginals(), tolerance);
-    let edges = (1..=actual.edges.len()).map(|t| expected.edge_marginals(t));
-    let edges: Vec<_> = edges.collect();
+    let edges: Vec<_> = (1..=actual.edges.len()).map(|t| expected.edge_marginals(t)).collect();
     for (actual, expected) in actual.edges.iter().zip(&edges) {
         assert_all_close(actual, expected, tolerance);
     }

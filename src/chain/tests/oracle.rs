@@ -68,10 +68,10 @@ impl Chain {
             row
         };
         let node: Vec<f64> = self.node.iter().flat_map(pad).collect();
-        let edge = self.edge.as_ref().map(|edge| {
-            let rows = edge.iter().flatten();
-            rows.flat_map(pad).collect::<Vec<f64>>()
-        });
+        let edge = self
+            .edge
+            .as_ref()
+            .map(|edge| edge.iter().flatten().flat_map(pad).collect::<Vec<f64>>());
         f(Scores { node: &node, edge: edge.as_deref() })
     }
 
@@ -94,9 +94,7 @@ impl Chain {
 
     /// Returns whether a path is legal.
     pub fn allows(&self, path: &[LabelId]) -> bool {
-        let Some(constraint) = &self.constraint else {
-            return true;
-        };
+        let Some(constraint) = &self.constraint else { return true };
         path.first().is_none_or(|y| constraint.allows_start(y.index()))
             && path.last().is_none_or(|y| constraint.allows_end(y.index()))
             && path.windows(2).all(|pair| constraint.allows(pair[0].index(), pair[1].index()))
@@ -139,8 +137,7 @@ impl Oracle {
     /// Returns the probability of the paths for which `f` holds.
     fn probability(&self, f: impl Fn(&[LabelId]) -> bool) -> f64 {
         let total = self.log_partition();
-        let picked = self.paths.iter().filter(|(path, _)| f(path));
-        picked.map(|(_, score)| (score - total).exp()).sum()
+        self.paths.iter().filter(|(path, _)| f(path)).map(|(_, score)| (score - total).exp()).sum()
     }
 
     /// Returns p(y_t = b), of shape `[T][S]`, padded with 0.

@@ -123,8 +123,7 @@ fn few_weights_among_many_labels_are_worked_by_pairs() {
         end: vec![0.0; labels],
     };
     let form = |labels, pairs, order| {
-        let transitions = Transitions::from_weights(&weights(labels, pairs), order);
-        transitions.pairs().map(LabelPairs::len)
+        Transitions::from_weights(&weights(labels, pairs), order).pairs().map(LabelPairs::len)
     };
     assert_eq!(form(70, 400, Order::One), Some(400));
     assert_eq!(form(70, 420, Order::One), None);
@@ -174,8 +173,7 @@ fn matrices_by_pairs_are_those_with_all_pairs() {
         let shifted = |potentials: &[f64]| -> Vec<f64> {
             potentials.iter().map(|e| e * shift.exp()).collect()
         };
-        let matrices = [Transitions::potentials, Transitions::transposed_potentials];
-        for matrix in matrices {
+        for matrix in [Transitions::potentials, Transitions::transposed_potentials] {
             let expected = shifted(matrix(&dense));
             for (found, expected) in matrix(&by_pairs).iter().zip(&expected) {
                 assert!((found - expected).abs() <= 1e-14 * expected);

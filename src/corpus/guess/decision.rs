@@ -45,9 +45,7 @@ impl FileKind {
 
     fn of_contents(lines: &[String]) -> Self {
         let content: Vec<&str> = lines.iter().map(|l| l.trim()).filter(|l| !l.is_empty()).collect();
-        let Some(first) = content.first() else {
-            return Self::Columns;
-        };
+        let Some(first) = content.first() else { return Self::Columns };
         let rows = Rows::new(lines);
         None.or_else(|| kind_of_first_line(first))
             .or_else(|| json::kind(&content))

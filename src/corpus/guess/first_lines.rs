@@ -16,9 +16,7 @@ pub(in crate::corpus) fn first_lines(
 ) -> Result<Vec<String>> {
     let (mut first, mut bytes, mut goes_on) = (Vec::new(), 0, false);
     while first.len() < MAX_LINES && bytes <= MAX_BYTES {
-        let Some(mut line) = lines.peek(first.len())? else {
-            break;
-        };
+        let Some(mut line) = lines.peek(first.len())? else { break };
         let mut ends = (0..=line.len().min(MAX_BYTES)).rev();
         line.truncate(ends.find(|&end| line.is_char_boundary(end)).unwrap_or(0));
         let has_content = || first.iter().any(|line: &String| !is_blank(line));

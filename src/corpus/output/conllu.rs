@@ -18,16 +18,12 @@ use crate::error::{Error, Result};
 
 /// The names of the columns or keys of a label.
 fn label_names(options: &WriteOptions) -> &[String] {
-    match options.joined.is_empty() {
-        true => std::slice::from_ref(&options.label),
-        false => &options.joined,
-    }
+    if options.joined.is_empty() { std::slice::from_ref(&options.label) } else { &options.joined }
 }
 
 /// Checks that what labels consist of are columns or can be keys in `MISC`.
 pub(super) fn check_labels(options: &WriteOptions) -> Result<()> {
-    let names = label_names(options);
-    names.iter().try_for_each(|name| check_label(name))
+    label_names(options).iter().try_for_each(|name| check_label(name))
 }
 
 /// Checks that `label` is a column or can be a key in `MISC`.
@@ -67,8 +63,7 @@ pub(super) fn sentence(
         }
         if t < sentence.len() {
             let mut row = if native {
-                let cells = sentence.cells(t).take(CONLLU_COLUMNS.len());
-                cells.map(str::to_owned).collect()
+                sentence.cells(t).take(CONLLU_COLUMNS.len()).map(str::to_owned).collect()
             } else {
                 new_row(tagged, t)?
             };

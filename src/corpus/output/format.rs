@@ -65,8 +65,7 @@ impl<'a> Tagged<'a> {
 
     /// The marginal probability of `label` at token `t`, if there are marginals.
     pub fn marginal(&self, t: usize, label: &str) -> Option<f64> {
-        let token = self.marginals.as_ref()?.get(t)?;
-        let found = token.iter().find(|(name, _)| *name == label);
+        let found = self.marginals.as_ref()?.get(t)?.iter().find(|(name, _)| *name == label);
         found.map(|(_, probability)| *probability)
     }
 
@@ -80,8 +79,7 @@ impl<'a> Tagged<'a> {
 
     /// The text that the offsets of the tokens refer to, if there are both.
     pub fn source_text(&self) -> Option<&'a str> {
-        let source = self.sentence.layout.source.as_deref();
-        source.filter(|_| !self.sentence.offsets.is_empty())
+        self.sentence.layout.source.as_deref().filter(|_| !self.sentence.offsets.is_empty())
     }
 
     /// Checks that labels, marginals and candidates have one entry per token.

@@ -70,8 +70,7 @@ impl<W: Write> Writer<W> {
         if self.buffer.is_empty() {
             return Ok(());
         }
-        let written = self.out.write_all(self.buffer.as_bytes());
-        written.map_err(|error| Error::io(&self.name, error))
+        self.out.write_all(self.buffer.as_bytes()).map_err(|error| Error::io(&self.name, error))
     }
 
     /// Flushes the stream.
@@ -80,8 +79,7 @@ impl<W: Write> Writer<W> {
     ///
     /// [`Error::Io`] if flushing fails.
     pub fn flush(&mut self) -> Result<()> {
-        let flushed = self.out.flush();
-        flushed.map_err(|error| Error::io(&self.name, error))
+        self.out.flush().map_err(|error| Error::io(&self.name, error))
     }
 
     /// Borrows the stream.

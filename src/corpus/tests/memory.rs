@@ -25,10 +25,8 @@ fn built() -> Corpus {
 
 /// The corpus parsed from the text of [`SENTENCES`], which is named `name`.
 fn parsed(name: &str) -> Corpus {
-    let text = SENTENCES.map(|sentence| {
-        let lines = sentence.iter().map(|row| row.join("\t") + "\n");
-        lines.collect::<String>()
-    });
+    let text = SENTENCES
+        .map(|sentence| sentence.iter().map(|row| row.join("\t") + "\n").collect::<String>());
     let options = ReadOptions {
         columns: Some(["word", "pos", "label"].map(str::to_owned).to_vec()),
         ..options(Format::Conll)
@@ -42,8 +40,7 @@ fn model_bytes(corpus: Corpus, template: Option<&str>) -> Vec<u8> {
     let template = template.map(|source| {
         Template::parse(source, "t.tpl", &mut |_| unreachable!("no files are named")).unwrap()
     });
-    let trainer = Trainer::new(options).unwrap();
-    let trained = trainer.train(corpus, template, &mut ()).unwrap();
+    let trained = Trainer::new(options).unwrap().train(corpus, template, &mut ()).unwrap();
     let file = tempfile::NamedTempFile::new().unwrap();
     trained.model.save(file.path()).unwrap();
     std::fs::read(file.path()).unwrap()

@@ -72,7 +72,6 @@ fn a_copy_of_the_input_has_its_bytes() {
     let copy = Arc::new(Mutex::new(Vec::new()));
     let options = options(Format::Text);
     let reader = Reader::from_read(Box::new(bytes), "x", &options);
-    let reader = reader.with_copy(Box::new(Shared(Arc::clone(&copy))));
-    assert_eq!(reader.count(), 3);
+    assert_eq!(reader.with_copy(Box::new(Shared(Arc::clone(&copy)))).count(), 3);
     assert_eq!(*copy.lock().unwrap(), bytes);
 }

@@ -86,10 +86,7 @@ fn bioes_spans_count_like_those_of_iob2() {
 
 #[test]
 fn the_line_of_the_empty_type_is_printed_twice_only_if_both_have_such_spans() {
-    let lines = |text: &str| {
-        let report = evaluate(text).conlleval();
-        report.lines().skip(2).count()
-    };
+    let lines = |text: &str| evaluate(text).conlleval().lines().skip(2).count();
     assert_eq!(lines("a B B\n"), 2);
     assert_eq!(lines("a B O\n"), 1);
     assert_eq!(lines("a O B\n"), 1);

@@ -71,8 +71,7 @@ fn a_split_keeps_the_order_and_the_labels_of_all() {
     let found = (columns(&rest), columns(&held_out));
     assert_eq!(found, (vec![0, 3], vec![1, 0]));
     let zeros = |part: &AttributeCorpus| -> Vec<_> {
-        let zeros = part.zeros().into_iter();
-        zeros.map(|(attribute, label)| (attribute, label.0)).collect()
+        part.zeros().into_iter().map(|(attribute, label)| (attribute, label.0)).collect()
     };
     let found = (zeros(&rest), zeros(&held_out));
     assert_eq!(found, (vec![(0, 0), (0, 2)], vec![(0, 0), (2, 1)]));

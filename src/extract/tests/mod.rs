@@ -192,8 +192,7 @@ fn minimum_counts_weigh_tokens_and_every_attribute_counts_once_at_least() {
         }
         let (data, alphabets) = builder.finish();
         let counts = data.column_counts(&data.nodes, alphabets.nodes.len(), 0..data.len());
-        let frequent = counts.iter().filter(|count| count.is_at_least(min_count));
-        frequent.count()
+        counts.iter().filter(|count| count.is_at_least(min_count)).count()
     };
     assert_eq!((attributes(1, 0.0), attributes(1, 0.25)), (3, 3));
     assert_eq!((attributes(2, 1.0), attributes(2, 2.0)), (1, 3));

@@ -189,10 +189,7 @@ impl TableBuilder {
     /// Encodes the table with these slots: returns slots, weights, lengths of names and names.
     pub(in crate::model) fn into_sections(self, slots: Vec<u8>) -> [Vec<u8>; 4] {
         let encoding = self.encoding();
-        let weights = match encoding.is_dense() {
-            true => self.dense_rows(encoding),
-            false => self.rows,
-        };
+        let weights = if encoding.is_dense() { self.dense_rows(encoding) } else { self.rows };
         let [lengths, names] = names::encode(&self.names);
         [slots, weights, lengths, names]
     }

@@ -54,20 +54,14 @@ impl WeightEncoding {
 
     /// Returns the exclusive upper bound of the locations in a table.
     pub fn locations(self, info: &TableInfo) -> u64 {
-        match self.is_dense() {
-            true => info.attributes,
-            false => self.table_size(info).unwrap_or(u64::MAX),
-        }
+        if self.is_dense() { info.attributes } else { self.table_size(info).unwrap_or(u64::MAX) }
     }
 
     /// Returns the number of bytes from the first row to the one at a location, for rows of
     /// `entries` if they are dense.
     #[inline(always)]
     pub fn offset(self, location: u64, entries: usize) -> usize {
-        match self.is_dense() {
-            true => location as usize * self.row_size(entries),
-            false => location as usize,
-        }
+        if self.is_dense() { location as usize * self.row_size(entries) } else { location as usize }
     }
 
     /// Returns the bit of a position that marks the last entry (sparse tables).

@@ -168,9 +168,7 @@ impl<'m> AttributeTable<'m> {
     ///
     /// [`Error::Model`] if the file is damaged there.
     pub fn weights_of(self, key: u64) -> Result<Option<Vec<(usize, f64)>>> {
-        let Some(location) = self.find(key)? else {
-            return Ok(None);
-        };
+        let Some(location) = self.find(key)? else { return Ok(None) };
         let mut weights = Vec::new();
         self.rows().read(location, |position, weight| weights.push((position, weight)))?;
         Ok(Some(weights))
@@ -187,9 +185,7 @@ impl<'m> AttributeTable<'m> {
         key: u64,
         positions: [usize; N],
     ) -> Result<Option<[f64; N]>> {
-        let Some(location) = self.find(key)? else {
-            return Ok(None);
-        };
+        let Some(location) = self.find(key)? else { return Ok(None) };
         let mut weights = [0.0; N];
         self.rows().read(location, |position, weight| {
             for (wanted, found) in positions.iter().zip(&mut weights) {

@@ -161,8 +161,7 @@ mod tests {
     #[test]
     fn f16_rounds_to_the_nearest_number_and_ties_to_even() {
         let round = |number: f64| Precision::F16.round(number);
-        let numbers = halves();
-        for (i, pair) in numbers.windows(2).enumerate() {
+        for (i, pair) in halves().windows(2).enumerate() {
             let [low, high] = [pair[0], pair[1]];
             let middle = f64::midpoint(low, high);
             assert_eq!(round(low), low);
@@ -181,8 +180,7 @@ mod tests {
         for number in halves().into_iter().flat_map(|number| [number, -number]) {
             let mut bytes = Vec::new();
             Precision::F16.push(number, &mut bytes);
-            let read = [bytes[0], bytes[1]].number();
-            assert_eq!(read.to_bits(), number.to_bits(), "{number}");
+            assert_eq!([bytes[0], bytes[1]].number().to_bits(), number.to_bits(), "{number}");
         }
     }
 }

@@ -131,8 +131,7 @@ fn damage_is_detected_on_access_and_not_before() {
     assert!(section(&model, 5).len() > 1 && section(&model, WEIGHTS).len() > 2 * BLOCK);
     let damaged = Model::from_bytes(bytes).unwrap();
     let mut scores = [0.0; 3];
-    let known = damaged.add_scores(AttributeKind::Node, b"attribute 7", 1.0, 3, &mut scores);
-    assert!(known.unwrap());
+    assert!(damaged.add_scores(AttributeKind::Node, b"attribute 7", 1.0, 3, &mut scores).unwrap());
     for error in
         [damaged.attribute_name(AttributeKind::Node, 0).unwrap_err(), damaged.verify().unwrap_err()]
     {
@@ -284,8 +283,7 @@ fn joined_labels_that_do_not_fit_their_columns_are_damage() {
 
 #[test]
 fn a_table_of_another_size_than_its_header_says_is_damaged() {
-    let model = small_model();
-    let mut bytes = model.as_bytes().to_vec();
+    let mut bytes = small_model().as_bytes().to_vec();
     // The slots lose a byte to the weights.
     for (at, change) in [(SLOTS, -1_i64), (WEIGHTS, 1)] {
         let at = LENGTHS_AT + 8 * at;
@@ -383,9 +381,7 @@ fn names_that_cannot_be_decoded_are_damage() {
             let bytes = replaced(&model, section_number, i, &[0xff]);
             let model = Model::from_bytes(bytes).unwrap();
             // Some bytes are not part of what is decoded, or stand for another name.
-            let Err(error) = model.attribute_name(AttributeKind::Node, 1) else {
-                continue;
-            };
+            let Err(error) = model.attribute_name(AttributeKind::Node, 1) else { continue };
             assert!(error.to_string().contains(expected), "{error}");
             last_names += 1;
         }

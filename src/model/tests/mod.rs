@@ -114,8 +114,7 @@ pub(crate) fn small_model() -> Model {
 fn weights(model: &Model, kind: AttributeKind, name: &str) -> Option<Vec<f64>> {
     let k = model.header().labels.len();
     let mut scores = vec![0.0; if kind == AttributeKind::Node { k } else { k * k }];
-    let known = model.add_scores(kind, name.as_bytes(), 1.0, k, &mut scores);
-    known.unwrap().then_some(scores)
+    model.add_scores(kind, name.as_bytes(), 1.0, k, &mut scores).unwrap().then_some(scores)
 }
 
 #[track_caller]
@@ -184,8 +183,7 @@ fn weights_are_scaled_by_the_value_and_strided() {
     let model = small_model();
     let mut nodes = [1.0; 8];
     let name = b"word[0]=b";
-    let known = model.add_scores(AttributeKind::Node, name, 2.0, 8, &mut nodes);
-    assert!(known.unwrap());
+    assert!(model.add_scores(AttributeKind::Node, name, 2.0, 8, &mut nodes).unwrap());
     assert_eq!(nodes, [4.0, 6.0, -6.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
     let mut edges = [0.0; 24];
     let name = b"edge:word[0]=c";

@@ -112,8 +112,7 @@ impl AdjointKernel {
         for a in 0..labels {
             for b in 0..labels {
                 let (e, tau) = (potentials[a * stride + b], context.variance[a * stride + b]);
-                let entry = [0.5 * e * tau, e * e, e * e * tau];
-                for (i, x) in entry.into_iter().enumerate() {
+                for (i, x) in [0.5 * e * tau, e * e, e * e * tau].into_iter().enumerate() {
                     self.matrices[i][a * stride + b] = x;
                     self.transposed[i][b * stride + a] = x;
                 }

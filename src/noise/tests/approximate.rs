@@ -52,8 +52,7 @@ fn the_error_decreases_with_the_radius() {
         for sentence in &sentences {
             let exact = evaluate(sentence, Engine::Exact).gradient();
             let actual = evaluate(sentence, Engine::Window(radius)).gradient();
-            let errors = actual.iter().zip(&exact).map(|(x, y)| square(x - y));
-            error += errors.sum::<f64>();
+            error += actual.iter().zip(&exact).map(|(x, y)| square(x - y)).sum::<f64>();
             size += exact.iter().map(|&x| square(x)).sum::<f64>();
         }
         (error / size).sqrt()

@@ -119,8 +119,7 @@ impl ValueAndGradient {
     pub(super) fn zeros(sentence: &TestSentence) -> Self {
         let (labels, stride) = (sentence.chain.labels, padded(sentence.chain.labels));
         let (row, matrix) = (sentence.node.len() * stride, labels * stride);
-        let edge = sentence.edge.as_ref();
-        let edge = edge.map(|_| vec![0.0; sentence.node.len() * matrix]);
+        let edge = sentence.edge.as_ref().map(|_| vec![0.0; sentence.node.len() * matrix]);
         Self {
             value: 0.0,
             node: vec![0.0; row],
@@ -139,8 +138,7 @@ impl ValueAndGradient {
 
     pub(super) fn variances(&self) -> Vec<f64> {
         let edge = self.edge_variance.iter().flatten();
-        let all = self.node_variance.iter().chain(&self.trans_variance);
-        all.chain(edge).copied().collect()
+        self.node_variance.iter().chain(&self.trans_variance).chain(edge).copied().collect()
     }
 }
 
@@ -190,10 +188,7 @@ impl SentenceBuffers {
             lattice,
             node: sentence.node.iter().flat_map(pad).collect(),
             trans: sentence.trans.iter().flat_map(pad).collect(),
-            edge: sentence.edge.as_ref().map(|edge| {
-                let rows = edge.iter().flatten();
-                rows.flat_map(pad).collect()
-            }),
+            edge: sentence.edge.as_ref().map(|edge| edge.iter().flatten().flat_map(pad).collect()),
             rows,
         }
     }

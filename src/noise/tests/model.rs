@@ -26,8 +26,7 @@ impl ModelWeights {
         for t in 0..TOKENS {
             for b in 0..LABELS {
                 let node = sentence.node_attributes[t].iter();
-                let terms = node.map(|&(j, g)| g * w[j as usize * LABELS + b]);
-                let terms: Vec<f64> = terms.collect();
+                let terms: Vec<f64> = node.map(|&(j, g)| g * w[j as usize * LABELS + b]).collect();
                 sentence.chain.node[t][b] = terms.iter().sum();
                 variance.node[t][b] = RHO * terms.iter().map(|x| x * x).sum::<f64>();
                 for a in 0..LABELS {

@@ -43,8 +43,7 @@ impl<'a> Paths<'a> {
         if t == 0 || self.sentence.chain.order == Order::Zero {
             return (0..labels).map(LocalLabels::Node).collect();
         }
-        let pairs = (0..labels).flat_map(|a| (0..labels).map(move |b| LocalLabels::Edge(a, b)));
-        pairs.collect()
+        (0..labels).flat_map(|a| (0..labels).map(move |b| LocalLabels::Edge(a, b))).collect()
     }
 
     /// Returns the expectation of a function of the paths.

@@ -84,8 +84,7 @@ impl Exact {
             .map(|number| {
                 let y = |t: usize| number / labels.pow(t as u32) % labels;
                 let counts = |o: &Occurrence| y(o.t) == o.b && o.a.is_none_or(|a| y(o.t - 1) == a);
-                let bits = occurrences.iter().enumerate();
-                bits.map(|(i, o)| u32::from(counts(o)) << i).sum()
+                occurrences.iter().enumerate().map(|(i, o)| u32::from(counts(o)) << i).sum()
             })
             .collect();
         let log_partition = |values: &[f64]| {
@@ -99,8 +98,7 @@ impl Exact {
         let values: Vec<f64> = occurrences.iter().map(|o| o.value).collect();
         let clean = log_partition(&values);
         let best = paths.iter().map(|&path| -> f64 {
-            let scores = values.iter().enumerate();
-            scores.map(|(i, v)| f64::from(path >> i & 1) * v).sum()
+            values.iter().enumerate().map(|(i, v)| f64::from(path >> i & 1) * v).sum()
         });
         let best = (best.fold(f64::NEG_INFINITY, f64::max) - clean).exp();
         let digits = gold.iter().enumerate();

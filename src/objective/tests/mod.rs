@@ -122,8 +122,7 @@ pub(crate) fn enumerated(
         let allowed = oracle.clone().given(|path| allows(data.target(i), path));
         value += weight * (oracle.log_partition() - allowed.log_partition());
         let difference = |all: Vec<f64>, allowed: Vec<f64>| -> Vec<f64> {
-            let pairs = all.iter().zip(&allowed);
-            pairs.map(|(all, allowed)| weight * (all - allowed)).collect()
+            all.iter().zip(&allowed).map(|(all, allowed)| weight * (all - allowed)).collect()
         };
         let nodes = difference(oracle.node_marginals(), allowed.node_marginals());
         let mut pairs = vec![0.0; k * stride];
@@ -182,8 +181,7 @@ fn every_number_of_threads_gives_the_same_bits() {
     assert!(theta.len() > penalty::PARAMETER_CHUNK);
     assert!(BlockPartition::new(&data, space.edges.width()).blocks.len() > 1);
     let bits = |threads: usize| -> Vec<u64> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.unwrap().install(|| {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
             let mut gradient = vec![0.0; theta.len()];
             let mut objective = PenalizedLikelihood::new(&data, &space, 0.1);
             let (value, _) = objective.evaluate(&theta, &mut gradient);
@@ -328,8 +326,7 @@ fn collapsing_is_an_isometry() {
         let (collapsed, _) = PenalizedLikelihood::new(&twins.collapsed, &spaces[1], 0.2)
             .evaluate(&phi, &mut gradients[1]);
         assert_close(collapsed, separate, 1e-13);
-        let expanded = twins.expanded(&spaces, &gradients[1]);
-        for (found, expected) in expanded.iter().zip(&gradients[0]) {
+        for (found, expected) in twins.expanded(&spaces, &gradients[1]).iter().zip(&gradients[0]) {
             assert_close(*found, *expected, 1e-12);
         }
     }
@@ -425,10 +422,9 @@ fn the_gradient_with_centers_and_fixed_attributes_matches_central_differences() 
             data.labels.truncate(labeled);
         }
         for noise in noises() {
-            let is_fixed = space.blocks().map(|block| {
-                let numbers = numbers.vector(block.columns());
-                numbers.iter().map(|x| *x > 0.0).collect()
-            });
+            let is_fixed = space
+                .blocks()
+                .map(|block| numbers.vector(block.columns()).iter().map(|x| *x > 0.0).collect());
             let penalty = Penalty::from(0.1).with_centers(numbers.vector(space.dimension()));
             let objective = PenalizedLikelihood::new(&data, &space, penalty);
             let mut objective = objective.with_noise_except(noise, 1, is_fixed);

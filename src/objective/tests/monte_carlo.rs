@@ -113,8 +113,7 @@ fn means(mut objective: PenalizedLikelihood, theta: &[f64], iterations: u64) -> 
 fn the_mean_over_samples_converges_to_the_expectation_over_all_masks() {
     for (order, apart) in [(Order::Zero, true), (Order::One, true), (Order::One, false)] {
         let case = tiny(order, Boundary::On, apart);
-        let theta = Lcg(5).vector(case.1.dimension());
-        let theta: Vec<f64> = theta.iter().map(|w| 2.0 * w).collect();
+        let theta: Vec<f64> = Lcg(5).vector(case.1.dimension()).iter().map(|w| 2.0 * w).collect();
         let all = occurrences(&case.0, &case.1, &theta, MONTE_CARLO);
         let exact = Exact::new(2, &labels(&case), &all);
         let samples = 500;
@@ -174,8 +173,7 @@ fn quadratic(
 /// of nodes and edges and with weights of `size`.
 fn compared(case: &(Dataset, ParameterSpace), rates: [f64; 2], size: f64) -> ([f64; 3], f64) {
     let monte_carlo = with_rates(rates);
-    let theta = Lcg(9).vector(case.1.dimension());
-    let theta: Vec<f64> = theta.iter().map(|w| size * w).collect();
+    let theta: Vec<f64> = Lcg(9).vector(case.1.dimension()).iter().map(|w| size * w).collect();
     let all = occurrences(&case.0, &case.1, &theta, monte_carlo);
     let exact = Exact::new(2, &labels(case), &all);
     let r = quadratic(case, monte_carlo, &theta);
@@ -241,8 +239,7 @@ fn rates_of_0_add_nothing() {
     let monte_carlo = with_rates([0.0; 2]);
     let mut gradients = [(); 2].map(|()| vec![0.0; theta.len()]);
     PenalizedLikelihood::new(&data, &space, 0.1).evaluate(&theta, &mut gradients[0]);
-    let mut sampled = sampled(&data, &space, 0.1, monte_carlo);
-    let (_, terms) = sampled.evaluate(&theta, &mut gradients[1]);
+    let (_, terms) = sampled(&data, &space, 0.1, monte_carlo).evaluate(&theta, &mut gradients[1]);
     assert!(terms.noise.abs() < 1e-14);
     for (found, expected) in gradients[1].iter().zip(&gradients[0]) {
         assert!((found - expected).abs() < 1e-14);
@@ -272,8 +269,7 @@ fn every_number_of_threads_gives_the_same_bits() {
     let (data, space) = collapsed(shape, 13, FIRST_ORDER, false);
     let theta = Lcg(14).vector(space.dimension());
     let bits = |threads: usize| -> Vec<u64> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.unwrap().install(|| {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
             let mut gradient = vec![0.0; theta.len()];
             let mut objective = sampled(&data, &space, 0.1, MONTE_CARLO);
             let (value, _) = objective.evaluate(&theta, &mut gradient);

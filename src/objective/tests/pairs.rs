@@ -70,8 +70,7 @@ fn value_and_gradient_by_pairs_are_those_with_all_pairs() {
 fn engines_that_need_all_pairs_have_them() {
     let data = SHAPE.build(&mut Lcg(8));
     let space = space(&data, &SHAPE, OPTIONS);
-    let engines = [Engine::Message { collapse: true }, Engine::Window(1), Engine::Window(0)];
-    for engine in engines {
+    for engine in [Engine::Message { collapse: true }, Engine::Window(1), Engine::Window(0)] {
         let noise = noise(NoiseKind::Dropout, engine);
         let objective = PenalizedLikelihood::new(&data, &space, 0.1).with_noise(noise);
         assert!(objective.pass.transitions().pairs().is_none());

@@ -78,8 +78,7 @@ fn evaluate(data: &Dataset, space: &ParameterSpace, noise: Option<NoiseOptions>)
 
 #[test]
 fn integer_weights_equal_repeated_sentences() {
-    let noises = noises().into_iter().map(Some).chain([None]);
-    for (i, noise) in noises.enumerate() {
+    for (i, noise) in noises().into_iter().map(Some).chain([None]).enumerate() {
         let (data, shape) = sentences(i % 2 == 0);
         let weights = [3.0, 1.0, 0.0, 2.0];
         let repeated: Vec<usize> =
@@ -95,8 +94,7 @@ fn integer_weights_equal_repeated_sentences() {
                 assert_close(*found, expected, 1e-10);
             }
             let [found, expected] = [&weighted, &repeated].map(|data| {
-                let estimates = PenalizedLikelihood::new(data, &space, 0.1).inverse_curvature();
-                estimates.unwrap()
+                PenalizedLikelihood::new(data, &space, 0.1).inverse_curvature().unwrap()
             });
             for (found, expected) in found.into_iter().zip(expected) {
                 assert_close(found.into(), expected.into(), 1e-6);

@@ -65,8 +65,7 @@ fn bits(mut objective: PenalizedLikelihood, noise: Option<NoiseOptions>, scale: 
 #[test]
 fn value_and_gradient_have_the_same_bits_for_any_number_of_ranks() {
     for (case, (data, space, noise)) in cases().iter().enumerate() {
-        let problem = Problem::new(data, space, None);
-        assert!(problem.partition.blocks.len() >= 5, "case {case}");
+        assert!(Problem::new(data, space, None).partition.blocks.len() >= 5, "case {case}");
         let whole = bits(PenalizedLikelihood::new(data, space, 0.1), *noise, 1.0);
         for size in [1, 2, 3, 5, 8] {
             let ranks = run_ranks(size, |ranks| {
@@ -136,7 +135,6 @@ fn an_evaluation_without_the_other_ranks_is_nan_and_keeps_the_error() {
     let mut gradient = theta.clone();
     assert!(objective.evaluate(&theta, &mut gradient).0.is_nan());
     assert!(gradient.iter().all(|g| g.is_nan()));
-    let failure = ranks.take_failure().unwrap();
-    assert_eq!(failure.to_string(), "rank 1 has ended");
+    assert_eq!(ranks.take_failure().unwrap().to_string(), "rank 1 has ended");
     assert!(ranks.take_failure().is_none());
 }

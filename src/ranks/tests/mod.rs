@@ -94,8 +94,7 @@ fn a_failure_of_some_ranks_is_one_of_all_that_names_them() {
 
 #[test]
 fn what_all_ranks_say_is_said_once() {
-    let outcomes = run_ranks(2, |ranks| ranks.agree::<()>(Err(Error::parameter("bad"))));
-    for outcome in outcomes {
+    for outcome in run_ranks(2, |ranks| ranks.agree::<()>(Err(Error::parameter("bad")))) {
         assert_eq!(outcome.unwrap_err().to_string(), "bad");
     }
 }

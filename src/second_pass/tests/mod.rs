@@ -47,8 +47,7 @@ fn column(document: &[(Sentence, Prediction)], name: &str, window: usize) -> Vec
     let counted = PredictedDocument::new(document.iter().map(|(s, p)| (s, p)), &types, window);
     let cells = counted.extended().unwrap().into_iter().map(|sentence| {
         let at = sentence.schema().position(name).unwrap();
-        let cells = (0..sentence.len()).map(|t| sentence.cell(t, at).to_owned());
-        cells.collect::<Vec<_>>().join(" ")
+        (0..sentence.len()).map(|t| sentence.cell(t, at).to_owned()).collect::<Vec<_>>().join(" ")
     });
     cells.collect()
 }
@@ -218,8 +217,7 @@ proptest! {
         };
         let plain: Vec<_> = document.iter().map(split).collect();
         let texts = plain.iter().map(|(words, labels)| {
-            let tokens = words.iter().zip(labels).map(|(w, l)| format!("{w}/{l}"));
-            tokens.collect::<Vec<_>>().join(" ")
+            words.iter().zip(labels).map(|(w, l)| format!("{w}/{l}")).collect::<Vec<_>>().join(" ")
         });
         let document: Vec<_> = texts.map(|text| predicted(&text)).collect();
         let [phrases, parts] = plain_columns(&plain, window);

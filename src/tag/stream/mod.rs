@@ -91,8 +91,7 @@ where
         work();
         Ok(())
     })?;
-    let in_order = in_order.into_inner();
-    let in_order = in_order.unwrap_or_else(PoisonError::into_inner);
+    let in_order = in_order.into_inner().unwrap_or_else(PoisonError::into_inner);
     in_order.result?;
     match reading.join() {
         Ok(result) => result,

@@ -128,8 +128,7 @@ impl WaitingSentences {
             .find(|i| is_first(i) || self.end_before(*i) >= seen)
             .unwrap_or(self.sentences.len());
         let taken = [first..start, start..end, end..next].map(|range| {
-            let sentences = self.sentences.range(range);
-            sentences.map(|queued| Arc::clone(&queued.sentence)).collect()
+            self.sentences.range(range).map(|queued| Arc::clone(&queued.sentence)).collect()
         });
         (self.past, self.ready) = (end, self.ready - (end - start));
         // No token to come sees sentences that end before the window.

@@ -103,8 +103,7 @@ fn check_scores(tagger: &Tagger, cells: &[[&str; 2]]) {
     let workspace = &mut Workspace::default();
     let options = TagOptions::default();
     let computed = tagger.scores_given(&sentence, &Condition::new(), options, workspace);
-    let nodes = computed.unwrap().nodes;
-    for (t, found) in nodes.chunks_exact(crate::chain::padded(3)).enumerate() {
+    for (t, found) in computed.unwrap().nodes.chunks_exact(crate::chain::padded(3)).enumerate() {
         for (found, expected) in found.iter().zip(scores(cells, t)) {
             assert_close(*found, expected);
         }

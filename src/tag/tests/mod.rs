@@ -136,8 +136,7 @@ fn paths_probabilities_and_marginals_are_those_of_the_enumeration() {
 #[test]
 fn marginals_of_a_token_sum_to_one() {
     for words in SENTENCES {
-        let marginals = tag(&tagger(), words, EVERYTHING).marginals.unwrap();
-        for row in marginals.rows() {
+        for row in tag(&tagger(), words, EVERYTHING).marginals.unwrap().rows() {
             assert_close(row.iter().sum(), 1.0);
         }
     }
@@ -284,11 +283,8 @@ fn crafted_models_never_make_tagging_panic() {
     let sentence = Sentence::from_words(["a", "c", "a"]);
     let mut tagged = 0;
     for bytes in crafted(&small_model()) {
-        let Ok(model) = Model::from_bytes(bytes) else {
-            continue;
-        };
-        let tagger = Tagger::new(model);
-        let result = tagger.tag_with(&sentence, EVERYTHING, &mut Workspace::default());
+        let Ok(model) = Model::from_bytes(bytes) else { continue };
+        let result = Tagger::new(model).tag_with(&sentence, EVERYTHING, &mut Workspace::default());
         if let Ok(tagging) = result {
             assert_eq!(tagging.labels.len(), 3);
             tagged += 1;

@@ -28,8 +28,7 @@ fn sentence_nodes(template: &Template, document: &Document<'_>, i: usize) -> Vec
 
 fn with_window(source: &str, window: u32) -> Template {
     let documents = DocumentOptions { window, ..DocumentOptions::default() };
-    let template = parse(source).unwrap();
-    template.with_documents(documents).unwrap()
+    parse(source).unwrap().with_documents(documents).unwrap()
 }
 
 #[test]
@@ -132,8 +131,7 @@ fn the_line_is_replaced_or_appended_and_keeps_the_others() {
             "# a\ndocument: file window=9\n\nmention(order)\n",
         ),
     ] {
-        let template = parse(source).unwrap().with_documents(documents).unwrap();
-        assert_eq!(template.source(), expected);
+        assert_eq!(parse(source).unwrap().with_documents(documents).unwrap().source(), expected);
         assert_eq!(parse(expected).unwrap().documents(), Some(documents));
     }
     let error = parse("word").unwrap().with_documents(documents).unwrap_err();
@@ -303,8 +301,7 @@ fn errors_in_functions_over_the_document_say_what_is_expected() {
         ),
         ("others(lemma)", "t.tpl:1:8: the input has no column 'lemma', only word"),
     ] {
-        let found = parse(line);
-        let found = found.and_then(|template| template.bind(&Schema::words()).map(|_| ()));
+        let found = parse(line).and_then(|template| template.bind(&Schema::words()).map(|_| ()));
         assert_eq!(found.unwrap_err().to_string(), expected, "{line}");
     }
 }
@@ -331,8 +328,7 @@ fn a_document_of_equal_words_takes_linear_time() {
     let sentences: Vec<Sentence> = (0..10).map(|_| words(text.trim())).collect();
     let document = Document::new(&sentences);
     let source = "others(word[-1])\nothers(run(position))\nmention(count)\nmention(forms)";
-    let template = with_window(source, 1_000_000);
-    let extractor = template.bind(&Schema::words()).unwrap();
+    let extractor = with_window(source, 1_000_000).bind(&Schema::words()).unwrap();
     let mut workspace = Workspace::default();
     extractor.prepare(document.in_context(5).unwrap(), &mut workspace).unwrap();
     let mut collected = Collected::default();

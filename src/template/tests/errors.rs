@@ -206,8 +206,7 @@ fn invalid_vector_arguments_are_explained() {
 #[test]
 fn unknown_columns_are_errors_when_binding() {
     let bound = |source: &str, sentence: &Sentence| {
-        let template = parse(source).unwrap();
-        template.bind(sentence.schema()).unwrap_err().to_string()
+        parse(source).unwrap().bind(sentence.schema()).unwrap_err().to_string()
     };
     let sentence = table("word pos ner", Some(2), "a b c");
     assert_eq!(

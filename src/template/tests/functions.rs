@@ -419,8 +419,7 @@ fn white_space_comments_and_line_endings_are_ignored() {
 
 #[test]
 fn one_workspace_serves_sentences_of_any_length() {
-    let template = parse("word[+1]\nsuffix(1)").unwrap();
-    let extractor = template.bind(&Schema::words()).unwrap();
+    let extractor = parse("word[+1]\nsuffix(1)").unwrap().bind(&Schema::words()).unwrap();
     let mut workspace = Workspace::default();
     for (text, expected) in [
         ("a b c", ["word[+1]=b", "suffix(1)[0]=a"]),

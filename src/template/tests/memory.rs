@@ -31,8 +31,7 @@ fn all(extractor: &Extractor, ws: &mut Workspace, sentence: &Sentence) -> Vec<Ve
 
 #[test]
 fn sentences_have_the_same_attributes_whatever_came_before() {
-    let template = parse(TEMPLATE).unwrap();
-    let extractor = template.bind(&Schema::words()).unwrap();
+    let extractor = parse(TEMPLATE).unwrap().bind(&Schema::words()).unwrap();
     let fresh = |text: &str| all(&extractor, &mut Workspace::default(), &words(text));
     let expected = TEXTS.map(fresh);
     let mut ws = Workspace::default();
@@ -97,8 +96,7 @@ fn memos_belong_to_their_attribute_and_start_at_0() {
 
 #[test]
 fn memo_entries_are_dropped_when_there_are_too_many() {
-    let template = parse("word\nngrams(1..6)").unwrap();
-    let extractor = template.bind(&Schema::words()).unwrap();
+    let extractor = parse("word\nngrams(1..6)").unwrap().bind(&Schema::words()).unwrap();
     let mut ws = Workspace::default();
     let mut most = 0;
     for i in 0..1500 {

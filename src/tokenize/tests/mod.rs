@@ -15,8 +15,7 @@ const DOCUMENT: &str = include_str!("../../../docs/tokenization.md");
 /// Returns the input and the expected output of each table row of the page with code, and those of
 /// the further examples.
 fn examples() -> Vec<(&'static str, &'static str)> {
-    let rows = DOCUMENT.lines().filter(|line| line.starts_with("| `"));
-    let cells = rows.map(|row| {
+    let cells = DOCUMENT.lines().filter(|line| line.starts_with("| `")).map(|row| {
         let mut cells = row.split('|').skip(1);
         let mut code = || code_span(cells.next().unwrap().trim());
         (code(), code())
@@ -39,9 +38,7 @@ fn words<'t>(text: &'t str, tokens: &[Offsets]) -> Vec<&'t str> {
 
 /// Tokenizes a text; joins words with spaces and sentences with ` ‖ `.
 fn format_sentences(text: &str) -> String {
-    let sentences = sentences(text);
-    let sentences = sentences.iter().map(|s| words(text, s).join(" "));
-    sentences.collect::<Vec<_>>().join(" ‖ ")
+    sentences(text).iter().map(|s| words(text, s).join(" ")).collect::<Vec<_>>().join(" ‖ ")
 }
 
 #[test]
@@ -70,8 +67,7 @@ fn tokenizing_is_idempotent_on_the_documented_examples() {
 #[test]
 fn a_line_becomes_sentences_with_offsets() {
     let file = SourceFile::from("a.txt");
-    let tokenizer = Tokenizer::new(1000);
-    let read = tokenizer.read_line("¡Olé! It's é.\n", &file, 7).unwrap();
+    let read = Tokenizer::new(1000).read_line("¡Olé! It's é.\n", &file, 7).unwrap();
     let words: Vec<Vec<&str>> =
         read.iter().map(|s| (0..s.len()).map(|t| s.cell(t, 0)).collect()).collect();
     assert_eq!(words, [vec!["¡", "Olé", "!"], vec!["It", "'s", "é", "."]]);

@@ -47,8 +47,7 @@ fn corpus(labeled: &str, unlabeled: &str) -> AttributeCorpus {
 fn assert_same(found: &Trained, expected: &Trained) {
     let weights = |trained: &Trained| {
         let owned = |(name, weights): (&[u8], Vec<_>)| (name.to_vec(), weights);
-        let nodes = trained.model.node_weights();
-        let nodes: Vec<_> = nodes.map(|row| owned(row.unwrap())).collect();
+        let nodes: Vec<_> = trained.model.node_weights().map(|row| owned(row.unwrap())).collect();
         (nodes, trained.model.header().label_weights.clone())
     };
     assert_eq!(weights(found), weights(expected));
@@ -95,8 +94,7 @@ fn labels_are_converted_to_the_scheme_of_the_options() {
     let options = changed(options(), |o| o.labels.scheme = Scheme::Bioes);
     let trainer = Trainer::new(options).unwrap();
     let expected = trainer.train(given(text), None, &mut ()).unwrap();
-    let found = trainer.train_attributes(&corpus(text, ""), None, &mut ());
-    let found = found.unwrap();
+    let found = trainer.train_attributes(&corpus(text, ""), None, &mut ()).unwrap();
     assert_eq!(found.model.header().labels.names()[1], "E-X");
     assert_same(&found, &expected);
 }
@@ -121,8 +119,7 @@ fn partial_labels_and_weights_count_as_those_of_sentences() {
     let text = "B-X a;O b;O c\nO c;O a\nB-X a;I-X b";
     let mut sentences = given(text);
     for (sentence, labels) in sentences.iter_mut().zip(labels) {
-        let partial = sentence.clone().with_partial_labels(labels);
-        *sentence = partial.unwrap().with_weight(2.5).unwrap();
+        *sentence = sentence.clone().with_partial_labels(labels).unwrap().with_weight(2.5).unwrap();
     }
     let mut corpus = AttributeCorpus::new();
     for sentence in &sentences {

@@ -159,8 +159,7 @@ fn a_run_that_has_ended_resumes_from_its_last_checkpoint_to_the_same_end() {
             (o.max_iterations, o.patience) = (None, 5);
         })
     });
-    let all = all_kinds_of_training().into_iter().chain(patient);
-    for (number, options) in all.enumerate() {
+    for (number, options) in all_kinds_of_training().into_iter().chain(patient).enumerate() {
         let path = dir.path().join(number.to_string());
         let expected = run(&options, Some(every_iteration(&path)), &mut Watcher::default());
         let checkpoints = Some(Checkpoints::new(&path).resume());
@@ -224,8 +223,7 @@ fn a_checkpoint_of_other_options_or_data_is_an_error() {
         let error = Data { text, ..DATA }
             .train(&options, checkpoints, &mut Watcher::default())
             .unwrap_err();
-        let message = error.to_string();
-        message.strip_prefix(&format!("{}: ", path.display())).unwrap().to_owned()
+        error.to_string().strip_prefix(&format!("{}: ", path.display())).unwrap().to_owned()
     };
     assert_eq!(
         error(|o| o.method.l2 = Some(0.5), NAMES),

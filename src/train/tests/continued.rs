@@ -325,8 +325,7 @@ fn labels_take_the_scheme_of_the_model() {
 fn models_of_another_structure_or_with_other_labels_are_rejected() {
     let error = |options: TrainOptions, model: &Model, text: &str| {
         let trainer = Trainer::new(options).unwrap().init(model);
-        let result = trainer.train(corpus(text), template("word\n"), &mut ());
-        result.unwrap_err().to_string()
+        trainer.train(corpus(text), template("word\n"), &mut ()).unwrap_err().to_string()
     };
     let model = made(&["O", "B-PER"], Scheme::Iob2, &[]);
     let order = changed(quick(), |o| o.structure.order = Order::Zero);
@@ -362,8 +361,7 @@ fn sentences_without_weight_teach_nothing() {
     let options = changed(quick(), |o| o.structure.states = Some(States::Observed));
     let model = original(&options);
     let weighted = |text: &str, weight: f64| -> Vec<Sentence> {
-        let sentences = corpus(text).into_iter();
-        sentences.map(|s| s.with_weight(weight).unwrap()).collect()
+        corpus(text).into_iter().map(|s| s.with_weight(weight).unwrap()).collect()
     };
     let sentences = [weighted(MORE, 1.0), weighted("Lovelace/O left/O", 0.0)].concat();
     let trainer = Trainer::new(options).unwrap().init(&model);

@@ -110,8 +110,7 @@ fn every_shipped_template_memorizes_its_training_data() {
     // A second pass learns from predictions for text that the first has not seen.
     for name in Template::shipped_names().filter(|name| !name.ends_with("two-passes")) {
         let template = Template::shipped(name).unwrap().unwrap();
-        let trainer = Trainer::new(options()).unwrap();
-        let trained = trainer.train(corpus.clone(), template, &mut ());
+        let trained = Trainer::new(options()).unwrap().train(corpus.clone(), template, &mut ());
         let tagger = Tagger::new(trained.unwrap().model);
         for sentence in &corpus {
             let labels = tagger.tag(sentence).unwrap().labels;
@@ -190,8 +189,7 @@ fn labels_can_be_converted_to_another_scheme() {
     let mut recorder = Recorder::default();
     let source = "word\nword[-1]\nword[+1]";
     let corpora = TrainingCorpora::new(corpus(NAMES)).dev(corpus(NAMES));
-    let trained = trainer.train(corpora, template(source), &mut recorder);
-    let model = trained.unwrap().model;
+    let model = trainer.train(corpora, template(source), &mut recorder).unwrap().model;
     let header = model.header();
     assert_eq!(header.labeling, Scheme::Bioes);
     assert_eq!(header.corpus_labeling, Scheme::Iob2);
@@ -269,8 +267,7 @@ fn sentences_can_bring_their_own_attributes() {
 #[test]
 fn every_number_of_threads_gives_the_same_model() {
     let model = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.unwrap().install(|| {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
             let source = "word\nshape\nedge: word";
             trained(&options(), corpus(NAMES), source).as_bytes().to_vec()
         })

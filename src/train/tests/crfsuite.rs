@@ -32,8 +32,7 @@ fn node_weights(model: &Model) -> Vec<(String, Vec<(u16, f64)>)> {
 fn existing(change: impl FnOnce(&mut TrainOptions)) -> (Vec<(String, Vec<u16>)>, Vec<usize>) {
     let mut options = crfsuite();
     change(&mut options);
-    let trainer = Trainer::new(options).unwrap();
-    let trained = trainer.train(given(TRAIN), None, &mut ()).unwrap();
+    let trained = Trainer::new(options).unwrap().train(given(TRAIN), None, &mut ()).unwrap();
     let labels = |weights: Vec<(u16, f64)>| weights.into_iter().map(|(label, _)| label).collect();
     let nodes = node_weights(&trained.model).into_iter();
     let nodes = nodes.map(|(name, weights)| (name, labels(weights))).collect();
@@ -86,8 +85,7 @@ fn the_weight_of_a_sentence_counts_for_frequencies() {
     }
     let mut options = crfsuite();
     options.structure.min_frequency = Some(1.0);
-    let trainer = Trainer::new(options).unwrap();
-    let trained = trainer.train_attributes(&corpus, None, &mut ()).unwrap();
+    let trained = Trainer::new(options).unwrap().train_attributes(&corpus, None, &mut ()).unwrap();
     let names = node_weights(&trained.model).into_iter().map(|row| row.0);
     assert_eq!(names.collect::<Vec<_>>(), ["a", "b"]);
 }

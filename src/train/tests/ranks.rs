@@ -86,8 +86,7 @@ fn ranks_with_other_data_or_without_any_end_all() {
     let train = |of_rank: fn(usize) -> Vec<Sentence>| {
         error_of(run_ranks(3, |ranks| {
             let sentences = of_rank(ranks.rank());
-            let trainer = trainer.clone().ranks(ranks);
-            trainer.train(sentences, template(TEMPLATE), &mut ())
+            trainer.clone().ranks(ranks).train(sentences, template(TEMPLATE), &mut ())
         }))
     };
     assert_eq!(

@@ -47,10 +47,7 @@ impl Problem {
         let likelihood = PenalizedLikelihood::new(&self.data, &self.space, 0.0);
         let mut noise = self.noise;
         variant.apply(&mut noise);
-        match noise.is_on() {
-            true => likelihood.with_noise(noise),
-            false => likelihood,
-        }
+        if noise.is_on() { likelihood.with_noise(noise) } else { likelihood }
     }
 
     /// Returns the problem of one sentence, with the same weights.

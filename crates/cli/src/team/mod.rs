@@ -72,9 +72,7 @@ impl Team {
     /// Agrees on the outcome of work that each rank has done: if it failed anywhere, all ranks
     /// fail.
     pub fn agree<T>(&self, outcome: CommandResult<T>) -> CommandResult<T> {
-        let Some(ranks) = self.ranks() else {
-            return outcome;
-        };
+        let Some(ranks) = self.ranks() else { return outcome };
         match outcome {
             Ok(value) => Ok(ranks.agree(Ok(value))?),
             Err(CommandError::Failed(error)) => Ok(ranks.agree(Err(error))?),
@@ -89,9 +87,7 @@ impl Team {
 
     /// Fails if a rank has read something else than rank 0.
     pub fn check_same(&self, inputs: impl FnOnce() -> Result<Inputs>) -> CommandResult {
-        let Some(ranks) = self.ranks() else {
-            return Ok(());
-        };
+        let Some(ranks) = self.ranks() else { return Ok(()) };
         let Inputs(own) = ranks.agree(inputs())?;
         let all = ranks.gather(json!(own).to_string().as_bytes())?;
         // The inputs of a rank that encodes them differently are different.
@@ -127,8 +123,7 @@ impl Team {
         }
         let trained = outcome?;
         let own = interrupt::received().map_or(0, |signal| signal.0);
-        let numbers = ranks.gather(&[own])?.concat();
-        if let Some(&number) = numbers.iter().find(|&&number| number > 0) {
+        if let Some(&number) = ranks.gather(&[own])?.concat().iter().find(|&&number| number > 0) {
             interrupt::adopt(Signal(number));
         }
         Ok(trained)
@@ -136,12 +131,9 @@ impl Team {
 
     /// Ends as rank 0 does, whose result this is on rank 0. The others wait for it.
     pub fn follow_first(&self, result: CommandResult) -> CommandResult {
-        let Some(ranks) = self.ranks() else {
-            return result;
-        };
+        let Some(ranks) = self.ranks() else { return result };
         let code = result.as_ref().map_or_else(CommandError::code, |()| 0);
-        let codes = ranks.gather(&[code])?;
-        match codes.concat().first() {
+        match ranks.gather(&[code])?.concat().first() {
             Some(&code) if code > 0 && ranks.rank() > 0 => Err(CommandError::Elsewhere(code)),
             _ => result,
         }
@@ -164,8 +156,7 @@ impl Inputs {
 
     /// Adds the sentences of each file.
     pub fn corpus(mut self, corpus: &Corpus) -> Self {
-        let files = corpus.sentences().chunk_by(|a, b| a.file() == b.file());
-        for sentences in files {
+        for sentences in corpus.sentences().chunk_by(|a, b| a.file() == b.file()) {
             let mut hasher = Xxh3::new();
             sentences.iter().for_each(|s| hash_sentence(s, &mut hasher));
             let what = format!("read other sentences from {}", sentences[0].file());
@@ -206,9 +197,7 @@ impl Inputs {
 /// Hashes what training uses of a sentence.
 fn hash_sentence(sentence: &Sentence, hasher: &mut impl Hasher) {
     sentence.hash_content(hasher);
-    let Some(attributes) = &sentence.attributes else {
-        return;
-    };
+    let Some(attributes) = &sentence.attributes else { return };
     for t in 0..attributes.len() {
         hash_attributes(attributes.token(t), hasher);
         hash_attributes(attributes.edge(t), hasher);

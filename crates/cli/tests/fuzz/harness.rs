@@ -216,9 +216,7 @@ fn target_folder() -> PathBuf {
 
 /// Reads the files of a folder, in the order of their names; none if it does not exist.
 fn stored(folder: &Path) -> Vec<Vec<u8>> {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return Vec::new();
-    };
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     paths.iter().map(|path| fs::read(path).unwrap()).collect()

@@ -59,9 +59,7 @@ pub fn reseal(bytes: &[u8]) -> Option<Vec<u8>> {
 
 /// Changes one or two sections of a model and seals it again.
 pub fn mutate(mutator: &mut Mutator, input: &mut Vec<u8>, other: &[u8]) {
-    let (Some(mut parts), Some(others)) = (sections(input), sections(other)) else {
-        return;
-    };
+    let (Some(mut parts), Some(others)) = (sections(input), sections(other)) else { return };
     for _ in 0..1 + mutator.random.below(2) {
         // Half of the time the header, whose decoder does most; never the sums.
         let i = match mutator.random.below(2) {

@@ -172,8 +172,7 @@ fn table(result: &SearchResult, has_unlabeled: bool) -> String {
 fn flags(strengths: &Strengths, has_unlabeled: bool) -> String {
     let values = values(strengths);
     let values = &values[..if has_unlabeled { 4 } else { 3 }];
-    let flags = values.iter().map(|(name, value)| format!("--{name} {value}"));
-    flags.collect::<Vec<_>>().join(" ")
+    values.iter().map(|(name, value)| format!("--{name} {value}")).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns all strengths of a configuration with their names.

@@ -108,8 +108,7 @@ impl ClassEvaluation {
     /// Adds a document: its class, the number of the predicted one, and the probability of each
     /// class of the model.
     pub fn add(&mut self, gold: &str, predicted: usize, probabilities: &[f64]) {
-        let found = self.classes.iter().position(|class| class == gold);
-        let number = found.unwrap_or_else(|| {
+        let number = self.classes.iter().position(|class| class == gold).unwrap_or_else(|| {
             self.classes.push(gold.to_owned());
             self.classes.len() - 1
         });
@@ -388,8 +387,7 @@ impl ClassReport {
 impl ClassEvaluation {
     /// Returns a table of how often predictions of some probability are right.
     pub fn calibration_rows(&self) -> Vec<Row> {
-        let bins = self.calibration().bins().into_iter();
-        let rows = bins.filter(|bin| bin.count > 0).map(|bin| {
+        let rows = self.calibration().bins().into_iter().filter(|bin| bin.count > 0).map(|bin| {
             [
                 format!("{:.1}–{:.1}", bin.low, bin.high),
                 bin.count.to_string(),
@@ -413,8 +411,7 @@ impl ClassEvaluation {
 
 fn table<const N: usize>(heading: [&str; N], rows: impl Iterator<Item = [String; N]>) -> Vec<Row> {
     let heading = heading.map(str::to_owned);
-    let rows = [heading].into_iter().chain(rows);
-    rows.map(|row| row.to_vec()).collect()
+    [heading].into_iter().chain(rows).map(|row| row.to_vec()).collect()
 }
 
 /// Returns the difference in accuracy between two classifiers, for people.

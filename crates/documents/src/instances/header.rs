@@ -24,9 +24,7 @@ impl TabbedLines {
     pub fn of(lines: &[String], options: &InstanceReadOptions) -> Self {
         let lines = lines.iter().filter(|line| !line.trim().is_empty());
         let rows: Vec<Vec<&str>> = lines.map(|line| cells(line)).collect();
-        let Some(first) = rows.first() else {
-            return Self::Labeled;
-        };
+        let Some(first) = rows.first() else { return Self::Labeled };
         let has_text = text_column(first, options).is_some();
         let has_label = label_column(first, options).is_some();
         let is_name = |cell: &&str| [TEXTS, LABELS, NUMBERS].iter().any(|n| is_one_of(cell, n));

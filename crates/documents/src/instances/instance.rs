@@ -113,8 +113,7 @@ impl Instance {
 
     /// Creates a document in memory from names of features with their values.
     pub fn from_features<S: Into<String>>(features: impl IntoIterator<Item = (S, f64)>) -> Self {
-        let features = features.into_iter();
-        let features = features.map(|(name, value)| (name.into(), value));
+        let features = features.into_iter().map(|(name, value)| (name.into(), value));
         Self { content: InstanceContent::Features(features.collect()), ..Self::from_text("") }
     }
 

@@ -30,9 +30,7 @@ pub(super) fn read(
 ) -> Result<Option<Instance>> {
     loop {
         lines.begin_sentence();
-        let Some(line) = lines.next_line()? else {
-            return Ok(None);
-        };
+        let Some(line) = lines.next_line()? else { return Ok(None) };
         if format != InstanceFormat::Text && is_blank(line.text) {
             continue;
         }
@@ -137,9 +135,7 @@ fn svmlight(
 ) -> Result<Option<(Option<String>, InstanceContent)>> {
     let text = line.text.split('#').next().unwrap_or_default();
     let mut fields = text.split_ascii_whitespace();
-    let Some(label) = fields.next() else {
-        return Ok(None);
-    };
+    let Some(label) = fields.next() else { return Ok(None) };
     if label.contains(':') {
         return Err(line.error(format!("found '{label}' first; expected the class")));
     }

@@ -82,9 +82,7 @@ impl InstanceReader {
             if document.is_some() {
                 return Ok(document);
             }
-            let Some(input) = self.pending.pop_front() else {
-                return Ok(None);
-            };
+            let Some(input) = self.pending.pop_front() else { return Ok(None) };
             let lines = self.lines(&input.path)?;
             if let Some(label) = input.whole {
                 self.current = None;
@@ -239,9 +237,7 @@ fn read_whole(
     let mut text = String::new();
     loop {
         lines.begin_sentence(); // the whole is counted here
-        let Some(line) = lines.next_line()? else {
-            break;
-        };
+        let Some(line) = lines.next_line()? else { break };
         if !text.is_empty() {
             text.push('\n');
         }

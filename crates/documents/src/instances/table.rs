@@ -46,8 +46,7 @@ impl Table {
     pub fn new(lines: LineReader, separator: u8, options: &InstanceReadOptions) -> Result<Self> {
         let file = lines.file().clone();
         let longest = lines.longest();
-        let stream = lines.into_decoded();
-        let stream = stream.map_err(|error| Error::io(&*file, error))?;
+        let stream = lines.into_decoded().map_err(|error| Error::io(&*file, error))?;
         let unread = Arc::new(AtomicUsize::new(longest));
         let mut reader = ReaderBuilder::new()
             .delimiter(separator)

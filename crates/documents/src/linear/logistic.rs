@@ -60,10 +60,7 @@ pub(super) fn logistic_moments(mean: f64, variance: f64) -> LogisticMoments {
 /// softplus, σ and σ' at x, given e = exp(−|x|).
 fn functions(x: f64, e: f64) -> [f64; 3] {
     let (small, large) = (e / (1.0 + e), 1.0 / (1.0 + e));
-    match x < 0.0 {
-        true => [e.ln_1p(), small, small * large],
-        false => [x + e.ln_1p(), large, small * large],
-    }
+    if x < 0.0 { [e.ln_1p(), small, small * large] } else { [x + e.ln_1p(), large, small * large] }
 }
 
 /// The expectations for the mean −a. With s = 0 the differences are 0.

@@ -149,9 +149,7 @@ impl Scorer {
 impl LinearObjective<'_> {
     /// Sets each multiplier to its α, and σ. Returns the largest change of a multiplier.
     pub fn set_multipliers(&mut self, phi: &[f64], sigma: f64) -> f64 {
-        let Smoothing::Multipliers(old) = self.smoothing else {
-            return 0.0;
-        };
+        let Smoothing::Multipliers(old) = self.smoothing else { return 0.0 };
         let scores = self.scorer.scores(phi, &self.design.rows);
         let mut largest = 0.0_f64;
         for ((beta, f), y) in self.multipliers.iter_mut().zip(scores).zip(&self.examples.targets) {
@@ -434,9 +432,7 @@ impl Objective for LinearObjective<'_> {
     }
 
     fn begin_iteration(&mut self, iteration: u64, _: bool) -> Change {
-        let Noise::Sampled(sampling) = &mut self.noise else {
-            return Change::None;
-        };
+        let Noise::Sampled(sampling) = &mut self.noise else { return Change::None };
         sampling.begin(iteration);
         Change::Samples
     }

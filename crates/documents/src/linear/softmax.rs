@@ -49,8 +49,7 @@ pub(super) fn add_quadratic(
     variances: &mut [f64],
     slopes: &mut [f64],
 ) -> f64 {
-    let terms = p.iter().zip(&*variances);
-    let mean: f64 = terms.map(|(p, v)| 0.5 * v * p * (1.0 - 2.0 * p)).sum();
+    let mean: f64 = p.iter().zip(&*variances).map(|(p, v)| 0.5 * v * p * (1.0 - 2.0 * p)).sum();
     let mut value = 0.0;
     for ((p, v), slope) in p.iter().zip(variances).zip(slopes) {
         value += 0.5 * p * (1.0 - p) * *v;

@@ -50,10 +50,7 @@ impl BratParser {
             text.push_str(line.ending);
         }
         let file = lines.file().clone();
-        let spans = match self.options.unlabeled {
-            true => Vec::new(),
-            false => annotations(lines)?,
-        };
+        let spans = if self.options.unlabeled { Vec::new() } else { annotations(lines)? };
         let marked = MarkedText {
             text: text.into(),
             line: 1,

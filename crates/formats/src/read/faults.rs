@@ -34,9 +34,7 @@ impl Faults {
     pub fn finish(&mut self) -> Result<()> {
         let Self { listed, count, hints } = std::mem::take(self);
         let mut listed = listed.into_iter();
-        let Some((place, mut message)) = listed.next() else {
-            return Ok(());
-        };
+        let Some((place, mut message)) = listed.next() else { return Ok(()) };
         for (place, fault) in listed {
             message.push_str(&format!("\n{place}: {fault}"));
         }

@@ -102,9 +102,7 @@ impl JsonObjects {
         lines.begin_sentence();
         self.text.clear();
         self.at = 0;
-        let Some(line) = lines.next_line()? else {
-            return Ok(false);
-        };
+        let Some(line) = lines.next_line()? else { return Ok(false) };
         self.text.push_str(line.text);
         self.line = line.number;
         Ok(true)

@@ -138,9 +138,7 @@ struct Source<'a> {
 impl Source<'_> {
     /// Whether the annotator accepted the text, or rejected or skipped it (Prodigy).
     fn answer(&self, object: &JsonObject) -> Result<Option<bool>> {
-        let Some(answer) = object.get("answer") else {
-            return Ok(None);
-        };
+        let Some(answer) = object.get("answer") else { return Ok(None) };
         match serde_json::from_str::<String>(answer.get()).as_deref() {
             Ok("accept") => Ok(Some(true)),
             Ok("reject" | "ignore") => Ok(Some(false)),
@@ -170,9 +168,7 @@ impl Source<'_> {
             only.filter(|_| chosen.is_none()).map(|(_, value)| *value)
         };
         let value = object.get(key).or_else(|| data?.get(key)).or_else(only);
-        let Some(value) = value else {
-            return Err(self.no_text(key, data.unwrap_or(object)));
-        };
+        let Some(value) = value else { return Err(self.no_text(key, data.unwrap_or(object))) };
         serde_json::from_str(value.get()).map_err(|_| {
             let found = type_name(value);
             let message = format!("key \"{key}\": expected a string, found {found}");

@@ -100,17 +100,16 @@ impl AnnotatedText {
         let sentence = tagged.sentence;
         let first = self.tokens.len();
         self.places.push((first, sentence.place(0)));
-        match self.has_source {
-            true => self.tokens.extend_from_slice(&sentence.offsets),
-            false => {
-                let mut end = 0;
-                let words = (0..sentence.len()).map(|t| {
-                    let start = end;
-                    end += tagged.word(t).len() + 1; // and a space
-                    start..end - 1
-                });
-                self.tokens = tokenize::offsets(&self.text, words);
-            }
+        if self.has_source {
+            self.tokens.extend_from_slice(&sentence.offsets);
+        } else {
+            let mut end = 0;
+            let words = (0..sentence.len()).map(|t| {
+                let start = end;
+                end += tagged.word(t).len() + 1; // and a space
+                start..end - 1
+            });
+            self.tokens = tokenize::offsets(&self.text, words);
         }
         let probability = |i: usize| {
             let probabilities = tagged.mark_probabilities.as_deref();
@@ -149,8 +148,7 @@ impl AnnotatedText {
 
     /// Returns whether a token is the first of a sentence.
     pub fn starts_sentence(&self, token: usize) -> bool {
-        let first = self.places.binary_search_by_key(&token, |(first, _)| *first);
-        first.is_ok()
+        self.places.binary_search_by_key(&token, |(first, _)| *first).is_ok()
     }
 
     /// Returns the bytes that a mark covers.
@@ -173,14 +171,12 @@ impl AnnotatedText {
             [(before, None), (&self.text[bytes], Some(mark))]
         });
         let last = self.marks.last().map_or(0, |mark| self.bytes(mark).end);
-        let parts = marked.chain([(&self.text[last..], None)]);
-        parts.filter(|(part, _)| !part.is_empty())
+        marked.chain([(&self.text[last..], None)]).filter(|(part, _)| !part.is_empty())
     }
 
     /// Returns the place of the first sentence, for messages.
     pub fn first_place(&self) -> Place {
-        let first = self.places.first();
-        first.map_or_else(|| Place::file(&*self.file), |(_, place)| place.clone())
+        self.places.first().map_or_else(|| Place::file(&*self.file), |(_, place)| place.clone())
     }
 
     /// Returns the place of the sentence that a mark is in, for messages.
@@ -197,9 +193,7 @@ impl AnnotatedText {
     ) -> std::result::Result<(), M::Error> {
         use serde::ser::Error as _;
 
-        let Some(record) = &self.record else {
-            return Ok(());
-        };
+        let Some(record) = &self.record else { return Ok(()) };
         let object: JsonObject = serde_json::from_str(record).map_err(M::Error::custom)?;
         for (key, value) in &object.members {
             if !REPLACED_KEYS.contains(&key.as_str()) {

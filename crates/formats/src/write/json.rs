@@ -45,8 +45,7 @@ pub(super) fn displacy(text: &AnnotatedText) -> impl Serialize + '_ {
 
 /// An object as Prodigy reads and writes them.
 pub(super) fn spans(text: &AnnotatedText, unit: OffsetUnit) -> impl Serialize + '_ {
-    let tokens = text.tokens.iter().enumerate();
-    let tokens = tokens.map(|(id, token)| {
+    let tokens = text.tokens.iter().enumerate().map(|(id, token)| {
         let Range { start, end } = token.in_unit(unit);
         let mut object = json!({
             "text": text.text[token.bytes.clone()],

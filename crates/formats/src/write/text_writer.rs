@@ -79,9 +79,7 @@ impl TextWriter {
 
     /// Writes the text that is being collected.
     fn close(&mut self, buffer: &mut String) -> Result<()> {
-        let Some(text) = self.open.take() else {
-            return Ok(());
-        };
+        let Some(text) = self.open.take() else { return Ok(()) };
         self.texts += 1;
         match &self.format {
             TextFormat::Html => self.html.text(buffer, &text),

@@ -24,8 +24,7 @@ impl ClusterAssignment {
 
     /// Creates a cluster of `word` in the first free slot and returns the slot.
     pub(super) fn add(&mut self, word: usize) -> usize {
-        let free = self.roots.iter().position(Option::is_none);
-        let slot = free.unwrap_or_default();
+        let slot = self.roots.iter().position(Option::is_none).unwrap_or_default();
         self.slots[word] = slot;
         self.roots[slot] = Some(word);
         self.first[slot] = word;

@@ -143,10 +143,7 @@ impl ClusterWindow {
     /// The cluster with fewer adjacent clusters is moved, since the cost is proportional to them.
     pub(super) fn merge(&mut self) -> (usize, usize) {
         let (a, b, _) = self.losses.minimum().unwrap_or_default();
-        let (kept, dropped) = match self.degree(a) >= self.degree(b) {
-            true => (a, b),
-            false => (b, a),
-        };
+        let (kept, dropped) = if self.degree(a) >= self.degree(b) { (a, b) } else { (b, a) };
         let mut self_count = self.remove(dropped);
         for direction in 0..2 {
             self_count += std::mem::take(&mut self.delta[direction][kept]);

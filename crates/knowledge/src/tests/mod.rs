@@ -195,8 +195,7 @@ fn errors_name_what_was_found() {
         ("v.txt", "a 1 2\nb 1\n"),
     ]);
     let error = |result: Result<Knowledge>| {
-        let result = result.and_then(|knowledge| knowledge.attach(&base()));
-        result.unwrap_err().to_string()
+        result.and_then(|knowledge| knowledge.attach(&base())).unwrap_err().to_string()
     };
     let clusters = |names: &[&str]| KnowledgeFiles {
         clusters: files.paths(names),

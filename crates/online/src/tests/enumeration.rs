@@ -66,8 +66,7 @@ pub(super) fn allowed(data: &Dataset, sentence: usize) -> Vec<Vec<LabelId>> {
 
 /// Returns whether a path has allowed labels alone.
 fn is_allowed(allowed: &[Vec<LabelId>], path: &[LabelId]) -> bool {
-    let mut tokens = allowed.iter().zip(path);
-    tokens.all(|(labels, label)| labels.is_empty() || labels.contains(label))
+    allowed.iter().zip(path).all(|(labels, label)| labels.is_empty() || labels.contains(label))
 }
 
 /// The logarithm of the sum of the exponentials of scores.
@@ -117,6 +116,5 @@ fn scored_paths(
         let score = features.iter().zip(theta).map(|(f, w)| f * w).sum();
         ScoredPath { labels, features, score }
     };
-    let paths = paths(data, space, sentence).into_iter();
-    paths.map(scored).collect()
+    paths(data, space, sentence).into_iter().map(scored).collect()
 }

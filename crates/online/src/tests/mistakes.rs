@@ -35,8 +35,7 @@ fn has_tie(
     best: &[LabelId],
 ) -> bool {
     let score = |path: &[LabelId]| -> f64 {
-        let features = features(data, space, sentence, path);
-        features.iter().zip(theta).map(|(f, w)| f * w).sum()
+        features(data, space, sentence, path).iter().zip(theta).map(|(f, w)| f * w).sum()
     };
     let highest = score(best);
     let is_tie = |path: &[LabelId]| path != best && (score(path) - highest).abs() < 1e-9;
@@ -97,8 +96,7 @@ impl Dense {
             MistakeRule::Arow(options) => {
                 let delta: Vec<f64> = delta.iter().map(|d| weight * d).collect();
                 let loss = wrong - margin;
-                let spread = delta.iter().zip(&self.variances);
-                let spread: f64 = spread.map(|(d, v)| d * d * v).sum();
+                let spread: f64 = delta.iter().zip(&self.variances).map(|(d, v)| d * d * v).sum();
                 let alpha = loss / (options.gamma + spread);
                 for (i, d) in delta.iter().enumerate() {
                     self.theta[i] += alpha * self.variances[i] * d;

@@ -73,9 +73,7 @@ impl Dense<'_> {
     /// Returns the value and the gradient of a sentence's terms: without noise by enumeration of
     /// all paths.
     fn gradient(&self, sentence: usize, noise: Option<NoiseOptions>) -> (f64, Vec<f64>) {
-        let Some(noise) = noise else {
-            return loss(self.data, self.space, &self.theta, sentence);
-        };
+        let Some(noise) = noise else { return loss(self.data, self.space, &self.theta, sentence) };
         let data = one(self.data, sentence);
         let mut gradient = vec![0.0; self.theta.len()];
         let mut objective = PenalizedLikelihood::new(&data, self.space, 0.0).with_noise(noise);
@@ -179,8 +177,7 @@ fn calibration_takes_the_rate_with_the_lowest_loss_after_one_pass() {
     let compare =
         |a: &f64, b: &f64| objective(*a, !any_lower).total_cmp(&objective(*b, !any_lower));
     let best = tried(!any_lower).into_iter().min_by(compare);
-    let mut learner = learner(data, space, &settings);
-    let rate = learner.run_epoch().rate.unwrap();
+    let rate = learner(data, space, &settings).run_epoch().rate.unwrap();
     let eta = best.unwrap();
     let lambda = 2.0 * 0.5 / data.len() as f64;
     assert_close(rate, eta / (1.0 + eta * lambda * (data.len() - 1) as f64), 1e-12);

@@ -167,8 +167,7 @@ fn threads_and_memory_do_not_change_a_bit_of_the_result() {
 
 #[test]
 fn the_final_model_has_the_iterations_and_the_recall_bias_of_the_folds() {
-    let search = search(&ONE, |_| {});
-    let result = search.run(&data(3), &()).unwrap();
+    let result = search(&ONE, |_| {}).run(&data(3), &()).unwrap();
     let score = result.trials[0].score.clone().unwrap();
     let folds = score.folds.unwrap();
     assert_eq!(folds.fold_scores.len(), 3);

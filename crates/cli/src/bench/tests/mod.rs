@@ -120,8 +120,7 @@ fn there_is_nothing_to_compare_where_the_noise_term_vanishes() {
 #[test]
 fn all_but_time_is_the_same_for_any_number_of_threads() {
     let run = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        pool.build().unwrap().install(|| {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
             let mut rows = measured(Weights::Trained(3), &["message", "window=1"]);
             for row in &mut rows {
                 (row.seconds, row.seconds_quartiles) = (0.0, [0.0; 2]);

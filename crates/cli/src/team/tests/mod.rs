@@ -116,8 +116,7 @@ fn parse(text: &str, name: &str) -> Corpus {
 
 fn check(inputs: impl Fn(usize) -> Inputs + Sync) -> Vec<Option<String>> {
     run(3, |rank, team| {
-        let result = team.check_same(|| Ok(inputs(rank)));
-        result.err().and_then(|error| error.message())
+        team.check_same(|| Ok(inputs(rank))).err().and_then(|error| error.message())
     })
 }
 

@@ -72,9 +72,7 @@ fn resume(dir: &TempDir, kind: Kind, bytes: &[u8]) -> Result<Trained> {
 /// Changes the contents and recomputes the checksum.
 fn reseal(mutator: &mut Mutator, input: &mut Vec<u8>, other: &[u8]) {
     let end = input.len().saturating_sub(8);
-    let Some(contents) = input.get(PREAMBLE..end) else {
-        return;
-    };
+    let Some(contents) = input.get(PREAMBLE..end) else { return };
     let mut contents = contents.to_vec();
     mutator.mutate(&mut contents, other);
     input.truncate(PREAMBLE);

@@ -226,9 +226,7 @@ fn check_recovery(input: &[u8], options: &ReadOptions) {
 /// Checks what every sentence holds.
 fn check_sentence(sentence: &Sentence) {
     assert!(!sentence.is_empty() || sentence.layout.document_start);
-    let Some(source) = sentence.layout.source.as_deref() else {
-        return;
-    };
+    let Some(source) = sentence.layout.source.as_deref() else { return };
     for (t, offsets) in sentence.offsets.iter().enumerate() {
         assert_eq!(&source[offsets.bytes.clone()], sentence.cell(t, 0));
     }
@@ -271,9 +269,7 @@ fn check_writers(sentences: &[&Sentence]) {
         (OutputFormat::Jsonl, Format::Jsonl, "labels"),
     ];
     for (output, format, label_column) in formats {
-        let Some(written) = write(sentences, &WriteOptions::new(output)) else {
-            continue;
-        };
+        let Some(written) = write(sentences, &WriteOptions::new(output)) else { continue };
         if is_ambiguous && output == OutputFormat::Conll {
             continue;
         }

@@ -63,9 +63,7 @@ fn sentence(columns: &[String], label: Option<usize>) -> Option<Sentence> {
 
 /// Does everything that the library offers with a model.
 fn exercise(bytes: Vec<u8>) {
-    let Ok(model) = Model::from_bytes(bytes) else {
-        return;
-    };
+    let Ok(model) = Model::from_bytes(bytes) else { return };
     let header = model.header().clone();
     let k = header.labels.len();
     for kind in [AttributeKind::Node, AttributeKind::Edge] {
@@ -93,9 +91,7 @@ pub(super) fn tag(tagger: &Tagger, sentence: &Sentence, is_genuine: bool) {
     let mut workspace = Workspace::default();
     for constrain in [true, false] {
         let options = TagOptions { constrain, marginals: true, nbest: 3, probability: true };
-        let Ok(tagging) = tagger.tag_with(sentence, options, &mut workspace) else {
-            continue;
-        };
+        let Ok(tagging) = tagger.tag_with(sentence, options, &mut workspace) else { continue };
         let paths = tagging.nbest.iter().map(|path| &path.labels);
         for labels in [&tagging.labels].into_iter().chain(paths) {
             assert_eq!(labels.len(), sentence.len());

@@ -171,13 +171,9 @@ fn message(result: &Result<()>) -> Option<String> {
 
 /// Parses the source with both line endings, and checks the template.
 fn check_source(input: &[u8]) {
-    let Ok(source) = std::str::from_utf8(input) else {
-        return;
-    };
+    let Ok(source) = std::str::from_utf8(input) else { return };
     let parse = |source: &str| Template::parse(source, "t.tpl", &mut load);
-    let Ok(template) = parse(source) else {
-        return;
-    };
+    let Ok(template) = parse(source) else { return };
     assert_eq!(template.source(), source);
     check_template(&template);
 }
@@ -195,9 +191,7 @@ fn crfpp_and_wapiti_templates_yield_the_same_attributes_stored_or_not() {
 #[test]
 fn files_that_templates_name_are_errors_or_yield_the_same_attributes() {
     Target::new("resources", FILES).run(|input| {
-        let Ok(text) = std::str::from_utf8(input) else {
-            return;
-        };
+        let Ok(text) = std::str::from_utf8(input) else { return };
         let templates = [
             "lexicon(\"f\")\nlexicon(\"f\", lower)[-1]\n",
             "cluster(\"f\", 1, 4)\ncluster(\"f\")[+1]\n",

@@ -219,9 +219,7 @@ impl<'a> Problem<'a> {
 
     fn noise(&self) -> Noise {
         let options = self.options;
-        let Some(kind) = options.noise() else {
-            return Noise::None;
-        };
+        let Some(kind) = options.noise() else { return Noise::None };
         // The masks of the weights ±½w of two classes give half of the variance.
         let is_half = options.loss == Loss::Softmax && !self.has_shared_masks();
         let factor = if self.unit() == 1.0 || is_half { 1.0 } else { 2.0 };

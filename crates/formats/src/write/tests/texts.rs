@@ -294,8 +294,7 @@ proptest! {
                 }
             }
             let json_lines = options(WriteOptions::new(OutputFormat::Jsonl));
-            let out = all(&json_lines, Format::Text, &text, |_| "B-X");
-            for line in out.lines() {
+            for line in all(&json_lines, Format::Text, &text, |_| "B-X").lines() {
                 let object: Value = serde_json::from_str(line).unwrap();
                 let covered = |start: &Value, end: &Value| {
                     slice(&text, unit, start.as_u64().unwrap(), end.as_u64().unwrap())

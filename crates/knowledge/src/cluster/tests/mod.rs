@@ -52,8 +52,7 @@ fn two_distinct_kinds_of_words_split_at_the_root() {
 #[test]
 fn two_alternating_clusters_have_nearly_one_bit_of_mutual_information() {
     // 300 times a consonant is followed by a vowel, 240 times a vowel by a consonant.
-    let share = [300.0 / 540.0, 240.0 / 540.0_f64];
-    let expected: f64 = share.iter().map(|p| -p * p.log2()).sum();
+    let expected: f64 = [300.0 / 540.0, 240.0 / 540.0_f64].iter().map(|p| -p * p.log2()).sum();
     let found = learn(syllables(), 2).mutual_information();
     assert!((found - expected).abs() < 1e-6, "{found} {expected}");
 }
@@ -101,8 +100,7 @@ fn fewer_words_than_clusters_are_one_cluster_each() {
 #[test]
 fn the_result_is_the_same_for_any_number_of_threads() {
     let with = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        let pool = pool.build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| learn(syllables(), 3).words().to_vec())
     };
     assert_eq!(with(1), with(3));
@@ -123,8 +121,7 @@ fn invalid_counts_and_texts_are_errors() {
         for sentence in sentences {
             text.add(sentence.split_whitespace()).unwrap();
         }
-        let learned = Clusters::learn(text, classes, min_count, &mut |_, _| {});
-        learned.unwrap_err().to_string()
+        Clusters::learn(text, classes, min_count, &mut |_, _| {}).unwrap_err().to_string()
     };
     assert_eq!(fault(&["a b"], 1, 1), "1 clusters; expected 2 to 10000");
     assert_eq!(
