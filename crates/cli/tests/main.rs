@@ -8,7 +8,6 @@ mod caseless;
 mod check;
 mod checkpoints;
 mod classify;
-mod classify_losses;
 mod cluster;
 mod compare;
 mod completions;

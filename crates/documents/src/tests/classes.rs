@@ -294,8 +294,12 @@ fn development_documents_choose_the_iteration() {
 #[test]
 fn a_search_scores_all_combinations_and_trains_the_best() {
     let grid = [(0.0, 0.1), (0.0, 1000.0), (0.5, 0.1), (0.5, 1000.0)];
-    for (loss, classes) in [(Loss::Softmax, 2), (Loss::Hinge, 3)] {
-        let trainer = DocumentTrainer::new(options(loss, 0.0, 0.1)).unwrap();
+    for (loss, classes, hidden) in
+        [(Loss::Softmax, 2, 0), (Loss::Hinge, 3, 0), (Loss::Logistic, 2, 2)]
+    {
+        let mut options_of_all = options(loss, 0.0, 0.1);
+        options_of_all.classes.hidden = hidden;
+        let trainer = DocumentTrainer::new(options_of_all).unwrap();
         let own = corpus(documents(classes, 60), &trainer);
         let grid = grid.map(|(dropout, l2)| options(loss, dropout, l2).strengths);
         for scoring in [Scoring::Folds(3, 1), Scoring::Dev(&own)] {
@@ -356,4 +360,44 @@ fn options_that_do_not_fit_are_named() {
     let one = vec![Instance::from_text("a").with_label("x")];
     let message = train(one, &DocumentOptions::classes()).unwrap_err().to_string();
     assert!(message.contains("all documents are of the class 'x'"), "{message}");
+}
+
+#[test]
+fn unlabeled_documents_are_for_the_noise() {
+    let [labeled, mut both] = [documents(2, 60), documents(2, 60)];
+    both.extend(documents(2, 80).into_iter().skip(60).map(Instance::without_label));
+    for (dropout, is_alike) in [(0.5, false), (0.0, true)] {
+        let options = options(Loss::Softmax, dropout, 0.1);
+        let [a, b] = [&labeled, &both].map(|documents| {
+            let trained = train(documents.clone(), &options).unwrap().model;
+            trained.classify(&labeled[0]).unwrap().probabilities[0]
+        });
+        assert_eq!((a - b).abs() < 1e-6, is_alike, "{dropout}: {a} {b}");
+    }
+}
+
+#[test]
+fn what_a_corpus_is_worse_for_is_said() {
+    let many = |classes: usize| -> Vec<Instance> {
+        let class = |i: usize| Instance::from_text("of many").with_label((i % classes).to_string());
+        (0..2 * classes).map(class).collect()
+    };
+    let gaussian = NoiseKind::GaussianScores;
+    for (classes, noise, multiclass, dropout, is_warned) in [
+        (21, gaussian, Multiclass::Softmax, 0.5, true),
+        (20, gaussian, Multiclass::Softmax, 0.5, false),
+        (21, gaussian, Multiclass::OneVsRest, 0.5, false),
+        (21, gaussian, Multiclass::Softmax, 0.0, false),
+        (21, NoiseKind::Dropout, Multiclass::Softmax, 0.5, false),
+    ] {
+        let mut options = options(Loss::Softmax, dropout, 0.1);
+        (options.learning.noise, options.classes.multiclass) = (noise, multiclass);
+        let trainer = DocumentTrainer::new(options).unwrap();
+        let warning = trainer.warning(&corpus(many(classes), &trainer)).unwrap_or_default();
+        assert_eq!(warning.contains("gaussian-scores with 21 classes"), is_warned, "{warning}");
+    }
+    let trainer = DocumentTrainer::new(DocumentOptions::classes()).unwrap();
+    let empty = ["a", "", " "].map(|text| Instance::from_text(text).with_label("x"));
+    let notice = corpus(empty.to_vec(), &trainer).notice_of_empty().unwrap();
+    assert_eq!(notice, "2 documents have no features: -:1, -:1");
 }

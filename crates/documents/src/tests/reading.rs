@@ -113,6 +113,72 @@ fn faults_are_told_with_their_line() {
 }
 
 #[test]
+fn all_formats_of_the_same_documents_are_read_alike() {
+    let plain = InstanceReadOptions::default;
+    let named = || InstanceReadOptions {
+        text: "body".to_owned(),
+        label: Some("topic".to_owned()),
+        ..plain()
+    };
+    let lines = "pos\ta \"great\" film\nneg\tdull\n";
+    let rows = "text\tlabel\na \"great\" film\tpos\ndull\tneg\n";
+    let quoted = "id,body,topic\n1,\"a \"\"great\"\" film\",pos\n1,dull,neg\n";
+    let json = "{\"text\":\"a \\\"great\\\" film\",\"label\":\"pos\",\"id\":1}\n\
+                {\"label\":\"neg\",\"text\":\"dull\"}\n";
+    for (name, contents, options) in [
+        ("a.txt", lines, plain()),
+        ("a", lines, InstanceReadOptions { format: Some(InstanceFormat::Labeled), ..plain() }),
+        ("a.tsv", rows, plain()),
+        ("a", rows, InstanceReadOptions { format: Some(InstanceFormat::Tsv), ..plain() }),
+        ("a.csv", quoted, named()),
+        ("a.jsonl", json, plain()),
+    ] {
+        let (found, _) = read(name, contents, &options);
+        assert_eq!(found, "pos=a \"great\" film; neg=dull", "{contents}");
+    }
+    // A folder, class by class.
+    let folder = tempfile::tempdir().unwrap();
+    for (class, file, text) in [("b", "1", "x\n"), ("a", "2", "y z"), ("a", ".hidden", "no")] {
+        std::fs::create_dir_all(folder.path().join(class)).unwrap();
+        std::fs::write(folder.path().join(class).join(file), text).unwrap();
+    }
+    let documents = InstanceReader::open(&[folder.path()], &plain()).unwrap();
+    let shown = documents.map(|document| {
+        let Instance { label, content, .. } = document.unwrap();
+        (label.unwrap(), content)
+    });
+    let text = |text: &str| InstanceContent::Text(text.to_owned());
+    let expected = [("a".to_owned(), text("y z")), ("b".to_owned(), text("x"))];
+    assert_eq!(shown.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn columns_that_are_no_features_are_told_with_their_line() {
+    for (contents, columns, label, expected) in [
+        ("a,b\nx,1\n", "a", "b", "2: the column 'a' has 'x'; expected a finite number"),
+        ("a,b\n,1\n", "all", "b", "2: the column 'a' has ''"),
+        ("a,b\nnan,1\n", "all", "b", "2: the column 'a' has 'nan'"),
+        ("a,b\n1,2\n", "c", "b", "1: there is no column 'c'; found a, b"),
+        ("a,b\n1,2\n", "a", "c", "1: there is no column 'c'"),
+        ("a,a,b\n1,2,3\n", "all", "b", "1: the column 'a' occurs twice"),
+        ("a,b\n1,2\n", "a,b", "b", "1: the column 'b' is the label"),
+        ("a,b\n1,\n", "a", "b", "2: the label is empty; expected a class, or a number"),
+        ("a,b\n1,2,3\n", "a", "b", "2: found 3 cells; expected 2"),
+    ] {
+        let numbers = columns.split(',').map(str::to_owned).collect();
+        let table =
+            TableFeatures { numbers: (columns != "all").then_some(numbers), ..Default::default() };
+        let options = InstanceReadOptions {
+            table: Some(table),
+            label: Some(label.to_owned()),
+            ..InstanceReadOptions::default()
+        };
+        let found = read("a.csv", contents, &options).0;
+        assert!(found.starts_with(&format!("a.csv:{expected}")), "{found}");
+    }
+}
+
+#[test]
 fn what_is_decided_and_left_out_is_said() {
     for (name, contents, expected) in [
         (

@@ -6,8 +6,7 @@ use dropchain::model::Header;
 use dropchain::{Model, label::LabelSet};
 
 fn names(options: FeatureOptions, text: &str) -> Vec<String> {
-    let features = options.extract(text).into_iter();
-    features.map(|(name, value)| format!("{name}:{value}")).collect()
+    options.extract(text).into_iter().map(|(name, value)| format!("{name}:{value}")).collect()
 }
 
 #[test]
