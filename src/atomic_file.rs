@@ -243,7 +243,8 @@ mod tests {
     #[test]
     fn a_directory_is_no_file_to_write() {
         let directory = tempfile::tempdir().unwrap();
-        for path in [directory.path(), Path::new(""), Path::new("..")] {
+        let inside = directory.path().join("new/");
+        for path in [directory.path(), &inside, Path::new(""), Path::new("..")] {
             let error = check_writable(path).unwrap_err().to_string();
             assert!(error.contains("is not a regular file"), "{error}");
         }
@@ -276,22 +277,26 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn links_and_permissions_stay() {
-        use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 
         let directory = tempfile::tempdir().unwrap();
-        let [file, link] = ["x", "link"].map(|name| directory.path().join(name));
-        std::os::unix::fs::symlink("x", &link).unwrap();
+        let files = ["x", "latest", "link", "plain"].map(|name| directory.path().join(name));
+        let [file, latest, link, plain] = files;
+        symlink("x", latest).unwrap();
+        symlink("latest", &link).unwrap();
         write(&link, b"first").unwrap(); // the target does not exist yet
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        fs::write(&plain, "").unwrap();
+        assert_eq!(mode(&file), mode(&plain));
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
         let is_given = chown(&file, Some(4711), None).is_ok(); // as root
         write(&link, b"second").unwrap();
         assert!(!is_given || fs::metadata(&file).unwrap().uid() == 4711);
         assert_eq!(fs::read(&file).unwrap(), b"second");
-        let mode = fs::metadata(&file).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o640);
+        assert_eq!(mode(&file), 0o640);
         remove(&link).unwrap();
         remove(&link).unwrap(); // there is none
-        assert_eq!(names(directory.path()), ["link"]);
+        assert_eq!(names(directory.path()), ["latest", "link", "plain"]);
     }
 
     #[cfg(unix)]

@@ -149,32 +149,3 @@ fn interrupted_training_resumes_to_the_same_model_and_log() {
     assert_eq!(log(&dir), records);
     assert!(!dir.path("state").exists());
 }
-
-#[cfg(unix)]
-#[test]
-fn a_pipe_in_place_of_the_checkpoint_is_rejected() {
-    let dir = TestDir::with_sample_corpus();
-    dir.make_pipe("state");
-    for resume in ["", "--resume"] {
-        let message = dir.run(&format!("{} {resume}", train(""))).failure();
-        assert_eq!(message, "state: is not a regular file; expected the name of a file to write");
-    }
-    assert_eq!(dir.names(), ["dev.conll", "state", "train.conll"]);
-}
-
-#[cfg(unix)]
-#[test]
-fn a_link_to_the_checkpoint_stays() {
-    let dir = TestDir::with_sample_corpus();
-    std::os::unix::fs::symlink("target", dir.path("state")).unwrap();
-    let tune = "tune train.conll --folds 2 --template minimal --dropout 0 --l2 0.1,1 \
-                --max-iterations 5 --quiet --model m --log log --checkpoint state";
-    for line in [&train(""), tune] {
-        dir.run(line).success();
-        let expected = ["dev.conll", "log", "m", "state", "train.conll"];
-        assert_eq!(dir.names(), expected, "{line}");
-        // A run that fails before there is a checkpoint.
-        dir.run(&line.replace("train.conll", "missing")).failure();
-        assert_eq!(dir.names(), expected, "{line}");
-    }
-}

@@ -89,11 +89,3 @@ fn every_format_with_columns_has_known_labels() {
     );
     assert_eq!(tagged.success(), "_\tA\nA\tA\nA|B\tB\n\n");
 }
-
-#[test]
-fn known_labels_of_the_corpus_are_kept_by_a_model_of_another_scheme() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal --scheme bioes");
-    let text = "Ann NNP _\nLee NNP B-LOC\nleft VBD I-LOC\nRome NNP _\n\n";
-    let found = labels(&dir, text, "--forced label");
-    assert!(found.contains(" B-LOC I-LOC "), "{found}");
-}

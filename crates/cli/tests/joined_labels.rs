@@ -28,11 +28,6 @@ barked VBD VERB Mood=Ind|Tense=Past
 
 ";
 
-const JSON: &str = "\
-{\"tokens\":[\"dogs\",\"bark\"],\"pos\":[\"NOUN\",\"VERB\"],\"id\":1,\"feats\":[\"Plur\",\"_\"]}
-{\"tokens\":[\"dog\"],\"pos\":[\"NOUN\"],\"id\":2,\"feats\":[\"Sing\"]}
-";
-
 const TRAIN: &str = "--template words.tpl --model m --quiet --dropout 0 --l2 0.001";
 
 /// A directory with the training data `file`, and a model `m` trained on it.
@@ -105,20 +100,6 @@ fn columns_are_appended_in_their_order_and_scored() {
     dir.write("bare.tsv", "dogs\tNNS\nbark\tVB\n");
     let tagged = dir.run("tag m bare.tsv").success();
     assert_eq!(tagged, "dogs\tNNS\tNOUN\tNumber=Plur\nbark\tVB\tVERB\tMood=Ind|Tense=Pres\n\n");
-}
-
-#[test]
-fn json_lines_have_the_joined_labels_and_the_columns() {
-    let dir = trained("train.jsonl", JSON, "--label pos+feats");
-    let tagged = dir.run("tag m train.jsonl").success();
-    let first = "{\"id\":1,\"tokens\":[\"dogs\",\"bark\"],\"labels\":[\"NOUN+Plur\",\"VERB+_\"],\
-                 \"pos\":[\"NOUN\",\"VERB\"],\"feats\":[\"Plur\",\"_\"]}\n";
-    assert!(tagged.starts_with(first), "{tagged}");
-    let report = dir.run("eval m train.jsonl").success();
-    assert!(report.contains("   feats: 100.00%  (3 of 3 tokens)\n"), "{report}");
-    dir.write("tagged.jsonl", tagged);
-    let eval = "eval --predictions tagged.jsonl train.jsonl --label pos+feats";
-    assert_eq!(dir.run(eval).success(), report);
 }
 
 #[test]

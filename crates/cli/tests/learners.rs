@@ -32,18 +32,6 @@ fn every_learner_reproduces_its_training_data_and_keeps_its_best_epoch() {
 }
 
 #[test]
-fn a_search_with_folds_trains_an_online_learner_for_as_many_epochs() {
-    let dir = TestDir::with_sample_corpus();
-    let options = "--template chunk --quiet --recall-bias 0 --algorithm arow";
-    let tune = format!("tune train.conll --folds 2 --model m --json --max-iterations 4 {options}");
-    let epochs = &dir.run(&tune).json()["iterations_on_all_data"];
-    let tagged = dir.run("tag m dev.conll").success();
-    let train = format!("train train.conll --model m --max-iterations {epochs} {options}");
-    dir.run(&train).success();
-    assert_eq!(dir.run("tag m dev.conll").success(), tagged);
-}
-
-#[test]
 fn weights_that_overflow_end_training_and_leave_an_old_model() {
     let corpus = "A\tx:1e30\ty:1e30\nB\tx:1e30\tz:-1e30\n\nB\tx:1e30\nA\tz:1e30\n\n";
     let dir = TestDir::new(&[("train.crfsuite", corpus)]);

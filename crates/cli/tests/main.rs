@@ -16,7 +16,6 @@ mod contract;
 mod crfsuite_models;
 mod damaged_models;
 mod damaged_text;
-mod determinism;
 #[cfg(unix)]
 mod documented_commands;
 mod documents;
@@ -45,7 +44,6 @@ mod online_start;
 mod output_directory;
 mod outputs;
 mod partial_labels;
-mod peer;
 mod penalties;
 mod plain_labels;
 mod precisions;

@@ -1,7 +1,6 @@
 //! Model files that change, disappear, or are not files.
 
 use std::fs::{self, OpenOptions};
-use std::path::Path;
 
 use crate::support::{NER_CORPUS, Session, TestDir, sample_corpus};
 
@@ -61,54 +60,6 @@ fn labels_stay_whatever_happens_to_the_model_file() {
             session.exchange(line, expected);
         }
         session.finish();
-    }
-}
-
-/// While one model is copied over another again and again, every run gets the labels of one of
-/// them or an error.
-#[test]
-fn a_model_that_is_being_overwritten_gives_the_labels_of_one_version_or_an_error() {
-    let dir = two_models();
-    let text = lines("dev")[..6].concat();
-    let [first, second] = ["m", "other"].map(|model| {
-        let tagged = dir.run_with_stdin(&format!("tag {model} --output inline"), &text);
-        (dir.bytes(model), tagged.success())
-    });
-    assert_ne!(first.1, second.1);
-    let path = dir.path("m");
-    let done = std::sync::atomic::AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !done.load(std::sync::atomic::Ordering::Relaxed) {
-                for bytes in [&second.0, &first.0] {
-                    overwrite(&path, bytes);
-                }
-            }
-        });
-        for _ in 0..60 {
-            let output = dir.run_with_stdin("tag m --output inline", &text);
-            if output.status.success() {
-                let tagged = output.success();
-                assert!(tagged == first.1 || tagged == second.1, "{tagged}");
-            } else {
-                // The first sentences may have been tagged before a damaged block is touched.
-                assert!(
-                    first.1.starts_with(&output.stdout) || second.1.starts_with(&output.stdout),
-                    "{output:?}"
-                );
-                assert!(output.failure().starts_with("m: "));
-            }
-        }
-        done.store(true, std::sync::atomic::Ordering::Relaxed);
-    });
-}
-
-/// Overwrites a file in place, in small pieces.
-fn overwrite(path: &Path, bytes: &[u8]) {
-    use std::io::Write;
-    let mut file = OpenOptions::new().write(true).truncate(true).open(path).unwrap();
-    for piece in bytes.chunks(10_000) {
-        file.write_all(piece).unwrap();
     }
 }
 

@@ -39,26 +39,6 @@ fn approximate_engines_end_where_no_step_is_lower_and_say_so() {
 }
 
 #[test]
-fn reweighted_noise_converges_near_the_minimum_of_eq_14() {
-    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    let exact = last_iteration(&dir, "--dropout 0.3");
-    let without = last_iteration(&dir, "--dropout 0");
-    let mut ends = Vec::new();
-    for engine in ["reweighted", "reweighted=1"] {
-        let last = last_iteration(&dir, &format!("--dropout 0.3 --noise {engine}"));
-        let end = dir.json_lines("log").pop().unwrap();
-        let reason = end["stop_reason"].as_str().unwrap();
-        assert!(["improvement", "gradient"].contains(&reason), "{engine}: {reason}");
-        assert!(number(&last, "dropout") > 0.0);
-        ends.push(number(&last, "objective"));
-    }
-    // The fixed point does not depend on the length of a round.
-    assert!((ends[0] - ends[1]).abs() < 2e-3 * ends[0], "{ends:?}");
-    let [exact, without] = [exact, without].map(|line| number(&line, "objective"));
-    assert!(ends[0] > exact && ends[0] - exact < 0.5 * (exact - without), "{ends:?} {exact}");
-}
-
-#[test]
 fn unlabeled_text_of_any_format_changes_the_model() {
     let dir = TestDir::new(&[
         ("train.conll", NER_CORPUS),
@@ -82,33 +62,6 @@ fn unlabeled_text_of_any_format_changes_the_model() {
         let line = format!("train train.conll --unlabeled raw.txt {clusters} {options}");
         assert_eq!(dir.run(&line).stderr.contains(notice), is_said);
     }
-}
-
-#[test]
-fn an_iteration_before_the_noise_is_kept_if_noise_does_not_help() {
-    let dir = TestDir::with_sample_corpus();
-    // Much noise is worse at first.
-    let line = "train train.conll --columns word,upos,ner --dev dev.conll --template minimal \
-                --model m --log log --dropout 0.99 --warm-up 30 --max-iterations 31";
-    let output = dir.run(line);
-    let stderr = output.stderr.clone();
-    output.success();
-    let log = dir.json_lines("log");
-    let iterations: Vec<&Value> = log.iter().filter(|l| l["event"] == "iteration").collect();
-    let means: Vec<f64> = iterations.iter().map(|line| number(line, "dev_mean")).collect();
-    let end = log.last().unwrap();
-    let highest = means.iter().copied().fold(0.0, f64::max);
-    assert!(means[31] < highest, "{means:?}");
-    assert_eq!(number(end, "dev_mean"), highest);
-    assert_eq!(number(&end["noise"], "lost"), means[31]);
-    let kept = &end["best_iteration"];
-    let expected = format!(
-        "warning: kept iteration {kept}, before the noise: on the development data dropout did \
-         not help (mean F1 {:.2} against {:.2}); --dropout 0 trains such a model from the start\n",
-        100.0 * highest,
-        100.0 * means[31],
-    );
-    assert!(stderr.contains(&expected), "{stderr}");
 }
 
 #[test]

@@ -169,14 +169,6 @@ fn a_log_may_go_to_a_pipe() {
 
 // Standard output
 
-#[cfg(unix)]
-#[test]
-fn a_model_may_go_to_standard_output() {
-    let dir = files();
-    dir.shell(&format!("$D {TRAIN} --model /dev/stdout > copy; $D {TRAIN} --model m")).success();
-    assert!(dir.bytes("copy") == dir.bytes("m"));
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_an_error_of_tagging() {
@@ -186,21 +178,6 @@ fn a_full_disk_is_an_error_of_tagging() {
 }
 
 // Runs that cannot save their result, or are killed
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_killed_run_leaves_the_old_files() {
-    let dir = files();
-    let before = contents(&dir);
-    let line = "train - --template minimal --model m --log log.jsonl";
-    let mut child = dir.command(line).spawn().unwrap();
-    wait_for_handlers(&child);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    // What it was writing may remain beside them.
-    let after = contents(&dir);
-    assert!(before.iter().all(|file| after.contains(file)));
-}
 
 #[cfg(unix)]
 #[test]

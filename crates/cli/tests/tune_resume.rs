@@ -189,26 +189,6 @@ fn a_signal_keeps_the_checkpoint_and_the_message_says_how_to_continue() {
 }
 
 #[test]
-fn the_log_has_each_result_as_soon_as_it_is_there() {
-    let dir = directory(120);
-    let mut child = spawn(&dir, &line(SEARCHES[0], "--quiet --threads 1"));
-    let path = dir.path("l");
-    let lines = || fs::read_to_string(&path).map_or(0, |log| log.lines().count());
-    wait_until("three lines", || lines() >= 3 || child.try_wait().unwrap().is_some());
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let text = dir.text("l");
-    let complete = text.lines().filter_map(|line| serde_json::from_str(line).ok());
-    let events: Vec<Value> = complete.map(|line: Value| line["event"].clone()).collect();
-    assert_eq!(events[..3], ["start", "configuration", "configuration"]);
-    assert!(!events.contains(&Value::from("end")), "{text}");
-    // The resumed search writes the same lines again.
-    let expected = uninterrupted(&directory(120), SEARCHES[0]).0;
-    dir.run(&line(SEARCHES[0], "--quiet --threads 3")).success();
-    assert_eq!(log(&dir)[1..], expected.log[1..]);
-}
-
-#[test]
 fn a_search_starts_over_only_if_it_is_forced_to() {
     let dir = directory(30);
     let (expected, _) = uninterrupted(&dir, SEARCHES[0]);
@@ -232,45 +212,4 @@ fn a_search_starts_over_only_if_it_is_forced_to() {
     assert!(outcome(&dir, output) == expected);
     let output = dir.run(&start.replace(" --checkpoint ck", " --resume"));
     assert_eq!(output.status.code(), Some(2), "{output:#?}");
-}
-
-#[test]
-fn a_checkpoint_is_no_other_file_of_the_search() {
-    let dir = directory(30);
-    dir.write("text", "Ann NNP\n");
-    for (file, expected) in [
-        ("./dev.conll", "this is the input file dev.conll"),
-        ("./l", "this is the log file"),
-        (".", "is not a regular file"),
-    ] {
-        let before = dir.names();
-        let line =
-            line(SEARCHES[0], "").replace("--checkpoint ck", &format!("--checkpoint {file}"));
-        let message = dir.run(&line).failure();
-        assert!(message.contains(expected), "{file}: {message}");
-        assert_eq!(dir.names(), before);
-    }
-    let line = line(SEARCHES[0], "").replace("--checkpoint ck", "--checkpoint text");
-    let message = dir.run(&line).exits(1);
-    assert!(message.contains("text: is not a checkpoint of `tune`"), "{message}");
-    assert_eq!(dir.text("text"), "Ann NNP\n");
-}
-
-#[test]
-fn a_model_that_cannot_be_saved_leaves_the_checkpoint() {
-    let dir = directory(30);
-    let (expected, _) = uninterrupted(&dir, SEARCHES[0]);
-    fs::create_dir(dir.path("d")).unwrap();
-    let line = line(SEARCHES[0], "--threads 2").replace("--model m", "--model d/m");
-    let mut child = spawn(&dir, &line);
-    wait_for_progress(&dir, &mut child, 0);
-    fs::remove_dir_all(dir.path("d")).unwrap();
-    let output = finish(child, &line);
-    assert_eq!(output.status.code(), Some(1), "{output:#?}");
-    assert!(output.stderr.contains("repeat the command with --resume"), "{output:#?}");
-    fs::create_dir(dir.path("d")).unwrap();
-    let output = dir.run(&line);
-    assert!(output.stderr.contains("resuming: "), "{output:#?}");
-    fs::rename(dir.path("d/m"), dir.path("m")).unwrap();
-    assert!(outcome(&dir, output) == expected);
 }

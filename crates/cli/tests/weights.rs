@@ -2,54 +2,6 @@
 
 use crate::support::{NER_CORPUS, TestDir};
 
-/// Trains on two files and asserts that the models tag alike, with the same marginals up to
-/// rounding.
-fn assert_alike(files: [(&str, &str); 2], tagged: &str, options: &str) {
-    let dir = TestDir::new(&files);
-    let marginals = files.map(|(name, _)| {
-        dir.run(&format!("train {name} --model m --quiet {options}")).success();
-        dir.run(&format!("tag m {tagged} --output jsonl --marginals")).json_lines()
-    });
-    let [one, other] = marginals;
-    assert_eq!(one.len(), other.len());
-    let mut compared = 0;
-    for (one, other) in one.iter().zip(&other) {
-        assert_eq!(one["labels"], other["labels"]);
-        let rows = one["marginals"].as_array().unwrap();
-        for (row, other) in rows.iter().zip(other["marginals"].as_array().unwrap()) {
-            for (label, p) in row.as_object().unwrap() {
-                let difference = p.as_f64().unwrap() - other[label].as_f64().unwrap();
-                assert!(difference.abs() < 1e-6, "{label}: {row} {other}");
-                compared += 1;
-            }
-        }
-    }
-    assert!(compared >= 8);
-}
-
-const EXACT: &str = "--template minimal --epsilon 1e-9 --precision f64";
-
-/// [`NER_CORPUS`] with a weight of each sentence, and with as many copies.
-fn weighted_and_repeated(weight: impl Fn(usize) -> String) -> [String; 2] {
-    let sentences: Vec<&str> = NER_CORPUS.trim_end().split("\n\n").collect();
-    let counts = [2, 1, 3];
-    let weighted = (0..3).map(|i| format!("{}{}\n\n", weight(counts[i]), sentences[i]));
-    let repeated = (0..3).map(|i| format!("{}\n\n", sentences[i]).repeat(counts[i]));
-    [weighted.collect(), repeated.collect()]
-}
-
-#[test]
-fn integer_weights_equal_repeated_sentences_with_noise_and_without() {
-    let [weighted, repeated] = weighted_and_repeated(|n| format!("# weight = {n}\n"));
-    for options in ["", "--dropout 0 --min-count 2 --scheme bioes"] {
-        assert_alike(
-            [("a.conll", &weighted), ("b.conll", &repeated)],
-            "b.conll",
-            &format!("{EXACT} --comments {options}"),
-        );
-    }
-}
-
 #[test]
 fn weights_of_unlabeled_text_count_too() {
     let text = "# weight = 2\nAnn N\nleft V\n\nBob N\nmet V\nRome N\n\n";
