@@ -175,17 +175,6 @@ class TestAgainstPythonCrfsuite:
 
 
 class TestTraining:
-    def test_the_model_is_the_same_for_any_number_of_threads(self, tmp_path):
-        contents = []
-        for threads in (1, 3):
-            trainer = pycrfsuite.Trainer(params={"c1": 0.1}, verbose=False)
-            trainer.threads = threads
-            for items, labels in zip(X, Y):
-                trainer.append(items, labels)
-            trainer.train(str(tmp_path / "m"))
-            contents.append((tmp_path / "m").read_bytes())
-        assert contents[0] == contents[1]
-
     def test_held_out_data_change_nothing_and_their_labels_are_in_the_model(self, tmp_path):
         kept = [i for i in range(len(X)) if i % 4 != 3]
         items, labels = [X[i] for i in kept], [Y[i] for i in kept]
@@ -582,27 +571,6 @@ class TestThreads:
         for thread in threads:
             thread.join()
         assert trainer._instances == 200
-
-    def test_other_threads_run_during_training(self):
-        trainer = pycrfsuite.Trainer("ap", {"max_iterations": 3000}, verbose=False)
-        for items, labels in zip(X, Y):
-            trainer.append(items, labels)
-        counts = []
-        done = threading.Event()
-
-        def count():
-            while not done.is_set():
-                counts.append(None)
-                time.sleep(0.0005)
-
-        thread = threading.Thread(target=count)
-        thread.start()
-        before = len(counts)
-        trainer.train("")
-        during = len(counts) - before
-        done.set()
-        thread.join()
-        assert during > 20
 
     def test_appending_while_training_is_an_error(self):
         errors = []
