@@ -1,10 +1,8 @@
 //! `dropchain bench`
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
-use crate::support::{TestDir, keys, sample_corpus};
+use crate::support::{TestDir, fields, keys, sample_corpus};
 
 const SAMPLE: &str = "bench gradients train.conll --columns word,upos,ner --template ner-finkel";
 
@@ -20,24 +18,14 @@ fn a_report_has_a_row_of_documented_fields_for_each_engine() {
     let rows = report["engines"].as_array().unwrap();
     let names: Vec<&Value> = rows.iter().map(|row| &row["engine"]).collect();
     assert_eq!(names, ["likelihood", "exact", "message", "message", "window=1", "local"]);
-    let fields = BTreeSet::from([
-        "engine",
-        "collapsed",
-        "sentences",
-        "seconds",
-        "seconds_quartiles",
-        "added_seconds",
-        "ratio_to_likelihood",
-        "multiply_adds",
-        "added_multiply_adds",
-        "active_per_token",
-        "peak_bytes",
-    ]);
-    let deviation = BTreeSet::from(["relative_error", "relative_error_whole", "cosine"]);
+    let names = "engine collapsed sentences seconds seconds_quartiles added_seconds \
+                 ratio_to_likelihood multiply_adds added_multiply_adds active_per_token \
+                 peak_bytes";
+    let deviation = fields("relative_error relative_error_whole cosine");
     for (i, row) in rows.iter().enumerate() {
         match i {
-            0 => assert_eq!(keys(row), fields),
-            _ => assert_eq!(keys(row), &fields | &deviation),
+            0 => assert_eq!(keys(row), fields(names)),
+            _ => assert_eq!(keys(row), &fields(names) | &deviation),
         }
         assert!(row["seconds"].as_f64().unwrap() > 0.0, "{row}");
         for field in ["multiply_adds", "ratio_to_likelihood", "active_per_token"] {
@@ -56,21 +44,9 @@ fn a_report_has_a_row_of_documented_fields_for_each_engine() {
 #[test]
 fn a_report_says_what_was_measured() {
     let report = report("--engines local --weights random=0.5 --threads 2");
-    let fields = BTreeSet::from([
-        "version",
-        "files",
-        "template",
-        "sentences",
-        "tokens",
-        "labels",
-        "parameters",
-        "options",
-        "weights",
-        "repeat",
-        "threads",
-        "engines",
-    ]);
-    assert_eq!(keys(&report), fields);
+    let names = "version files template sentences tokens labels parameters options weights \
+                 repeat threads engines";
+    assert_eq!(keys(&report), fields(names));
     assert_eq!(report["sentences"], 20);
     assert_eq!(report["weights"], "random=0.5");
     assert_eq!(report["threads"], 2);

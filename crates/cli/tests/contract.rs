@@ -1,11 +1,9 @@
 //! The interface that scripts rely on: exit codes, output streams, and the fields of logs and JSON
 //! output.
 
-use std::collections::BTreeSet;
-
 use serde_json::json;
 
-use crate::support::{NER_CORPUS, TestDir, keys};
+use crate::support::{NER_CORPUS, TestDir, fields, keys};
 
 // Logs
 
@@ -52,49 +50,17 @@ fn evaluating_a_model_equals_evaluating_its_output_in_any_format() {
 fn inspect_prints_everything_as_json() {
     let dir = TestDir::with_model(NER_CORPUS, "--template ner");
     let inspected = dir.inspect("--top 3");
-    assert_eq!(
-        keys(&inspected),
-        BTreeSet::from([
-            "scheme",
-            "corpus_scheme",
-            "columns",
-            "node_attributes",
-            "edge_attributes",
-            "weights",
-            "bytes",
-            "format_version",
-            "precision",
-            "prune",
-            "version",
-            "date",
-            "modified",
-            "note",
-            "files",
-            "fingerprint",
-            "sentences",
-            "tokens",
-            "options",
-            "template",
-            "labels",
-            "edges",
-            "order",
-            "label_column",
-            "labels_read_as",
-            "comments",
-            "header",
-            "recall_bias",
-            "sizes",
-            "training",
-            "lines",
-            "config",
-        ])
-    );
+    let expected = "scheme corpus_scheme columns node_attributes edge_attributes weights bytes \
+                    format_version precision prune version date modified note files fingerprint \
+                    sentences tokens options template labels edges order label_column \
+                    labels_read_as comments header recall_bias sizes training lines config";
+    assert_eq!(keys(&inspected), fields(expected));
     assert_eq!(inspected["bytes"], dir.bytes("m").len());
     let file = &inspected["files"][0];
-    assert_eq!(keys(file), BTreeSet::from(["role", "name", "bytes", "sentences", "xxh3"]));
+    assert_eq!(keys(file), fields("role name bytes sentences xxh3"));
     assert_eq!((&file["name"], &file["bytes"]), (&json!("train.conll"), &json!(NER_CORPUS.len())));
     let label = &inspected["labels"]["B-PER"];
-    assert_eq!(keys(label), BTreeSet::from(["start", "end", "transitions", "attributes"]));
+    assert_eq!(keys(label), fields("start end transitions attributes"));
     assert_eq!(label["attributes"].as_array().unwrap().len(), 3);
     assert_eq!(keys(&label["transitions"]).len(), 5);
 }

@@ -66,19 +66,11 @@ fn all_kinds_of_training() -> Vec<TrainOptions> {
         o.max_iterations = Some(14);
         o.method.warm_up = Some(5);
     });
-    let dropout = changed(base.clone(), |o| {
-        o.method.noise.dropout = 0.3;
-    });
+    let dropout = changed(base.clone(), |o| o.method.noise.dropout = 0.3);
     vec![
-        changed(base.clone(), |o| {
-            o.method.l1 = 0.05;
-        }),
-        changed(dropout.clone(), |o| {
-            o.method.l1 = 0.05;
-        }),
-        changed(dropout.clone(), |o| {
-            o.method.noise.kind = NoiseKind::Reweighted(3);
-        }),
+        changed(base.clone(), |o| o.method.l1 = 0.05),
+        changed(dropout.clone(), |o| o.method.l1 = 0.05),
+        changed(dropout.clone(), |o| o.method.noise.kind = NoiseKind::Reweighted(3)),
         changed(dropout.clone().with_term(Halved([0.4], 0, None)), |o| {
             o.method.noise.kind = NoiseKind::Reweighted(3);
         }),

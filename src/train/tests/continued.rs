@@ -173,9 +173,7 @@ fn the_strength_decides_between_the_model_and_the_data() {
     let options = TrainOptions { max_iterations: Some(200), ..quick() };
     let model = original(&options);
     let adapted = |l2: f64| {
-        let options = changed(options.clone(), |o| {
-            o.method.l2 = Some(l2);
-        });
+        let options = changed(options.clone(), |o| o.method.l2 = Some(l2));
         let trainer = Trainer::new(options).unwrap().towards(&model);
         let trained = trainer.train(corpus(MORE), None, &mut ()).unwrap();
         all_weights(&trained.model)

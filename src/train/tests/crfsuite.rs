@@ -177,27 +177,17 @@ fn development_data_that_are_only_reported_change_nothing() {
     assert_eq!(reported.end.best_iteration, alone.end.best_iteration);
     let labels = reported.model.header().labels.names();
     assert_eq!(labels, ["B-PER", "I-PER", "O", "B-LOC", "I-LOC"]);
-    for scores in events
-        .iterations
-        .iter()
-        .map(|i| i.dev_details.as_ref().unwrap().label_scores.as_ref().unwrap())
-    {
+    let scores = |iteration: &Iteration| {
+        iteration.dev_details.as_ref().unwrap().label_scores.clone().unwrap()
+    };
+    for scores in events.iterations.iter().map(scores) {
         let sum = |count: fn(&Counts) -> u64| -> u64 {
             scores.labels.iter().map(|(_, counts)| count(counts)).sum()
         };
         assert_eq!((sum(|c| c.gold), sum(|c| c.predicted)), (9, 9));
         assert!(scores.correct_sentences <= 2 && scores.sentences == 2);
     }
-    let last = events
-        .iterations
-        .last()
-        .unwrap()
-        .dev_details
-        .as_ref()
-        .unwrap()
-        .label_scores
-        .as_ref()
-        .unwrap();
+    let last = scores(events.iterations.last().unwrap());
     assert!(last.labels[0].1.correct >= 2, "{last:?}");
 }
 

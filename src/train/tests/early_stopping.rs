@@ -96,9 +96,7 @@ fn without_development_data_the_last_iteration_is_the_best() {
 
 #[test]
 fn the_terms_add_up_to_the_objective() {
-    let options = changed(options(), |o| {
-        o.method.l1 = 0.1;
-    });
+    let options = changed(options(), |o| o.method.l1 = 0.1);
     let (_, recorder) = train_on_overfitting(options, None);
     for iteration in &recorder.iterations {
         let sum = iteration.terms.l2 + iteration.terms.l1 - iteration.terms.log_likelihood;
@@ -130,9 +128,7 @@ fn an_interrupt_keeps_the_weights_reached() {
 #[test]
 fn an_observer_that_breaks_keeps_the_weights_reached_with_and_without_warm_up() {
     for (dropout, at) in [(0.0, 2), (0.3, 2), (0.3, 23)] {
-        let options = changed(options(), |o| {
-            o.method.noise.dropout = dropout;
-        });
+        let options = changed(options(), |o| o.method.noise.dropout = dropout);
         let mut ender = Ender { at, error: None };
         let trainer = Trainer::new(options).unwrap();
         let end = trainer.train(overfitting(), None, &mut ender).unwrap().end;

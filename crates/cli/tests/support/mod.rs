@@ -277,6 +277,11 @@ pub fn keys(object: &Value) -> BTreeSet<&str> {
     object.keys().map(String::as_str).collect()
 }
 
+/// The names in a line, to compare with [`keys`].
+pub fn fields(names: &str) -> BTreeSet<&str> {
+    names.split(' ').collect()
+}
+
 pub fn gzip(text: &str) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(text.as_bytes()).unwrap();
