@@ -32,9 +32,9 @@ def test_input_output_and_exit_codes_are_those_of_the_program(call, model):
     assert done.returncode == 0 and b"London" in done.stdout and b"LOC" in done.stdout
     assert run("--version", call=call).stdout.startswith(b"dropchain ")
     wrong = run("tag", "no.model", call=call, stdin=subprocess.DEVNULL)
-    assert wrong.returncode == 1 and wrong.stderr.startswith(b"dropchain: ")
+    assert wrong.returncode == 1 and wrong.stderr.startswith(b"error: ")
     usage = run("tag", "--nonsense", call=call)
-    assert usage.returncode == 2 and usage.stderr.startswith(b"dropchain: ")
+    assert usage.returncode == 2 and usage.stderr.startswith(b"error: ")
 
 
 def test_it_starts_without_numpy():

@@ -160,7 +160,7 @@ impl ErrorList {
                 (ErrorKind::WrongType, false) => "wrong label".to_owned(),
                 _ => kind.words(),
             };
-            let name = paint(kind).on(&name);
+            let name = paint(kind).mark(&name);
             text.push_str(&format!("\n{name}: {count}\n"));
             for error in self.listed.iter().filter(|error| error.kind == kind) {
                 text.push_str(&error.format());

@@ -4,16 +4,13 @@
 use std::any::TypeId;
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write;
 use std::path::PathBuf;
 
-use clap::builder::Styles;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Args, Command};
 use clap_complete::{Shell, generate};
 use clap_mangen::{Man, generate_to};
 use dropchain::{Error, Result};
-use dropchain_layout::Paint;
 use dropchain_options::with_default;
 use dropchain_tune::Axis;
 
@@ -222,28 +219,9 @@ fn first_example(command: &Command) -> Option<String> {
     Some(format!("for example: {example}"))
 }
 
-/// Returns the styles of help and errors: those of clap, with colors that are legible whatever
-/// those of the terminal.
-pub fn styles() -> Styles {
-    Styles::styled()
-        .error(Paint::Bad.style())
-        .invalid(Paint::Warning.style())
-        .valid(Paint::Good.style())
-}
-
-/// Prints help, or what is wrong with the arguments of `program` in the form of other errors, and
-/// returns the exit code.
-pub fn end(program: &str, error: &clap::Error) -> u8 {
-    let text = error.render().ansi().to_string();
-    let is_error = error.render().to_string().starts_with("error: ");
-    // If it cannot be printed, there is nothing to do.
-    let _ = match is_error {
-        true => {
-            let text = text.replacen("error:", &format!("{program}:"), 1);
-            write!(anstream::stderr().lock(), "{text}")
-        }
-        false => error.print(),
-    };
+/// Prints help, or what is wrong with the arguments, and returns the exit code.
+pub fn end(error: &clap::Error) -> u8 {
+    let _ = error.print(); // if it cannot be printed, there is nothing to do
     u8::try_from(error.exit_code()).unwrap_or(1)
 }
 

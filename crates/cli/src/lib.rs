@@ -52,7 +52,7 @@ pub use ranks_program::run_ranks;
 
 /// A linear-chain CRF tagger for named entities, parts of speech, chunks and other token labels.
 #[derive(Debug, Parser)]
-#[command(name = "dropchain", version, styles = help::styles())]
+#[command(name = "dropchain", version)]
 #[command(after_help = "\
 Examples:
   echo 'Ada Lovelace met Charles Babbage in London.' | dropchain demo
@@ -164,8 +164,8 @@ pub fn run(arguments: &[OsString]) -> u8 {
     interrupt::survive_size_limit();
     let result = match parse(arguments) {
         Ok(cli) => cli.command.run(),
-        Err(ParseError::Arguments(error)) => return help::end("dropchain", &error),
+        Err(ParseError::Arguments(error)) => return help::end(&error),
         Err(ParseError::File(error)) => Err(error.into()),
     };
-    exit::end("dropchain", result.and_then(|()| check_uninterrupted()))
+    exit::end(result.and_then(|()| check_uninterrupted()))
 }

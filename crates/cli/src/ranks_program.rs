@@ -58,7 +58,7 @@ pub fn run_ranks(ranks: Ranks, threads: usize, abort: Abort) -> ExitCode {
         Err(Refusal::Error(error)) => Err(error),
     };
     let result = if team.is_first() { result.and_then(|()| check_uninterrupted()) } else { result };
-    exit::end("dropchain-mpi", result).into()
+    exit::end(result).into()
 }
 
 /// Trains with the other ranks of a team; rank 0 prints and writes. Steps that a rank does by
@@ -119,7 +119,7 @@ fn agree_on_arguments(team: &Team, arguments: &[OsString]) -> Result<TrainComman
         (Err(ParseError::Arguments(error)), _) => {
             let code = u8::try_from(error.exit_code()).unwrap_or(1);
             Err(Refusal::Said(match team.is_first() {
-                true => help::end("dropchain-mpi", &error),
+                true => help::end(&error),
                 false => code,
             }))
         }

@@ -165,7 +165,7 @@ impl ServeCommand {
         }
         watch_signals(server.handle());
         print(&format!("listening on http://{}\n", server.address()))?;
-        server.run(|message| notice(&format!("dropchain: {message}")))?;
+        server.run(notice)?;
         Ok(())
     }
 
@@ -196,7 +196,7 @@ fn watch_signals(server: ServerHandle) {
             server.reload();
         } else if let Some(first) = first.get() {
             if first.elapsed() > SAME_SIGNAL {
-                notice(&format!("dropchain: interrupted by {signal} again"));
+                notice(&format!("error: interrupted by {signal} again"));
                 std::process::exit(signal.exit_code().into());
             }
         } else {

@@ -85,7 +85,7 @@ fn text_in_place_of_a_file_is_told_where_it_belongs() {
         let output = run.arg("Ann's in Rome.").output().unwrap();
         let message = String::from_utf8(output.stderr).unwrap();
         let expected = format!(
-            "dropchain: Ann's in Rome.: no such file; to {command} this text: echo \
+            "error: Ann's in Rome.: no such file; to {command} this text: echo \
              'Ann'\\''s in Rome.' | dropchain {command} m\n"
         );
         assert_eq!(message, expected);

@@ -39,7 +39,7 @@ fn weights_that_overflow_end_training_and_leave_an_old_model() {
     dir.write("m", old);
     let line = "train train.crfsuite --model m --quiet --algorithm sgd=1e300 --dropout 0";
     let message = dir.run(line).exits(4);
-    let expected = "dropchain: the loss is not finite in epoch 1; expected smaller attribute \
+    let expected = "error: the loss is not finite in epoch 1; expected smaller attribute \
                     values, or smaller steps\n";
     assert_eq!(message, expected);
     assert_eq!(dir.text("m"), old);

@@ -26,7 +26,7 @@ fn threads_that_cannot_be_started_are_an_error() {
         let output = finish(child, command);
         assert_eq!(output.status.code(), Some(1), "{output:#?}");
         assert!(
-            output.stderr.starts_with("dropchain: cannot start threads: ")
+            output.stderr.starts_with("error: cannot start threads: ")
                 && output.stderr.contains("expected fewer of them (--threads)"),
             "{output:#?}"
         );

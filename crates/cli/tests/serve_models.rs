@@ -51,7 +51,7 @@ fn a_damaged_model_is_reported_and_the_old_one_serves_on() {
     dir.write("damaged", damaged);
     rename(&dir, "damaged", "m");
     server.wait_for("the model loaded before serves on");
-    assert!(server.stderr().contains("dropchain: m: m: "), "{}", server.stderr());
+    assert!(server.stderr().contains("m: m: "), "{}", server.stderr());
     assert_eq!(tag(&server).labels(), [json!(["B-LOC"])]);
     let health = server.get("/health");
     assert_eq!((health.status, &health.json()["status"]), (200, &json!("degraded")));

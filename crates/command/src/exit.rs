@@ -7,7 +7,7 @@ use dropchain::train::StopReason;
 
 use crate::interrupt::{self, Signal};
 use crate::missing;
-use crate::progress::failure;
+use crate::progress::notice;
 
 /// Why a command did not end with the result that was asked for.
 #[derive(Debug)]
@@ -73,13 +73,13 @@ impl CommandError {
     }
 }
 
-/// Prints why a command of `program` did not end with its result, and returns the exit code.
-pub fn end(program: &str, result: CommandResult) -> u8 {
+/// Prints why a command did not end with its result, and returns the exit code.
+pub fn end(result: CommandResult) -> u8 {
     let Err(error) = result else {
         return 0;
     };
     if let Some(message) = error.message() {
-        failure(program, &message);
+        notice(&format!("error: {message}"));
     }
     error.code()
 }

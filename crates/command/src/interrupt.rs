@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use dropchain::kernel::atomic_file;
 
-use crate::progress::{failure, notice};
+use crate::progress::notice;
 
 #[cfg(unix)]
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
@@ -112,7 +112,7 @@ fn handle(signal: Signal) {
 fn quit(signal: Signal, when: &str, state: &str) -> ! {
     let _suspended = atomic_file::suspend();
     let state = ADVICE.get().map_or(state, String::as_str);
-    failure("dropchain", &format!("interrupted by {signal} {when}; {state}"));
+    notice(&format!("error: interrupted by {signal} {when}; {state}"));
     std::process::exit(signal.exit_code().into());
 }
 

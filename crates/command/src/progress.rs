@@ -18,51 +18,47 @@ const TICK: Duration = Duration::from_millis(120);
 /// The status line.
 const LINE: &str = "{spinner} {elapsed} {wide_msg}";
 
-/// The status line of work whose end is known.
+/// Columns of the status line before its text: spinner, time, and blanks.
+const SPINNER: usize = 7;
+
+/// The status line of work whose end is known: 24 columns more, and the numbers.
 const BAR: &str = "{spinner} {elapsed} {bar:10} {pos}/{len}, {eta} left  {wide_msg}";
 
 /// Columns before the continuation of a line.
 const INDENT: usize = 2;
 
-/// Prefix of warnings.
-const WARNING: &str = "warning:";
+/// What notices begin with that have a color on a terminal.
+const BEGINNINGS: [(&str, Paint); 3] =
+    [("error:", Paint::Bad), ("warning:", Paint::Warning), ("tip:", Paint::Good)];
 
-/// Prints a line to standard error, ignoring write errors.
+/// Prints a line to standard error, ignoring write errors: an error, a warning and a tip begin with
+/// this word. On a terminal, it breaks between words.
 pub fn notice(text: &str) {
     if IS_MUTED.load(Ordering::Relaxed) {
         return;
     }
-    let text = formatted(text);
-    let text = match text.strip_prefix(WARNING) {
-        Some(rest) => Paint::Warning.on(WARNING) + rest,
-        None => text,
-    };
-    let _ = writeln!(anstream::stderr().lock(), "{text}");
-}
-
-/// Prints why `program` failed: like a notice, on a terminal with its name in the style of errors.
-pub fn failure(program: &str, message: &str) {
-    if IS_MUTED.load(Ordering::Relaxed) {
-        return;
-    }
-    let text = formatted(&format!("{program}: {message}"));
-    let styled = text.replacen(program, &Paint::Bad.on(program), 1);
-    let _ = writeln!(anstream::stderr().lock(), "{styled}");
-}
-
-/// Returns a text for standard error. On a terminal, it breaks between words.
-fn formatted(text: &str) -> String {
     let text = flags::of_fields(text);
     let text = printable_lines(&text);
-    match terminal::of_notices() {
+    let text = match terminal::of_notices() {
         Some(columns) => wrap(&text, columns, INDENT),
         None => text.into_owned(),
-    }
+    };
+    let painted = BEGINNINGS.iter().find_map(|(word, paint)| {
+        text.strip_prefix(word).map(|rest| paint.on(word) + rest)
+    });
+    let _ = writeln!(anstream::stderr().lock(), "{}", painted.unwrap_or(text));
 }
 
 /// Prints no notices from now on.
 pub fn mute() {
     IS_MUTED.store(true, Ordering::Relaxed);
+}
+
+/// Returns the words of a text that fit the status line after some columns.
+fn beginning(text: &str, columns: usize) -> String {
+    let rest = terminal::of_notices().unwrap_or(usize::MAX).saturating_sub(columns);
+    let text = wrap(&printable_lines(text), rest, 0);
+    text.lines().next().unwrap_or_default().trim_end_matches(',').to_owned()
 }
 
 fn set_style(bar: &ProgressBar, template: &str) {
@@ -127,7 +123,7 @@ impl Progress {
                     bar.unset_length();
                     set_style(bar, LINE);
                 }
-                bar.set_message(printable_lines(text).into_owned());
+                bar.set_message(beginning(text, SPINNER));
             }
         }
     }
@@ -137,16 +133,17 @@ impl Progress {
         let Self::Terminal(bar) = self else {
             return;
         };
-        if bar.length().is_none() {
+        let text = beginning(text, SPINNER + 24 + 2 * total.to_string().len());
+        let (length, position) = (total as u64, done as u64);
+        if bar.length() != Some(length) || bar.position() > position {
+            bar.set_message("");
+            bar.set_position(0);
+            bar.set_length(length);
             set_style(bar, BAR);
-        }
-        let is_new = bar.length() != Some(total as u64) || bar.position() > done as u64;
-        bar.set_message(printable_lines(text).into_owned());
-        bar.set_length(total as u64);
-        bar.set_position(done as u64);
-        if is_new {
             bar.reset_eta();
         }
+        bar.set_message(text);
+        bar.set_position(position);
     }
 
     /// Removes the status line.

@@ -5,7 +5,7 @@ mod bar;
 mod paint;
 
 pub use bar::bar;
-pub use paint::{Paint, ground, without_paint};
+pub use paint::{Paint, ground, shade, styled, without_paint};
 pub use textwrap::core::display_width as width;
 
 use std::borrow::Cow;
@@ -134,7 +134,7 @@ pub fn at_place(place: &str, text: &str, indent: &str, columns: usize) -> String
     }
 }
 
-/// Returns some words around tokens `start..end`, which are in brackets and painted.
+/// Returns some words around tokens `start..end`, which are in brackets and marked.
 pub fn snippet(
     words: &[&str],
     (start, end): (usize, usize),
@@ -150,7 +150,7 @@ pub fn snippet(
     parts.extend(words[first..start].iter().map(|word| printable(word)));
     let painted = |t: usize| {
         let word = printable(words[t]);
-        paint(t).map_or(word.clone(), |paint| paint.on(&word))
+        paint(t).map_or(word.clone(), |paint| paint.mark(&word))
     };
     let mut marked: Vec<String> = (start..end).map(painted).collect();
     if marked.len() > MARKED {
@@ -245,6 +245,6 @@ mod tests {
         let hostile = snippet(&["a\u{1b}[0m"], (0, 1), |_| None);
         assert_eq!(hostile, "[a\\u{1b}[0m]");
         let painted = snippet(&["a", "b"], (0, 1), |_| Some(Paint::Bad));
-        assert_eq!(painted, format!("[{}] b", Paint::Bad.on("a")));
+        assert_eq!(painted, format!("[{}] b", Paint::Bad.mark("a")));
     }
 }

@@ -132,7 +132,7 @@ fn what_one_rank_finds_wrong_ends_all_with_one_message() {
         let line = train(&format!("--model m --max-iterations 2 --quiet {options}"));
         let output = ranks.run(3, &line);
         assert_eq!(output.code, Some(1), "{line}: {}", output.stderr);
-        assert_eq!(output.message(), format!("dropchain-mpi: {expected}"));
+        assert_eq!(output.message(), format!("error: {expected}"));
         assert!(!ranks.path(0, "m").exists());
     };
     let text = sample("train", 300);
@@ -162,7 +162,7 @@ fn what_ranks_cannot_divide_is_refused() {
     for options in ["--algorithm ap", "--warm-start online", "--noise monte-carlo"] {
         let output = ranks.run(2, &train(&format!("--model m {options}")));
         assert_eq!(output.code, Some(1));
-        let expected = format!("dropchain-mpi: {options} ");
+        let expected = format!("error: {options} ");
         assert!(output.message().starts_with(&expected), "{}", output.stderr);
     }
     for line in [
@@ -172,7 +172,7 @@ fn what_ranks_cannot_divide_is_refused() {
     ] {
         let output = ranks.run(2, &line);
         assert_eq!(output.code, Some(1), "{line}");
-        let expected = "dropchain-mpi: -: standard input reaches rank 0 alone";
+        let expected = "error: -: standard input reaches rank 0 alone";
         assert!(output.message().starts_with(expected), "{}", output.stderr);
     }
     assert_eq!(ranks.written(0, &["train.conll", "dev.conll"]), [""; 0]);
@@ -186,7 +186,7 @@ fn what_rank_0_cannot_write_is_an_error_of_all() {
     fs::create_dir(ranks.path(0, "m")).unwrap();
     let output = ranks.run(2, &train("--max-iterations 2 --quiet --model m"));
     assert_eq!(output.code, Some(1));
-    assert!(output.message().starts_with("dropchain-mpi: rank 0: m: "));
+    assert!(output.message().starts_with("error: rank 0: m: "));
     fs::create_dir(ranks.path(0, "out")).unwrap();
     let line = train("--max-iterations 40 --model out/late --dropout 0 --threads 1");
     let child = ranks.start(2, &line);
@@ -221,7 +221,7 @@ fn an_interrupted_run_saves_its_model_and_resumes_with_other_ranks() {
     ranks.send("TERM", 0);
     let output = wait(child);
     assert_eq!(output.code, Some(143), "{}", output.stderr);
-    let message = "dropchain-mpi: interrupted by SIGTERM after ";
+    let message = "error: interrupted by SIGTERM after ";
     assert_eq!(output.stderr.matches(message).count(), 1, "{}", output.stderr);
     assert!(ranks.read(0, "m") != expected);
     assert!(!ranks.path(1, "state").exists());

@@ -244,11 +244,11 @@ impl Output {
     }
 
     /// Asserts that the run failed with exit code 1 and one error message rather than a panic, and
-    /// returns the message without the name of the program.
+    /// returns the message without its first word.
     pub fn failure(self) -> String {
         assert_eq!(self.status.code(), Some(1), "{self:#?}");
         assert!(!self.stderr.contains("panicked"), "{self:#?}");
-        let message = self.stderr.strip_prefix("dropchain: ");
+        let message = self.stderr.strip_prefix("error: ");
         let message = message.unwrap_or_else(|| panic!("{self:#?}"));
         message.trim_end().to_owned()
     }
