@@ -191,17 +191,19 @@ impl PairedBootstrap {
 
     /// Draws as many sentences as there are, with replacement, and adds up their counts.
     pub(crate) fn sample(&self, seed: u64, sample: u64) -> PairCounts {
-        let n = self.sentences.len() as u128;
+        let n = self.sentences.len();
         let key = random::nth(seed, sample);
         let mut sum = self.boundaries;
-        for draw in 0..self.sentences.len() as u64 {
-            // Multiply-shift maps 0..2⁶⁴ evenly to 0..n.
-            let random = random::nth(key, draw);
-            let at = (u128::from(random) * n) >> 64;
-            sum += &self.sentences[at as usize];
+        for i in 0..n as u64 {
+            sum += &self.sentences[draw(key, i, n)];
         }
         sum
     }
+}
+
+/// Returns draw i of a sample, in 0..n: multiply-shift maps 0..2⁶⁴ evenly to it.
+pub(crate) fn draw(key: u64, i: u64, n: usize) -> usize {
+    ((u128::from(random::nth(key, i)) * n as u128) >> 64) as usize
 }
 
 /// One in this many samples lies beyond each end of the interval: 2.5 %.
@@ -267,7 +269,7 @@ impl Difference {
 }
 
 /// Returns the percentile interval of the values of samples.
-fn interval(mut drawn: Vec<f64>) -> [f64; 2] {
+pub(crate) fn interval(mut drawn: Vec<f64>) -> [f64; 2] {
     drawn.sort_unstable_by(f64::total_cmp);
     let tail = ((drawn.len() + 1) / TAIL).max(1);
     [drawn[tail - 1], drawn[drawn.len() - tail]]

@@ -9,7 +9,9 @@
 //! | list and count what is wrong in predictions | [`span_errors`], [`ErrorCounts`] |
 //! | score words by their frequency in the training data | [`FrequencyEvaluation`] |
 //! | compare two taggers, and test whether they differ | [`PairedBootstrap`] |
+//! | say how certain a score is | [`SentenceCounts`], [`ScoreIntervals`] |
 //! | score probabilities | [`Calibration`] |
+//! | see what a model is and what it has learned | [`ModelSummary`], [`top_attributes`] |
 //! | see what each template line contributes to a model | [`LineStatistics`] |
 //! | find attributes with names like a given one | [`similar_attributes`] |
 
@@ -21,13 +23,16 @@ mod errors;
 mod explanation;
 mod frequency;
 mod holm;
+mod intervals;
 mod lines;
 mod missing_columns;
 mod near_duplicate;
 mod predictions;
 mod similar;
+mod summary;
 #[cfg(test)]
 mod tests;
+mod top_attributes;
 mod uncertainty;
 
 pub use bootstrap::{BootstrapReport, Difference, PairedBootstrap};
@@ -42,6 +47,7 @@ pub use explanation::{
 };
 pub use frequency::{FrequencyBand, FrequencyEvaluation, WordCounts};
 pub use holm::holm;
+pub use intervals::{ScoreIntervals, SentenceCounts};
 pub use lines::LineStatistics;
 pub use missing_columns::MissingColumns;
 pub use near_duplicate::WordPairs;
@@ -49,6 +55,8 @@ pub use predictions::{
     PredictedColumns, Predictions, gold_labels, joined_columns, knows_none, tag_gold,
 };
 pub use similar::similar_attributes;
+pub use summary::ModelSummary;
+pub use top_attributes::{TopAttribute, top_attributes};
 pub use uncertainty::{Highest, uncertainty};
 
 /// Size in bytes up to which memory is allocated without looking at what is available.

@@ -262,14 +262,19 @@ fn reason(detected: &Detected, encodes_spans: bool) -> String {
     if detected.labeling.scheme == Scheme::Plain {
         return "the labels have no prefixes, but look like types of spans".to_owned();
     }
-    let fits = detected.fits.iter();
-    let fits: Vec<String> = fits.map(|(scheme, n)| format!("{} {n}", scheme.title())).collect();
-    format!(
-        "{}invalid labels, of {} in spans: {}",
-        if detected.labeling.strict { "" } else { "too many errors for any scheme; " },
-        detected.in_spans,
-        fits.join(", ")
-    )
+    let (own, all) = (detected.labeling.scheme, detected.in_spans);
+    let mut fits = detected.fits.clone();
+    fits.sort_by_key(|(scheme, _)| *scheme != own); // the scheme that was chosen first
+    let fits = fits.iter().enumerate().map(|(i, (scheme, misfits))| {
+        let of = if i == 0 { format!(" of {all} labels in spans") } else { String::new() };
+        match misfits {
+            0 => format!("all{of} fit {}", scheme.title()),
+            1 => format!("1{of} does not fit {}", scheme.title()),
+            n => format!("{n}{of} do not fit {}", scheme.title()),
+        }
+    });
+    let fits = fits.collect::<Vec<_>>().join(", ").replacen("all of", "all", 1);
+    if detected.labeling.strict { fits } else { format!("too many errors for any scheme: {fits}") }
 }
 
 /// Counts an occurrence of a label.

@@ -2,13 +2,75 @@
 
 use dropchain_layout::{Paint, at_place, format_table, printable, wrap_indented as wrap};
 
-use super::{CheckReport, Finding, LabelCount, Overlap, Role, Severity, Sizes, Variation};
+use super::{
+    CheckReport, Finding, FindingKind, LabelCount, Overlap, Role, Severity, Sizes, Variation,
+};
 
 /// Maximum number of labels that are listed.
 const LABELS: usize = 20;
 
 /// Maximum number of characters of a label in a table.
 const LABEL_WIDTH: usize = 40;
+
+/// What is looked for, as a reader knows it, and the kinds of findings that it stands for: first
+/// of texts, then of labels.
+const LOOKED_FOR: [(&str, &[FindingKind]); 6] = [
+    (
+        "files are whole, in UTF-8, with the same columns and line ends",
+        &[
+            FindingKind::Unreadable,
+            FindingKind::InvalidUtf8,
+            FindingKind::Malformed,
+            FindingKind::NoSentences,
+            FindingKind::OtherColumns,
+            FindingKind::OtherRoleColumns,
+            FindingKind::DoubtfulReading,
+            FindingKind::MixedLineEndings,
+        ],
+    ),
+    (
+        "no character is invisible, decoded wrongly, or an unusual blank",
+        &[
+            FindingKind::ReplacementCharacter,
+            FindingKind::Mojibake,
+            FindingKind::ControlCharacter,
+            FindingKind::OddSpace,
+            FindingKind::InvisibleCharacter,
+            FindingKind::MixedNormalization,
+        ],
+    ),
+    (
+        "no cell is empty or has a blank inside, no sentence is longer than 200 tokens",
+        &[
+            FindingKind::EmptyCell,
+            FindingKind::BlankInWord,
+            FindingKind::BlankInLabel,
+            FindingKind::LongSentence,
+        ],
+    ),
+    (
+        "labels are in valid sequences",
+        &[
+            FindingKind::IllegalTransition,
+            FindingKind::ImpossibleLabels,
+            FindingKind::StrayLabel,
+            FindingKind::NoSpan,
+        ],
+    ),
+    (
+        "no label looks misspelled or partial, none is missing in the training data",
+        &[
+            FindingKind::SimilarLabels,
+            FindingKind::PartialLooking,
+            FindingKind::UnseenLabel,
+            FindingKind::TooManyLabels,
+        ],
+    ),
+    ("no sentence occurs with other labels, too", &[FindingKind::ConflictingLabels]),
+];
+
+/// The number of them that need no labels.
+const OF_TEXTS: usize = 3;
 
 /// Formats a report, painted.
 pub(super) fn format_report(report: &CheckReport, columns: usize) -> String {
@@ -30,8 +92,20 @@ pub(super) fn format_report(report: &CheckReport, columns: usize) -> String {
         text.push_str(&format_counts("spans of type", &labels.types, &roles));
         text.push_str(&format_counts("label", &labels.labels, &roles));
     }
-    text.push_str(&format_findings(&report.findings, columns));
-    text
+    text + &format_passed(report, columns) + &format_findings(&report.findings, columns)
+}
+
+/// Formats what was looked for and found fine.
+fn format_passed(report: &CheckReport, columns: usize) -> String {
+    let has = |kind: &FindingKind| report.findings.iter().any(|found| found.kind == *kind);
+    let count = if report.labels.labels.is_empty() { OF_TEXTS } else { LOOKED_FOR.len() };
+    let passed = LOOKED_FOR[..count].iter().filter(|(_, kinds)| !kinds.iter().any(has));
+    let lines =
+        passed.map(|(fine, _)| wrap(&format!("{} {fine}", Paint::Good.on("✔")), "", columns));
+    match lines.collect::<String>() {
+        lines if lines.is_empty() => lines,
+        lines => title("Looked for, and fine") + &lines + "\n",
+    }
 }
 
 /// Returns the line above a section.

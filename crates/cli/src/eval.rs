@@ -11,7 +11,7 @@ use dropchain::label::Labeling;
 use dropchain::sentence::JoinedColumns;
 use dropchain::tag::TagOptions;
 use dropchain::{Result, Sentence};
-use dropchain_analysis::{Deletion, MissingColumns, joined_columns, tag_gold};
+use dropchain_analysis::{Deletion, MissingColumns, SentenceCounts, joined_columns, tag_gold};
 use dropchain_options::LabelOptions;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -23,8 +23,9 @@ use crate::gold_file::{GoldFile, GoldTagger};
 use crate::outputs::CommandFiles;
 use crate::progress::notice;
 use crate::roles::Scoring;
+use crate::score_table::score_table;
 use crate::template_arguments::DocumentArguments;
-use crate::terminal::{Rates, damage_table};
+use crate::terminal::{self, Rates, damage_table};
 use crate::{
     CommandError, CommandResult, json_line, print, print_json, print_painted, print_report,
 };
@@ -55,7 +56,8 @@ Examples:
   dropchain eval ner.model test.conll --delete 0..0.9
   dropchain eval ner.model test.conll --missing pos=0..1
 
-The output matches conlleval's exactly. For labels that encode no spans (parts of speech) it is the
+On a terminal, scores are a table with 95 % intervals, by bootstrap over sentences; elsewhere the
+output matches conlleval's exactly. For labels that encode no spans (parts of speech) it is the
 accuracy; of labels that join columns (--label upos+feats) also that of each column. Two annotators
 of the same text, in files with equally many columns, have Cohen's kappa, too.")]
 pub struct EvalCommand {
@@ -74,6 +76,9 @@ pub struct EvalCommand {
     /// Predict only label sequences that are valid in the label scheme
     #[arg(long, value_enum, default_value = "on", hide_short_help = true)]
     constrain: Switch,
+    /// Print scores as conlleval does, on a terminal, too
+    #[arg(long, conflicts_with_all = ["damage", "json"], hide_short_help = true)]
+    conlleval: bool,
     /// Also print precision, recall and F1 of each label
     #[arg(long, conflicts_with = "damage")]
     per_label: bool,
@@ -115,8 +120,15 @@ pub struct EvalCommand {
     seed: u64,
 }
 
-/// Scores, and the errors if they are to be listed.
-type Scored = (Evaluation, Option<ErrorList>);
+/// Seed of the samples behind intervals.
+const SEED: u64 = 1;
+
+/// Scores, the errors if they are to be listed, and the counts behind intervals if these are shown.
+struct Scored {
+    evaluation: Evaluation,
+    errors: Option<ErrorList>,
+    sentences: Option<SentenceCounts>,
+}
 
 /// The report as JSON.
 #[derive(Serialize)]
@@ -128,7 +140,7 @@ struct ReportWithErrors<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     confusions: Option<Vec<Confusion<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    errors: Option<ErrorList>,
+    errors: Option<&'a ErrorList>,
 }
 
 impl EvalCommand {
@@ -146,7 +158,7 @@ impl EvalCommand {
             };
             return self.evaluate_thresholds(&self.open(model, gold)?);
         }
-        let (evaluation, errors) = match (scoring, self.damage.chosen()) {
+        let scored = match (scoring, self.damage.chosen()) {
             (Scoring::Model(model, gold), Some(damage)) => {
                 return self.evaluate_damaged(damage, model, gold);
             }
@@ -164,22 +176,28 @@ impl EvalCommand {
             }
         };
         if !self.quiet {
-            warn_of_types(&evaluation);
+            warn_of_types(&scored.evaluation);
         }
         match self.json {
-            true => print_json(&self.json(&evaluation, errors)?),
-            false => self.print(&evaluation, errors.as_ref(), of_annotators),
+            true => print_json(&self.json(&scored)?),
+            false => self.print(&scored, of_annotators),
         }?;
-        self.fail_under.map_or(Ok(()), |limit| limit.check(&evaluation))
+        self.fail_under.map_or(Ok(()), |limit| limit.check(&scored.evaluation))
     }
 
-    fn print(
-        &self,
-        evaluation: &Evaluation,
-        errors: Option<&ErrorList>,
-        of_annotators: bool,
-    ) -> CommandResult {
-        let mut text = evaluation.to_string();
+    /// Returns whether the scores are shown as a table.
+    fn has_table(&self) -> bool {
+        !self.conlleval && !self.json && terminal::of_output().is_some()
+    }
+
+    fn print(&self, scored: &Scored, of_annotators: bool) -> CommandResult {
+        let Scored { evaluation, errors, sentences } = scored;
+        let intervals = sentences.as_ref().and_then(|counts| counts.intervals(SEED));
+        match self.has_table() {
+            true => print_painted(&score_table(evaluation, intervals.as_ref())),
+            false => print(&evaluation.to_string()),
+        }?;
+        let mut text = String::new();
         if let Some(kappa) = evaluation.kappa().filter(|_| of_annotators) {
             text.push_str(&format!("Cohen's kappa: {kappa:.4}\n"));
         }
@@ -198,10 +216,16 @@ impl EvalCommand {
         }
     }
 
-    fn json(&self, evaluation: &Evaluation, errors: Option<ErrorList>) -> Result<String> {
+    fn json(&self, scored: &Scored) -> Result<String> {
+        let Scored { evaluation, errors, .. } = scored;
         let labels = self.per_label.then(|| evaluation.labels().into_iter().collect());
         let confusions = self.confusion.then(|| evaluation.confusions(CONFUSIONS));
-        json_line(&ReportWithErrors { scores: evaluation, labels, confusions, errors })
+        json_line(&ReportWithErrors {
+            scores: evaluation,
+            labels,
+            confusions,
+            errors: errors.as_ref(),
+        })
     }
 
     fn open(&self, model: &FileName, gold: &FileName) -> Result<GoldTagger> {
@@ -230,7 +254,7 @@ impl EvalCommand {
                     gold.corpus = damaged.collect::<Result<_>>()?;
                 }
             }
-            evaluations.push((rate, self.evaluate_tagger(&gold)?.0));
+            evaluations.push((rate, self.evaluate_tagger(&gold)?.evaluation));
         }
         let name = if missing.is_some() { "missing" } else { "left out" };
         let report = DamageReport { key: "rate", name, evaluations };
@@ -282,18 +306,26 @@ impl EvalCommand {
             evaluation = evaluation.with_joined_columns(joined.names());
         }
         evaluation = evaluation.with_labelings(&labelings[0], &labelings[1]);
+        let [gold_labeling, labeling] = labelings.clone();
         let mut errors = self.errors.list(labelings);
+        let mut sentences = self.has_table().then(SentenceCounts::default);
         visit(&mut |sentence, gold, predicted| {
             if sentence.layout.document_start {
                 evaluation.add_document_start();
+                sentences.iter_mut().for_each(SentenceCounts::add_document_start);
                 return Ok(());
+            }
+            if let Some(sentences) = &mut sentences {
+                let mut alone = Evaluation::new().with_labelings(&gold_labeling, &labeling);
+                alone.add(gold, predicted)?;
+                sentences.add(&alone);
             }
             if let Some(errors) = &mut errors {
                 errors.add(sentence, gold, predicted);
             }
             evaluation.add(gold, predicted)
         })?;
-        Ok((evaluation, errors))
+        Ok(Scored { evaluation, errors, sentences })
     }
 }
 

@@ -21,6 +21,7 @@ mod model_columns;
 mod ranks_program;
 mod report;
 mod roles;
+mod score_table;
 #[cfg(feature = "serve")]
 mod serve;
 mod tag;

@@ -127,9 +127,9 @@ pub struct TrainCommand {
     knowledge: KnowledgeArguments,
 }
 
-/// The notice that training has no development data.
-const WITHOUT_DEV: &str = "no development data: trains to convergence; `--dev 10%` would stop \
-                           early and keep an iteration by its scores";
+/// What to try when there were no development data.
+const WITHOUT_DEV: &str = "tip: `--dev 10%` holds out a tenth of the sentences, to stop early and \
+                           keep an iteration by its scores on them";
 
 /// The notice that there is a better use of unlabeled text.
 const INSTEAD_OF_UNLABELED: &str = "--unlabeled rarely gains: --clusters of the same files \
@@ -310,7 +310,7 @@ impl TrainCommand {
             None => corpora,
         };
         if corpora.dev.is_none() && plan.trainer.settings().options().max_iterations.is_none() {
-            progress.println(WITHOUT_DEV);
+            progress.println("no development data: trains to convergence");
         }
         let template = match plan.template.clone() {
             None if !plan.continues => {
@@ -401,6 +401,7 @@ impl TrainCommand {
                     "next: `dropchain tag {model} FILE` tags text, `dropchain eval {model} FILE` \
                      scores it on test data"
                 ));
+                progress.println_all(self.dev.is_empty().then(|| WITHOUT_DEV.to_owned()));
             }
             match trained.is_first_pass {
                 true => format!(

@@ -126,6 +126,9 @@ impl Observer for TrainingReporter<'_> {
         if let Some(line) = self.latest.take() {
             self.progress.update(&line);
         }
+        let columns = terminal::of_notices().filter(|_| self.progress.is_terminal());
+        let kept = columns.and_then(|columns| self.table.kept(columns));
+        self.progress.println_all(kept);
         let mut line = format!(
             "stopped after {} iterations, {:.1} s: {}",
             end.iterations,

@@ -2,6 +2,7 @@
 
 use dropchain::eval::Counts;
 use dropchain::train::{DevScore, Iteration, Start};
+use dropchain_layout::Paint;
 use serde_json::Value;
 
 /// One row in this many is shown even if development data do not improve.
@@ -18,6 +19,7 @@ pub struct TrainingTable {
     warmed_up: bool, // there were iterations without noise
     has_header: bool,
     types: Vec<(String, Counts)>, // of the kept iteration
+    kept: Vec<Column>,            // its cells
 }
 
 /// A heading with its width, and the cell below it.
@@ -34,8 +36,8 @@ impl TrainingTable {
         Self { patience: options["patience"].as_u64(), noise, ..Self::default() }
     }
 
-    /// Returns the lines of an iteration, of as many columns as fit: a row if it is kept so far (★)
-    /// or one in ten, and before it a heading, or where noise begins.
+    /// Returns the lines of an iteration, of as many columns as fit: a row if it is kept so far or
+    /// one in ten, and before it a heading, or where noise begins.
     pub fn lines(&mut self, iteration: &Iteration, columns: usize) -> Vec<String> {
         let mut lines = Vec::new();
         let details = iteration.dev_details.as_ref();
@@ -51,22 +53,31 @@ impl TrainingTable {
         if !is_kept && !begins && !iteration.number.is_multiple_of(EVERY) {
             return lines;
         }
-        let cells = self.cells(iteration, is_kept);
+        let cells = self.cells(iteration);
         if !self.has_header {
             self.has_header = true;
             let headings = cells.iter().map(|(name, width, _)| (*width, *name));
             lines.insert(0, line(headings, columns));
         }
-        let cells = cells.iter().map(|(_, width, cell)| (*width, cell.as_str()));
-        lines.push(line(cells, columns));
+        lines.push(row(&cells, columns));
+        if is_kept {
+            self.kept = cells;
+        }
         lines
     }
 
+    /// Returns the row of the iteration that is kept, which ends the table.
+    pub fn kept(&self, columns: usize) -> Option<String> {
+        let mut cells = self.kept.clone();
+        let (_, _, number) = cells.first_mut()?;
+        number.insert(0, '★');
+        Some(Paint::Title.on(&row(&cells, columns)))
+    }
+
     /// Returns the cells of an iteration, the most important ones first.
-    fn cells(&self, iteration: &Iteration, is_kept: bool) -> Vec<Column> {
+    fn cells(&self, iteration: &Iteration) -> Vec<Column> {
         let percent = |value: f64| format!("{:.2}", 100.0 * value);
-        let mark = if is_kept { "★" } else { "" };
-        let mut cells = vec![("iter", 6, format!("{mark}{}", iteration.number))];
+        let mut cells = vec![("iter", 6, iteration.number.to_string())];
         match iteration.dev {
             Some(DevScore::F1(f1)) => {
                 cells.push(("dev F1", 7, percent(f1)));
@@ -128,6 +139,11 @@ fn sum<'a>(types: impl Iterator<Item = &'a (String, Counts)>) -> Counts {
         gold: sum.gold + counts.gold,
         predicted: sum.predicted + counts.predicted,
     })
+}
+
+/// Returns the row of an iteration.
+fn row(cells: &[Column], columns: usize) -> String {
+    line(cells.iter().map(|(_, width, cell)| (*width, cell.as_str())), columns)
 }
 
 /// Returns a line of the cells that fit, right-aligned.
@@ -193,7 +209,7 @@ mod tests {
                     "  |gradient|       time"
                 ),
                 concat!(
-                    "    ★1    33.33      25.00   50.00   25.00      0/40         12.35",
+                    "     1    33.33      25.00   50.00   25.00      0/40         12.35",
                     "     5.00e-1      1.0 s"
                 ),
             ]
@@ -202,6 +218,8 @@ mod tests {
         assert_eq!(table.lines(&iteration(3, 3, 0.0), 100).len(), 1);
         let lines = table.lines(&iteration(10, 3, 0.0), 100);
         assert!(lines[0].contains(" 7/40 "), "{lines:?}");
+        let kept = table.kept(15).unwrap();
+        assert_eq!(kept, Paint::Title.on("    ★3    33.33"));
     }
 
     #[test]

@@ -38,8 +38,9 @@ fn how_training_ended_is_recorded_and_shown() {
     assert_eq!(inspected["recall_bias"], end["recall_bias"]);
     assert_eq!(inspected["options"]["result"], Value::Null);
     let text = dir.run("inspect m").success();
-    let shown = format!("\ntraining: iterations 12, best iteration {best}, stop reason max_iter");
+    let shown = format!("12 iterations (stopped by max iterations), kept {best}: dev F1 ");
     assert!(text.contains(&shown), "{shown} in {text}");
+    assert!(text.contains("\nsettings     max iterations 12\n"), "{text}");
 
     let line = "tune train.conll --dev dev.conll --template minimal --model m --l2 0.1,1 \
                 --dropout 0 --max-iterations 6 --quiet --json";
@@ -83,7 +84,7 @@ fn sizes_and_template_lines_add_up() {
     let squares: f64 =
         (shown["weights"].as_object().unwrap().values()).map(|weight| number(weight).powi(2)).sum();
     assert!(squares > 0.0 && squares < number(&lines[0]["squares"]));
-    let text = dir.run("inspect m").success();
+    let text = dir.run("inspect m --all").success();
     for part in ["\nbytes of the file\n", "\n4 word[-1] & word ", "\nedges: weights "] {
         assert!(text.contains(part), "{part} in {text}");
     }
@@ -119,7 +120,13 @@ fn everything_fits_80_columns_whatever_the_labels() {
         let _ = write!(corpus, "word{i} B-KIND-WITH-A-LONG-NAME-{i}\nthe O\n\n");
     }
     let dir = TestDir::with_model(&corpus, "--template minimal");
-    let text = dir.run("inspect m --top 2").success();
+    let text = dir.run("inspect m").success();
+    assert_eq!(text.lines().find(|line| line.chars().count() > 80), None, "{text}");
+    assert!((25..=40).contains(&text.lines().count()), "{text}");
+    for part in ["column (12 of 41 labels; --all)", "label (12 of 41 labels; --all)"] {
+        assert!(text.contains(part), "{text}");
+    }
+    let text = dir.run("inspect m --all --top 2").success();
     let names = |line: &&str| !line.contains("word[") && line.chars().count() > 80;
     assert_eq!(text.lines().find(names), None, "{text}");
     assert!(text.contains("\nstrongest 20 of 1763 transition weights"), "{text}");
@@ -127,7 +134,7 @@ fn everything_fits_80_columns_whatever_the_labels() {
     let dir = TestDir::with_sample_corpus();
     let line = "train train.conll --template ner --model m --max-iterations 2 --quiet";
     dir.run(line).success();
-    let text = dir.run("inspect m --top 0").success();
+    let text = dir.run("inspect m --all --top 0").success();
     assert_eq!(text.lines().find(|line| line.chars().count() > 80), None, "{text}");
     assert_eq!(text.matches("\nstrongest 20 of ").count(), 1, "{text}");
 }

@@ -3,9 +3,11 @@
 
 use std::fs;
 
-use dropchain::label::{Scheme, SchemeDetector};
+use dropchain::eval::Evaluation;
+use dropchain::label::{Labeling, Scheme, SchemeDetector};
 use serde_json::Value;
 
+use crate::SentenceCounts;
 use crate::bootstrap::*;
 
 /// A bootstrap test of sentences written as `gold / A / B`.
@@ -205,4 +207,30 @@ fn the_reference_agrees_approximately_on_other_draws() {
     let report = bootstrap.run(50_000, 1).unwrap();
     assert_near(&report.f1.unwrap(), &expected["other_draws"]["f1"], 0.01);
     assert_near(&report.accuracy, &expected["other_draws"]["accuracy"], 0.01);
+}
+
+#[test]
+fn intervals_of_one_tagger_are_those_of_the_paired_test() {
+    let of_a: Vec<String> = FOUR
+        .iter()
+        .map(|sentence| {
+            let sides: Vec<&str> = sentence.split('/').collect();
+            format!("{}/{}/{}", sides[0], sides[1], sides[1])
+        })
+        .collect();
+    let of_a: Vec<&str> = of_a.iter().map(String::as_str).collect();
+    let paired = bootstrap(&of_a);
+    let labeling = Labeling::from(Scheme::Iob2);
+    let mut counts = SentenceCounts::default();
+    for sentence in FOUR {
+        let sides: Vec<Vec<&str>> =
+            sentence.split('/').map(|side| side.split_whitespace().collect()).collect();
+        let mut alone = Evaluation::new().with_labelings(&labeling, &labeling);
+        alone.add(&sides[0], &sides[1]).unwrap();
+        counts.add(&alone);
+    }
+    let intervals = counts.intervals(1).unwrap();
+    assert_eq!(intervals.f1, paired.interval(PairedBootstrap::SAMPLES, 1).unwrap());
+    assert!(intervals.accuracy[0] < intervals.accuracy[1] && intervals.types.len() == 2);
+    assert_eq!(SentenceCounts::default().intervals(1), None);
 }

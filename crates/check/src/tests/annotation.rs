@@ -18,7 +18,7 @@ fn the_scheme_is_explained_and_illegal_labels_have_places() {
     assert_eq!(report.labels.scheme, Scheme::Iob2);
     assert_eq!(
         report.labels.reason,
-        "invalid labels, of 202 in spans: IOB1 100, IOB2 1, BIOES 102"
+        "1 of 202 labels in spans does not fit IOB2, 100 do not fit IOB1, 102 do not fit BIOES"
     );
     assert_eq!(
         examples(&report, FindingKind::IllegalTransition),

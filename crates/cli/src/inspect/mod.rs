@@ -1,6 +1,7 @@
 //! `dropchain inspect`
 
 mod config;
+mod page;
 mod text;
 mod weights;
 
@@ -15,25 +16,29 @@ use dropchain_analysis::LineStatistics;
 use serde_json::{Map, Value, json};
 
 use crate::inspect::config::RunConfig;
-use crate::inspect::weights::TopAttributes;
 use crate::outputs::CommandFiles;
 use crate::progress::notice;
 use crate::tag_input::check_is_tagger;
 use crate::terminal::columns;
-use crate::{CommandResult, print, print_json};
+use crate::{CommandResult, print, print_json, print_painted};
 
-/// Show the contents of a model: training, sizes, transitions, top attributes
+/// Show what a model is, was trained on and has learned: transitions, top attributes
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   dropchain inspect ner.model
+  dropchain inspect ner.model --all --top 100
   dropchain inspect ner.model --config > ner.options
   dropchain inspect ner.model --attribute 'lower[-1]=in'
   dropchain inspect ner.model --top 50 --json | jq '.labels[\"B-PER\"]'")]
 pub struct InspectCommand {
     /// Model file
     model: PathBuf,
-    /// Number of attributes to print per label, and of transitions if there are many labels
+    /// Also print all options, files with their XXH3, sizes, what each line of the template
+    /// contributes, the strongest transitions, and the top attributes of every label
+    #[arg(long, conflicts_with_all = ["json", "config", "attribute"])]
+    all: bool,
+    /// Number of attributes per label, and of the strongest transitions, of --all and --json
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
     /// Print only the weights of this attribute, by label; if the model does not have it, name
@@ -71,10 +76,16 @@ impl InspectCommand {
                 false => print(&text::attribute(&weights)),
             };
         }
-        let description = describe(&model, self.top)?;
-        match self.json {
-            true => print_json(&format!("{description:#}\n")),
-            false => print(&text::text(&description, self.top, self.template, columns())),
+        if self.json {
+            return print_json(&format!("{:#}\n", describe(&model, self.top)?));
+        }
+        print_painted(&page::page(&model, columns(), self.all)?)?;
+        if let Some(template) = model.header().template.as_ref().filter(|_| self.template) {
+            print(&format!("\ntemplate\n{}\n", template.source().trim_end()))?;
+        }
+        match self.all {
+            true => print(&text::text(&describe(&model, self.top)?, self.top, columns())),
+            false => Ok(()),
         }
     }
 }
@@ -82,10 +93,10 @@ impl InspectCommand {
 /// Describes a model, with the top attributes of each label.
 fn describe(model: &Model, top: usize) -> Result<Value> {
     let (header, source) = (model.header(), &model.header().provenance);
-    let top = TopAttributes::find(model, top)?;
+    let (nodes, edges) = (weights::of_labels(model, top)?, weights::of_pairs(model, top)?);
     let labels = header.labels.names().iter().enumerate();
     let labels: Map<String, Value> =
-        labels.map(|(i, name)| (name.clone(), label_json(model, i, &top.nodes[i]))).collect();
+        labels.map(|(i, name)| (name.clone(), label_json(model, i, &nodes[i]))).collect();
     let (options, config) = (source.training_options(), source.config().unwrap_or_default());
     let modified = model.path().metadata().and_then(|metadata| metadata.modified()).ok();
     let mut value = json!({
@@ -112,7 +123,7 @@ fn describe(model: &Model, top: usize) -> Result<Value> {
         "tokens": source.tokens,
         "options": options,
         "template": header.template.as_ref().map(|t| t.source().to_owned()),
-        "edges": top.edges,
+        "edges": edges,
         "sizes": model.sizes(),
     });
     let mut add = |fields: Value| {

@@ -1,16 +1,10 @@
-//! The description of a model as text: its fields, then tables and lists of weights.
+//! Everything about a model as text: tables, and lists of weights.
 
 use dropchain_layout::{cut, format_table, wrap};
 use serde_json::Value;
 
-/// Fields that are shown as tables or lists, on request, or only in JSON.
-const NOT_LISTED: [&str; 7] = ["labels", "edges", "files", "lines", "sizes", "template", "config"];
-
 /// Number of files that are shown at most.
 const MAX_FILES: usize = 20;
-
-/// Columns before the continuation of a line.
-const INDENT: usize = 2;
 
 /// Columns of the numbers of a template line.
 const NUMBERS: usize = 56;
@@ -21,20 +15,14 @@ const MIN_SHOWN: usize = 20;
 const START: &str = "(start)";
 const END: &str = "(end)";
 
-/// Returns the description of a model as text that fits the terminal, with `top` transitions or
-/// more.
-pub fn text(model: &Value, top: usize, has_template: bool, columns: usize) -> String {
-    let names: Vec<&str> = fields(&model["labels"]).map(|(name, _)| name).collect();
-    let mut text = wrap(&format!("labels: {}", names.join(", ")), columns, INDENT) + "\n";
-    for (name, value) in fields(model).filter(|(name, _)| !NOT_LISTED.contains(name)) {
-        let line = format!("{}: {}", name.replace('_', " "), words(value));
-        if !line.ends_with(": ") {
-            text += &(wrap(&line, columns, INDENT) + "\n");
-        }
-    }
-    if let Some(template) = model["template"].as_str().filter(|_| has_template) {
-        text += &format!("\ntemplate\n{}\n", template.trim_end());
-    }
+/// Returns what the page of a model leaves out, as text that fits the terminal, with `top`
+/// transitions or more.
+pub fn text(model: &Value, top: usize, columns: usize) -> String {
+    let options = fields(&model["options"]).filter(|(_, value)| !value.is_null());
+    let options =
+        options.map(|(name, value)| format!("{} {}", name.replace('_', " "), plain(value)));
+    let options = format!("options: {}", options.collect::<Vec<_>>().join(", "));
+    let mut text = format!("\n{}\n", wrap(&options, columns, 2));
     text += &files(model);
     text += &sizes(model);
     text += &template_lines(model, columns);
@@ -88,20 +76,6 @@ fn plain(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
         value => value.to_string(),
-    }
-}
-
-/// Formats a value in a line; nothing if it is absent or empty.
-fn words(value: &Value) -> String {
-    let list = |parts: &mut dyn Iterator<Item = String>| parts.collect::<Vec<_>>().join(", ");
-    match value {
-        Value::Array(items) => list(&mut items.iter().map(words)),
-        Value::Object(_) => list(&mut fields(value).filter_map(|(name, value)| {
-            let words = Some(words(value)).filter(|words| !words.is_empty())?;
-            let name = name.replace('_', " ");
-            Some(if value.is_object() { format!("{name} ({words})") } else { name + " " + &words })
-        })),
-        value => plain(value),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use dropchain::model::{AttributeKind, Model};
 use dropchain::{Error, Result};
-use dropchain_analysis::{Highest, similar_attributes};
+use dropchain_analysis::{TopAttribute, similar_attributes, top_attributes};
 use serde_json::{Map, Value, json};
 
 /// Number of names to suggest for an attribute that does not exist.
@@ -44,64 +44,28 @@ fn edge(labels: &[String], pair: usize, weight: f64) -> Value {
     json!({"from": labels[from], "to": labels[to], "weight": weight})
 }
 
-/// The attributes with the largest absolute weights, by descending weight.
-pub struct TopAttributes {
-    pub nodes: Vec<Vec<Value>>, // [label]
-    pub edges: Vec<Value>,      // over all pairs of labels
+/// Describes the attributes with the largest absolute weights of each label.
+///
+/// # Errors
+///
+/// The file is damaged.
+pub fn of_labels(model: &Model, limit: usize) -> Result<Vec<Vec<Value>>> {
+    let top = top_attributes(model, AttributeKind::Node, limit, f64::abs)?.into_iter();
+    let named = |top: &TopAttribute<'_>| json!({"weight": top.weight, "attribute": String::from_utf8_lossy(top.attribute)});
+    Ok(top.map(|list| list.iter().map(named).collect()).collect())
 }
 
-impl TopAttributes {
-    /// Finds the top attributes of each label, and the top edge attributes.
-    pub fn find(model: &Model, limit: usize) -> Result<Self> {
-        let labels = model.header().labels.names();
-        let named = |kind, mut weight: Value, i| -> Result<Value> {
-            weight["attribute"] = String::from_utf8_lossy(model.attribute_name(kind, i)?).into();
-            Ok(weight)
-        };
-        let nodes = strongest(model, AttributeKind::Node, limit, labels.len())?.into_iter();
-        let nodes = nodes.map(|list| {
-            let list = list.into_iter();
-            list.map(|(weight, (i, _))| named(AttributeKind::Node, json!({"weight": weight}), i))
-                .collect()
-        });
-        let edges = strongest(model, AttributeKind::Edge, limit, 1)?.into_iter().flatten();
-        let edges = edges
-            .map(|(weight, (i, pair))| named(AttributeKind::Edge, edge(labels, pair, weight), i));
-        Ok(Self { nodes: nodes.collect::<Result<_>>()?, edges: edges.collect::<Result<_>>()? })
-    }
-}
-
-/// Weights, each with its attribute and its column.
-type Strongest = Vec<(f64, (usize, usize))>;
-
-/// Returns the largest absolute weights, by descending weight, in lists: column c is in list
-/// c modulo their number.
-fn strongest(
-    model: &Model,
-    kind: AttributeKind,
-    limit: usize,
-    lists: usize,
-) -> Result<Vec<Strongest>> {
-    let k = model.header().labels.len();
-    let width = match kind {
-        AttributeKind::Node => k,
-        AttributeKind::Edge => k * k,
+/// Describes the largest absolute weights of pairs of labels.
+///
+/// # Errors
+///
+/// The file is damaged.
+pub fn of_pairs(model: &Model, limit: usize) -> Result<Vec<Value>> {
+    let top = top_attributes(model, AttributeKind::Edge, limit, f64::abs)?;
+    let named = |top: &TopAttribute<'_>| {
+        let mut value = edge(model.header().labels.names(), top.column, top.weight);
+        value["attribute"] = String::from_utf8_lossy(top.attribute).into();
+        value
     };
-    let mut highest: Vec<_> = (0..lists).map(|_| Highest::new(limit)).collect();
-    let mut weights = vec![0.0; width];
-    for i in 0..model.attributes(kind) {
-        weights.fill(0.0);
-        let name = model.attribute_name(kind, i)?;
-        model.add_scores(kind, name, 1.0, k, &mut weights)?;
-        for (column, &weight) in weights.iter().enumerate().filter(|(_, w)| **w != 0.0) {
-            let item = (weight, (i, column));
-            highest[column % lists].add(f64::abs(weight), (i as u64, column), item);
-        }
-    }
-    let sorted = highest.into_iter().map(|highest| {
-        let mut list: Strongest = highest.into_ranked().into_iter().map(|(_, item)| item).collect();
-        list.sort_by(|(x, _), (y, _)| y.total_cmp(x));
-        list
-    });
-    Ok(sorted.collect())
+    Ok(top.iter().flatten().map(named).collect())
 }

@@ -33,7 +33,7 @@ use crate::training_arguments::{
 use crate::tune::arguments::{ResumeArguments, SearchArguments};
 use crate::tune::reporter::SearchReporter;
 use crate::tune::results::Results;
-use crate::{CommandResult, interrupt, print, print_json};
+use crate::{CommandResult, interrupt, print_json, print_painted, terminal};
 
 /// Search for the best training parameters and write the best model
 #[derive(Debug, Args)]
@@ -261,7 +261,7 @@ impl TuneCommand {
                 json.extend(results.json());
                 print_json(&format!("{:#}\n", Value::Object(json)))
             }
-            false => print(&results.table()),
+            false => print_painted(&results.table(terminal::of_output())),
         };
         logged.map(|()| printed)
     }

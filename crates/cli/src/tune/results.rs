@@ -8,8 +8,9 @@ use serde_json::{Map, Value, json};
 use crate::arguments::FileName;
 use crate::config::EffectiveConfig;
 use crate::progress::Progress;
+use crate::score_table::score_table;
 use crate::training_reporter::format_pruned;
-use dropchain_layout::format_table;
+use dropchain_layout::{format_table, printable_lines, wrap};
 
 /// Returns the options with which `train` trains a configuration, as far as they are searched.
 pub fn train_flags(configuration: &Configuration) -> String {
@@ -34,24 +35,36 @@ pub struct Results<'a> {
 
 impl Results<'_> {
     /// Formats the table, best configuration first, what can be said of it, the options of `train`
-    /// that reproduce it, and with folds the scores of the out-of-fold predictions.
-    pub fn table(&self) -> String {
+    /// that reproduce it, and with folds the scores of the out-of-fold predictions. On a terminal
+    /// of some columns, lines break between words. Text of files in it is printable.
+    pub fn table(&self, terminal: Option<usize>) -> String {
+        let line = |text: &str| wrap(text, terminal.unwrap_or(usize::MAX), 2) + "\n";
         let mut text = format_table(self.result.table().into_iter()) + "\n";
         for note in self.result.notes() {
-            text += &format!("{note}\n");
+            text += &line(&note);
         }
         if let Some(best) = self.result.trials.first() {
             let flags = train_flags(&best.configuration);
             let defaults = if flags.is_empty() { "the defaults of `train`" } else { "" };
-            text += &format!("kept: {flags}{defaults}\n");
+            text += &line(&format!("kept: {flags}{defaults}"));
         }
         if let Some(predictions) = &self.result.out_of_fold {
             let scores = predictions.evaluation();
             let labels = if scores.has_spans() { String::new() } else { scores.label_table() };
             let confusions = scores.confusion_table(CONFUSIONS);
-            text += &format!("\n{OUT_OF_FOLD}\n{scores}{labels}\n{confusions}");
+            let out_of_fold = line(OUT_OF_FOLD);
+            let table = match terminal {
+                Some(_) => score_table(scores, None),
+                None => printable_lines(&scores.to_string()).into_owned(),
+            };
+            let rest = format!("{labels}\n{confusions}");
+            return format!(
+                "{}\n{out_of_fold}{table}{}",
+                printable_lines(&text),
+                printable_lines(&rest)
+            );
         }
-        text
+        printable_lines(&text).into_owned()
     }
 
     /// Returns all results as one JSON object.
