@@ -2,7 +2,6 @@
 
 use dropchain::eval::Counts;
 use dropchain::train::{DevScore, Iteration, Start};
-use dropchain_layout::Paint;
 use serde_json::Value;
 
 /// One row in this many is shown even if development data do not improve.
@@ -71,7 +70,7 @@ impl TrainingTable {
         let mut cells = self.kept.clone();
         let (_, _, number) = cells.first_mut()?;
         number.insert(0, '★');
-        Some(Paint::Title.on(&row(&cells, columns)))
+        Some(row(&cells, columns))
     }
 
     /// Returns the cells of an iteration, the most important ones first.
@@ -219,7 +218,7 @@ mod tests {
         let lines = table.lines(&iteration(10, 3, 0.0), 100);
         assert!(lines[0].contains(" 7/40 "), "{lines:?}");
         let kept = table.kept(15).unwrap();
-        assert_eq!(kept, Paint::Title.on("    ★3    33.33"));
+        assert_eq!(kept, "    ★3    33.33");
     }
 
     #[test]

@@ -31,6 +31,10 @@ WORDS = 200
 LABELS = 12
 _COUNTED = 20_000
 
+#: The most labels, and attributes of a label, in the view of a model.
+STATES = 20
+ATTRIBUTES = 4
+
 #: The label of tokens outside of all spans.
 _OUTSIDE = "O"
 
@@ -130,20 +134,36 @@ def _counts(labels: Iterable[Any]) -> tuple[str, Counter[str]]:
 
 
 def tagger(model: Tagger) -> str:
-    """Show what a model is."""
-    info = model.info
-    template = model.template
-    rows = [
-        ("labels", ", ".join(model.labels)),
-        ("label scheme", info["corpus_scheme"]),
-        ("columns", ", ".join(model.columns or ()) or "features"),
-        ("attributes", f"{info['attributes']:,}"),
-        ("weights", f"{info['weights']:,}"),
-        ("size", f"{info['bytes'] / 1e6:.2f} MB"),
-        ("trained on", f"{info['sentences']:,} sentences, {info['tokens']:,} tokens"),
-    ]
-    facts = table("Tagger", (), rows, kind="words")
-    return page(facts, details("Template", _source(template)) if template is not None else "")
+    """Show what a model is and has learned, as ``dropchain inspect`` does."""
+    found = model._summary(STATES, ATTRIBUTES)
+    template, labels = model.template, found["labels"]
+    part = ""
+    if len(labels) < found["all_labels"]:
+        part = f" ({len(labels)} of {found['all_labels']} labels)"
+    largest = _largest(weight for row in found["transitions"] for weight in row)
+    rows = (
+        (name, *(_weight(f"{weight:.2f}", weight / largest) for weight in row))
+        for name, row in zip(["start", *labels], found["transitions"])
+    )
+    strongest = _largest(weight for top in found["attributes"] for weight, _ in top)
+    tops = (
+        (label, *(_weight(f"{name} {weight:.2f}", weight / strongest) for weight, name in top))
+        for label, top in zip(labels, found["attributes"])
+    )
+    return page(
+        table("Tagger", (), found["facts"], kind="words"),
+        table(f"Transitions from row to column{part}", ("from", *labels, "end"), rows),
+        table(f"Top attributes of a label{part}", (), tops, kind="words"),
+        details("Template", _source(template)) if template is not None else "",
+    )
+
+
+def _largest(weights: Iterable[float]) -> float:
+    return max(map(abs, weights), default=0.0) or 1.0
+
+
+def _weight(text: str, share: float) -> Cell:
+    return Cell(text, abs(share), "good" if share >= 0 else "bad", "shade")
 
 
 def _source(found: Template) -> Html:

@@ -10,6 +10,7 @@ use dropchain::sentence::Document;
 use dropchain::tag::{Condition, TagDocuments, TagOptions, Tagging, WordFit};
 use dropchain::{Corpus, Sentence};
 use dropchain_analysis::{
+    ModelSummary,
     ExplainedSentence, ExplainedTokens, Explanation, labels_against, words_to_explain,
 };
 use numpy::{PyArray1, PyArrayMethods};
@@ -660,6 +661,17 @@ impl PyTagger {
     #[getter]
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         facts::info(py, self.inner.model())
+    }
+
+    /// What the model is and has learned, of at most this many labels and attributes of each.
+    fn _summary<'py>(
+        &self,
+        py: Python<'py>,
+        labels: usize,
+        attributes: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let summary = ModelSummary::of(self.inner.model(), labels, attributes);
+        object(py, &json!(summary.map_err(exception)?))
     }
 
     /// The weights of the attributes of tokens: ``{(attribute, label): weight}``.
