@@ -12,62 +12,31 @@ const LABELS: usize = 20;
 /// Maximum number of characters of a label in a table.
 const LABEL_WIDTH: usize = 40;
 
-/// What is looked for, as a reader knows it, and the kinds of findings that it stands for: first
-/// of texts, then of labels.
-const LOOKED_FOR: [(&str, &[FindingKind]); 6] = [
-    (
-        "files are whole, in UTF-8, with the same columns and line ends",
-        &[
-            FindingKind::Unreadable,
-            FindingKind::InvalidUtf8,
-            FindingKind::Malformed,
-            FindingKind::NoSentences,
-            FindingKind::OtherColumns,
-            FindingKind::OtherRoleColumns,
-            FindingKind::DoubtfulReading,
-            FindingKind::MixedLineEndings,
-        ],
-    ),
-    (
-        "no character is invisible, decoded wrongly, or an unusual blank",
-        &[
-            FindingKind::ReplacementCharacter,
-            FindingKind::Mojibake,
-            FindingKind::ControlCharacter,
-            FindingKind::OddSpace,
-            FindingKind::InvisibleCharacter,
-            FindingKind::MixedNormalization,
-        ],
-    ),
-    (
-        "no cell is empty or has a blank inside, no sentence is longer than 200 tokens",
-        &[
-            FindingKind::EmptyCell,
-            FindingKind::BlankInWord,
-            FindingKind::BlankInLabel,
-            FindingKind::LongSentence,
-        ],
-    ),
-    (
-        "labels are in valid sequences",
-        &[
-            FindingKind::IllegalTransition,
-            FindingKind::ImpossibleLabels,
-            FindingKind::StrayLabel,
-            FindingKind::NoSpan,
-        ],
-    ),
-    (
-        "no label looks misspelled or partial, none is missing in the training data",
-        &[
-            FindingKind::SimilarLabels,
-            FindingKind::PartialLooking,
-            FindingKind::UnseenLabel,
-            FindingKind::TooManyLabels,
-        ],
-    ),
-    ("no sentence occurs with other labels, too", &[FindingKind::ConflictingLabels]),
-];
+/// What is looked for, in words, with the first and the last of the kinds of findings that it stands
+/// for: first of texts, then of labels.
+const LOOKED_FOR: [(&str, FindingKind, FindingKind); 6] = {
+    use FindingKind as Kind;
+    [
+        ("files can be read, and have the same columns", Kind::Unreadable, Kind::OtherColumns),
+        (
+            "no character is invisible, unusual, or decoded wrongly; line ends are the same",
+            Kind::ReplacementCharacter,
+            Kind::MixedNormalization,
+        ),
+        (
+            "no cell is empty or has a blank inside, no sentence is longer than 200 tokens",
+            Kind::EmptyCell,
+            Kind::LongSentence,
+        ),
+        ("labels are in valid sequences", Kind::IllegalTransition, Kind::NoSpan),
+        (
+            "no label looks misspelled or partial, none is missing in the training data",
+            Kind::SimilarLabels,
+            Kind::PartialLooking,
+        ),
+        ("no sentence has other labels, too", Kind::ConflictingLabels, Kind::ConflictingLabels),
+    ]
+};
 
 /// The number of them that need no labels.
 const OF_TEXTS: usize = 3;
@@ -97,11 +66,13 @@ pub(super) fn format_report(report: &CheckReport, columns: usize) -> String {
 
 /// Formats what was looked for and found fine.
 fn format_passed(report: &CheckReport, columns: usize) -> String {
-    let has = |kind: &FindingKind| report.findings.iter().any(|found| found.kind == *kind);
+    let has = |first: &_, last: &_| {
+        report.findings.iter().any(|found| (*first..=*last).contains(&found.kind))
+    };
     let count = if report.labels.labels.is_empty() { OF_TEXTS } else { LOOKED_FOR.len() };
-    let passed = LOOKED_FOR[..count].iter().filter(|(_, kinds)| !kinds.iter().any(has));
+    let passed = LOOKED_FOR[..count].iter().filter(|(_, first, last)| !has(first, last));
     let lines =
-        passed.map(|(fine, _)| wrap(&format!("{} {fine}", Paint::Good.on("✔")), "", columns));
+        passed.map(|(fine, ..)| wrap(&format!("{} {fine}", Paint::Good.on("✔")), "", columns));
     match lines.collect::<String>() {
         lines if lines.is_empty() => lines,
         lines => title("Looked for, and fine") + &lines + "\n",
