@@ -43,9 +43,9 @@ pub fn notice(text: &str) {
         Some(columns) => wrap(&text, columns, INDENT),
         None => text.into_owned(),
     };
-    let painted = BEGINNINGS.iter().find_map(|(word, paint)| {
-        text.strip_prefix(word).map(|rest| paint.on(word) + rest)
-    });
+    let painted = BEGINNINGS
+        .iter()
+        .find_map(|(word, paint)| text.strip_prefix(word).map(|rest| paint.on(word) + rest));
     let _ = writeln!(anstream::stderr().lock(), "{}", painted.unwrap_or(text));
 }
 

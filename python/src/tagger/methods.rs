@@ -10,8 +10,7 @@ use dropchain::sentence::Document;
 use dropchain::tag::{Condition, TagDocuments, TagOptions, Tagging, WordFit};
 use dropchain::{Corpus, Sentence};
 use dropchain_analysis::{
-    ModelSummary,
-    ExplainedSentence, ExplainedTokens, Explanation, labels_against, words_to_explain,
+    ExplainedSentence, ExplainedTokens, Explanation, ModelSummary, labels_against, words_to_explain,
 };
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
