@@ -133,7 +133,7 @@ fn every_command_reads_a_model_of_crfsuite() {
     assert_eq!(inspected["scheme"], "raw");
     assert_eq!(inspected["labels"].as_object().unwrap().len(), 6);
     let text = dir.run("inspect m").success();
-    assert!(text.contains("\noptions: converted from CRFsuite"), "{text}");
+    assert!(text.contains("\nsettings     converted from CRFsuite"), "{text}");
 }
 
 #[test]

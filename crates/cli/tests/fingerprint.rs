@@ -10,7 +10,7 @@ fn fingerprint(dir: &TestDir, options: &str, stdin: &str) -> String {
     let fingerprint = dir.inspect("")["fingerprint"].as_str().unwrap().to_owned();
     assert_eq!(fingerprint.len(), 32);
     let text = dir.run("inspect m").success();
-    assert!(text.contains(&format!("\nfingerprint: {fingerprint}\n")), "{text}");
+    assert!(text.contains(&format!("\nfingerprint  {fingerprint}\n")), "{text}");
     fingerprint
 }
 

@@ -74,7 +74,7 @@ fn conllu_is_trained_tagged_and_scored_in_both_columns() {
     assert_eq!(header["joined_columns"], serde_json::json!(["upos", "feats"]));
     assert_eq!(header["scheme"], "raw");
     let summary = dir.run("inspect m").success();
-    assert!(summary.contains("\njoined columns: upos, feats\n"), "{summary}");
+    assert!(summary.contains("labels from upos+feats\n"), "{summary}");
 }
 
 #[test]

@@ -45,7 +45,8 @@ fn all_kinds_of_knowledge_are_learned_recorded_and_used() {
     let shown = dir.run("inspect m").success();
     // Without the counts.
     let bytes = cluster_lines(&dir.text("paths.txt"), "paths.txt").unwrap().len();
-    assert!(shown.contains(&format!("name raw.txt, bytes {bytes}")), "{shown}");
+    let words: Vec<&str> = shown.split_whitespace().collect();
+    assert!(words.join(" ").contains(&format!("raw.txt ({bytes} bytes)")), "{shown}");
     let start = dir.json_lines("log").swap_remove(0);
     let events = start["sources"].as_array().unwrap();
     assert_eq!(events.len(), 3, "{start}");

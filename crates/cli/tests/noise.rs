@@ -86,7 +86,7 @@ fn a_model_that_saw_no_noise_says_so() {
     assert_eq!(model["training"]["noise"], end["noise"]);
     assert_eq!(model["training"]["regularization"], "L2 0.001");
     let text = dir.run("inspect m").success();
-    assert!(text.contains("\nwarning: kept"), "{text}");
+    assert!(text.contains("\nwarning      kept"), "{text}");
     dir.run("report log --model m --gold dev.conll --output page").success();
     let page = dir.text("page");
     assert_eq!(page.matches("dropout has no part in this model").count(), 2);

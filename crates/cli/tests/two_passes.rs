@@ -58,7 +58,7 @@ fn the_second_pass_knows_what_the_first_says_elsewhere_in_the_document() {
     assert_eq!(passes[2], r#"{"event":"pass","pass":"fold","number":2,"of":5}"#);
     assert_eq!(passes[6], r#"{"event":"pass","pass":"second"}"#);
     let shown = dir.run("inspect m").success();
-    assert!(shown.contains("\nfirst pass: "), "{shown}");
+    assert!(shown.contains("\nfirst pass "), "{shown}");
 }
 
 #[test]
