@@ -27,8 +27,8 @@ pub struct ModelSummary {
     /// largest weights of transitions.
     pub labels: Vec<String>,
     /// Weights of transitions from the label of the row to that of the column. First the row of the
-    /// beginning of a sentence, `[n]`, then those of the labels, `[n + 1]`, with its end last. Empty
-    /// without transitions.
+    /// beginning of a sentence, `[n]`, then those of the labels, `[n + 1]`, with its end last.
+    /// Empty without transitions.
     pub transitions: Vec<Vec<f64>>,
     /// The attributes with the largest weights for each label, `[n]`.
     pub attributes: Vec<Vec<(f64, String)>>,

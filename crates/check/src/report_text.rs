@@ -12,8 +12,8 @@ const LABELS: usize = 20;
 /// Maximum number of characters of a label in a table.
 const LABEL_WIDTH: usize = 40;
 
-/// What is looked for, in words, with the first and the last of the kinds of findings that it stands
-/// for: first of texts, then of labels.
+/// What is looked for, in words, with the first and the last of the kinds of findings that it
+/// stands for: first of texts, then of labels.
 const LOOKED_FOR: [(&str, FindingKind, FindingKind); 6] = {
     use FindingKind as Kind;
     [

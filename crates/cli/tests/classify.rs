@@ -147,7 +147,7 @@ fn faults_are_told_with_their_place_and_an_old_model_stays() {
             "train train.txt --loss hinge --unlabeled more.txt --model n",
             "--unlabeled: --loss hinge learns from labels alone",
         ),
-        ("train train.txt --loss hinge --memory 1000 --model n", "memory"),
+        ("train train.txt --loss hinge --memory 1000 --quiet --model n", "memory"),
         ("train train.txt --format folder --quiet --model n", "expected a folder of documents"),
         ("predict m train.txt --format svmlight", "train.txt:1: found 'a'; expected index:value"),
         ("eval m missing.txt", "missing.txt: No such file"),

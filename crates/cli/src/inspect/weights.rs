@@ -51,7 +51,10 @@ fn edge(labels: &[String], pair: usize, weight: f64) -> Value {
 /// The file is damaged.
 pub fn of_labels(model: &Model, limit: usize) -> Result<Vec<Vec<Value>>> {
     let top = top_attributes(model, AttributeKind::Node, limit, f64::abs)?.into_iter();
-    let named = |top: &TopAttribute<'_>| json!({"weight": top.weight, "attribute": String::from_utf8_lossy(top.attribute)});
+    let named = |top: &TopAttribute<'_>| {
+        let attribute = String::from_utf8_lossy(top.attribute);
+        json!({"weight": top.weight, "attribute": attribute})
+    };
     Ok(top.map(|list| list.iter().map(named).collect()).collect())
 }
 
