@@ -30,7 +30,7 @@ pub struct ModelSummary {
     /// beginning of a sentence, `[n]`, then those of the labels, `[n + 1]`, with its end last.
     /// Empty without transitions.
     pub transitions: Vec<Vec<f64>>,
-    /// The attributes with the largest weights for each label, `[n]`.
+    /// The attributes with the largest weights for each label, `[n]`, in words if there are some.
     pub attributes: Vec<Vec<(f64, String)>>,
 }
 
@@ -44,9 +44,17 @@ impl ModelSummary {
         let header = model.header();
         let shown = shown_labels(header, labels);
         let top = top_attributes(model, AttributeKind::Node, attributes, |weight| weight)?;
+        let lines = header.template.as_ref().map(Template::attribute_lines);
+        let words = |attribute: &[u8]| {
+            let name = String::from_utf8_lossy(attribute);
+            let words = lines
+                .as_ref()
+                .and_then(|lines| lines.words_for(false, &name, &header.columns.names));
+            words.unwrap_or_else(|| name.into_owned())
+        };
         let attributes = shown.iter().map(|&i| {
             let top = top[i].iter();
-            top.map(|top| (top.weight, String::from_utf8_lossy(top.attribute).into())).collect()
+            top.map(|top| (top.weight, words(top.attribute))).collect()
         });
         Ok(Self {
             facts: facts(model)?,

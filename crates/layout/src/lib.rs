@@ -58,16 +58,11 @@ fn escaped(
 /// Cuts a text that takes more than `columns` in the middle, which `…` stands for: both ends of
 /// the name of an attribute matter.
 pub fn cut(text: &str, columns: usize) -> String {
-    cut_before(text, columns, columns.saturating_sub(1) / 3)
-}
-
-/// Like [`cut`], with `tail` columns after the `…`.
-pub fn cut_before(text: &str, columns: usize, tail: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
     let rest = columns.saturating_sub(1);
-    let tail = tail.min(rest);
+    let tail = rest / 3;
     let head = beginning(text.chars(), rest - tail);
     let tail: String = beginning(text.chars().rev(), tail).chars().rev().collect();
     format!("{head}…{tail}")

@@ -33,7 +33,7 @@ _COUNTED = 20_000
 
 #: The most labels, and attributes of a label, in the view of a model.
 STATES = 20
-ATTRIBUTES = 4
+ATTRIBUTES = 3
 
 #: The label of tokens outside of all spans.
 _OUTSIDE = "O"

@@ -3,7 +3,7 @@
 use dropchain::Model;
 use dropchain::Result;
 use dropchain_analysis::ModelSummary;
-use dropchain_layout::{Paint, cut, cut_before, pad, printable, shade, styled, width, wrap};
+use dropchain_layout::{Paint, cut, pad, printable, shade, styled, width, wrap};
 
 /// Lines of the page, unless facts are long.
 const LINES: usize = 38;
@@ -18,10 +18,10 @@ const NARROW: usize = 5;
 const NAME: usize = 12;
 
 /// Columns of an attribute with its weight, at least.
-const ATTRIBUTE: usize = 24;
+const ATTRIBUTE: usize = 34;
 
 /// The most attributes of a label.
-const ATTRIBUTES: usize = 4;
+const ATTRIBUTES: usize = 3;
 
 /// Columns before the value of a fact.
 const FACT: usize = 13;
@@ -105,7 +105,7 @@ fn attributes(summary: &ModelSummary, layout: &Layout, lines: usize) -> String {
         for (weight, attribute) in top.iter().take(number_of) {
             let number = right(&number(*weight, 4, largest), 5);
             let room = of_each.saturating_sub(7);
-            let name = cut_before(&printable(attribute), room, 2 * room / 3);
+            let name = cut(&printable(attribute), room);
             text += " ";
             text += &styled(shade(weight / largest), &number);
             text += &pad(&format!(" {name}"), of_each.saturating_sub(6));
