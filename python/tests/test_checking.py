@@ -89,8 +89,8 @@ def test_a_report_has_a_section_for_whatever_is_given(result, dev, tmp_path):
     assert "A &lt;page&gt;" in report.html and "<script src" not in report.html
     for section in ("summary", "training", "scores", "significance", "errors"):
         assert f'id="{section}"' in report.html
-    for heading in ("Rare words", "Calibration"):
-        assert f"<h3>{heading}</h3>" in report.html
+    for heading in ("F1 of spans by their rarest word", "Calibration"):
+        assert heading in report.html
     log = tmp_path / "run.log"
     log.write_text(result.log)
     assert 'id="training"' in dropchain.report(log).html
