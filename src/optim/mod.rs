@@ -41,7 +41,7 @@
 //! tests see the value under a function that was not minimized yet, and each line search and each
 //! pair (s, y) belongs to a single function. The observer receives the value under the function
 //! just minimized, which tends to be biased low. For the stopping test in this case see
-//! [`LbfgsOptions::improvement_tolerance`].
+//! [`improvement_tolerance`].
 //!
 //! # Objectives that change in rounds
 //!
@@ -51,8 +51,10 @@
 //! rounds stay in the memory, since most of the curvature is the same. The stopping tests compare
 //! values of the same round only; in addition, the optimizer stops ([`StopReason::Improvement`])
 //! at the beginning of a round whose value differs from that at the beginning of the last one by
-//! less than the fraction [`LbfgsOptions::improvement_tolerance`], or if the mean of these values
+//! less than the fraction [`improvement_tolerance`], or if the mean of these values
 //! over a period of rounds is no longer lower than that over the period before.
+//!
+//! [`improvement_tolerance`]: field@LbfgsOptions::improvement_tolerance
 //!
 //! # Rounding
 //!

@@ -134,7 +134,7 @@ impl<'a, D> Iteration<'a, D> {
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
     /// The value hardly decreased over the last iterations:
-    /// [`improvement_tolerance`](super::LbfgsOptions::improvement_tolerance).
+    /// [`improvement_tolerance`](field@super::LbfgsOptions::improvement_tolerance).
     Improvement,
     /// The gradient is small: [`gradient_tolerance`](super::LbfgsOptions::gradient_tolerance).
     Gradient,
