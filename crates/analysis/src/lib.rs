@@ -15,6 +15,7 @@
 //! | see what each template line contributes to a model | [`LineStatistics`] |
 //! | find attributes with names like a given one | [`similar_attributes`] |
 
+mod attribute_words;
 mod bootstrap;
 mod calibration;
 mod deletion;

@@ -7,6 +7,7 @@ use dropchain::{Result, Template, kernel::date};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::attribute_words::AttributeWords;
 use crate::top_attributes;
 
 /// The most names that a fact lists.
@@ -44,17 +45,12 @@ impl ModelSummary {
         let header = model.header();
         let shown = shown_labels(header, labels);
         let top = top_attributes(model, AttributeKind::Node, attributes, |weight| weight)?;
-        let lines = header.template.as_ref().map(Template::attribute_lines);
-        let words = |attribute: &[u8]| {
-            let name = String::from_utf8_lossy(attribute);
-            let words = lines
-                .as_ref()
-                .and_then(|lines| lines.words_for(false, &name, &header.columns.names));
-            words.unwrap_or_else(|| name.into_owned())
-        };
+        let words = AttributeWords::new(header);
         let attributes = shown.iter().map(|&i| {
-            let top = top[i].iter();
-            top.map(|top| (top.weight, words(top.attribute))).collect()
+            let named = top[i]
+                .iter()
+                .map(|top| (top.weight, words.of(false, &String::from_utf8_lossy(top.attribute))));
+            named.collect()
         });
         Ok(Self {
             facts: facts(model)?,

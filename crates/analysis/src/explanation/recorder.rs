@@ -5,23 +5,21 @@ use std::ops::Range;
 
 use dropchain::Result;
 use dropchain::kernel::ids::LabelId;
-use dropchain::kernel::template::AttributeLines;
 
 use super::record::{ExplainedToken, Lead, Others, Reason, RunnerUp};
 use super::{Alternative, ExplainedSentence, Part, PartKind};
+use crate::attribute_words::AttributeWords;
 
 /// Writes the records of the tokens of a sentence.
 pub(super) struct Recorder<'a> {
     sentence: &'a ExplainedSentence<'a>,
-    lines: Option<AttributeLines<'a>>,
-    columns: &'a [String],
+    words: AttributeWords<'a>,
 }
 
 impl<'a> Recorder<'a> {
     pub fn new(sentence: &'a ExplainedSentence<'a>) -> Self {
         let header = sentence.explanation.tagger().model().header();
-        let lines = header.template.as_ref().map(|template| template.attribute_lines());
-        Self { sentence, lines, columns: &header.columns.names }
+        Self { sentence, words: AttributeWords::new(header) }
     }
 
     /// Records why a token has its label.
@@ -83,14 +81,11 @@ impl<'a> Recorder<'a> {
         match part.kind {
             PartKind::Attribute | PartKind::EdgeAttribute => {
                 let is_edge = part.kind == PartKind::EdgeAttribute;
-                let lines = self.lines.as_ref();
-                let words =
-                    lines.and_then(|lines| lines.words_for(is_edge, part.name, self.columns));
                 let value = match part.value {
                     1.0 => String::new(),
                     value => format!(" × {value}"),
                 };
-                (words.unwrap_or_else(|| part.name.to_owned()) + &value).into()
+                (self.words.of(is_edge, part.name) + &value).into()
             }
             PartKind::Transition => {
                 let previous = part.previous.unwrap_or(part.labels);
