@@ -2,6 +2,8 @@
 
 use anstyle::{AnsiColor, Style};
 
+use crate::styled;
+
 /// Eighths of a cell, from one.
 const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
@@ -19,7 +21,7 @@ pub fn bar(share: f64, is_against: bool, columns: usize) -> String {
     };
     let style = Style::new().fg_color(Some(color.into()));
     let blanks = " ".repeat(columns - cells.chars().count());
-    format!("{style}{cells}{style:#}{blanks}")
+    styled(style, &cells) + &blanks
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use dropchain::Result;
 use dropchain_formats::hue;
-use dropchain_layout::{bar, ground, printable, without_paint, wrap};
+use dropchain_layout::{bar, ground, printable, styled, without_paint, wrap};
 
 use super::ExplainedSentence;
 use super::record::{Block, ExplainedToken, Lead};
@@ -137,6 +137,5 @@ impl ExplainedSentence<'_> {
 /// Returns a text with its label in the color of the label.
 fn mark(text: &str, label: &str) -> String {
     let style = ground(hue(label));
-    let text = format!("[{} {}]", printable(label), printable(text)).replace(' ', NO_BREAK);
-    format!("{style}{text}{style:#}")
+    styled(style, &format!("[{} {}]", printable(label), printable(text)).replace(' ', NO_BREAK))
 }
