@@ -1,7 +1,5 @@
 //! Explanations as JSON.
 
-use std::io::Write;
-
 use dropchain::{Error, Result};
 use serde_json::json;
 
@@ -21,41 +19,35 @@ impl ExplainedSentence<'_> {
         let beginning = json!({"tokens": self.words, "labels": labels}).to_string();
         // Token by token, since values take much more memory than their text.
         out.extend_from_slice(beginning.trim_end_matches('}').as_bytes());
-        let (recorder, blocks) = (Recorder::new(self), self.blocks());
-        let tokens = blocks.iter().flat_map(|block| block.start..block.end);
-        self.write_list("explanations", tokens, out, |t, out| {
-            serde_json::to_writer(out, &recorder.token(t)?).map_err(unwritten)
-        })?;
-        self.write_list("blocks", blocks, out, |block, out| {
-            let mut value = serde_json::to_value(&block).map_err(unwritten)?;
-            if has_html {
-                value["html"] = recorder.token(block.token)?.html(&self.words, &block).into();
+        out.extend_from_slice(b",\"explanations\":[");
+        let tokens = self.words.len();
+        // Vectors double when they grow.
+        let check_memory = |bytes: usize| {
+            self.explanation.check_memory(2 * bytes, || format!("explaining {tokens} tokens"))
+        };
+        let (recorder, mut blocks) = (Recorder::new(self), Vec::new());
+        for (i, block) in self.blocks().iter().enumerate() {
+            let mut value = serde_json::to_value(block).map_err(unwritten)?;
+            for t in block.start..block.end {
+                let token = recorder.token(t)?;
+                if has_html && t == block.token {
+                    value["html"] = token.html(&self.words, block).into();
+                }
+                if i > 0 || t > block.start {
+                    out.push(b',');
+                }
+                serde_json::to_writer(&mut *out, &token).map_err(unwritten)?;
+                check_memory(out.len() + blocks.len())?;
             }
-            write!(out, "{value}").map_err(|e| Error::io("an explanation", e))
-        })?;
-        out.extend_from_slice(b"}\n");
-        Ok(())
-    }
-
-    fn write_list<T>(
-        &self,
-        name: &str,
-        items: impl IntoIterator<Item = T>,
-        out: &mut Vec<u8>,
-        write: impl Fn(T, &mut Vec<u8>) -> Result<()>,
-    ) -> Result<()> {
-        out.extend_from_slice(format!(",\"{name}\":[").as_bytes());
-        for (i, item) in items.into_iter().enumerate() {
             if i > 0 {
-                out.push(b',');
+                blocks.push(b',');
             }
-            write(item, out)?;
-            // Vectors double when they grow.
-            let tokens = self.words.len();
-            self.explanation
-                .check_memory(2 * out.len(), || format!("explaining {tokens} tokens"))?;
+            serde_json::to_writer(&mut blocks, &value).map_err(unwritten)?;
+            check_memory(out.len() + blocks.len())?;
         }
-        out.push(b']');
+        out.extend_from_slice(b"],\"blocks\":[");
+        out.append(&mut blocks);
+        out.extend_from_slice(b"]}\n");
         Ok(())
     }
 }
