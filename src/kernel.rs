@@ -69,7 +69,7 @@ pub mod corpus {
 
 /// Measures from counts.
 pub mod eval {
-    pub use crate::eval::counts::ratio;
+    pub use crate::eval::counts::{ratio, standard_error};
 }
 
 /// For commands that look at labels: single labels of a scheme, and what may follow what.

@@ -58,6 +58,12 @@ pub fn ratio(one: f64, part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { one * part as f64 / whole as f64 }
 }
 
+/// The standard error of a proportion of n spans or tokens; `None` if n is 0. It is too small as
+/// far as they depend on one another.
+pub fn standard_error(proportion: f64, n: usize) -> Option<f64> {
+    (n > 0).then(|| (proportion * (1.0 - proportion) / n as f64).max(0.0).sqrt())
+}
+
 /// A gold label and the wrong label predicted for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Confusion<'a> {

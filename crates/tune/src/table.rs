@@ -1,5 +1,6 @@
 //! The table of a search.
 
+use dropchain::kernel::eval::standard_error;
 use dropchain::train::DevScore;
 
 use super::difference::FoldDifference;
@@ -49,10 +50,9 @@ impl TuneResult {
     }
 
     /// Returns the standard error of the best score as a proportion of the development data; `None`
-    /// with folds. It is too small as far as spans or tokens depend on one another.
+    /// with folds.
     pub(super) fn standard_error(&self) -> Option<f64> {
-        let value = self.trials.first()?.value()?;
-        (self.dev_units > 0).then(|| (value * (1.0 - value) / self.dev_units as f64).sqrt())
+        standard_error(self.trials.first()?.value()?, self.dev_units)
     }
 
     /// Returns whether a configuration is not told apart from the best one: it lies within a

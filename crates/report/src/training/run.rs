@@ -1,6 +1,6 @@
 //! A run and what became of it.
 
-use dropchain::kernel::model::NoiseExposure;
+use dropchain::kernel::{eval::standard_error, model::NoiseExposure};
 use dropchain::train::{DevScore, Iteration, StopReason};
 
 use crate::log::Run;
@@ -38,8 +38,7 @@ impl NamedRun {
     /// Returns the standard error of the kept score, a fraction, as a proportion of the spans or
     /// tokens of the development data; `None` if their number is not known.
     pub fn standard_error(&self) -> Option<f64> {
-        let (units, value) = (self.run.start.data.dev_units, self.kept()?.1.value());
-        (units > 0).then(|| (value * (1.0 - value) / units as f64).max(0.0).sqrt())
+        standard_error(self.kept()?.1.value(), self.run.start.data.dev_units)
     }
 
     /// Returns whether the kept score is not told apart from that of the best run: it lies within a
