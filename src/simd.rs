@@ -24,9 +24,10 @@ pub trait Kernel {
     /// Runs the computation. Mark the implementation, and every function that it calls in a loop,
     /// `#[inline(always)]`: code that is not inlined is compiled for the baseline only.
     ///
-    /// `WIDE` is whether sums of 128 numbers fit in the vector registers, otherwise 48 do: kernels
-    /// may choose the shape of their tiles by it, as long as the bits do not depend on it.
-    fn run<const WIDE: bool>(self) -> Self::Output;
+    /// `SUMS` is how many sums fit in the vector registers, 128 or 48, or 0 where a multiply-add
+    /// is a function and nothing is gained by shapes: kernels choose by it how many sums they have
+    /// at once, as long as the bits do not depend on it.
+    fn run<const SUMS: usize>(self) -> Self::Output;
 }
 
 /// Runs `kernel`, compiled for the widest vectors that the processor supports.
@@ -37,7 +38,7 @@ pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
         InstructionSet::Avx512 => {
             #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
             fn with_avx512<K: Kernel>(kernel: K) -> K::Output {
-                kernel.run::<true>()
+                kernel.run::<128>()
             }
             // SAFETY: the processor supports AVX-512 and FMA.
             #[allow(unsafe_code)]
@@ -46,7 +47,7 @@ pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
         InstructionSet::Avx2 => {
             #[target_feature(enable = "avx2,fma")]
             fn with_avx2<K: Kernel>(kernel: K) -> K::Output {
-                kernel.run::<false>()
+                kernel.run::<48>()
             }
             // SAFETY: the processor supports AVX2 and FMA.
             #[allow(unsafe_code)]
@@ -54,13 +55,16 @@ pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
         }
         InstructionSet::Baseline => {}
     }
-    kernel.run::<false>()
+    kernel.run::<{ if BASELINE_HAS_MULTIPLY_ADD { 48 } else { 0 } }>()
 }
+
+/// Whether every processor of the target has instructions for fused multiply-adds.
+const BASELINE_HAS_MULTIPLY_ADD: bool =
+    !cfg!(any(target_arch = "x86", target_arch = "x86_64", target_family = "wasm"));
 
 /// Returns whether fused multiply-adds, which all training kernels consist of, are instructions.
 pub fn has_fused_multiply_add() -> bool {
-    !cfg!(any(target_arch = "x86", target_arch = "x86_64", target_family = "wasm"))
-        || InstructionSet::selected() != InstructionSet::Baseline
+    BASELINE_HAS_MULTIPLY_ADD || InstructionSet::selected() != InstructionSet::Baseline
 }
 
 /// The instruction sets that kernels are compiled for.
@@ -143,7 +147,7 @@ pub(crate) mod tests {
         type Output = Vec<f64>;
 
         #[inline(always)]
-        fn run<const WIDE: bool>(self) -> Vec<f64> {
+        fn run<const SUMS: usize>(self) -> Vec<f64> {
             let mut sums = [0.1_f64; 8];
             for chunk in self.0.as_chunks::<8>().0 {
                 for (sum, x) in sums.iter_mut().zip(chunk) {

@@ -155,7 +155,7 @@ impl Kernel for Triad<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const WIDE: bool>(self) {
+    fn run<const SUMS: usize>(self) {
         for ((a, b), c) in self.0.iter_mut().zip(self.1).zip(self.2) {
             *a = b + 0.75 * c;
         }
@@ -184,7 +184,7 @@ impl Kernel for Sum<'_> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<const WIDE: bool>(self) -> f64 {
+    fn run<const SUMS: usize>(self) -> f64 {
         let mut sums = [0.0; 32];
         for chunk in self.0.as_chunks::<32>().0 {
             for (sum, x) in sums.iter_mut().zip(chunk) {
@@ -220,8 +220,8 @@ impl Kernel for Chains {
     type Output = usize;
 
     #[inline(always)]
-    fn run<const WIDE: bool>(self) -> usize {
-        match WIDE {
+    fn run<const SUMS: usize>(self) -> usize {
+        match SUMS == 128 {
             true => chains::<{ CHAINS[0] }>(self.0),
             false => chains::<{ CHAINS[1] }>(self.0),
         }

@@ -184,7 +184,7 @@ impl Kernel for ScaledPasses<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run<const WIDE: bool>(self) -> bool {
+    fn run<const SUMS: usize>(self) -> bool {
         let (lattice, transitions) = (self.lattice, self.transitions);
         let (labels, stride) = (lattice.shape.labels, lattice.shape.stride);
         lattice.mode = Mode::Scaled;
@@ -201,7 +201,7 @@ impl Kernel for ScaledPasses<'_> {
             return passes::<4, 0, _>(lattice, floor, PairPotentials(pairs));
         }
         let (forward, backward) = (transitions.potentials(), transitions.transposed_potentials());
-        by_stride!(stride, |L, B| {
+        by_stride!(SUMS, stride, |L, B| {
             passes::<L, B, _>(lattice, floor, DensePotentials::<L, B> { forward, backward })
         })
     }

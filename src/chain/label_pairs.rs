@@ -282,7 +282,7 @@ impl Kernel for AddGroup<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const WIDE: bool>(self) {
+    fn run<const SUMS: usize>(self) {
         let lists = &self.pairs.successors;
         for a in 0..self.pairs.labels {
             let x = self.x.of(a);

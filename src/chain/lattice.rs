@@ -215,8 +215,8 @@ impl Kernel for PrepareNodes<'_> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<const WIDE: bool>(self) -> f64 {
-        by_stride!(self.transitions.stride(), |L, B| self.rows::<L, B>())
+    fn run<const SUMS: usize>(self) -> f64 {
+        by_stride!(SUMS, self.transitions.stride(), |L, B| self.rows::<L, B>())
     }
 }
 

@@ -30,12 +30,16 @@ pub const fn padded(labels: usize) -> usize {
 
 /// Evaluates an expression with a row's number of lanes per block and its number of blocks as
 /// constants, given its stride S; 0 blocks stand for any number. With constants, whole rows of sums
-/// stay in registers.
+/// stay in registers, if there are such `sums` ([`Kernel::run`]).
 macro_rules! by_stride {
-    ($stride:expr, |$lanes:ident, $blocks:ident| $value:expr) => {
-        by_stride!(@ $stride, $lanes, $blocks, $value,
-            (4, 4, 1), (8, 8, 1), (12, 4, 3), (16, 8, 2), (24, 8, 3), (32, 8, 4), (40, 8, 5),
-            (48, 8, 6), (56, 8, 7))
+    ($sums:expr, $stride:expr, |$lanes:ident, $blocks:ident| $value:expr) => {
+        if const { $sums > 0 } {
+            by_stride!(@ $stride, $lanes, $blocks, $value,
+                (4, 4, 1), (8, 8, 1), (12, 4, 3), (16, 8, 2), (24, 8, 3), (32, 8, 4), (40, 8, 5),
+                (48, 8, 6), (56, 8, 7))
+        } else {
+            by_stride!(@ $stride, $lanes, $blocks, $value, (4, 4, 0), (12, 4, 0))
+        }
     };
     (@ $stride:expr, $lanes:ident, $blocks:ident, $value:expr,
      $(($s:literal, $l:literal, $b:literal)),+) => {
@@ -105,7 +109,7 @@ pub(crate) fn across<const L: usize>(mut block: [f64; L]) -> f64 {
 /// out `[S]`.
 ///
 /// The row has `B` blocks of `L` lanes, or any number if B is 0. The terms of short rows are
-/// divided among several sums.
+/// divided among several sums, as many whatever B is.
 #[inline(always)]
 pub(crate) fn row_times_matrix<const L: usize, const B: usize>(
     x: &[f64],
@@ -113,9 +117,38 @@ pub(crate) fn row_times_matrix<const L: usize, const B: usize>(
     first: &[f64],
     out: &mut [f64],
 ) {
+    if const { B == 0 } {
+        row_of_any_length_times_matrix::<L>(x, matrix, first, out);
+    } else if const { B * L <= 12 } {
+        row_times_columns::<L, B, 3>(x, matrix, B * L, 0, first, out);
+    } else if const { B * L <= 24 } {
+        row_times_columns::<L, B, 2>(x, matrix, B * L, 0, first, out);
+    } else {
+        row_times_columns::<L, B, 1>(x, matrix, B * L, 0, first, out);
+    }
+}
+
+/// [`row_times_matrix`] of any number of blocks.
+#[inline(always)]
+fn row_of_any_length_times_matrix<const L: usize>(
+    x: &[f64],
+    matrix: &[f64],
+    first: &[f64],
+    out: &mut [f64],
+) {
     let stride = first.len();
-    match (B, B * L) {
-        (0, _) => {
+    match stride {
+        ..=12 => {
+            for at in (0..stride).step_by(L) {
+                row_times_columns::<L, 1, 3>(x, matrix, stride, at, first, out);
+            }
+        }
+        ..=24 => {
+            for at in (0..stride).step_by(L) {
+                row_times_columns::<L, 1, 2>(x, matrix, stride, at, first, out);
+            }
+        }
+        _ => {
             let groups = stride / (4 * L) * (4 * L);
             for at in (0..groups).step_by(4 * L) {
                 row_times_columns::<L, 4, 1>(x, matrix, stride, at, first, out);
@@ -124,9 +157,6 @@ pub(crate) fn row_times_matrix<const L: usize, const B: usize>(
                 row_times_columns::<L, 1, 1>(x, matrix, stride, at, first, out);
             }
         }
-        (_, ..=12) => row_times_columns::<L, B, 3>(x, matrix, B * L, 0, first, out),
-        (_, ..=24) => row_times_columns::<L, B, 2>(x, matrix, B * L, 0, first, out),
-        _ => row_times_columns::<L, B, 1>(x, matrix, B * L, 0, first, out),
     }
 }
 
@@ -325,13 +355,14 @@ impl<X: LeftFactor> Kernel for Product<'_, X> {
 
     /// Tiles have as many sums as fit in registers.
     #[inline(always)]
-    fn run<const WIDE: bool>(mut self) {
+    fn run<const SUMS: usize>(mut self) {
         let mut at = 0;
         while at < self.stride {
-            at += match (self.stride - at, WIDE) {
+            let is_wide = SUMS == 128;
+            at += match (self.stride - at, is_wide) {
                 (4, _) => self.columns::<4, 1>(at, true),
-                (12, _) => self.columns::<4, 3>(at, WIDE),
-                (8, _) | (_, false) => self.columns::<8, 1>(at, WIDE),
+                (12, _) => self.columns::<4, 3>(at, is_wide),
+                (8, _) | (_, false) => self.columns::<8, 1>(at, is_wide),
                 (16 | 32, _) => self.columns::<8, 2>(at, true),
                 _ => self.columns::<8, 3>(at, true),
             };
@@ -394,7 +425,7 @@ impl Kernel for Exponentiate<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const WIDE: bool>(self) {
+    fn run<const SUMS: usize>(self) {
         exp_at_least(self.0, LN_FLOOR);
     }
 }
@@ -449,7 +480,7 @@ mod tests {
                 let expected = y[b] + terms.sum::<f64>();
                 assert_eq!(product[t * stride + b], expected, "{labels} {tokens}");
             }
-            by_stride!(stride, |L, B| row_times_matrix::<L, B>(x, &matrix, y, &mut row));
+            by_stride!(48, stride, |L, B| row_times_matrix::<L, B>(x, &matrix, y, &mut row));
             assert_eq!(row, product[t * stride..][..stride], "{labels} {tokens}");
         }
     }

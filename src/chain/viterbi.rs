@@ -231,7 +231,7 @@ impl Kernel for ViterbiForward<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const WIDE: bool>(self) {
+    fn run<const SUMS: usize>(self) {
         let Self { viterbi, edge } = self;
         // A constant stride lets the compiler unroll inner loops and elide bounds checks.
         match viterbi.stride {

@@ -131,7 +131,7 @@ impl Kernel for Passes<'_, '_> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<const WIDE: bool>(mut self) -> f64 {
+    fn run<const SUMS: usize>(mut self) -> f64 {
         let stride = self.context.transitions.stride();
         let numbers = self.sentence.node_variance.len();
         let phi = &mut self.kernel.phi;

@@ -186,7 +186,7 @@ impl<A: Scalar, B: Scalar> Kernel for Dot<'_, A, B> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<const WIDE: bool>(self) -> f64 {
+    fn run<const SUMS: usize>(self) -> f64 {
         let (a, a_rest) = self.0.as_chunks::<LANES>();
         let (b, b_rest) = self.1.as_chunks::<LANES>();
         let mut lanes = [0.0; LANES];

@@ -288,8 +288,8 @@ impl Kernel for Write<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const WIDE: bool>(mut self) {
-        self.targets.for_each_piece(&mut self);
+    fn run<const SUMS: usize>(mut self) {
+        self.targets.for_each_piece::<SUMS>(&mut self);
         if let Some(split) = self.split {
             let width = self.targets.width();
             for (i, token) in self.tokens.clone().enumerate() {

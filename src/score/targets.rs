@@ -60,13 +60,21 @@ struct Observed {
 }
 
 impl Targets {
-    /// Runs a product for all pieces of a row.
+    /// Runs a product for all pieces of a row, of at most as many scores as there are `SUMS` for
+    /// ([`Kernel::run`](crate::simd::Kernel::run)).
     #[inline(always)]
-    pub(super) fn for_each_piece(&self, product: &mut impl Pieces) {
+    pub(super) fn for_each_piece<const SUMS: usize>(&self, product: &mut impl Pieces) {
+        let longest = if SUMS == 0 { 8 } else { MAX_PIECE };
         for line in 0..self.height {
-            for at in (0..self.stride).step_by(MAX_PIECE) {
-                let length = (self.stride - at).min(MAX_PIECE);
-                by_stride!(length, |L, B| product.run_piece::<L, B>(line, at));
+            for at in (0..self.stride).step_by(longest) {
+                let length = (self.stride - at).min(longest);
+                if const { SUMS > 0 } {
+                    by_stride!(SUMS, length, |L, B| product.run_piece::<L, B>(line, at));
+                } else if length == 4 {
+                    product.run_piece::<4, 1>(line, at);
+                } else {
+                    product.run_piece::<8, 1>(line, at);
+                }
             }
         }
     }

@@ -194,8 +194,8 @@ impl Kernel for Gather<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const WIDE: bool>(mut self) {
-        self.block.targets.for_each_piece(&mut self);
+    fn run<const SUMS: usize>(mut self) {
+        self.block.targets.for_each_piece::<SUMS>(&mut self);
         self.gather_listed();
         self.gather_sparse();
     }

@@ -113,7 +113,7 @@ impl Kernel for DecayGroup<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const WIDE: bool>(self) {
+    fn run<const SUMS: usize>(self) {
         let Self { factors, elapsed, centers, weights } = self;
         factors.iter_mut().for_each(|x| *x = -*x * elapsed);
         exp_at_least(factors, LOWEST_EXPONENT);

@@ -133,7 +133,7 @@ impl<const SQUARED: bool> Kernel for Product<'_, SQUARED> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const WIDE: bool>(self) {
+    fn run<const SUMS: usize>(self) {
         let Self { rows, weights, rates, scores } = self;
         let [labels, stride] = rows.lengths;
         let scores = scores.chunks_exact_mut(rows.targets.width());
@@ -172,7 +172,7 @@ impl<const SQUARED: bool> Kernel for Transpose<'_, SQUARED> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const WIDE: bool>(self) {
+    fn run<const SUMS: usize>(self) {
         let Self { rows, derivatives, factor, rates, sums } = self;
         let [labels, stride] = rows.lengths;
         let derivatives = derivatives.chunks_exact(rows.targets.width());

@@ -290,7 +290,7 @@ impl<W: StoredWeight, const N: usize> Kernel for AddDenseRows<'_, W, N> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const WIDE: bool>(self) {
+    fn run<const SUMS: usize>(self) {
         let mut sums = [[0.0; LANES]; N];
         let flat = sums.as_flattened_mut();
         flat[..self.scores.len()].copy_from_slice(self.scores);

@@ -397,7 +397,7 @@ impl Kernel for Squares<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const WIDE: bool>(self) {
+    fn run<const SUMS: usize>(self) {
         let Self { factors, sentence } = self;
         let lattice = sentence.lattice;
         let here = factors.pending..factors.pending + lattice.suffix.len();
@@ -427,8 +427,8 @@ impl Kernel for SentencePasses<'_, '_> {
     type Output = f64;
 
     #[inline(always)]
-    fn run<const WIDE: bool>(mut self) -> f64 {
-        let value = by_stride!(self.kernel.row.len(), |L, B| self.recurrences::<L, B>());
+    fn run<const SUMS: usize>(mut self) -> f64 {
+        let value = by_stride!(SUMS, self.kernel.row.len(), |L, B| self.recurrences::<L, B>());
         let kernel = self.kernel;
         kernel.factors.keep(self.sentence, kernel.row.len());
         self.sentence.weight * value
