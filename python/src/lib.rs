@@ -4,13 +4,13 @@
 
 mod attributes;
 mod checking;
-mod clusters;
 mod corpus;
 mod crfsuite;
 mod documents;
 mod error;
 mod evaluation;
 mod fields;
+mod files;
 mod inputs;
 mod items;
 mod job;
@@ -39,8 +39,6 @@ mod _dropchain {
     #[pymodule_export]
     use super::checking::check;
     #[pymodule_export]
-    use super::clusters::{cluster, write_file};
-    #[pymodule_export]
     use super::corpus::{PyCorpus, PyReadOptions, label_column, label_names, sample_text};
     #[pymodule_export]
     use super::crfsuite::PyCrfTrainer;
@@ -50,6 +48,8 @@ mod _dropchain {
     use super::error::{Interrupted, ModelError};
     #[pymodule_export]
     use super::evaluation::{calibration, compare, evaluate, spans};
+    #[pymodule_export]
+    use super::files::write_file;
     #[pymodule_export]
     use super::options::option_table;
     #[pymodule_export]

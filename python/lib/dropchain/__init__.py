@@ -16,7 +16,6 @@
 :func:`learning_curve`            whether more data would help
 :func:`check`                     mistakes in labeled data, before training
 :func:`explain`, :func:`report`   why a label; training and errors in one page
-:func:`cluster`                   word clusters from unlabeled text
 :func:`tag_frame`                 a column of a pandas frame: also for Spark, Dask and Ray
 ================================  ===========================================================
 
@@ -27,7 +26,6 @@ sklearn-crfsuite.
 from __future__ import annotations
 
 from dropchain._checking import CheckResult, Report, check, explain, report
-from dropchain._clusters import Clusters, cluster
 from dropchain._dropchain import (
     Corpus,
     DocumentModel,
@@ -65,7 +63,6 @@ from dropchain._values import (
 
 __all__ = [
     "CheckResult",
-    "Clusters",
     "Comparison",
     "ConfusionMatrix",
     "Corpus",
@@ -98,7 +95,6 @@ __all__ = [
     "TuneResult",
     "__version__",
     "check",
-    "cluster",
     "compare",
     "evaluate",
     "explain",
