@@ -1,4 +1,4 @@
-"""Runs of `dropchain classify` and `dropchain regress`, each of which happens once.
+"""Runs of `dropchain classify`, each of which happens once.
 
 A run trains on a file and scores another. Its result is a line of a file of results, by a digest of
 the program, the options and the contents of the files, so that an interrupted command resumes.
@@ -41,11 +41,6 @@ class Program:
         self.temporary = tempfile.TemporaryDirectory()
         self.folder = Path(self.temporary.name)
 
-    def knows(self, command, option):
-        """Whether a command has an option."""
-        printed = subprocess.run([self.path, *command, "--help"], capture_output=True, text=True)
-        return f"{option} " in printed.stdout
-
     def store(self, lines, suffix):
         """Writes lines to a file that has the name of its contents."""
         text = labeled.text_of(lines, suffix).encode()
@@ -58,9 +53,9 @@ class Program:
         """Trains and scores, or returns what was found before.
 
         Kinds of scores: of `classes` the error in percent and which documents are right, of
-        `numbers` R², of `deletions` errors by the rate of features that are left out. All have the
-        processor seconds of training and of prediction. A round other than 0 is a repetition.
-        Options may be files.
+        `deletions` errors by the rate of features that are left out. Both have the processor
+        seconds of training and of prediction. A round other than 0 is a repetition. Options may be
+        files.
         """
         names = [option.digest if isinstance(option, File) else str(option) for option in options]
         paths = [option.path if isinstance(option, File) else str(option) for option in options]
@@ -75,23 +70,20 @@ class Program:
         return self.found[key]
 
     def run(self, train, options, test, kind):
-        command = "regress" if kind == "numbers" else "classify"
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             model = str(Path(folder) / "model")
-            _, seconds = self.call(command, "train", train.path, "--model", model, "--quiet",
+            _, seconds = self.call("classify", "train", train.path, "--model", model, "--quiet",
                                    "--threads", 1, *options)
-            if kind == "numbers":
-                text, predicting = self.call(command, "eval", model, test.path, "--json")
-                found = {"r2": json.loads(text)["r2"]}
-            elif kind == "deletions":
-                text, predicting = self.call(command, "eval", model, test.path, "--json",
+            if kind == "deletions":
+                text, predicting = self.call("classify", "eval", model, test.path, "--json",
                                              "--delete", "0..0.9")
                 found = {"errors": {f"{report['rate']:.1f}": 100 * (1 - report["accuracy"])
                                     for report in json.loads(text)}}
             else:
                 is_svmlight = test.path.suffix == ".svm"
                 form = "svmlight" if is_svmlight else "labeled"
-                text, predicting = self.call(command, "predict", model, test.path, "--format", form)
+                text, predicting = self.call("classify", "predict", model, test.path,
+                                             "--format", form)
                 gold = test.path.read_text(encoding="utf-8")
                 found = rightness(text, gold, " " if is_svmlight else "\t")
         return found | {"seconds": seconds, "predicting": predicting}

@@ -1,7 +1,6 @@
 """Corpora of labeled lines, texts or features in SVMlight's format, and how they are divided."""
 
 import random
-import statistics
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,13 +11,12 @@ TENTHS = 10
 
 @dataclass(frozen=True)
 class Corpus:
-    """Lines (class or number, text or features); test lines if they are given apart."""
+    """Lines (class, text or features); test lines if they are given apart."""
 
     name: str
     train: list
     test: list = None
     suffix: str = ".txt"  # .svm: features
-    standardized: bool = False  # features get a mean of 0 and a variance of 1
 
     @property
     def classes(self):
@@ -122,13 +120,6 @@ def digits():
     return Corpus("digits", [(str(y), row) for y, row in zip(data.target, rows)], suffix=".svm")
 
 
-def diabetes():
-    """The 442 patients with 10 measurements that scikit-learn has."""
-    data = scikit("diabetes").load_diabetes()
-    rows = [(f"{y:g}", features(row)) for y, row in zip(data.target, data.data)]
-    return Corpus("diabetes", rows, suffix=".svm", standardized=True)
-
-
 def scikit(name):
     try:
         import sklearn.datasets
@@ -148,12 +139,11 @@ def text_of(lines, suffix):
     return "".join(f"{label}{separator}{body}\n" for label, body in lines)
 
 
-def deal(lines, parts, seed, by_class=True):
+def deal(lines, parts, seed):
     """Parts of one size, at random, each with its share of every class."""
     lines = list(lines)
     random.Random(seed).shuffle(lines)
-    if by_class:
-        lines.sort(key=lambda line: line[0])
+    lines.sort(key=lambda line: line[0])
     return [lines[part::parts] for part in range(parts)]
 
 
@@ -162,11 +152,11 @@ def join(parts, without):
     return [line for i, part in enumerate(parts) if i != without for line in part]
 
 
-def divide(corpus, folds, by_class=True):
+def divide(corpus, folds):
     """Training and test lines: those of the corpus, or each of some folds once as test lines."""
     if corpus.test is not None:
         return [(corpus.train, corpus.test)]
-    parts = deal(corpus.train, folds, 1, by_class)
+    parts = deal(corpus.train, folds, 1)
     return [(join(parts, i), part) for i, part in enumerate(parts)]
 
 
@@ -195,39 +185,10 @@ def sample(lines, size):
     return [lines[int(i * step)] for i in range(min(size, len(lines)))]
 
 
-def hold_out(train, inner, by_class=True):
+def hold_out(train, inner):
     """Pairs of nine tenths and the other tenth of training lines, at most ten."""
-    parts = deal(train, TENTHS, 2, by_class)
+    parts = deal(train, TENTHS, 2)
     return [(join(parts, i), parts[i]) for i in range(inner)]
-
-
-def standardize(train, test, with_features):
-    """Gives numbers, and features if asked to, the mean 0 and the variance 1 in training lines."""
-    numbers = [float(label) for label, _ in train]
-    mean, deviation = statistics.mean(numbers), statistics.pstdev(numbers) or 1.0
-    scales = feature_scales(train) if with_features else {}
-
-    def scaled(line):
-        label = f"{(float(line[0]) - mean) / deviation:.9g}"
-        if not with_features:
-            return label, line[1]
-        values = parse(line[1])
-        cells = ((i, (values.get(i, 0.0) - m) / s) for i, (m, s) in sorted(scales.items()))
-        return label, " ".join(f"{i}:{x:.6g}" for i, x in cells)
-
-    return [scaled(line) for line in train], [scaled(line) for line in test]
-
-
-def feature_scales(lines):
-    """Mean and deviation of each feature that varies."""
-    rows = [parse(body) for _, body in lines]
-    scales = {}
-    for number in set().union(*rows):
-        column = [row.get(number, 0.0) for row in rows]
-        deviation = statistics.pstdev(column)
-        if deviation:
-            scales[number] = statistics.mean(column), deviation
-    return scales
 
 
 def parse(body):

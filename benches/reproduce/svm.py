@@ -3,15 +3,15 @@
 
     python3 benches/reproduce/svm.py corruption CORPORA OUT   figure 1: sampled copies
     python3 benches/reproduce/svm.py rates CORPORA OUT        figures 2 and 3, table III
-    python3 benches/reproduce/svm.py regression CORPORA OUT   figure 4
-    python3 benches/reproduce/svm.py latent CORPORA OUT       figures 5 and 9, table IV
     python3 benches/reproduce/svm.py deletion CORPORA OUT     figure 6: nightmare at test time
     python3 benches/reproduce/svm.py time CORPORA OUT         figure 10
 
-The corpora are rts and rt-2k (rt-polarity and movie-reviews in CORPORA), and digits and diabetes of
-scikit-learn. `--corpus NAME TRAIN [TEST]` adds one: a folder per class, lines with a class (for
-`regression` a number), a tab and a text, or SVMlight's format (.svm, .svmlight, .libsvm). Without
-TEST, each of `--folds` folds is test data once.
+Figures 4, 5 and 9 and table IV, regressions and hidden units, were measured with an earlier program.
+
+The corpora are rts and rt-2k (rt-polarity and movie-reviews in CORPORA), and digits of scikit-learn.
+`--corpus NAME TRAIN [TEST]` adds one: a folder per class, lines with a class, a tab and a text, or
+SVMlight's format (.svm, .svmlight, .libsvm). Without TEST, each of `--folds` folds is test data
+once.
 
 Strengths, and rates where one is chosen, are those that are best on a tenth of the training
 documents (`--inner N`: on N tenths); of all of them, the test documents score only the chosen
@@ -41,16 +41,9 @@ METHODS = {
     "MCF-Quadratic": ["--loss", "squared"],
     SOFTMAX: ["--masks", "inputs"],
 }
-REGRESSIONS = {
-    "Dropout-SVR": ["--loss", "insensitive"],
-    "MCF-Quadratic": ["--loss", "squared"],
-}
-LATENT = {"Dropout-LatentSVM": "hinge", "Dropout-LatentLR": "logistic"}
 STRENGTHS = {
     "corruption": ("0.03", "0.1", "0.3", "1", "3"),
     "rates": ("0.1", "0.3", "1", "3"),
-    "regression": ("0.01", "0.1", "1", "10", "100"),
-    "latent": ("0.01", "0.1", "1"),
     "deletion": ("0.01", "0.1", "1", "10"),
     "time": ("1",),
 }
@@ -59,8 +52,6 @@ MORE_STRENGTHS = {("rates", "digits"): ("0.003", "0.01", "0.03", "0.1", "0.3", "
 CORPORA = {
     "corruption": ("rts",),
     "rates": ("rts", "rt-2k", "digits"),
-    "regression": ("diabetes",),
-    "latent": ("digits",),
     "deletion": ("digits",),
     "time": ("rts",),
 }
@@ -71,18 +62,6 @@ TABLE3 = {
     SOFTMAX: (32.5, 29.6, 29.4),
     "MCF-Quadratic": (32.6, 32.2, 32.1),
 }
-TABLE4 = {
-    "Dropout-LatentSVM, K = 10": (29.2, 28.7, 28.5),
-    "Dropout-LatentSVM, K = 20": (29.1, 27.5, 27.1),
-    "Dropout-LatentSVM, K = 30": (28.9, 26.9, 26.6),
-    "Dropout-LatentSVM, K = 40": (28.8, 26.8, 26.5),
-    "Dropout-LatentLR, K = 10": (29.5, 28.0, 27.7),
-    "Dropout-LatentLR, K = 20": (29.0, 27.1, 26.8),
-    "Dropout-LatentLR, K = 30": (28.5, 26.4, 26.4),
-    "Dropout-LatentLR, K = 40": (28.4, 26.2, 26.1),
-}
-MEASURES = {"regression": "R²", "time": "seconds of training"}
-PAPER = {"rates": TABLE3, "latent": TABLE4}
 PAPER_RATES = ("0", "0.2", "0.3")
 NOTE = ("\\* The counterpart of MCF-Logistic: the penalty of second order of the logistic loss, "
         "with one mask for all classes (`--masks inputs`).\n")
@@ -90,15 +69,12 @@ NOTE = ("\\* The counterpart of MCF-Logistic: the penalty of second order of the
 
 def main():
     arguments = parse()
-    figure = {"corruption": corruption, "rates": rates, "regression": regression, "latent": latent,
-              "deletion": deletion, "time": times}[arguments.figure]
+    figure = {"corruption": corruption, "rates": rates, "deletion": deletion,
+              "time": times}[arguments.figure]
     arguments.out.mkdir(parents=True, exist_ok=True)
     stem = arguments.out / f"svm-{arguments.figure}"
     program = Program(arguments.program, stem.with_suffix(".runs"))
-    hidden = program.knows(["classify", "train"], "--hidden")
-    if arguments.figure == "latent" and not hidden:
-        sys.exit(f"latent: {arguments.program} classify train has no option --hidden")
-    arguments.has_hidden = hidden and arguments.hidden != ("0",)
+    measure = "seconds of training" if arguments.figure == "time" else "error in percent"
     results, text, panels = {}, [f"# Chen et al., {arguments.figure}\n"], []
     given = arguments.strengths
     for corpus in chosen_corpora(arguments):
@@ -111,8 +87,7 @@ def main():
         # After each corpus, so that an interruption leaves what is complete.
         stem.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
         stem.with_suffix(".md").write_text("\n".join([*text, paper(arguments.figure)]))
-        draw(stem.with_suffix(".svg"), panels, {"label": found["x"]},
-             {"label": MEASURES.get(arguments.figure, "error in percent")})
+        draw(stem.with_suffix(".svg"), panels, {"label": found["x"]}, {"label": measure})
     print(stem.with_suffix(".md").read_text(), end="")
 
 
@@ -135,9 +110,6 @@ def parse():
     parser.add_argument("--search", type=int, default=16, metavar="M",
                         help="corruption: choose strength and rate for at most M copies; those of "
                              "the last are used for more")
-    parser.add_argument("--hidden", type=values, default=("10", "20", "30", "40"),
-                        help="latent: numbers of hidden units; deletion and time: the first, or "
-                             "0 for linear models alone")
     parser.add_argument("--words", action="store_true",
                         help="features of texts are words between blanks, without pairs of them")
     parser.add_argument("--rounds", type=int, default=3, help="time: the least of N rounds")
@@ -161,7 +133,6 @@ def chosen_corpora(arguments):
         "rts": lambda: labeled.read_snippets(arguments.corpora),
         "rt-2k": lambda: labeled.read_reviews(arguments.corpora),
         "digits": labeled.digits,
-        "diabetes": labeled.diabetes,
     }
     own = {corpus[0]: lambda corpus=corpus: labeled.read(*corpus) for corpus in arguments.corpus}
     names = arguments.only or [*CORPORA[arguments.figure], *own]
@@ -176,11 +147,11 @@ def chosen_corpora(arguments):
 class Division:
     """Files of a division: to train, to test, and to choose strengths with."""
 
-    def __init__(self, program, train, test, suffix, inner, by_class=True):
+    def __init__(self, program, train, test, suffix, inner):
         self.train_lines, self.test_lines = train, test
         self.train = program.store(train, suffix)
         self.test = program.store(test, suffix)
-        pairs = labeled.hold_out(train, inner, by_class)
+        pairs = labeled.hold_out(train, inner)
         self.inner = [tuple(program.store(lines, suffix) for lines in pair) for pair in pairs]
 
 
@@ -204,27 +175,19 @@ def run_all(arguments, cells, work, title):
 
 
 def brief(result):
-    score = result.get("error", result.get("r2"))
+    score = result.get("error")
     return result.get("options", "") if score is None else f"{result['options']} {score:.4g}"
 
 
-def choose(program, division, candidates, kind="classes", better=min):
-    """The options that are best on held-out training documents, and their score."""
-    key = "r2" if kind == "numbers" else "error"
-
+def chosen_score(program, division, candidates):
+    """The test score of the options that are best on held-out training documents."""
     def mean(options):
-        return statistics.mean(program.score(train, options, test, kind)[key]
+        return statistics.mean(program.score(train, options, test)["error"]
                                for train, test in division.inner)
 
     scores = [(mean(options), options) for options in candidates]
-    best = better(score for score, _ in scores)
-    return next((options, score) for score, options in scores if score == best)
-
-
-def chosen_score(program, division, candidates, kind="classes", better=min):
-    """The test score of the options that are best on held-out training documents."""
-    options, held_out = choose(program, division, candidates, kind, better)
-    return program.score(division.train, options, division.test, kind) | {"held_out": held_out}
+    held_out, options = min(scores, key=lambda item: item[0])
+    return program.score(division.train, options, division.test) | {"held_out": held_out}
 
 
 def rates(program, corpus, arguments):
@@ -242,56 +205,17 @@ def rates(program, corpus, arguments):
     cells = [(method, rate, part) for part in range(len(parts)) for rate in arguments.rates
              for method in methods]
     results = run_all(arguments, cells, work, corpus.name)
-    return by_rate(results, list(methods), arguments, len(parts), "error", NOTE)
+    return by_rate(results, list(methods), arguments, len(parts))
 
 
-def regression(program, corpus, arguments):
-    """Figure 4: R² by rate and method."""
-    parts = []
-    for train, test in labeled.divide(corpus, arguments.folds, by_class=False):
-        lines = labeled.standardize(train, test, corpus.standardized)
-        parts.append(Division(program, *lines, corpus.suffix, arguments.inner, by_class=False))
-
-    def work(method, rate, part):
-        candidates = [[*REGRESSIONS[method], "--dropout", rate, "--l2", l2]
-                      for l2 in arguments.strengths]
-        return chosen_score(program, parts[part], candidates, "numbers", max)
-
-    cells = [(method, rate, part) for part in range(len(parts)) for rate in arguments.rates
-             for method in REGRESSIONS]
-    results = run_all(arguments, cells, work, corpus.name)
-    return by_rate(results, list(REGRESSIONS), arguments, len(parts), "r2")
-
-
-def latent(program, corpus, arguments):
-    """Figures 5 and 9, table IV: errors by rate and number of hidden units."""
-    parts = divisions(program, corpus, arguments)
-    methods = {f"{name}, K = {hidden}": ["--loss", loss, "--hidden", hidden]
-               for name, loss in LATENT.items() for hidden in arguments.hidden}
-
-    def work(method, rate, part):
-        candidates = [[*methods[method], "--seed", part + 1, "--dropout", rate, "--l2", l2]
-                      for l2 in arguments.strengths]
-        return chosen_score(program, parts[part], candidates)
-
-    cells = [(method, rate, part) for part in range(len(parts)) for rate in arguments.rates
-             for method in methods]
-    results = run_all(arguments, cells, work, corpus.name)
-    found = by_rate(results, list(methods), arguments, len(parts), "error")
-    lines = found["panels"][0][1]
-    found["panels"] = [(f", {name}", [(label.split(", ")[1], line) for label, line in lines
-                                      if label.startswith(f"{name},")]) for name in LATENT]
-    return found
-
-
-def by_rate(results, methods, arguments, parts, score, note=""):
+def by_rate(results, methods, arguments, parts):
     """Tables and panels of scores by method, rate and part."""
     rates, strengths = arguments.rates, arguments.strengths
     scores = {(method, rate): [results[method, rate, part] for part in range(parts)]
               for method in methods for rate in rates}
-    tables = [score_table("rate", rates, methods, scores, score), note,
-              gain_table(scores, methods, rates, parts, score), edges(results.values(), strengths)]
-    lines = [(method, [(float(rate), mean(scores[method, rate], score)) for rate in rates])
+    tables = [score_table("rate", rates, methods, scores), NOTE,
+              gain_table(scores, methods, rates, parts), edges(results.values(), strengths)]
+    lines = [(method, [(float(rate), mean(scores[method, rate])) for rate in rates])
              for method in methods]
     plain = {method: {rate: without_documents(scores[method, rate]) for rate in rates}
              for method in methods}
@@ -311,59 +235,54 @@ def without_documents(found):
             for result in found]
 
 
-def mean(found, score):
-    return statistics.mean(result[score] for result in found)
+def mean(found):
+    return statistics.mean(result["error"] for result in found)
 
 
-def cell(found, score):
+def cell(found):
     """The mean over divisions and its deviation."""
-    digits = 3 if score == "r2" else 2
-    text = f"{mean(found, score):.{digits}f}"
+    text = f"{mean(found):.2f}"
     if len(found) > 1:
-        deviation = statistics.stdev(result[score] for result in found)
-        text += f" ± {deviation:.{digits}f}"
+        text += f" ± {statistics.stdev(result['error'] for result in found):.2f}"
     return text
 
 
-def score_table(name, rows, columns, scores, score):
-    what = {"error": "Errors in percent", "r2": "R²"}.get(score, score)
-    lines = [f"{what}, mean ± deviation over the divisions:\n",
+def score_table(name, rows, columns, scores):
+    lines = ["Errors in percent, mean ± deviation over the divisions:\n",
              f"| {name} | {' | '.join(columns)} |", "|---:" * (len(columns) + 1) + "|"]
     for row in rows:
-        cells = (cell(scores[column, row], score) for column in columns)
+        cells = (cell(scores[column, row]) for column in columns)
         lines.append(f"| {row} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def gain_table(scores, methods, rates, parts, score):
+def gain_table(scores, methods, rates, parts):
     """Each method at the rate chosen on training documents, against no noise and the first."""
-    better = max if score == "r2" else min
     lines = ["With the rate that is best on held-out training documents of each division:\n",
              "| method | rates | no noise | chosen rate | difference | p | "
              f"to {methods[0]} | p |", "|---|---|---:|---:|---:|---:|---:|---:|"]
     chosen, first = {}, methods[0]
     for method in methods:
-        picks = [better(rates, key=lambda rate: scores[method, rate][part]["held_out"])
+        picks = [min(rates, key=lambda rate: scores[method, rate][part]["held_out"])
                  for part in range(parts)]
         chosen[method] = [scores[method, rate][part] for part, rate in enumerate(picks)]
         cells = [method, ", ".join(picks)]
         if rates[0] == "0":
             plain = scores[method, "0"]
-            cells += [cell(plain, score), cell(chosen[method], score)]
-            cells += difference(chosen[method], plain, score)
+            cells += [cell(plain), cell(chosen[method])]
+            cells += difference(chosen[method], plain)
         else:
-            cells += ["", cell(chosen[method], score), "", ""]
-        cells += difference(chosen[method], chosen[first], score) if method != first else ["", ""]
+            cells += ["", cell(chosen[method]), "", ""]
+        cells += difference(chosen[method], chosen[first]) if method != first else ["", ""]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def difference(ours, others, score):
+def difference(ours, others):
     """The mean difference and its p-value: of a paired t-test over divisions, or of one division of
     the sign test over documents."""
-    differences = [a[score] - b[score] for a, b in zip(ours, others)]
-    digits = 3 if score == "r2" else 2
-    text = f"{statistics.mean(differences):+.{digits}f}"
+    differences = [a["error"] - b["error"] for a, b in zip(ours, others)]
+    text = f"{statistics.mean(differences):+.2f}"
     if len(differences) > 1:
         return [text, f"{paired_t(differences)['p_value']:.3f}"]
     if "right" not in ours[0]:
@@ -396,14 +315,14 @@ def corruption(program, corpus, arguments):
     for row in ["none", *rows]:
         results = scores["SVM", row]
         options = "; ".join(result["chosen"] for result in results)
-        cells = [row, cell(results, "error")]
-        cells += difference(scores["SVM", "∞"], results, "error") if row != "∞" else ["", ""]
+        cells = [row, cell(results)]
+        cells += difference(scores["SVM", "∞"], results) if row != "∞" else ["", ""]
         lines.append(f"| {' | '.join(cells)} | {options} |")
     lines.append(f"\n*None*: no noise. *∞*: `--dropout`. Strength and rate are chosen for each "
                  f"number of copies up to {min(arguments.search, counts[-1])}; those of that number"
                  " are used for more. A strength is that for the mean over copies.\n")
-    curve = [(k, mean(scores["SVM", row], "error")) for k, row in enumerate(map(str, counts))]
-    flat = mean(scores["SVM", "∞"], "error")
+    curve = [(k, mean(scores["SVM", row])) for k, row in enumerate(map(str, counts))]
+    flat = mean(scores["SVM", "∞"])
     panel = ("", [("copies", curve), ("all (Dropout-SVM)", [(0, flat), (len(counts) - 1, flat)])])
     plain = {row: without_documents(scores["SVM", row]) for row in ["none", *rows]}
     return {"results": plain, "text": ["\n".join(lines)], "panels": [panel],
@@ -466,10 +385,6 @@ def deletion_methods(arguments, classes):
         "softmax, L2": ([], ("0",)),
         "softmax, dropout": ([], arguments.rates),
     }
-    if arguments.has_hidden:
-        units = ["--hidden", arguments.hidden[0], "--seed", "1"]
-        bases["LatentSVM"] = (["--loss", "hinge", *units], ("0",))
-        bases["Dropout-LatentSVM"] = (["--loss", "hinge", *units], arguments.rates)
     return {name: [[*base, "--dropout", rate, "--l2", l2] for rate in rates
                    for l2 in arguments.strengths] for name, (base, rates) in bases.items()}
 
@@ -499,15 +414,13 @@ def deletion(program, corpus, arguments):
     rows = [f"{float(rate):.1f}" for rate in RATES]
     scores = {(method, rate): [found[method, part][rate] for part in range(len(parts))]
               for method in methods for rate in rows}
-    text = [score_table("left out", rows, methods, scores, "error"), NOTE]
-    if not arguments.has_hidden:
-        text.append("Without hidden units: LatentSVM is missing.\n")
+    text = [score_table("left out", rows, methods, scores), NOTE]
     text.append(against_plain(scores, rows))
-    lines = {method: [(float(rate), mean(scores[method, rate], "error")) for rate in rows]
+    lines = {method: [(float(rate), mean(scores[method, rate])) for rate in rows]
              for method in methods}
     linear = ["SVM", "Dropout-SVM", "Dropout-LR", "MCF-Quadratic"]
-    others = ["softmax, L2", "softmax, dropout", "LatentSVM", "Dropout-LatentSVM"]
-    panels = [(title, [(method, lines[method]) for method in group if method in lines])
+    others = ["softmax, L2", "softmax, dropout"]
+    panels = [(title, [(method, lines[method]) for method in group])
               for title, group in ((", linear", linear), (", others", others))]
     plain = {method: {rate: scores[method, rate] for rate in rows} for method in methods}
     return {"results": plain, "text": text, "panels": panels, "x": "features left out"}
@@ -516,13 +429,12 @@ def deletion(program, corpus, arguments):
 def against_plain(scores, rows):
     """Dropout against none, by rate of features left out."""
     pairs = [("Dropout-SVM", "SVM"), ("softmax, dropout", "softmax, L2"),
-             ("Dropout-LatentSVM", "LatentSVM"), ("Dropout-SVM", "MCF-Quadratic")]
-    pairs = [pair for pair in pairs if (pair[0], rows[0]) in scores]
+             ("Dropout-SVM", "MCF-Quadratic")]
     titles = [f"{a} − {b} | p" for a, b in pairs]
     lines = ["Differences in points, and p-values over the divisions:\n",
              f"| left out | {' | '.join(titles)} |", "|---:" * (2 * len(pairs) + 1) + "|"]
     for row in rows:
-        cells = [x for a, b in pairs for x in difference(scores[a, row], scores[b, row], "error")]
+        cells = [x for a, b in pairs for x in difference(scores[a, row], scores[b, row])]
         lines.append(f"| {row} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
@@ -532,9 +444,6 @@ def times(program, corpus, arguments):
     methods = dict(METHODS)
     if corpus.classes > 2:
         methods[SOFTMAX] = [*methods[SOFTMAX], "--multiclass", "one-vs-rest"]
-    if arguments.has_hidden:
-        units = ["--hidden", arguments.hidden[0]]
-        methods |= {name: ["--loss", loss, *units] for name, loss in LATENT.items()}
     train, test = labeled.divide(corpus, labeled.TENTHS)[0]
     files = program.store(train, corpus.suffix), program.store(test, corpus.suffix)
     found = {(method, rate): [] for method in methods for rate in arguments.rates}
@@ -553,16 +462,12 @@ def times(program, corpus, arguments):
     for title, score in (("Seconds of training", "seconds"),
                          ("Seconds of prediction", "predicting"), ("Errors in percent", "error")):
         text += [f"{title}:\n", timing_table(arguments.rates, methods, least, score)]
-    if SOFTMAX in methods:
-        text.append(NOTE)
+    text.append(NOTE)
     lines = [(method, [(float(rate), least[method, rate][0]["seconds"])
                        for rate in arguments.rates]) for method in methods]
     plain = {method: {rate: without_documents(found[method, rate]) for rate in arguments.rates}
              for method in methods}
-    panels = [(", linear", lines[:len(METHODS)])]
-    if lines[len(METHODS):]:
-        panels.append((", latent", lines[len(METHODS):]))
-    return {"results": plain, "text": text, "panels": panels, "x": "dropout rate"}
+    return {"results": plain, "text": text, "panels": [("", lines)], "x": "dropout rate"}
 
 
 def timing_table(rates, methods, found, score):
@@ -580,20 +485,20 @@ def heading(corpus, arguments):
                f"L2 strengths {', '.join(arguments.strengths)}"]
     if arguments.figure != "time":
         options.append("test file" if corpus.test is not None else f"{arguments.folds} folds")
-    if arguments.figure in ("rates", "regression", "latent"):
+    if arguments.figure == "rates":
         options.append(f"{arguments.inner} tenths of the training documents to choose by")
     return f"{'; '.join(options)}.\n"
 
 
 def paper(figure):
     """The table of the paper, whose corpus is another one."""
-    if figure not in PAPER:
+    if figure != "rates":
         return ""
     lines = ["## The paper, CIFAR-10\n", "For orientation only: errors on another corpus.\n",
              f"| method | {' | '.join(f'rate {rate}' for rate in PAPER_RATES)} |",
              "|---|---:|---:|---:|"]
     lines += [f"| {method} | {' | '.join(f'{x:.1f}' for x in row)} |"
-              for method, row in PAPER[figure].items()]
+              for method, row in TABLE3.items()]
     return "\n".join(lines) + "\n"
 
 

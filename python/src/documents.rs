@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use dropchain::train::DevScore;
 use dropchain_documents::{
-    DocumentCorpus, DocumentModel, DocumentOptions, DocumentTrainer, Event, Instance, Task,
+    DocumentCorpus, DocumentModel, DocumentOptions, DocumentTrainer, Event, Instance,
 };
 use numpy::ndarray::{Array1, Array2};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::PyString;
 
 use crate::error::{at, exception};
 use crate::items::{ItemReader, found};
@@ -107,11 +107,10 @@ fn read(parts: &[Rows<'_>]) -> PyResult<(DocumentCorpus, usize)> {
     Ok((corpus, width))
 }
 
-/// A model of whole documents: a classifier of texts, or a regression.
+/// A classifier of whole documents.
 ///
-/// It is what ``dropchain classify train`` and ``dropchain regress train`` write, and what
-/// :func:`dropchain.load` returns of their files. Documents are texts; or, of a model of ready-made
-/// features, dicts of numbers.
+/// It is what ``dropchain classify train`` writes, and what :func:`dropchain.load` returns of its
+/// files. Documents are texts; or, of a model of ready-made features, dicts of numbers.
 #[pyclass(name = "DocumentModel", module = "dropchain", frozen)]
 pub struct PyDocumentModel(DocumentModel);
 
@@ -150,30 +149,22 @@ impl PyDocumentModel {
 
 #[pymethods]
 impl PyDocumentModel {
-    /// The classes, in the order of the columns of probabilities; None of a regression.
+    /// The classes, in the order of the columns of probabilities.
     #[getter]
-    fn classes(&self) -> Option<&[String]> {
-        Some(self.0.classes()).filter(|classes| !classes.is_empty())
+    fn classes(&self) -> &[String] {
+        self.0.classes()
     }
 
-    /// Return the most probable class of each document, or its number.
+    /// Return the most probable class of each document.
     ///
     /// Parameters
     /// ----------
     /// documents : iterable of str, or of dict
     ///     Texts, or features.
-    fn predict<'py>(
-        &self,
-        py: Python<'py>,
-        documents: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let Some(classes) = self.classes() else {
-            let numbers = self.each(documents, |document| self.0.predict(document))?;
-            return Ok(numbers.into_pyarray(py).into_any());
-        };
-        let best = self.each(documents, |document| Ok(self.0.classify(document)?.best()))?;
-        let names = best.into_iter().map(|class| &classes[class]);
-        Ok(PyList::new(py, names)?.into_any())
+    fn predict(&self, documents: &Bound<'_, PyAny>) -> PyResult<Vec<&str>> {
+        let best = |document: &Instance| Ok(self.0.classify(document)?.best());
+        let best = self.each(documents, best)?;
+        Ok(best.into_iter().map(|class| self.classes()[class].as_str()).collect())
     }
 
     /// Return the probabilities of :attr:`classes` for each document, ``[documents, classes]``: a
@@ -192,10 +183,7 @@ impl PyDocumentModel {
     }
 
     fn __repr__(&self) -> String {
-        match self.classes() {
-            Some(classes) => format!("<DocumentModel of {} classes>", classes.len()),
-            None => "<DocumentModel of numbers>".to_owned(),
-        }
+        format!("<DocumentModel of {} classes>", self.classes().len())
     }
 }
 
@@ -209,7 +197,7 @@ impl PyDocumentModel {
 /// Returns
 /// -------
 /// Tagger or DocumentModel
-///     A tagger; of the files of ``dropchain classify`` and ``regress`` a model of documents.
+///     A tagger; of the files of ``dropchain classify`` a model of documents.
 ///
 /// Raises OSError if the file cannot be read, :class:`ModelError` if it is damaged or not a model.
 ///
@@ -222,10 +210,10 @@ impl PyDocumentModel {
 /// ['O', 'O', 'O', 'B-LOC', 'O']
 #[pyfunction]
 pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyAny>> {
-    let Some(task) = Task::of_file(&path) else {
-        let model = py.detach(|| dropchain_crfsuite::open(path)).map_err(exception)?;
-        return Ok(Bound::new(py, PyTagger::of(py, model))?.into_any());
-    };
-    let model = py.detach(|| DocumentModel::open(path, task)).map_err(exception)?;
-    Ok(Bound::new(py, PyDocumentModel(model))?.into_any())
+    if DocumentModel::is_at(&path) {
+        let model = py.detach(|| DocumentModel::open(path)).map_err(exception)?;
+        return Ok(Bound::new(py, PyDocumentModel(model))?.into_any());
+    }
+    let model = py.detach(|| dropchain_crfsuite::open(path)).map_err(exception)?;
+    Ok(Bound::new(py, PyTagger::of(py, model))?.into_any())
 }

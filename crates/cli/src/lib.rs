@@ -48,7 +48,7 @@ use dropchain_command::{
     check_stdin_once, exit, flags, interrupt, json_line, missing, outputs, print, print_exact,
     print_json, print_painted, print_report, progress, stdout_error, terminal,
 };
-use dropchain_documents::command::{ClassifyCommand, RegressCommand};
+use dropchain_documents::command::ClassifyCommand;
 pub use ranks_program::run_ranks;
 
 /// A linear-chain CRF tagger for named entities, parts of speech, chunks and other token labels.
@@ -80,7 +80,6 @@ enum Command {
     Convert(convert::ConvertCommand),
     Cluster(cluster::ClusterCommand),
     Classify(ClassifyCommand),
-    Regress(RegressCommand),
     Demo(demo::DemoCommand),
     Report(Box<report::ReportCommand>),
     #[cfg(feature = "serve")]
@@ -104,7 +103,6 @@ impl Command {
             Self::Convert(command) => command.run(),
             Self::Cluster(command) => command.run(),
             Self::Classify(command) => command.run(),
-            Self::Regress(command) => command.run(),
             Self::Demo(command) => command.run(),
             Self::Report(command) => command.run(),
             #[cfg(feature = "serve")]

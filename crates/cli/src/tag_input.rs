@@ -11,7 +11,7 @@ use dropchain::corpus::{Format, LineReader, ReadOptions, Reader, Supervision, Te
 use dropchain::sentence::LineRules;
 use dropchain::tag::{Condition, WordFit};
 use dropchain::{Error, Place, Result, Sentence, Tagger};
-use dropchain_documents::command::user_of;
+use dropchain_documents::DocumentModel;
 use dropchain_formats::{InputFormat, SpanOptions};
 
 use crate::arguments::{
@@ -302,27 +302,23 @@ impl ForcedArguments {
 ///
 /// # Errors
 ///
-/// The errors of [`dropchain_crfsuite::open`]; the model is a classifier of documents or a
-/// regression, whose features no tagger makes.
+/// The errors of [`dropchain_crfsuite::open`]; the model is a classifier of documents, whose
+/// features no tagger makes.
 pub fn open_tagger(path: impl AsRef<Path>) -> Result<Tagger> {
     check_is_tagger(path.as_ref())?;
     Ok(Tagger::new(dropchain_crfsuite::open(path)?))
 }
 
-/// Checks that a model file is no classifier of documents and no regression.
+/// Checks that a model file is no classifier of documents.
 ///
 /// # Errors
 ///
 /// [`Error::Model`] names the command for it.
 pub fn check_is_tagger(path: &Path) -> Result<()> {
-    match user_of(path) {
-        None => Ok(()),
-        Some((what, command)) => Err(Error::model(
-            path,
-            format!(
-                "the model {what}; expected a tagger (`dropchain {command}` has commands for this \
-                 one)"
-            ),
-        )),
+    if !DocumentModel::is_at(path) {
+        return Ok(());
     }
+    let message = "the model classifies documents; expected a tagger (`dropchain classify` has \
+                   commands for this one)";
+    Err(Error::model(path, message))
 }

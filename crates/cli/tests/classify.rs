@@ -140,10 +140,6 @@ fn faults_are_told_with_their_place_and_an_old_model_stays() {
         ("train train.txt --model train.txt", "this is the input file train.txt"),
         ("train train.txt --ngrams 0 --model n", "there are no features"),
         (
-            "train train.txt --hidden 3 --model n",
-            "the softmax loss with --hidden units; expected --loss hinge, logistic or",
-        ),
-        (
             "train train.txt --loss hinge --unlabeled more.txt --model n",
             "--unlabeled: --loss hinge learns from labels alone",
         ),

@@ -136,9 +136,3 @@ fn the_commands_of_the_page_on_classification_print_what_it_shows() {
     let checkout = Checkout::new();
     assert!(checkout.run("docs/classification.md", ".") >= 3);
 }
-
-#[test]
-fn the_commands_of_the_page_on_regression_print_what_it_shows() {
-    let checkout = Checkout::new();
-    assert!(checkout.run("docs/regression.md", ".") >= 5);
-}

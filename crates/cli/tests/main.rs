@@ -50,7 +50,6 @@ mod precisions;
 #[cfg(unix)]
 mod processes;
 mod reading_decisions;
-mod regress;
 mod report;
 #[cfg(unix)]
 mod serve;

@@ -407,7 +407,7 @@ fn too_little_address_space_is_an_error_and_leaves_no_files() {
     for command in [
         "train words.conll --template ner-two-passes --max-iterations 2 --model new",
         "tune words.conll --template ner --folds 2 --l2 1 --max-iterations 2 --model new",
-        "classify train texts.tsv --loss logistic --hidden 20 --max-iterations 2 --model new",
+        "classify train texts.tsv --loss logistic --max-iterations 2 --model new",
         "classify tune texts.tsv --folds 2 --l2 1 --max-iterations 2 --model new",
         "tag m words.conll --columns word,pos",
         "tag m /dev/zero",

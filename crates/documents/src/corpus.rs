@@ -1,4 +1,4 @@
-//! Documents in memory: the values of their features, with their classes or numbers.
+//! Documents in memory: the values of their features, with their classes.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use dropchain::kernel::memory::input_over_limit;
 use dropchain::template::Attribute;
 use dropchain::{Error, MemoryLimit, Place, Result};
 
-use crate::options::{DocumentOptions, Task};
-use crate::{FeatureOptions, Instance, InstanceContent, Loss};
+use crate::options::DocumentOptions;
+use crate::{FeatureOptions, Instance, InstanceContent};
 
 /// Number of places that a notice lists.
 const LISTED: usize = 3;
@@ -19,27 +19,19 @@ const LISTED: usize = 3;
 /// Number of characters of a class that a message shows.
 const LONGEST_NAME: usize = 40;
 
-/// The largest value of a feature, and the largest number to be predicted.
+/// The largest value of a feature.
 const LARGEST: f64 = 1e30;
 
 /// Documents with D features, 4 bytes for each feature of a document, 12 if any value is not 1.
 #[derive(Clone, Debug, Default)]
 pub struct DocumentCorpus {
-    names: Arc<Alphabet>,            // of features
-    pub(crate) rows: SparseRows,     // [N][D]
-    pub(crate) targets: Vec<Target>, // [N]
-    pub(crate) weights: Vec<f64>,    // [N]
+    names: Arc<Alphabet>,                 // of features
+    pub(crate) rows: SparseRows,          // [N][D]
+    pub(crate) targets: Vec<Option<u32>>, // [N] numbers of classes
+    pub(crate) weights: Vec<f64>,         // [N]
     /// The classes, in the order of their first documents.
     pub classes: Vec<ClassCount>,
     empty: Vec<Place>, // documents without features
-}
-
-/// The class or the number of a document, which is to be predicted.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Target {
-    Class(u32),
-    Number(f64),
-    Unknown,
 }
 
 /// A class in a corpus.
@@ -80,8 +72,7 @@ impl DocumentCorpus {
     /// # Errors
     ///
     /// The errors of reading; [`Error::Input`] with the place of the document: it is a text and
-    /// should have features, or the other way round; its label is no number, if it should be; a
-    /// value is too large; memory is exhausted.
+    /// should have features, or the other way round; a value is too large; memory is exhausted.
     pub fn add(
         &mut self,
         documents: impl IntoIterator<Item = Result<Instance>>,
@@ -89,8 +80,8 @@ impl DocumentCorpus {
     ) -> Result<()> {
         for document in documents {
             let document = document?;
-            let target = self.target(&document, options)?;
-            let features = features(&document, options.data.features.as_ref())?;
+            let target = document.label.as_ref().map(|label| self.count(label, document.place()));
+            let features = features(&document, options.features.as_ref())?;
             let at = |error: Error| Error::input(document.place(), error.to_string());
             self.push(&features, target, 1.0).map_err(at)?;
             if features.iter().all(|(_, value)| *value == 0.0) {
@@ -113,21 +104,17 @@ impl DocumentCorpus {
         class: Option<usize>,
         weight: f64,
     ) -> Result<()> {
-        let target = match class {
-            None => Target::Unknown,
-            Some(number) => {
-                while self.classes.len() <= number {
-                    let (name, first) = (self.classes.len().to_string(), Place::file("X"));
-                    self.classes.push(ClassCount { name, documents: 0, first });
-                }
-                self.classes[number].documents += 1;
-                Target::Class(number as u32)
+        if let Some(number) = class {
+            while self.classes.len() <= number {
+                let (name, first) = (self.classes.len().to_string(), Place::file("X"));
+                self.classes.push(ClassCount { name, documents: 0, first });
             }
-        };
-        self.push(features, target, weight)
+            self.classes[number].documents += 1;
+        }
+        self.push(features, class.map(|number| number as u32), weight)
     }
 
-    fn push(&mut self, features: &[(String, f64)], target: Target, weight: f64) -> Result<()> {
+    fn push(&mut self, features: &[(String, f64)], class: Option<u32>, weight: f64) -> Result<()> {
         let mut row = Vec::with_capacity(features.len());
         let names = Arc::make_mut(&mut self.names);
         for &(ref name, value) in features {
@@ -141,37 +128,17 @@ impl DocumentCorpus {
             row.push((names.intern(&feature)?.0, value));
         }
         self.rows.push_row(&mut row);
-        self.targets.push(target);
+        self.targets.push(class);
         self.weights.push(weight);
         Ok(())
     }
 
-    /// Returns what the label of a document is, and counts its class.
-    fn target(&mut self, document: &Instance, options: &DocumentOptions) -> Result<Target> {
-        let Some(label) = &document.label else { return Ok(Target::Unknown) };
-        if options.task == Task::Classes {
-            return Ok(Target::Class(self.count(label, document)));
-        }
-        let fault = |message: String| Error::input(document.place(), message);
-        let number = label.trim().parse().ok().filter(|y: &f64| y.abs() <= LARGEST);
-        let number = number.ok_or_else(|| {
-            fault(format!("found '{label}'; expected a number of at most {LARGEST:e} to predict"))
-        })?;
-        if options.loss == Loss::Poisson && number < 0.0 {
-            return Err(fault(format!(
-                "found {label}; expected a number that is not negative, for the poisson loss"
-            )));
-        }
-        Ok(Target::Number(number))
-    }
-
     /// Counts the class of a document, and returns its number.
-    fn count(&mut self, label: &str, document: &Instance) -> u32 {
+    fn count(&mut self, label: &str, first: Place) -> u32 {
         if let Some(number) = self.classes.iter().position(|class| class.name == label) {
             self.classes[number].documents += 1;
             return number as u32;
         }
-        let first = document.place();
         self.classes.push(ClassCount { name: label.to_owned(), documents: 1, first });
         self.classes.len() as u32 - 1
     }
@@ -222,7 +189,7 @@ impl DocumentCorpus {
 
     /// Returns the memory usage in bytes.
     pub(crate) fn memory(&self) -> usize {
-        self.rows.memory() + 24 * self.targets.capacity() + self.names.memory()
+        self.rows.memory() + 16 * self.targets.capacity() + self.names.memory()
     }
 
     /// Checks that there are two classes, and that they are no texts: one of them occurs twice.

@@ -4,7 +4,7 @@
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
-use crate::{FeatureOptions, Loss, TableFeatures};
+use crate::{FeatureOptions, Loss};
 use dropchain::{Error, MemoryLimit, Result};
 
 /// One classifier of all classes, or one for each class.
@@ -16,17 +16,6 @@ pub enum Multiclass {
     Softmax,
     /// A model of each class against the rest: p(y) ∝ σ(score of y)
     OneVsRest,
-}
-
-/// The target: a class or a number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Task {
-    /// The class of a document.
-    #[default]
-    Classes,
-    /// A number.
-    Numbers,
 }
 
 /// Kind of feature noise. The bias has none.
@@ -64,13 +53,11 @@ pub enum Masks {
 #[serde(default)]
 pub struct Strengths {
     /// Amount of feature noise: the dropout rate, or the variance of Gaussian noise; 0 for none
-    /// [default: of classes 0.7, of numbers 0]
     ///
     /// There is none on the bias.
-    #[arg(long, value_name = "RATE")]
-    pub dropout: Option<f64>,
-    /// Strength c2 of the L2 penalty c2·‖θ‖² [default: of classes 0.1 with noise, 0.3 without, of
-    /// numbers 1]
+    #[arg(long, value_name = "RATE", default_value_t = Self::default().dropout)]
+    pub dropout: f64,
+    /// Strength c2 of the L2 penalty c2·‖θ‖² [default: 0.1 with noise, 0.3 without]
     ///
     /// Two classes have the weights ±½w.
     #[arg(long, value_name = "C2")]
@@ -84,15 +71,23 @@ pub struct Strengths {
 }
 
 impl Default for Strengths {
+    /// The rate is the one that folds of training documents chose most often.
     fn default() -> Self {
-        Self { dropout: None, l2: None, l1: 0.0, unlabeled_weight: 0.2 }
+        Self { dropout: 0.7, l2: None, l1: 0.0, unlabeled_weight: 0.2 }
     }
 }
 
-/// How models of classes and of numbers are trained.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, Args)]
+/// How a classifier is trained, but for what a search tries.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, Args)]
 #[serde(default)]
 pub struct LearningOptions {
+    /// What is minimized: −log p(class) of all classes at once, or a loss of y·score with y = ±1
+    ///
+    /// Under noise, the last three are minimized as bounds of their expectations. More than two
+    /// classes are then one model of each class against the rest. Probabilities of hinge and
+    /// squared are not calibrated.
+    #[arg(long, value_enum, default_value = "softmax", help_heading = "Model")]
+    pub loss: Loss,
     /// Kind of the noise; the last two are of softmax
     #[arg(
         long,
@@ -102,30 +97,15 @@ pub struct LearningOptions {
         help_heading = "Regularization"
     )]
     pub noise: NoiseKind,
-    /// Penalize the weights of features divided by their standard deviation
-    #[arg(long, help_heading = "Regularization")]
-    pub standardize: bool,
     /// Maximum number of iterations [default: none]
     #[arg(long, value_name = "N", help_heading = "Optimization")]
     pub max_iterations: Option<usize>,
     /// Stop when the objective falls by less than this fraction in ten iterations [default: 1e-5
-    /// with --loss softmax or --hidden, 1e-6 with hinge and insensitive, else 1e-10]
+    /// with --loss softmax, 1e-6 with hinge, else 1e-10]
     ///
-    /// Without noise, that is how far losses with kinks are above the minimum.
+    /// Without noise, that is how far hinge is above the minimum.
     #[arg(long, value_name = "FRACTION", help_heading = "Optimization")]
     pub tolerance: Option<f64>,
-}
-
-/// The options of classifiers alone.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, Args)]
-#[serde(default)]
-pub struct ClassOptions {
-    /// Hidden units between features and score: learned features σ(α·x + c); with a loss other than
-    /// softmax
-    ///
-    /// Training starts at random weights (--seed). More than two classes have N units each.
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Model")]
-    pub hidden: usize,
     /// More than two classes: one model of all, or one of each class against the rest, which is
     /// always so with a --loss other than softmax
     #[arg(long, value_enum, default_value = "softmax", help_heading = "Model")]
@@ -163,16 +143,19 @@ pub struct ClassOptions {
     #[arg(long, value_name = "N", default_value_t = Self::default().patience,
           help_heading = "Optimization")]
     pub patience: usize,
-    /// Random seed of --noise monte-carlo, --hidden and --folds
+    /// Random seed of --noise monte-carlo and --folds
     #[arg(long, value_name = "N", default_value_t = Self::default().seed,
           help_heading = "Optimization")]
     pub seed: u64,
 }
 
-impl Default for ClassOptions {
+impl Default for LearningOptions {
     fn default() -> Self {
         Self {
-            hidden: 0,
+            loss: Loss::default(),
+            noise: NoiseKind::default(),
+            max_iterations: None,
+            tolerance: None,
             multiclass: Multiclass::default(),
             min_count: 1,
             masks: Masks::default(),
@@ -185,105 +168,53 @@ impl Default for ClassOptions {
     }
 }
 
-/// The content of documents.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct DataOptions {
-    /// The features of texts; `None` if documents come with features.
-    pub features: Option<FeatureOptions>,
-    /// The columns of tables that features come from; models record them for those who predict.
-    pub table: Option<TableFeatures>,
-    /// The column or key of the numbers to predict, if it has a name of its own.
-    pub label: Option<String>,
-    /// The training files, as named by the user.
-    pub files: Vec<String>,
-}
-
 /// How to train on documents.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DocumentOptions {
-    /// The content of documents.
+    /// The features of texts; `None` if documents come with features.
     #[serde(skip)]
-    pub data: DataOptions,
-    /// Classes, or numbers.
-    pub task: Task,
-    /// What is minimized.
-    pub loss: Loss,
+    pub features: Option<FeatureOptions>,
     /// The amount of noise and the strengths of the penalties.
     #[serde(flatten)]
     pub strengths: Strengths,
-    /// How models are trained.
+    /// How the classifier is trained.
     #[serde(flatten)]
     pub learning: LearningOptions,
-    /// The options of classifiers alone.
-    #[serde(flatten)]
-    pub classes: ClassOptions,
     /// Limits the memory of documents and of training.
     #[serde(skip)]
     pub memory: MemoryLimit,
 }
 
-/// Maximum number of hidden units.
-const MAX_HIDDEN: usize = 256;
-
 impl DocumentOptions {
     /// Classifiers of texts by the softmax loss with dropout.
-    pub fn classes() -> Self {
-        let features = Some(FeatureOptions::default());
-        Self { data: DataOptions { features, ..DataOptions::default() }, ..Self::default() }
-    }
-
-    /// Least squares with a ridge, of documents that come with features.
-    pub fn numbers() -> Self {
-        Self { task: Task::Numbers, loss: Loss::Squared, ..Self::default() }
-    }
-
-    /// Returns these options with other strengths.
-    pub(crate) fn with(&self, strengths: Strengths) -> Self {
-        Self { strengths, ..self.clone() }
-    }
-
-    /// Returns the amount of noise: by default of classes the rate that folds of training documents
-    /// chose most often.
-    pub fn dropout(&self) -> f64 {
-        self.strengths.dropout.unwrap_or(match self.task {
-            Task::Numbers => 0.0,
-            Task::Classes => 0.7,
-        })
+    pub fn texts() -> Self {
+        Self { features: Some(FeatureOptions::default()), ..Self::default() }
     }
 
     /// Returns c2.
     pub fn l2(&self) -> f64 {
-        self.strengths.l2.unwrap_or(match self.task {
-            Task::Numbers => 1.0,
-            Task::Classes if self.noise().is_some() => 0.1,
-            Task::Classes => 0.3,
-        })
+        self.strengths.l2.unwrap_or(if self.noise().is_some() { 0.1 } else { 0.3 })
     }
 
     /// Returns the kind of the noise, if there is any.
     pub fn noise(&self) -> Option<NoiseKind> {
-        (self.dropout() > 0.0).then_some(self.learning.noise)
+        (self.strengths.dropout > 0.0).then_some(self.learning.noise)
     }
 
     /// Returns ρ or σ².
     pub(crate) fn noise_rate(&self) -> f64 {
-        let amount = self.dropout();
+        let amount = self.strengths.dropout;
         if self.learning.noise.is_gaussian() { amount } else { amount / (1.0 - amount) }
     }
 
     /// Returns the tolerance.
     pub(crate) fn tolerance(&self) -> f64 {
-        self.learning.tolerance.unwrap_or(match self.loss {
-            _ if self.stops_early() => 1e-5,
-            loss if loss.has_kinks() => 1e-6,
+        self.learning.tolerance.unwrap_or(match self.learning.loss {
+            Loss::Softmax => 1e-5,
+            Loss::Hinge => 1e-6,
             _ => 1e-10,
         })
-    }
-
-    /// Returns whether training stops before rounding stops it.
-    pub(crate) fn stops_early(&self) -> bool {
-        self.loss == Loss::Softmax || self.classes.hidden > 0
     }
 
     /// Checks that all options are in their ranges and fit one another.
@@ -292,8 +223,7 @@ impl DocumentOptions {
     ///
     /// [`Error::Parameter`] naming what does not fit.
     pub fn check(&self) -> Result<()> {
-        let ClassOptions { hidden, samples, l2_informativeness, .. } = self.classes;
-        self.loss.check(self.task == Task::Numbers)?;
+        let LearningOptions { samples, l2_informativeness, .. } = self.learning;
         self.check_noise()?;
         for (name, number) in [
             ("unlabeled weight", self.strengths.unlabeled_weight),
@@ -306,11 +236,9 @@ impl DocumentOptions {
                 return Err(Error::parameter(format!("{name} {number}; {expected}")));
             }
         }
-        self.data.features.map_or(Ok(()), |features| features.check())?;
+        self.features.map_or(Ok(()), |features| features.check())?;
         let message = if !(1..=1000).contains(&samples) {
             format!("{samples} samples; expected 1 to 1000")
-        } else if hidden > MAX_HIDDEN {
-            format!("{hidden} hidden units; expected at most {MAX_HIDDEN}")
         } else if let Some(epsilon) = l2_informativeness.filter(|e| !(e.is_finite() && *e > 0.0)) {
             format!("L2 informativeness {epsilon}; expected a finite number above 0")
         } else {
@@ -320,7 +248,7 @@ impl DocumentOptions {
     }
 
     fn check_noise(&self) -> Result<()> {
-        let amount = self.dropout();
+        let amount = self.strengths.dropout;
         let (is_in_range, expected) = match self.learning.noise.is_gaussian() {
             true => (amount.is_finite(), "a finite variance"),
             false => (amount < 1.0, "a dropout rate below 1"),
@@ -335,27 +263,20 @@ impl DocumentOptions {
 
     /// Checks that other options fit the loss.
     fn check_loss(&self) -> Result<()> {
-        let is_softmax = self.loss == Loss::Softmax;
-        let has_hidden = self.classes.hidden > 0;
+        let LearningOptions { loss, l2_informativeness, masks, .. } = self.learning;
+        let is_softmax = loss == Loss::Softmax;
         let kind = self.noise();
         let is_of_softmax = matches!(kind, Some(NoiseKind::GaussianScores | NoiseKind::MonteCarlo));
-        let is_additive = kind == Some(NoiseKind::Additive);
-        let (what, expected) = if is_softmax && has_hidden {
-            ("with `hidden` units", "`loss` hinge, logistic or squared")
-        } else if !is_softmax && is_of_softmax {
+        let (what, expected) = if !is_softmax && is_of_softmax {
             ("with `noise` of this kind", "dropout, gaussian or additive")
-        } else if has_hidden && self.strengths.l1 > 0.0 {
-            ("with hidden units and an L1 penalty", "`l1` 0")
-        } else if has_hidden && is_additive {
-            ("with hidden units and additive noise", "`noise` dropout or gaussian")
-        } else if !is_softmax && self.classes.l2_informativeness.is_some() {
+        } else if !is_softmax && l2_informativeness.is_some() {
             ("with L2 strengths by informativeness", "strengths that are all alike")
-        } else if is_additive && self.classes.masks == Masks::Inputs {
+        } else if kind == Some(NoiseKind::Additive) && masks == Masks::Inputs {
             ("with additive noise and masks of inputs", "`masks` weights")
         } else {
             return Ok(());
         };
-        let message = format!("the {} loss {what}; expected {expected}", self.loss.name());
+        let message = format!("the {} loss {what}; expected {expected}", loss.name());
         Err(Error::parameter(message))
     }
 }

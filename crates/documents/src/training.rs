@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::corpus::{DocumentCorpus, Target};
+use crate::corpus::DocumentCorpus;
 use crate::linear::{Fitted, Problem, Step};
-use crate::model::{ModelFile, ModelHeader};
-use crate::options::{DocumentOptions, Multiclass, NoiseKind, Strengths, Task};
+use crate::model::{ModelFile, ModelHeader, ModelInput};
+use crate::options::{DocumentOptions, Multiclass, NoiseKind};
 use crate::{DocumentModel, Loss};
 use dropchain::Result;
 use dropchain::kernel::extract::SparseRows;
@@ -101,12 +101,10 @@ impl<'a> DocumentTrainer<'a> {
     /// [`Error::Parameter`]: dropchain::Error::Parameter
     pub fn new(mut options: DocumentOptions) -> Result<Self> {
         options.check()?;
-        if options.task == Task::Classes && options.loss != Loss::Softmax {
-            options.classes.multiclass = Multiclass::OneVsRest;
+        if options.learning.loss != Loss::Softmax {
+            options.learning.multiclass = Multiclass::OneVsRest;
         }
-        // Models record what was chosen by default.
-        let (dropout, l2) = (options.dropout(), options.l2());
-        options.strengths = Strengths { dropout: Some(dropout), l2: Some(l2), ..options.strengths };
+        options.strengths.l2 = Some(options.l2()); // models record what was chosen by default
         Ok(Self { options, interrupt: None })
     }
 
@@ -120,7 +118,7 @@ impl<'a> DocumentTrainer<'a> {
     pub fn warning(&self, corpus: &DocumentCorpus) -> Option<String> {
         let classes = corpus.classes.len();
         let has_sigma_points = self.options.noise() == Some(NoiseKind::GaussianScores)
-            && self.options.classes.multiclass == Multiclass::Softmax;
+            && self.options.learning.multiclass == Multiclass::Softmax;
         (has_sigma_points && classes > MOST_CLASSES_OF_SIGMA_POINTS).then(|| {
             format!(
                 "warning: --noise gaussian-scores with {classes} classes: above about \
@@ -146,11 +144,9 @@ impl<'a> DocumentTrainer<'a> {
         dev: Option<&DocumentCorpus>,
         observer: Observer<'_>,
     ) -> Result<Trained> {
-        if self.options.task == Task::Classes {
-            corpus.check_classes()?;
-        }
+        corpus.check_classes()?;
         let own;
-        let corpus = match self.options.classes.min_count {
+        let corpus = match self.options.learning.min_count {
             0 | 1 => corpus,
             count => {
                 own = corpus.without_rare(count);
@@ -158,7 +154,7 @@ impl<'a> DocumentTrainer<'a> {
             }
         };
         let problem = Problem::new(corpus, &self.options, self.interrupt)?;
-        let unlabeled = corpus.targets.iter().filter(|target| **target == Target::Unknown).count();
+        let unlabeled = corpus.targets.iter().filter(|class| class.is_none()).count();
         let _ = observer(&Event::Start(Start {
             documents: corpus.documents() - unlabeled,
             unlabeled,
@@ -183,7 +179,7 @@ impl<'a> DocumentTrainer<'a> {
         observer: Observer<'_>,
     ) -> Result<(Fitted, End)> {
         let options = &self.options;
-        let is_likelihood = matches!(options.loss, Loss::Softmax | Loss::Logistic);
+        let is_likelihood = matches!(options.learning.loss, Loss::Softmax | Loss::Logistic);
         let start = Instant::now();
         let mut recent: Vec<f64> = Vec::new();
         let mut best: Option<Best> = None;
@@ -199,7 +195,7 @@ impl<'a> DocumentTrainer<'a> {
             if let Some(accuracy) = accuracy {
                 match &best {
                     Some(best) if mean <= best.mean => {
-                        is_patient = step.number < best.number + options.classes.patience;
+                        is_patient = step.number < best.number + options.learning.patience;
                     }
                     _ => {
                         let (number, phi) = (step.number, step.x.to_vec());
@@ -215,12 +211,11 @@ impl<'a> DocumentTrainer<'a> {
             iterations: fitted.iterations,
             best_iteration: fitted.iterations,
             dev_accuracy: None,
-            objective: fitted.objective,
+            objective: fitted.value,
         };
-        // The units of several classes are trained one after another, to the end.
-        if let Some(best) = best.filter(|best| best.phi.len() == fitted.phi.len()) {
+        if let Some(best) = best {
             (end.best_iteration, end.dev_accuracy) = (best.number, Some(best.accuracy));
-            fitted.phi = best.phi;
+            fitted.x = best.phi;
         }
         Ok((fitted, end))
     }
@@ -234,24 +229,23 @@ impl<'a> DocumentTrainer<'a> {
         end: End,
     ) -> Result<DocumentModel> {
         let options = &self.options;
-        let parts = problem.parts(&fitted.phi);
+        let (biases, rows) = problem.parts(&fitted.x);
         let header = ModelHeader {
             classes: corpus.classes.iter().map(|class| class.name.clone()).collect(),
             multiclass: match corpus.classes.len() {
                 0..=2 => Multiclass::Softmax,
-                _ => options.classes.multiclass,
+                _ => options.learning.multiclass,
             },
-            loss: options.loss,
-            input: options.data.clone(),
-            biases: parts.biases,
-            outputs: parts.outputs,
-            documents: corpus.targets.iter().filter(|t| **t != Target::Unknown).count() as u64,
+            loss: options.learning.loss,
+            input: ModelInput { features: options.features },
+            biases,
+            documents: corpus.targets.iter().flatten().count() as u64,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             options: json!(options),
             result: json!(end),
         };
-        let rows = corpus.feature_names().into_iter().zip(parts.rows).collect();
-        DocumentModel::from_bytes(ModelFile::encode(options.task, &header, rows)?, options.task)
+        let rows = corpus.feature_names().into_iter().zip(rows);
+        DocumentModel::from_bytes(ModelFile::encode(&header, rows)?)
     }
 }
 
@@ -309,9 +303,8 @@ pub(crate) struct Development {
 impl Development {
     /// Takes documents, by the features and classes of the training data.
     pub fn new(corpus: &DocumentCorpus, dev: &DocumentCorpus) -> Self {
-        let number = |target: &Target| {
-            let Target::Class(class) = target else { return None };
-            let name = &dev.classes[*class as usize].name;
+        let number = |class: &Option<u32>| {
+            let name = &dev.classes[(*class)? as usize].name;
             corpus.classes.iter().position(|own| own.name == *name)
         };
         let classes = dev.targets.iter().map(number).collect();

@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::corpus::{DocumentCorpus, Target};
+use crate::corpus::DocumentCorpus;
 use crate::linear::Problem;
-use crate::options::Strengths;
+use crate::options::{DocumentOptions, Strengths};
 use crate::training::{Development, DocumentTrainer, Trained};
 use dropchain::kernel::random::uniform;
 use dropchain::{Error, Result};
@@ -66,7 +66,7 @@ impl DocumentTrainer<'_> {
     ) -> Result<SearchResult> {
         corpus.check_classes()?;
         let parts = parts(corpus, scoring)?;
-        let with = |&strengths| self.options.with(strengths);
+        let with = |&strengths| DocumentOptions { strengths, ..self.options.clone() };
         let trainers: Vec<Self> = candidates
             .iter()
             .map(|own| Ok(Self { interrupt: self.interrupt, ..Self::new(with(own))? }))
@@ -106,7 +106,7 @@ impl DocumentTrainer<'_> {
             if interrupted() {
                 return Ok(None);
             }
-            let accuracy = || dev.accuracy(&problem, &fitted.phi);
+            let accuracy = || dev.accuracy(&problem, &fitted.x);
             scores.push(end.dev_accuracy.unwrap_or_else(accuracy));
             iterations += end.best_iteration;
         }
@@ -128,9 +128,8 @@ fn parts(
         Scoring::Dev(dev) => return Ok(vec![(corpus.clone(), Development::new(corpus, dev))]),
         Scoring::Folds(folds, seed) => (folds, seed),
     };
-    let is_labeled = |n: &usize| corpus.targets[*n] != Target::Unknown;
     let mut order: Vec<usize> = shuffled(corpus.documents(), seed);
-    order.retain(is_labeled);
+    order.retain(|&n| corpus.targets[n].is_some());
     if !(2..=order.len()).contains(&folds) {
         return Err(Error::parameter(format!(
             "--folds {folds}: there are {} documents; expected at least one per fold",
@@ -138,11 +137,7 @@ fn parts(
         )));
     }
     // One class after another, dealt out to the folds in turn.
-    let class = |n: &usize| match corpus.targets[*n] {
-        Target::Class(class) => class,
-        _ => u32::MAX,
-    };
-    order.sort_by_key(class);
+    order.sort_by_key(|&n| corpus.targets[n]);
     let parts = (0..folds).map(|fold| {
         let held_out: Vec<usize> = order.iter().skip(fold).step_by(folds).copied().collect();
         let mut is_trained = vec![true; corpus.documents()];

@@ -1,13 +1,10 @@
-//! What `dropchain classify` and `dropchain regress` do with a model: predict, eval, inspect.
+//! What `dropchain classify` does with a model: predict, eval, inspect.
 
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-use crate::{
-    ClassReport, DocumentModel, Instance, NumberReport, Prediction, Task, comparison_text, digits,
-};
+use crate::{ClassReport, DocumentModel, Instance, Prediction, comparison_text};
 use clap::{Args, ValueEnum};
-use dropchain::Result;
 use dropchain_analysis::PairedBootstrap;
 use serde_json::{Map, Value, json};
 
@@ -29,34 +26,11 @@ Examples:
 
 A line for each document, in the order of the input: its class and the probability, separated by a
 tab. With --top N, the N best classes, each with its probability.")]
-pub struct ClassifyPredictCommand {
-    #[command(flatten)]
-    arguments: PredictArguments,
-    /// Number of classes to print, the best first
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    top: usize,
-}
-
-/// Predict the numbers of documents
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  dropchain regress predict homes.model new.csv
-  echo 'a great , funny film' | dropchain regress predict ratings.model
-
-A line for each document, in the order of the input: its number.")]
-pub struct RegressPredictCommand {
-    #[command(flatten)]
-    arguments: PredictArguments,
-}
-
-/// A model, and documents to predict.
-#[derive(Debug, Args)]
-struct PredictArguments {
+pub struct PredictCommand {
     /// Model file
     model: PathBuf,
     /// Documents: files, folders, or `-` for standard input; unless the name or --format says
-    /// otherwise, in the form that the model was trained on, texts one on each line
+    /// otherwise, texts one on each line, or ready-made features if the model was trained on these
     #[arg(default_value = "-")]
     input: Vec<FileName>,
     /// Output format
@@ -64,6 +38,9 @@ struct PredictArguments {
     output: OutputFormat,
     #[command(flatten)]
     documents: DocumentInput,
+    /// Number of classes to print, the best first
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    top: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -74,48 +51,36 @@ enum OutputFormat {
     Jsonl,
 }
 
-impl PredictArguments {
+impl PredictCommand {
     /// Prints a line for each document, as soon as it is known: the input may be a pipe that stays
     /// open.
-    fn print_lines(
-        &self,
-        task: Task,
-        line: impl Fn(&DocumentModel, &Instance) -> Result<String>,
-    ) -> CommandResult {
+    pub fn run(&self) -> CommandResult {
         CommandFiles::default().read([&self.model]).read(&self.input).check()?;
-        let model = DocumentModel::open(&self.model, task)?;
+        let model = DocumentModel::open(&self.model)?;
         let mut out = BufWriter::new(io::stdout().lock());
         for document in self.documents.for_model(&self.input, &model, false)? {
-            let line = line(&model, &document?)?;
+            let document = document?;
+            let line = self.line(&model, &document, &model.classify(&document)?);
             let written = writeln!(out, "{line}").and_then(|()| out.flush());
             written.map_err(stdout_error)?;
         }
         self.documents.print_notices();
         Ok(())
     }
-}
 
-/// Returns where a document is, as JSON.
-fn place_of(document: &Instance) -> Value {
-    let line = (document.line > 0).then_some(document.line);
-    json!({"file": &*document.file, "line": line})
-}
-
-impl ClassifyPredictCommand {
-    pub fn run(&self) -> CommandResult {
-        self.arguments.print_lines(Task::Classes, |model, document| {
-            let prediction = model.classify(document)?;
-            let top = self.top(model, &prediction);
-            if self.arguments.output == OutputFormat::Jsonl {
-                let top: Map<_, _> = top.map(|(class, p)| (class.to_owned(), json!(p))).collect();
-                let mut value = place_of(document);
-                value["label"] = json!(model.classes()[prediction.best()]);
-                value["probabilities"] = top.into();
-                return Ok(value.to_string());
-            }
+    fn line(&self, model: &DocumentModel, document: &Instance, prediction: &Prediction) -> String {
+        let top = self.top(model, prediction);
+        if self.output == OutputFormat::Text {
             let cells: Vec<String> = top.map(|(class, p)| format!("{class}\t{p:.4}")).collect();
-            Ok(cells.join("\t"))
-        })
+            return cells.join("\t");
+        }
+        let value = json!({
+            "file": &*document.file,
+            "line": (document.line > 0).then_some(document.line),
+            "label": model.classes()[prediction.best()],
+            "probabilities": top.map(|(class, p)| (class.to_owned(), json!(p))).collect::<Map<_, _>>(),
+        });
+        value.to_string()
     }
 
     /// Returns the best classes with their probabilities.
@@ -127,38 +92,6 @@ impl ClassifyPredictCommand {
         let ranking = prediction.ranking().into_iter().take(self.top.max(1));
         ranking.map(|class| (model.classes()[class].as_str(), prediction.probabilities[class]))
     }
-}
-
-impl RegressPredictCommand {
-    pub fn run(&self) -> CommandResult {
-        self.arguments.print_lines(Task::Numbers, |model, document| {
-            let number = model.predict(document)?;
-            if self.arguments.output == OutputFormat::Text {
-                return Ok(digits(number));
-            }
-            let mut value = place_of(document);
-            value["value"] = number.into();
-            Ok(value.to_string())
-        })
-    }
-}
-
-/// A model, and documents to score it on.
-#[derive(Debug, Args)]
-struct EvalArguments {
-    /// Model file
-    model: PathBuf,
-    /// Documents with labels: files, folders, or `-` for standard input
-    #[arg(required = true)]
-    gold: Vec<FileName>,
-    /// Random seed of the bootstrap, and of what is left out
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    seed: u64,
-    /// Print JSON, with scores as fractions
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    input: DocumentInput,
 }
 
 /// Score a classifier on documents with classes
@@ -173,9 +106,20 @@ Examples:
   dropchain classify eval reviews.model test.tsv --delete 0..0.9
 
 Intervals are 95 % percentile intervals of a bootstrap over documents.")]
-pub struct ClassifyEvalCommand {
+pub struct EvalCommand {
+    /// Model file
+    model: PathBuf,
+    /// Documents with labels: files, folders, or `-` for standard input
+    #[arg(required = true)]
+    gold: Vec<FileName>,
+    /// Random seed of the bootstrap, and of what is left out
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+    /// Print JSON, with scores as fractions
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
-    arguments: EvalArguments,
+    input: DocumentInput,
     /// Also print what documents of each class were predicted to be
     #[arg(long, conflicts_with = "delete")]
     confusion: bool,
@@ -190,11 +134,11 @@ pub struct ClassifyEvalCommand {
     delete: Option<Rates>,
 }
 
-impl ClassifyEvalCommand {
+impl EvalCommand {
     pub fn run(&self) -> CommandResult {
-        let EvalArguments { model, gold, seed, json, input } = &self.arguments;
+        let Self { model, gold, seed, json, input, .. } = self;
         CommandFiles::default().read([model]).read(&self.against).read(gold).check()?;
-        let model = DocumentModel::open(model, Task::Classes)?;
+        let model = DocumentModel::open(model)?;
         let documents = input.for_model(gold, &model, true)?;
         if let Some(rates) = &self.delete {
             let rates = &rates.0[..];
@@ -204,8 +148,7 @@ impl ClassifyEvalCommand {
             let reports: Vec<_> = rates.iter().copied().zip(reports).collect();
             return print_report(*json, &damaged_json(&reports), || damaged_text(&reports));
         }
-        let open = |path: &PathBuf| DocumentModel::open(path, Task::Classes);
-        let other = self.against.as_ref().map(open).transpose()?;
+        let other = self.against.as_ref().map(DocumentModel::open).transpose()?;
         let (evaluation, bootstrap) = model.evaluate(documents, other.as_ref())?;
         input.print_notices();
         let report = evaluation.report(*seed);
@@ -247,56 +190,11 @@ fn damaged_json(reports: &[(f64, ClassReport)]) -> Value {
     rates.collect()
 }
 
-/// Score a regression on documents with numbers
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  dropchain regress eval homes.model test.csv
-  dropchain regress eval homes.model test.csv --json
-
-Intervals are 95 % percentile intervals of a bootstrap over documents.")]
-pub struct RegressEvalCommand {
-    #[command(flatten)]
-    arguments: EvalArguments,
-}
-
-impl RegressEvalCommand {
-    pub fn run(&self) -> CommandResult {
-        let EvalArguments { model, gold, seed, json, input } = &self.arguments;
-        CommandFiles::default().read([model]).read(gold).check()?;
-        let model = DocumentModel::open(model, Task::Numbers)?;
-        let evaluation = model.evaluate_numbers(input.for_model(gold, &model, true)?)?;
-        input.print_notices();
-        let report = evaluation.report(*seed);
-        print_report(*json, &report, || numbers_text(&report))
-    }
-}
-
-fn numbers_text(report: &NumberReport) -> String {
-    let row = |name: &str, score: f64, interval: Option<[f64; 2]>| {
-        let short = |number: f64| format!("{number:.4}");
-        let [low, high] = interval.map_or_else(Default::default, |i| i.map(short));
-        [name.to_owned(), short(score), low, high]
-    };
-    let mut rows = vec![
-        ["", "", "95 %", "interval"].map(str::to_owned),
-        row("RMSE", report.rmse, Some(report.rmse_interval)),
-        row("MAE", report.mae, Some(report.mae_interval)),
-        row("R²", report.r2, Some(report.r2_interval)),
-    ];
-    if let Some(deviance) = report.poisson_deviance {
-        rows.push(row("Poisson deviance", deviance, None));
-    }
-    let documents = digits(report.documents as f64);
-    format!("{documents} documents\n\n{}", format_table(rows.iter()))
-}
-
 /// Show what a model has learned: its options and its strongest features
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  dropchain classify inspect reviews.model --top 50
-  dropchain regress inspect homes.model --top 1000 --json")]
+  dropchain classify inspect reviews.model --top 50")]
 pub struct InspectCommand {
     /// Model file
     model: PathBuf,
@@ -309,9 +207,9 @@ pub struct InspectCommand {
 }
 
 impl InspectCommand {
-    pub fn run(&self, task: Task) -> CommandResult {
+    pub fn run(&self) -> CommandResult {
         CommandFiles::default().read([&self.model]).check()?;
-        let model = DocumentModel::open(&self.model, task)?;
+        let model = DocumentModel::open(&self.model)?;
         let value = model.inspection(self.top);
         print_report(self.json, &value, || model.inspection_text(&value))
     }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::{End, Event, Start, digits};
+use crate::predictor::digits;
+use crate::{End, Event, Start};
 use dropchain::Result;
 use dropchain::train::Iteration;
 use dropchain_report::log::Log;
@@ -56,9 +57,6 @@ impl<'a> Reporter<'a> {
 }
 
 fn describe_start(start: &Start) -> String {
-    if start.labels == 0 {
-        return format!("{} documents, {} features", start.documents, start.attributes);
-    }
     let unlabeled = match start.unlabeled {
         0 => String::new(),
         n => format!(", {n} unlabeled documents"),

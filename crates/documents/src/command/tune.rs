@@ -6,8 +6,7 @@ use crate::{DocumentTrainer, Scoring, SearchResult, Strengths};
 use clap::Args;
 use serde_json::json;
 
-use super::arguments::{TrainingFiles, UnlabeledFiles};
-use super::learning::ClassLearning;
+use super::arguments::TrainingFiles;
 use dropchain_command::arguments::FileName;
 use dropchain_command::exit::{CommandError, CommandResult};
 use dropchain_command::outputs::{CommandFiles, ResultFile};
@@ -45,11 +44,7 @@ pub struct TuneCommand {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    unlabeled: UnlabeledFiles,
-    #[command(flatten)]
     space: SpaceArguments,
-    #[command(flatten)]
-    learning: ClassLearning,
 }
 
 /// The parameters that are searched.
@@ -88,7 +83,7 @@ impl SpaceArguments {
             let all = candidates.iter().flat_map(|&s| values.iter().map(move |&v| with(s, v)));
             candidates = all.collect();
         };
-        combine(&self.dropout, |strengths, value| strengths.dropout = Some(value));
+        combine(&self.dropout, |strengths, value| strengths.dropout = value);
         combine(&self.l2, |strengths, value| strengths.l2 = Some(value));
         combine(&self.l1, |strengths, value| strengths.l1 = value);
         combine(&self.unlabeled_weight, |strengths, value| strengths.unlabeled_weight = value);
@@ -98,17 +93,16 @@ impl SpaceArguments {
 
 impl TuneCommand {
     pub fn run(&self) -> CommandResult {
-        let (files, unlabeled) = (&self.files, &self.unlabeled.unlabeled);
-        let has_unlabeled = !unlabeled.is_empty();
-        let options = self.learning.options(files, Strengths::default(), has_unlabeled)?;
-        let mut trainer = DocumentTrainer::new(options)?;
-        let declared = CommandFiles::default().read(&files.train).read(&self.dev).read(unlabeled);
-        declared.write_model(&self.model, None).check()?;
+        let files = &self.files;
+        let has_unlabeled = !files.unlabeled.is_empty();
+        let mut trainer = DocumentTrainer::new(files.options(Strengths::default())?)?;
+        let declared = CommandFiles::default().read(&files.train).read(&self.dev);
+        declared.read(&files.unlabeled).write_model(&self.model, None).check()?;
         interrupt::watch();
         let model_file = ResultFile::new(&self.model)?;
         files.threads.start_pool()?;
         let progress = Progress::new(files.quiet);
-        let corpus = files.read(&trainer, unlabeled, &progress)?;
+        let corpus = files.read(&trainer, &progress)?;
         let folds = self.folds.map(|folds| folds as usize);
         progress.println_all(folds.into_iter().flat_map(|n| corpus.notices_of_folds(n)));
         let dev = match &self.dev[..] {
@@ -117,7 +111,7 @@ impl TuneCommand {
         };
         let scoring = match (&dev, folds) {
             (Some(dev), _) => Scoring::Dev(dev),
-            (None, folds) => Scoring::Folds(folds.unwrap_or_default(), self.learning.classes.seed),
+            (None, folds) => Scoring::Folds(folds.unwrap_or_default(), files.learning.seed),
         };
         trainer.interrupt = Some(interrupt::flag());
         let result = trainer.search(&corpus, scoring, &self.space.candidates(), &|found| {
@@ -178,10 +172,9 @@ fn flags(strengths: &Strengths, has_unlabeled: bool) -> String {
 /// Returns all strengths of a configuration with their names.
 fn values(strengths: &Strengths) -> [(&'static str, f64); 4] {
     let Strengths { dropout, l2, l1, unlabeled_weight } = *strengths;
-    let given = |value: Option<f64>| value.unwrap_or_default();
     [
-        ("dropout", given(dropout)),
-        ("l2", given(l2)),
+        ("dropout", dropout),
+        ("l2", l2.unwrap_or_default()),
         ("l1", l1),
         ("unlabeled-weight", unlabeled_weight),
     ]

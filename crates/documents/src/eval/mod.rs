@@ -1,7 +1,5 @@
-//! Scores of predicted classes and numbers, for people and programs, with intervals.
-//!
-//! Classes have accuracy, F1 of each, log-loss and calibration; numbers have errors. Intervals are
-//! 95 % percentile intervals of a bootstrap over documents.
+//! Scores of predicted classes, for people and programs: accuracy, F1 of each, log-loss and
+//! calibration, with 95 % percentile intervals of a bootstrap over documents.
 
 use std::collections::BTreeMap;
 
@@ -131,8 +129,7 @@ impl ClassEvaluation {
     pub fn report(&self, seed: u64) -> ClassReport {
         let all = self.counts(&self.outcomes);
         let [accuracy, macro_f1] = averages(&all);
-        let averages = |outcomes: &[[u32; 2]]| averages(&self.counts(outcomes));
-        let [accuracy_interval, macro_f1_interval] = intervals(&self.outcomes, seed, averages);
+        let [accuracy_interval, macro_f1_interval] = self.intervals(seed);
         let documents = self.outcomes.len() as u64;
         let known = (documents - self.unseen) as f64;
         let mean = |sum: f64, count: f64| if count > 0.0 { sum / count } else { 0.0 };
@@ -177,6 +174,27 @@ impl ClassEvaluation {
         scores.collect()
     }
 
+    /// Draws documents with replacement, and returns the intervals of accuracy and macro-F1.
+    fn intervals(&self, seed: u64) -> [[f64; 2]; 2] {
+        let n = self.outcomes.len();
+        if n == 0 {
+            return [[0.0; 2]; 2];
+        }
+        let mut samples = [Vec::new(), Vec::new()];
+        for sample in 0..SAMPLES {
+            let drawn = (0..n as u64).map(|i| {
+                let position = (1.0 - uniform(seed, sample * n as u64 + i)) * n as f64;
+                self.outcomes[(position as usize).min(n - 1)]
+            });
+            let scores = averages(&self.counts(&drawn.collect::<Vec<_>>()));
+            samples.iter_mut().zip(scores).for_each(|(sample, score)| sample.push(score));
+        }
+        samples.map(|mut sample| {
+            sample.sort_by(f64::total_cmp);
+            INTERVAL.map(|position| sample[position])
+        })
+    }
+
     /// Counts documents of each class.
     fn counts(&self, outcomes: &[[u32; 2]]) -> Vec<Counts> {
         let mut counts = vec![Counts::default(); self.classes.len()];
@@ -187,32 +205,6 @@ impl ClassEvaluation {
         }
         counts
     }
-}
-
-/// Draws documents with replacement, and returns the interval of each score.
-fn intervals<T: Copy, const N: usize>(
-    outcomes: &[T],
-    seed: u64,
-    scores: impl Fn(&[T]) -> [f64; N],
-) -> [[f64; 2]; N] {
-    let n = outcomes.len();
-    if n == 0 {
-        return [[0.0; 2]; N];
-    }
-    let mut samples = [(); N].map(|()| Vec::new());
-    for sample in 0..SAMPLES {
-        let drawn = (0..n as u64).map(|i| {
-            let position = (1.0 - uniform(seed, sample * n as u64 + i)) * n as f64;
-            outcomes[(position as usize).min(n - 1)]
-        });
-        for (sample, score) in samples.iter_mut().zip(scores(&drawn.collect::<Vec<T>>())) {
-            sample.push(score);
-        }
-    }
-    samples.map(|mut sample| {
-        sample.sort_by(f64::total_cmp);
-        INTERVAL.map(|position| sample[position])
-    })
 }
 
 fn occurs(counts: &Counts) -> bool {
@@ -229,96 +221,6 @@ fn averages(counts: &[Counts]) -> [f64; 2] {
         classes += 1;
     }
     [ratio(1.0, correct, total), f1 / f64::from(classes.max(1))]
-}
-
-/// Collects predicted numbers.
-///
-/// ```
-/// use dropchain_documents::NumberEvaluation;
-///
-/// let mut evaluation = NumberEvaluation::default();
-/// for (gold, predicted) in [(1.0, 2.0), (2.0, 2.0), (6.0, 5.0)] {
-///     evaluation.add(gold, predicted);
-/// }
-/// let report = evaluation.report(1);
-/// assert!((report.mae - 2.0 / 3.0).abs() < 1e-12);
-/// assert!((report.r2 - (1.0 - 2.0 / 14.0)).abs() < 1e-12);
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct NumberEvaluation {
-    pairs: Vec<[f64; 2]>, // gold and predicted number of each document
-}
-
-/// The scores of a regression.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct NumberReport {
-    /// Number of documents.
-    pub documents: u64,
-    /// The root of the mean squared error.
-    pub rmse: f64,
-    /// 95 % confidence interval of the root mean squared error.
-    pub rmse_interval: [f64; 2],
-    /// The mean absolute error.
-    pub mae: f64,
-    /// 95 % confidence interval of the mean absolute error.
-    pub mae_interval: [f64; 2],
-    /// The coefficient of determination, 1 − Σ(y − predicted)² / Σ(y − mean of y)²; 0 if all y are
-    /// equal.
-    pub r2: f64,
-    /// 95 % confidence interval of R².
-    pub r2_interval: [f64; 2],
-    /// The mean Poisson deviance, 2·(y·ln(y/predicted) − y + predicted), if no y is negative and
-    /// all predictions are above 0.
-    pub poisson_deviance: Option<f64>,
-}
-
-impl NumberEvaluation {
-    /// Adds a document: its number, and the predicted one.
-    pub fn add(&mut self, gold: f64, predicted: f64) {
-        self.pairs.push([gold, predicted]);
-    }
-
-    /// Returns the scores; `seed` is that of the bootstrap. Those of no documents are 0.
-    pub fn report(&self, seed: u64) -> NumberReport {
-        let [rmse, mae, r2] = scores(&self.pairs);
-        let [rmse_interval, mae_interval, r2_interval] = intervals(&self.pairs, seed, scores);
-        let has_deviance = self.pairs.iter().all(|[y, p]| *y >= 0.0 && *p > 0.0);
-        let deviances = self.pairs.iter().map(|&[y, p]| poisson_deviance(y, p));
-        let mean = deviances.sum::<f64>() / self.pairs.len() as f64;
-        NumberReport {
-            documents: self.pairs.len() as u64,
-            rmse,
-            rmse_interval,
-            mae,
-            mae_interval,
-            r2,
-            r2_interval,
-            poisson_deviance: (has_deviance && !self.pairs.is_empty()).then_some(mean),
-        }
-    }
-}
-
-/// Returns 2·(y·ln(y/μ) − y + μ).
-fn poisson_deviance(y: f64, mean: f64) -> f64 {
-    let logarithm = if y > 0.0 { y * (y / mean).ln() } else { 0.0 };
-    2.0 * (logarithm - y + mean)
-}
-
-/// Returns RMSE, MAE and R² of pairs of gold and predicted numbers.
-fn scores(pairs: &[[f64; 2]]) -> [f64; 3] {
-    let count = pairs.len() as f64;
-    if count == 0.0 {
-        return [0.0; 3];
-    }
-    let mean = pairs.iter().map(|[y, _]| y / count).sum::<f64>();
-    let (mut squares, mut absolute, mut total) = (0.0, 0.0, 0.0);
-    for [y, predicted] in pairs {
-        squares += (y - predicted) * (y - predicted);
-        absolute += (y - predicted).abs();
-        total += (y - mean) * (y - mean);
-    }
-    let r2 = if total > 0.0 { 1.0 - squares / total } else { 0.0 };
-    [(squares / count).sqrt(), absolute / count, r2]
 }
 
 /// A row of a table, of which the first is the heading.
@@ -490,41 +392,5 @@ mod tests {
         assert!((low - 0.72).abs() <= 0.015 && (high - 0.88).abs() <= 0.015, "{low} {high}");
         assert_eq!(evaluation.report(7), evaluation.report(7));
         assert_ne!(evaluation.report(8).accuracy_interval, [0.0; 2]);
-    }
-
-    #[test]
-    fn scores_of_numbers_are_those_of_the_definitions() {
-        let mut evaluation = NumberEvaluation::default();
-        for i in 0..200 {
-            let y = f64::from(i % 10);
-            evaluation.add(y, y + if i % 2 == 0 { 1.0 } else { -0.5 });
-        }
-        let report = evaluation.report(1);
-        assert!((report.rmse - 0.625_f64.sqrt()).abs() < 1e-12);
-        assert!((report.mae - 0.75).abs() < 1e-12);
-        assert!((report.r2 - (1.0 - 0.625 / 8.25)).abs() < 1e-12);
-        for (score, [low, high]) in [
-            (report.rmse, report.rmse_interval),
-            (report.mae, report.mae_interval),
-            (report.r2, report.r2_interval),
-        ] {
-            assert!(low < score && score < high && high - low < 0.1, "{low} {score} {high}");
-        }
-        assert_eq!(report, evaluation.report(1));
-        assert_ne!(report, evaluation.report(2));
-    }
-
-    #[test]
-    fn deviances_are_of_counts_alone() {
-        let deviance = |pairs: &[[f64; 2]]| {
-            let mut evaluation = NumberEvaluation::default();
-            pairs.iter().for_each(|&[y, p]| evaluation.add(y, p));
-            evaluation.report(1).poisson_deviance
-        };
-        let found = deviance(&[[0.0, 1.0], [2.0, 1.0]]).unwrap();
-        assert!((found - (1.0 + 2.0 * 2.0_f64.ln() - 1.0)).abs() < 1e-12);
-        assert_eq!(deviance(&[[-1.0, 1.0]]), None);
-        assert_eq!(deviance(&[[1.0, 0.0]]), None);
-        assert_eq!(deviance(&[]), None);
     }
 }

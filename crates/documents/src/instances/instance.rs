@@ -4,7 +4,6 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use clap::ValueEnum;
-use serde::{Deserialize, Serialize};
 
 use dropchain::corpus::ReadOptions;
 use dropchain::sentence::SourceFile;
@@ -61,8 +60,6 @@ pub struct InstanceReadOptions {
     pub default_format: InstanceFormat,
     /// The column or key of texts. Of tables, `text` also stands for other common names.
     pub text: String,
-    /// The columns of CSV and TSV that are features; `None` if documents are texts.
-    pub table: Option<TableFeatures>,
     /// The column or key of labels; `None`: `label`, of tables also other common names.
     pub label: Option<String>,
     /// Whether a document without a label is an error.
@@ -71,23 +68,12 @@ pub struct InstanceReadOptions {
     pub read: ReadOptions,
 }
 
-/// The columns of a table that are features.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TableFeatures {
-    /// Columns of numbers: features with the names of the columns. `None`: all columns but that of
-    /// the label and the categories.
-    pub numbers: Option<Vec<String>>,
-    /// Columns of categories: `color=red` has the value 1. An empty cell is no category.
-    pub categories: Vec<String>,
-}
-
 impl Default for InstanceReadOptions {
     fn default() -> Self {
         Self {
             format: None,
             default_format: InstanceFormat::Labeled,
             text: Self::TEXT.to_owned(),
-            table: None,
             label: None,
             needs_labels: true,
             read: ReadOptions::default(),
@@ -166,12 +152,8 @@ pub(super) fn checked_label(
     fault: impl Fn(&str) -> Error,
 ) -> Result<Option<String>> {
     match label {
-        Some("") if options.needs_labels => {
-            Err(fault("the label is empty; expected a class, or a number to predict"))
-        }
-        None if options.needs_labels => {
-            Err(fault("found no label; expected a class, or a number to predict"))
-        }
+        Some("") if options.needs_labels => Err(fault("the label is empty; expected a class")),
+        None if options.needs_labels => Err(fault("found no label; expected a class")),
         Some("") | None => Ok(None),
         Some(label) => Ok(Some(label.to_owned())),
     }

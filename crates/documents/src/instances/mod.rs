@@ -7,5 +7,5 @@ mod line;
 mod reader;
 mod table;
 
-pub use instance::{Instance, InstanceContent, InstanceFormat, InstanceReadOptions, TableFeatures};
+pub use instance::{Instance, InstanceContent, InstanceFormat, InstanceReadOptions};
 pub use reader::InstanceReader;

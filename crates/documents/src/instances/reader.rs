@@ -131,9 +131,6 @@ impl InstanceReader {
         let name = name.to_string_lossy();
         let (is_tsv, default) =
             (name.ends_with(".tsv") || name.ends_with(".tsv.gz"), self.options.default_format);
-        if is_tsv && self.options.table.is_some() {
-            return Ok(InstanceFormat::Tsv);
-        }
         if !is_tsv && default != InstanceFormat::Labeled {
             return Ok(default);
         }

@@ -6,12 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use csv::{ByteRecord, ReaderBuilder};
-use hashbrown::{HashMap, HashSet};
 
 use super::header;
-use super::instance::{
-    Instance, InstanceContent, InstanceReadOptions, TableFeatures, checked_label,
-};
+use super::instance::{Instance, InstanceContent, InstanceReadOptions, checked_label};
 use dropchain::corpus::{LineReader, Repair};
 use dropchain::kernel::corpus::InputStream;
 use dropchain::sentence::SourceFile;
@@ -24,21 +21,8 @@ pub(super) struct Table {
     unread: Arc<AtomicUsize>, // bytes that the row may still have
     file: SourceFile,
     record: ByteRecord,
-    content: Content,
+    text: usize, // its column
     label: Option<usize>,
-}
-
-/// Where a row has its content.
-enum Content {
-    Text(usize),
-    Features(Vec<FeatureColumn>),
-}
-
-/// A column that is a feature.
-struct FeatureColumn {
-    number: usize,
-    name: String,
-    is_category: bool,
 }
 
 impl Table {
@@ -56,49 +40,17 @@ impl Table {
         let names: Vec<Cow<'_, str>> = header.iter().map(String::from_utf8_lossy).collect();
         let names: Vec<&str> =
             names.iter().map(|name| name.trim_start_matches('\u{feff}').trim()).collect();
-        // Where a name is first, and how often it occurs.
-        let mut places: HashMap<&str, [usize; 2]> = HashMap::with_capacity(names.len());
-        for (place, name) in names.iter().enumerate() {
-            places.entry(name).or_insert([place, 0])[1] += 1;
-        }
-        let position = |column: &str| places.get(column).map(|[place, _]| *place);
-        let missing = |columns: &[&str]| missing(&file, columns, &names);
-        let content = match &options.table {
-            None => {
-                let text = header::text_column(&names, options);
-                Content::Text(text.ok_or_else(|| missing(&[&options.text]))?)
-            }
-            Some(features) => {
-                let columns = features.columns(&names, options.label());
-                let others = columns.iter().map(|(name, _)| *name);
-                let others: Vec<&str> = others.filter(|name| position(name).is_none()).collect();
-                if !others.is_empty() {
-                    return Err(missing(&others));
-                }
-                let columns = columns.into_iter().map(|(name, is_category)| {
-                    let [number, count] = places[name];
-                    let fault = if count > 1 {
-                        "occurs twice"
-                    } else if name == options.label() {
-                        "is the label, and cannot be a feature"
-                    } else {
-                        return Ok(FeatureColumn { number, name: name.to_owned(), is_category });
-                    };
-                    let message = format!("the column '{name}' {fault}");
-                    Err(Error::input(Place::line(&*file, 1), message))
-                });
-                Content::Features(columns.collect::<Result<_>>()?)
-            }
+        let missing = |column: &str| {
+            let found = names.join(", ");
+            let message = format!("there is no column '{column}'; found {}", found.escape_debug());
+            Error::input(Place::line(&*file, 1), message)
         };
-        let label = match &options.table {
-            None => header::label_column(&names, options),
-            Some(_) => position(options.label()),
-        };
+        let text = header::text_column(&names, options).ok_or_else(|| missing(&options.text))?;
+        let label = header::label_column(&names, options);
         if label.is_none() && options.needs_labels {
-            return Err(missing(&[options.label()]));
+            return Err(missing(options.label()));
         }
-        drop(places); // which borrows the names from the reader
-        Ok(Self { reader, longest, unread, file, record: ByteRecord::new(), content, label })
+        Ok(Self { reader, longest, unread, file, record: ByteRecord::new(), text, label })
     }
 
     /// Reads the next row.
@@ -125,53 +77,10 @@ impl Table {
                 )),
             }
         };
-        let content = match &self.content {
-            Content::Text(column) => InstanceContent::Text(cell(*column)?.into_owned()),
-            Content::Features(columns) => {
-                let mut features = Vec::with_capacity(columns.len());
-                for column in columns {
-                    let cell = cell(column.number)?;
-                    features.extend(column.feature(cell.trim()).map_err(|m| error(&m))?);
-                }
-                InstanceContent::Features(features)
-            }
-        };
+        let content = InstanceContent::Text(cell(self.text)?.into_owned());
         let label = self.label.map(cell).transpose()?;
         let label = checked_label(label.as_deref().map(str::trim), options, error)?;
         Ok(Some(Instance { label, content, file: self.file.clone(), line }))
-    }
-}
-
-impl TableFeatures {
-    /// Returns the columns of a table with these names that are features, and whether they are
-    /// categories.
-    fn columns<'n>(&'n self, names: &[&'n str], label: &str) -> Vec<(&'n str, bool)> {
-        let categories: HashSet<&str> = self.categories.iter().map(String::as_str).collect();
-        let is_category = |name: &str| categories.contains(name);
-        let mut columns: Vec<(&str, bool)> = match &self.numbers {
-            Some(numbers) => numbers.iter().map(|name| (name.as_str(), false)).collect(),
-            None => {
-                let others = names.iter().filter(|n| **n != label && !is_category(n));
-                others.map(|name| (*name, false)).collect()
-            }
-        };
-        columns.extend(self.categories.iter().map(|name| (name.as_str(), true)));
-        columns
-    }
-}
-
-impl FeatureColumn {
-    /// Returns the feature that a cell is, if it is any.
-    fn feature(&self, cell: &str) -> std::result::Result<Option<(String, f64)>, String> {
-        if self.is_category {
-            return Ok((!cell.is_empty()).then(|| (format!("{}={cell}", self.name), 1.0)));
-        }
-        match cell.parse().ok().filter(|value: &f64| value.is_finite()) {
-            Some(value) => Ok(Some((self.name.clone(), value))),
-            None => {
-                Err(format!("the column '{}' has '{cell}'; expected a finite number", self.name))
-            }
-        }
     }
 }
 
@@ -195,14 +104,6 @@ impl Read for Bounded {
         self.unread.store(unread - read, Ordering::Relaxed);
         Ok(read)
     }
-}
-
-/// The error of a table that lacks columns.
-fn missing(file: &SourceFile, columns: &[&str], names: &[&str]) -> Error {
-    let what = if columns.len() == 1 { "is no column" } else { "are no columns" };
-    let (columns, found) = (columns.join("', '"), names.join(", "));
-    let message = format!("there {what} '{columns}'; found {}", found.escape_debug());
-    Error::input(Place::line(&**file, 1), message)
 }
 
 /// Converts an error, with its line.

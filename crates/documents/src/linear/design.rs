@@ -1,15 +1,9 @@
 //! The matrix of documents and features that training takes products with.
 
-use rayon::prelude::*;
-
 use dropchain::kernel::extract::{Classes, SparseRows};
 
 /// The smallest number of rows or columns that a thread takes.
 pub(super) const MIN_ROWS: usize = 256;
-
-/// A feature whose centered sum of squares is below this fraction of the sum of squares is
-/// constant but for rounding.
-const CONSTANT: f64 = 1e-12;
 
 /// X by rows and by columns. Features with equal columns are one column, which stands for m of them
 /// with scale √m ([`Classes`]): it adds √m·x·φ to a score, has the noise of x·φ, and w = φ/√m.
@@ -19,13 +13,6 @@ pub(crate) struct Design {
     pub columns: SparseRows, // Xᵀ, [D][N]
     pub classes: Classes,    // of the features
     pub scales: Vec<f64>,    // [D] √m
-}
-
-/// The first and second moments of the columns of a [`Design`].
-#[derive(Debug)]
-pub(crate) struct Moments {
-    pub means: Vec<f64>,   // [D] μ
-    pub squares: Vec<f64>, // [D] Σ_n (x − μ)², 0 for constant features
 }
 
 impl Design {
@@ -43,23 +30,6 @@ impl Design {
     /// Returns the number of columns D.
     pub fn dimension(&self) -> usize {
         self.scales.len()
-    }
-
-    /// Returns the moments of unscaled columns.
-    pub fn moments(&self) -> Moments {
-        let count = self.rows.len() as f64;
-        let moments = |j: usize| {
-            let entries = || self.columns.entries(j).map(|(_, x)| x);
-            let mean = entries().map(|x| x / count).sum::<f64>();
-            let raw: f64 = entries().map(|x| x * x).sum();
-            let absent = (count - entries().count() as f64).max(0.0);
-            let centered: f64 = entries().map(|x| (x - mean) * (x - mean)).sum();
-            let centered = centered + absent * mean * mean;
-            (mean, if centered <= CONSTANT * raw { 0.0 } else { centered })
-        };
-        let numbers = (0..self.dimension()).into_par_iter().with_min_len(MIN_ROWS);
-        let (means, squares) = numbers.map(moments).unzip();
-        Moments { means, squares }
     }
 
     /// Estimates the memory in bytes of the design of a matrix.

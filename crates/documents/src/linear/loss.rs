@@ -8,8 +8,6 @@
 //! | hinge: max(0, ζ) = ½(ζ + abs ζ), ζ = 1 − y·f | ½(1 − y·f + s), s = √((1 − y·f)² + V) |
 //! | logistic: ln(1 + e^−y·f) = −½·y·f + ln 2cosh(½·f) | −½·y·f + ln 2cosh(½·s), s = √(f² + V) |
 //! | squared: (y − f)² | (y − f)² + V: exact |
-//! | ε-insensitive: max(0, abs(y − f) − ε) | ½(s₁ + s₂) − ε, s = √((y − f ∓ ε)² + V) |
-//! | Poisson: e^f − y·f | + ½·e^f·V: second order |
 //!
 //! The bounds are those of Chen, Zhu, Chen and Zhang, "Dropout training for support vector
 //! machines", AAAI 2014 (eqs. 15, 35): ln 2cosh(½√u) is concave in u. They are convex in the
@@ -30,41 +28,30 @@
 //!
 //! which is below max(0, ζ) but where α = β. The method of multipliers minimizes that, sets each β
 //! to its α, and starts again: the α converge to the dual variables, and the minimum to that of the
-//! loss with its kink, whatever σ (Rockafellar 1976). The ε-insensitive loss is the maximum of
-//! α·(f − y) − ε·|α| over |α| ≤ 1.
+//! loss with its kink, whatever σ (Rockafellar 1976).
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use super::logistic::{LogisticMoments, logistic_moments};
 use dropchain::kernel::math::sigmoid;
-use dropchain::{Error, Result};
 
-/// δ of a hinge, relative to its scale: the margin 1, or the spread of the targets.
+/// δ of a hinge, whose margin is 1.
 const SMOOTHING: f64 = 1e-4;
 
-/// The largest ε: its square is far from overflowing.
-const LARGEST: f64 = 1e30;
-
-/// A loss of the score f of a document with target y, which is a number or, of classes, ±1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// A loss of the score f of a document with target y = ±1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Loss {
-    /// −log p(class) of all classes at once; of two classes ln(1 + exp(−y·f)).
+    /// −log p(class): a log-linear model
     #[default]
     Softmax,
-    /// max(0, 1 − y·f): a support vector machine.
+    /// max(0, 1 − y·score): a support vector machine
     Hinge,
-    /// ln(1 + exp(−y·f)): logistic regression, with a bound under noise.
+    /// log(1 + exp(−y·score)): the same as softmax without noise
     Logistic,
-    /// (y − f)²: least squares.
+    /// (1 − y·score)²: least squares
     Squared,
-    /// max(0, |y − f| − ε): support vector regression.
-    Insensitive {
-        /// ε, at least 0.
-        epsilon: f64,
-    },
-    /// exp f − y·f: Poisson regression, for counts and rates. exp f is the prediction.
-    Poisson,
 }
 
 /// The loss of a document, what the noise adds to it, and their derivatives.
@@ -94,68 +81,17 @@ impl Loss {
             Self::Hinge => "hinge",
             Self::Logistic => "logistic",
             Self::Squared => "squared",
-            Self::Insensitive { .. } => "insensitive",
-            Self::Poisson => "poisson",
         }
-    }
-
-    /// Checks ε, and that the loss is one of numbers or of classes.
-    pub(crate) fn check(self, of_numbers: bool) -> Result<()> {
-        let is_fit = match self {
-            Self::Squared => true,
-            Self::Insensitive { .. } | Self::Poisson => of_numbers,
-            _ => !of_numbers,
-        };
-        let message = match self {
-            _ if !is_fit => format!(
-                "the {} loss is not one of {}",
-                self.name(),
-                if of_numbers { "numbers" } else { "classes" }
-            ),
-            Self::Insensitive { epsilon } if !(0.0..=LARGEST).contains(&epsilon) => format!(
-                "epsilon {epsilon}; expected a finite number that is not negative, at most \
-                 {LARGEST:e}"
-            ),
-            _ => return Ok(()),
-        };
-        Err(Error::parameter(message))
-    }
-
-    /// Returns the number that a regression predicts of a score.
-    pub fn prediction(self, score: f64) -> f64 {
-        if self == Self::Poisson { score.exp() } else { score }
     }
 
     /// Returns whether the loss is piecewise linear.
     pub(crate) fn has_kinks(self) -> bool {
-        matches!(self, Self::Hinge | Self::Insensitive { .. })
+        self == Self::Hinge
     }
 
-    /// Returns the range of the variables α.
-    fn bounds(self, y: f64) -> [f64; 2] {
-        match self {
-            Self::Hinge if y > 0.0 => [-1.0, 0.0], // α of f, −y times that of ζ
-            Self::Hinge => [0.0, 1.0],
-            _ => [-1.0, 1.0],
-        }
-    }
-
-    /// Returns the scale of the argument of a loss with kinks.
-    pub(super) fn scale(self, targets: &[f64]) -> f64 {
-        match self {
-            Self::Hinge => 1.0,
-            _ => {
-                let count = targets.len().max(1) as f64;
-                let mean = targets.iter().map(|y| y / count).sum::<f64>();
-                let spread = targets.iter().map(|y| (y - mean).abs() / count).sum::<f64>();
-                if spread > 0.0 { spread } else { 1.0 }
-            }
-        }
-    }
-
-    /// Returns δ, given the scale.
-    pub(super) fn smoothing(self, scale: f64) -> f64 {
-        if self.has_kinks() { SMOOTHING * scale } else { 0.0 }
+    /// Returns δ.
+    pub(super) fn smoothing(self) -> f64 {
+        if self.has_kinks() { SMOOTHING } else { 0.0 }
     }
 
     /// Returns the loss of a score without noise, and its derivative, of which kinks have one of
@@ -168,11 +104,6 @@ impl Loss {
             Self::Hinge if y * f < 1.0 => [1.0 - y * f, -y],
             Self::Hinge => [0.0; 2],
             Self::Squared => [(y - f) * (y - f), 2.0 * (f - y)],
-            Self::Insensitive { epsilon } if (f - y).abs() > epsilon => {
-                [(f - y).abs() - epsilon, (f - y).signum()]
-            }
-            Self::Insensitive { .. } => [0.0; 2],
-            Self::Poisson => [f.exp() - y * f, f.exp() - y],
         }
     }
 
@@ -199,7 +130,6 @@ impl Loss {
                 [0.5 * p * q * variance, 0.5 * p * q * (q - p) * variance, 0.5 * p * q]
             }
             Self::Squared => [variance, 0.0, 1.0],
-            Self::Poisson => [0.5 * variance * f.exp(), 0.5 * variance * f.exp(), 0.5 * f.exp()],
             Self::Hinge => {
                 let a = 1.0 - y * f;
                 let s = norm(a);
@@ -211,42 +141,24 @@ impl Loss {
                 let g = if s < 1e-4 { 0.25 - s * s / 48.0 } else { (0.5 * s).tanh() / (2.0 * s) };
                 [log_cosh(s) - 0.5 * y * f - loss, g * f - 0.5 * y - slope, 0.5 * g]
             }
-            Self::Insensitive { epsilon } => {
-                let [a, b] = [f - y - epsilon, f - y + epsilon];
-                let [s, t] = [norm(a), norm(b)];
-                let bound = 0.5 * (s + t) - epsilon;
-                [bound - loss, 0.5 * (a / s + b / t) - slope, 0.25 * (1.0 / s + 1.0 / t)]
-            }
         };
         Point { loss, slope, noise, noise_slope, by_variance }
     }
 
-    /// Returns the loss with kinks of a document, smooth by σ and the multiplier β.
+    /// Returns the hinge of a document, smooth by σ and the multiplier β.
     pub(super) fn smooth(self, y: f64, f: f64, sigma: f64, beta: f64) -> Point {
         let [loss, slope] = self.value(y, f);
-        let alpha = self.multiplier(y, f, sigma, beta);
-        let linear = match self {
-            Self::Hinge => alpha * (f - y),
-            Self::Insensitive { epsilon } => alpha * (f - y) - epsilon * alpha.abs(),
-            _ => 0.0,
-        };
-        let smooth = linear - 0.5 * sigma * (alpha - beta) * (alpha - beta);
+        let alpha = multiplier(y, f, sigma, beta);
+        let smooth = alpha * (f - y) - 0.5 * sigma * (alpha - beta) * (alpha - beta);
         Point { loss, slope, noise: smooth - loss, noise_slope: alpha - slope, by_variance: 0.0 }
     }
+}
 
-    /// Returns the α of a score, which is the derivative of the smooth loss, and the next β.
-    pub(super) fn multiplier(self, y: f64, f: f64, sigma: f64, beta: f64) -> f64 {
-        let [low, high] = self.bounds(y);
-        let free = match self {
-            Self::Hinge => beta + (f - y) / sigma,
-            Self::Insensitive { epsilon } => {
-                let z = beta + (f - y) / sigma;
-                z.signum() * (z.abs() - epsilon / sigma).max(0.0)
-            }
-            _ => 0.0,
-        };
-        free.clamp(low, high)
-    }
+/// Returns the α of a score, which is the derivative of the smooth hinge, and the next β: −y times
+/// that of ζ.
+pub(super) fn multiplier(y: f64, f: f64, sigma: f64, beta: f64) -> f64 {
+    let [low, high] = if y > 0.0 { [-1.0, 0.0] } else { [0.0, 1.0] };
+    (beta + (f - y) / sigma).clamp(low, high)
 }
 
 /// ln 2cosh(½s) of s ≥ 0.

@@ -4,13 +4,12 @@
 //! J(φ) = Σ_n v_n·loss(y_n, f_n) + Σ_n λ_n·R(f_n, V_n) + Σ c2·φ²        f = κ·Σ_j √m_j·x_j·φ_j + b
 //! ```
 //!
-//! with F scores of a document: one for a number or two classes, else one of each class. R is what
+//! with F scores of a document: one for two classes, else one of each class. R is what
 //! noise adds (`loss.rs`, `softmax.rs`); with V = ρ·Σ x²·φ², or σ²·Σ φ², for each score. v is the
 //! weight of a document, 0 without a label, and λ that of its noise.
 //!
 //! A loss of y·f has κ = √2, so that ‖φ‖² = ½‖w‖² is that of the weights ±½w of two classes. The
-//! bias b = β·value has a feature of its own, without noise; of numbers b = β − μ·w, as if features
-//! were centered, which makes it independent of the weights.
+//! bias b = β·value has a feature of its own, without noise.
 //!
 //! # Cost
 //!
@@ -21,7 +20,7 @@
 use rayon::prelude::*;
 
 use super::design::{Design, MIN_ROWS, entry_sums};
-use super::loss::{Loss, Point, Smoothing};
+use super::loss::{Loss, Point, Smoothing, multiplier};
 use super::sampling::Sampling;
 use super::softmax::{add_quadratic, add_shared, add_unscented, probabilities};
 use dropchain::kernel::extract::SparseRows;
@@ -53,11 +52,10 @@ impl Noise {
     }
 }
 
-/// Documents with what is to be predicted.
+/// Documents with their classes.
 #[derive(Debug)]
 pub(super) struct Examples {
-    /// y of each score, `[N][F]`: numbers, or 1 for the class of the document and −1 for others.
-    pub targets: Vec<f64>,
+    pub targets: Vec<f64>, // [N][F] y: 1 for the class of the document and −1 for others
     pub weights: Vec<f64>, // [N] v
     pub factors: Vec<f64>, // [N] λ
 }
@@ -91,10 +89,9 @@ pub(super) struct LinearObjective<'a> {
 /// Makes scores of φ.
 #[derive(Debug)]
 pub(super) struct Scorer {
-    pub outputs: usize,    // F
-    pub scales: Vec<f64>,  // [D] κ·√m
-    pub bias: f64,         // its value
-    pub centers: Vec<f64>, // [D] μ·√m, empty for classes
+    pub outputs: usize,   // F
+    pub scales: Vec<f64>, // [D] κ·√m
+    pub bias: f64,        // its value
 }
 
 /// The intermediate results of a pass over documents, for the gradient.
@@ -105,16 +102,10 @@ struct Pass {
 }
 
 impl Scorer {
-    /// Splits φ into weights and what is added to all scores, `[F]`.
-    fn parts<'t>(&self, phi: &'t [f64]) -> (&'t [f64], Vec<f64>) {
+    /// Splits φ into the weights and the bias of each score, `[F]`.
+    pub fn parts<'t>(&self, phi: &'t [f64]) -> (&'t [f64], Vec<f64>) {
         let (weights, biases) = phi.split_at(phi.len() - self.outputs);
-        let shift: f64 = self.centers.iter().zip(weights).map(|(m, w)| m * w).sum();
-        (weights, biases.iter().map(|b| self.bias * b - shift).collect())
-    }
-
-    /// Returns the bias of each score, `[F]`.
-    pub fn biases(&self, phi: &[f64]) -> Vec<f64> {
-        self.parts(phi).1
+        (weights, biases.iter().map(|b| self.bias * b).collect())
     }
 
     /// Returns the scores of documents of a matrix with the columns of the design, `[N][F]`.
@@ -141,7 +132,7 @@ impl Scorer {
 
     /// Returns the weights of column `j`, `[F]`.
     #[inline(always)]
-    fn weights<'w>(&self, weights: &'w [f64], j: u32) -> &'w [f64] {
+    pub fn weights<'w>(&self, weights: &'w [f64], j: u32) -> &'w [f64] {
         &weights[j as usize * self.outputs..][..self.outputs]
     }
 }
@@ -153,7 +144,7 @@ impl LinearObjective<'_> {
         let scores = self.scorer.scores(phi, &self.design.rows);
         let mut largest = 0.0_f64;
         for ((beta, f), y) in self.multipliers.iter_mut().zip(scores).zip(&self.examples.targets) {
-            let alpha = self.loss.multiplier(*y, f, old, *beta);
+            let alpha = multiplier(*y, f, old, *beta);
             largest = largest.max((alpha - *beta).abs());
             *beta = alpha;
         }
@@ -411,8 +402,6 @@ impl Objective for LinearObjective<'_> {
         for row in pass.sampled.chunks_exact(outputs) {
             biases.iter_mut().zip(row).for_each(|(b, slope)| *b += slope);
         }
-        let total = biases[0];
-        weights.iter_mut().zip(&self.scorer.centers).for_each(|(w, center)| *w -= center * total);
         biases.iter_mut().for_each(|b| *b *= self.scorer.bias);
         if let Noise::Additive(variance) = self.noise {
             for (i, gradient) in weights.iter_mut().enumerate() {

@@ -20,9 +20,9 @@ fn documents(classes: usize, count: usize) -> Vec<Instance> {
 }
 
 fn options(loss: Loss, dropout: f64, l2: f64) -> DocumentOptions {
-    let mut options = DocumentOptions::classes();
-    options.loss = loss;
-    options.strengths.dropout = Some(dropout);
+    let mut options = DocumentOptions::texts();
+    options.learning.loss = loss;
+    options.strengths.dropout = dropout;
     options.strengths.l2 = Some(l2);
     options.learning.tolerance = Some(1e-11);
     options
@@ -91,7 +91,7 @@ fn without_noise_the_hinge_is_an_ordinary_support_vector_machine() {
     let documents = documents(2, 60);
     for l2 in [0.1, 1.0] {
         let mut options = options(Loss::Hinge, 0.0, l2);
-        options.classes.penalize_bias = true;
+        options.learning.penalize_bias = true;
         let model = train(documents.clone(), &options).unwrap().model;
         let (bias, expected) = dual_coordinate_descent(&documents, 0.5 * l2);
         let found = weights(&model);
@@ -120,7 +120,7 @@ fn softmax_of_two_classes_is_one_against_the_rest_and_noise_of_inputs_is_twice_a
     for kind in [NoiseKind::Dropout, NoiseKind::GaussianScores] {
         let train = |masks, amount| {
             let mut options = options(Loss::Softmax, amount, 0.1);
-            (options.learning.noise, options.classes.masks) = (kind, masks);
+            (options.learning.noise, options.learning.masks) = (kind, masks);
             weights(&train(documents.clone(), &options).unwrap().model)
         };
         // ρ = 1/3 and 2/3.
@@ -135,7 +135,7 @@ fn the_noise_of_more_classes_has_every_kind_and_sampling_is_near() {
     let loss = |noise, masks, samples| {
         let mut options = options(Loss::Softmax, 0.1, 0.3);
         options.learning.noise = noise;
-        (options.classes.masks, options.classes.samples) = (masks, samples);
+        (options.learning.masks, options.learning.samples) = (masks, samples);
         options.learning.max_iterations = Some(60);
         let model = train(documents.clone(), &options).unwrap().model;
         let (evaluation, _) = model.evaluate(documents.clone().into_iter().map(Ok), None).unwrap();
@@ -149,7 +149,7 @@ fn the_noise_of_more_classes_has_every_kind_and_sampling_is_near() {
     let gaussian = loss(NoiseKind::GaussianScores, Masks::Weights, 1);
     assert!((gaussian / loss(NoiseKind::Dropout, Masks::Weights, 1) - 1.0).abs() < 0.08);
     let mut options = options(Loss::Softmax, 0.5, 0.1);
-    (options.learning.noise, options.classes.masks) = (NoiseKind::GaussianScores, Masks::Inputs);
+    (options.learning.noise, options.learning.masks) = (NoiseKind::GaussianScores, Masks::Inputs);
     let message = train(documents, &options).unwrap_err().to_string();
     assert!(message.contains("masks 'inputs' and 3 labels"), "{message}");
 }
@@ -169,17 +169,17 @@ fn the_shares_of_classes_do_not_depend_on_the_penalty() {
         model.classify(&Instance::from_text("")).unwrap().probabilities[common]
     };
     for penalize_bias in [false, true] {
-        for (loss, hidden) in [(Loss::Softmax, 0), (Loss::Logistic, 0), (Loss::Logistic, 2)] {
+        for loss in [Loss::Softmax, Loss::Logistic] {
             let mut options = options(loss, 0.0, 1000.0);
-            (options.classes.hidden, options.classes.penalize_bias) = (hidden, penalize_bias);
+            options.learning.penalize_bias = penalize_bias;
             let expected = if penalize_bias { 0.5..0.6 } else { 0.899..0.901 };
             let found = share(&options);
-            assert!(expected.contains(&found), "{loss:?} {hidden}: {found}");
+            assert!(expected.contains(&found), "{loss:?}: {found}");
         }
         // The scores of the other losses: the margin, and the mean of y = ±1.
         for (loss, score) in [(Loss::Hinge, 1.0), (Loss::Squared, 0.8_f64)] {
             let mut options = options(loss, 0.0, 1000.0);
-            options.classes.penalize_bias = penalize_bias;
+            options.learning.penalize_bias = penalize_bias;
             let sigmoid = 1.0 / (1.0 + (-score).exp());
             let expected = if penalize_bias { 0.5..0.62 } else { sigmoid - 2e-3..sigmoid + 2e-3 };
             let found = share(&options);
@@ -202,13 +202,13 @@ fn strengths_by_informativeness_depend_on_counts() {
         .collect();
     let ratio = |epsilon| {
         let mut options = options(Loss::Softmax, 0.0, 1.0);
-        options.data.features.as_mut().unwrap().words = Some("1..1".parse().unwrap());
-        options.classes.l2_informativeness = epsilon;
+        options.features.as_mut().unwrap().words = Some("1..1".parse().unwrap());
+        options.learning.l2_informativeness = epsilon;
         weights(&train(documents.clone(), &options).unwrap().model)["w=a"].abs()
     };
     // log(21/22) − log(1/22) = 3.04: a third of the strength.
     let mut weak = options(Loss::Softmax, 0.0, 1.0 / (21.0_f64.ln() + 0.1));
-    weak.data.features.as_mut().unwrap().words = Some("1..1".parse().unwrap());
+    weak.features.as_mut().unwrap().words = Some("1..1".parse().unwrap());
     let expected = weights(&train(documents.clone(), &weak).unwrap().model)["w=a"].abs();
     assert!((ratio(Some(0.1)) - expected).abs() < 1e-4 && ratio(None) < 0.9 * expected);
 }
@@ -217,10 +217,9 @@ fn strengths_by_informativeness_depend_on_counts() {
 fn models_have_the_same_bits_for_any_number_of_threads() {
     let documents = documents(3, 700);
     for loss in LOSSES {
-        for (dropout, hidden) in [(0.0, 0), (0.5, 0), (0.3, 2)] {
+        for dropout in [0.0, 0.5] {
             let mut options = options(loss, dropout, 0.1);
             options.learning.max_iterations = Some(10);
-            options.classes.hidden = if loss == Loss::Softmax { 0 } else { hidden };
             let run =
                 |threads| in_pool(threads, || train(documents.clone(), &options).unwrap().model);
             assert!(run(1).as_bytes() == run(3).as_bytes(), "{loss:?}");
@@ -229,45 +228,10 @@ fn models_have_the_same_bits_for_any_number_of_threads() {
 }
 
 #[test]
-fn hidden_units_learn_what_is_not_linear_and_are_summed() {
-    let words = ["a b", "", "a", "b"];
-    let documents: Vec<Instance> = (0..160)
-        .map(|i| {
-            let text = format!("{} x{} y{}", words[i % 4], i / 4 % 5, i / 4 % 7);
-            Instance::from_text(text).with_label(if i % 4 < 2 { "same" } else { "other" })
-        })
-        .collect();
-    for loss in &LOSSES[1..] {
-        let model = |hidden| {
-            let mut options = options(*loss, 0.0, 0.02);
-            options.classes.hidden = hidden;
-            options.learning.tolerance = None;
-            options.data.features.as_mut().unwrap().words = Some("1..1".parse().unwrap());
-            train(documents.clone(), &options).unwrap().model
-        };
-        assert!(accuracy(&model(0), &documents) < 0.8, "{loss:?}");
-        let model = model(4);
-        assert!(accuracy(&model, &documents) > 0.99, "{loss:?}");
-        let header = model.header();
-        let mut inputs = header.biases.clone();
-        for (name, row) in model.weights().filter(|(name, _)| name == "w=a" || name == "w=x1") {
-            assert!(!name.is_empty());
-            row.into_iter().for_each(|(k, w)| inputs[k as usize] += w);
-        }
-        let Output { weights, bias } = &header.outputs.as_ref().unwrap().0[0];
-        let units = weights.iter().zip(inputs).map(|(w, u)| w / (1.0 + (-u).exp()));
-        let score = bias + units.sum::<f64>();
-        let prediction = model.classify(&Instance::from_text("a x1")).unwrap();
-        assert!((prediction.scores[1] - 0.5 * score).abs() < 1e-9);
-        assert_eq!(model.inspection(2)["hidden_units"].as_array().unwrap().len(), 4);
-    }
-}
-
-#[test]
 fn development_documents_choose_the_iteration() {
     let all = documents(3, 200);
     let mut options = options(Loss::Softmax, 0.0, 1e-6);
-    (options.classes.patience, options.learning.tolerance) = (5, Some(0.0));
+    (options.learning.patience, options.learning.tolerance) = (5, Some(0.0));
     let trainer = DocumentTrainer::new(options).unwrap();
     let [own, dev] =
         [&all[..100], &all[100..]].map(|documents| corpus(documents.to_vec(), &trainer));
@@ -294,12 +258,8 @@ fn development_documents_choose_the_iteration() {
 #[test]
 fn a_search_scores_all_combinations_and_trains_the_best() {
     let grid = [(0.0, 0.1), (0.0, 1000.0), (0.5, 0.1), (0.5, 1000.0)];
-    for (loss, classes, hidden) in
-        [(Loss::Softmax, 2, 0), (Loss::Hinge, 3, 0), (Loss::Logistic, 2, 2)]
-    {
-        let mut options_of_all = options(loss, 0.0, 0.1);
-        options_of_all.classes.hidden = hidden;
-        let trainer = DocumentTrainer::new(options_of_all).unwrap();
+    for (loss, classes) in [(Loss::Softmax, 2), (Loss::Hinge, 3)] {
+        let trainer = DocumentTrainer::new(options(loss, 0.0, 0.1)).unwrap();
         let own = corpus(documents(classes, 60), &trainer);
         let grid = grid.map(|(dropout, l2)| options(loss, dropout, l2).strengths);
         for scoring in [Scoring::Folds(3, 1), Scoring::Dev(&own)] {
@@ -328,37 +288,33 @@ fn a_search_scores_all_combinations_and_trains_the_best() {
 #[test]
 fn options_that_do_not_fit_are_named() {
     type Change = fn(&mut DocumentOptions);
-    let cases: [(Change, &str); 9] = [
-        (|o| o.loss = Loss::Poisson, "the poisson loss is not one of classes"),
-        (|o| o.classes.hidden = 2, "the softmax loss with `hidden` units"),
-        (|o| o.classes.hidden = 300, "300 hidden units; expected at most 256"),
-        (
-            |o| {
-                (o.loss, o.classes.hidden) = (Loss::Hinge, 2);
-                o.learning.noise = NoiseKind::Additive;
-            },
-            "the hinge loss with hidden units and additive noise",
-        ),
-        (|o| o.strengths.dropout = Some(1.0), "noise of 1; expected a dropout rate below 1"),
-        (|o| o.classes.samples = 0, "0 samples; expected 1 to 1000"),
+    let cases: [(Change, &str); 6] = [
+        (|o| o.strengths.dropout = 1.0, "noise of 1; expected a dropout rate below 1"),
+        (|o| o.learning.samples = 0, "0 samples; expected 1 to 1000"),
         (|o| o.strengths.l2 = Some(-1.0), "L2 strength -1; expected"),
-        (|o| o.classes.l2_informativeness = Some(0.0), "L2 informativeness 0; expected"),
+        (|o| o.learning.l2_informativeness = Some(0.0), "L2 informativeness 0; expected"),
         (
             |o| {
-                o.loss = Loss::Logistic;
+                (o.learning.noise, o.learning.masks) = (NoiseKind::Additive, Masks::Inputs);
+            },
+            "the softmax loss with additive noise and masks of inputs",
+        ),
+        (
+            |o| {
+                o.learning.loss = Loss::Logistic;
                 o.learning.noise = NoiseKind::MonteCarlo;
             },
             "the logistic loss with `noise` of this kind",
         ),
     ];
     for (change, expected) in cases {
-        let mut options = DocumentOptions::classes();
+        let mut options = DocumentOptions::texts();
         change(&mut options);
         let message = DocumentTrainer::new(options).unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");
     }
     let one = vec![Instance::from_text("a").with_label("x")];
-    let message = train(one, &DocumentOptions::classes()).unwrap_err().to_string();
+    let message = train(one, &DocumentOptions::texts()).unwrap_err().to_string();
     assert!(message.contains("all documents are of the class 'x'"), "{message}");
 }
 
@@ -391,12 +347,12 @@ fn what_a_corpus_is_worse_for_is_said() {
         (21, NoiseKind::Dropout, Multiclass::Softmax, 0.5, false),
     ] {
         let mut options = options(Loss::Softmax, dropout, 0.1);
-        (options.learning.noise, options.classes.multiclass) = (noise, multiclass);
+        (options.learning.noise, options.learning.multiclass) = (noise, multiclass);
         let trainer = DocumentTrainer::new(options).unwrap();
         let warning = trainer.warning(&corpus(many(classes), &trainer)).unwrap_or_default();
         assert_eq!(warning.contains("gaussian-scores with 21 classes"), is_warned, "{warning}");
     }
-    let trainer = DocumentTrainer::new(DocumentOptions::classes()).unwrap();
+    let trainer = DocumentTrainer::new(DocumentOptions::texts()).unwrap();
     let empty = ["a", "", " "].map(|text| Instance::from_text(text).with_label("x"));
     let notice = corpus(empty.to_vec(), &trainer).notice_of_empty().unwrap();
     assert_eq!(notice, "2 documents have no features: -:1, -:1");

@@ -1,4 +1,4 @@
-//! Documents of files, and the columns that a model needs.
+//! Documents of files.
 
 use super::*;
 
@@ -70,7 +70,7 @@ fn documents_are_found_in_the_files_of_other_programs() {
         (
             "a.jsonl",
             "{\"text\":\"a\",\"label\":[]}\n",
-            "a.jsonl:1: key \"label\": found no label; expected a class, or a number to predict",
+            "a.jsonl:1: key \"label\": found no label; expected a class",
         ),
         ("a.json", "[{\"text\":\"a\",\"label\":\"X\"},{\"text\":\"b\",\"label\":2}]", "X=a; 2=b"),
         ("a.json", "[\n  {\"text\": \"a\",\n   \"label\": true}\n]\n", "true=a"),
@@ -153,32 +153,6 @@ fn all_formats_of_the_same_documents_are_read_alike() {
 }
 
 #[test]
-fn columns_that_are_no_features_are_told_with_their_line() {
-    for (contents, columns, label, expected) in [
-        ("a,b\nx,1\n", "a", "b", "2: the column 'a' has 'x'; expected a finite number"),
-        ("a,b\n,1\n", "all", "b", "2: the column 'a' has ''"),
-        ("a,b\nnan,1\n", "all", "b", "2: the column 'a' has 'nan'"),
-        ("a,b\n1,2\n", "c", "b", "1: there is no column 'c'; found a, b"),
-        ("a,b\n1,2\n", "a", "c", "1: there is no column 'c'"),
-        ("a,a,b\n1,2,3\n", "all", "b", "1: the column 'a' occurs twice"),
-        ("a,b\n1,2\n", "a,b", "b", "1: the column 'b' is the label"),
-        ("a,b\n1,\n", "a", "b", "2: the label is empty; expected a class, or a number"),
-        ("a,b\n1,2,3\n", "a", "b", "2: found 3 cells; expected 2"),
-    ] {
-        let numbers = columns.split(',').map(str::to_owned).collect();
-        let table =
-            TableFeatures { numbers: (columns != "all").then_some(numbers), ..Default::default() };
-        let options = InstanceReadOptions {
-            table: Some(table),
-            label: Some(label.to_owned()),
-            ..InstanceReadOptions::default()
-        };
-        let found = read("a.csv", contents, &options).0;
-        assert!(found.starts_with(&format!("a.csv:{expected}")), "{found}");
-    }
-}
-
-#[test]
 fn what_is_decided_and_left_out_is_said() {
     for (name, contents, expected) in [
         (
@@ -207,37 +181,6 @@ fn what_is_decided_and_left_out_is_said() {
 }
 
 #[test]
-fn a_model_needs_the_columns_that_it_has_weights_of() {
-    let rows = "size,rooms,town,price\n10,1,a=b,5\n20,2,b,9\n30,2,a=b,14\n5,1,b,3\n";
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("train.csv");
-    std::fs::write(&path, rows).unwrap();
-    let table = TableFeatures { numbers: None, categories: vec!["town".to_owned()] };
-    let read_options = InstanceReadOptions {
-        table: Some(table.clone()),
-        label: Some("price".to_owned()),
-        ..InstanceReadOptions::default()
-    };
-    let documents = InstanceReader::open(&[&path], &read_options).unwrap();
-    let data = DataOptions { table: Some(table), label: read_options.label, ..Default::default() };
-    let options = DocumentOptions { data, ..DocumentOptions::numbers() };
-    let model = DocumentModel::train(documents, &options).unwrap().model;
-    for (contents, expected) in [
-        ("size,rooms,town\n1,2,b\n", "?=[(\"rooms\", 2.0), (\"size\", 1.0), (\"town=b\", 1.0)]"),
-        // By name, among others.
-        (
-            "id,town,rooms,size\nx,b,2,1\n",
-            "?=[(\"rooms\", 2.0), (\"size\", 1.0), (\"town=b\", 1.0)]",
-        ),
-        ("size,room,town\n1,2,b\n", "a.csv:1: there is no column 'rooms'; found size, room, town"),
-        ("size,city\n1,b\n", "a.csv:1: there are no columns 'rooms', 'town'; found size, city"),
-    ] {
-        let options = InstanceReadOptions { needs_labels: false, ..Default::default() };
-        assert_eq!(read("a.csv", contents, &model.read_options(options)).0, expected);
-    }
-}
-
-#[test]
 fn classes_that_are_all_different_are_most_likely_texts() {
     let documents = |classes: &[&str]| -> Vec<Instance> {
         let documents = classes.iter().enumerate();
@@ -254,7 +197,7 @@ fn classes_that_are_all_different_are_most_likely_texts() {
         ),
         (&["up", "up"], "all documents are of the class 'up'"),
     ] {
-        let trained = train(documents(classes), &DocumentOptions::classes());
+        let trained = train(documents(classes), &DocumentOptions::texts());
         let found = trained.map_or_else(|error| error.to_string(), |_| String::new());
         assert!(found.contains(expected) && found.is_empty() == expected.is_empty(), "{found}");
     }

@@ -48,10 +48,10 @@ fn features_and_texts_do_not_mix() {
     let texts = ["red apple", "grey slate"].map(Instance::from_text);
     let texts: Vec<Instance> =
         texts.into_iter().zip(["a", "b"]).map(|(text, class)| text.with_label(class)).collect();
-    let model = train(texts.clone(), &DocumentOptions::classes()).unwrap().model;
+    let model = train(texts.clone(), &DocumentOptions::texts()).unwrap().model;
     let error = model.classify(&features("1")).unwrap_err().to_string();
     assert_eq!(error, "-:1: found features; expected a text, as the model was trained on");
-    let options = DocumentOptions { data: DataOptions::default(), ..DocumentOptions::classes() };
+    let options = DocumentOptions::default();
     assert!(train(texts, &options).is_err());
     let documents = vec![features("1").with_label("a"), features("2").with_label("b")];
     let model = train(documents, &options).unwrap().model;
@@ -69,19 +69,19 @@ fn a_tagger_is_no_classifier() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m");
     tagger.save(&path).unwrap();
-    let error = DocumentModel::open(&path, Task::Classes).unwrap_err().to_string();
+    let error = DocumentModel::open(&path).unwrap_err().to_string();
     let expected = "the model is a tagger; expected a classifier";
     assert!(error.contains(expected), "{error}");
-    assert_eq!(Task::of_file(&path), None);
+    assert!(!DocumentModel::is_at(&path));
     let documents =
         ["a", "b"].map(|class| Instance::from_text(format!("x{class}")).with_label(class));
-    let model = train(documents.to_vec(), &DocumentOptions::classes()).unwrap().model;
+    let model = train(documents.to_vec(), &DocumentOptions::texts()).unwrap().model;
     model.save(&path).unwrap();
-    assert_eq!(Task::of_file(&path), Some(Task::Classes));
+    assert!(DocumentModel::is_at(&path));
     let error = Model::open(&path).unwrap_err().to_string();
     let expected = "a file of another kind (it begins with DROPCLS, not DROPCRF)";
     assert!(error.contains(expected), "{error}");
-    let opened = DocumentModel::open(&path, Task::Classes).unwrap();
+    let opened = DocumentModel::open(&path).unwrap();
     let [a, b] = [&opened, &model].map(|model| model.classify(&documents[1]).unwrap());
     assert_eq!(a, b);
 }

@@ -5,8 +5,9 @@ use std::fs;
 
 use dropchain::MemoryLimit;
 use dropchain::corpus::{ReadOptions, TextOptions};
-use dropchain_documents::{Instance, InstanceFormat, InstanceReadOptions, InstanceReader};
-use dropchain_documents::{InstanceContent, TableFeatures};
+use dropchain_documents::{
+    Instance, InstanceContent, InstanceFormat, InstanceReadOptions, InstanceReader,
+};
 
 use crate::harness::Target;
 
@@ -57,15 +58,12 @@ fn documents_of_any_format_are_read_alike_twice() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.tsv");
     let path = path.as_os_str();
-    let tables = [None, Some(TableFeatures::default())];
     Target::new("instances", WORDS).run(|input| {
         fs::write(path, input).unwrap();
         for format in FORMATS.map(Some).into_iter().chain([None]) {
-            for (table, unlabeled) in tables.iter().zip([false, true]) {
-                let is_table = matches!(format, Some(InstanceFormat::Csv | InstanceFormat::Tsv));
+            for unlabeled in [false, true] {
                 let options = InstanceReadOptions {
                     format,
-                    table: table.clone().filter(|_| is_table),
                     needs_labels: !unlabeled,
                     read: ReadOptions {
                         limits: MemoryLimit::Bytes(1 << 30).into(),
