@@ -8,7 +8,7 @@ use dropchain::kernel::fingerprint::Fingerprinter;
 use dropchain::kernel::ids::AttributeId;
 use dropchain::kernel::memory::input_over_limit;
 use dropchain::template::Attribute;
-use dropchain::{Error, MemoryLimit, Place, Result};
+use dropchain::{Error, Place, Result};
 
 use crate::options::DocumentOptions;
 use crate::{FeatureOptions, Instance, InstanceContent};
@@ -87,7 +87,11 @@ impl DocumentCorpus {
             if features.iter().all(|(_, value)| *value == 0.0) {
                 self.empty.push(document.place());
             }
-            check_memory(options.memory, self.memory(), &document)?;
+            let limit = options.memory.bytes(0);
+            if self.memory() as u64 > limit {
+                let what = "the documents up to here need";
+                return Err(input_over_limit(document.place(), what, limit, "fewer documents"));
+            }
         }
         Ok(())
     }
@@ -259,10 +263,7 @@ impl DocumentCorpus {
     }
 }
 
-/// The names and values of the features of a document.
-pub(crate) type NamedValues<'d> = Cow<'d, [(String, f64)]>;
-
-/// Returns the features of a document: those of its text, if there are options, or its own.
+/// Returns the features of a document with their values: those of its text, if there are options, or its own.
 ///
 /// # Errors
 ///
@@ -270,7 +271,7 @@ pub(crate) type NamedValues<'d> = Cow<'d, [(String, f64)]>;
 pub(crate) fn features<'d>(
     document: &'d Instance,
     options: Option<&FeatureOptions>,
-) -> Result<NamedValues<'d>> {
+) -> Result<Cow<'d, [(String, f64)]>> {
     let (found, expected) = match (&document.content, options) {
         (InstanceContent::Text(text), Some(options)) => return Ok(options.extract(text).into()),
         (InstanceContent::Features(features), None) => return Ok(features.into()),
@@ -279,15 +280,4 @@ pub(crate) fn features<'d>(
     };
     let message = format!("found {found}; expected {expected}, as the model was trained on");
     Err(Error::input(document.place(), message))
-}
-
-/// Checks that documents up to `last`, which need so many bytes, are within the limit.
-fn check_memory(limit: MemoryLimit, bytes: usize, last: &Instance) -> Result<()> {
-    let limit = limit.bytes(0);
-    if bytes as u64 <= limit {
-        Ok(())
-    } else {
-        let what = "the documents up to here need";
-        Err(input_over_limit(last.place(), what, limit, "fewer documents"))
-    }
 }

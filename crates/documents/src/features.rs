@@ -4,7 +4,6 @@
 //! Source of the latter: Chen, Zhu, Chen and Zhang, "Dropout training for support vector machines",
 //! AAAI 2014, section 6.4.
 
-use std::fmt;
 use std::str::FromStr;
 
 use clap::builder::BoolishValueParser;
@@ -61,12 +60,6 @@ impl FromStr for NgramRange {
                 "'{text}' is no range of lengths; expected one such as 1..2"
             ))),
         }
-    }
-}
-
-impl fmt::Display for NgramRange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}..{}", self.shortest, self.longest)
     }
 }
 
@@ -153,14 +146,9 @@ fn count(name: &str, counts: &mut Counts) {
 }
 
 impl FeatureOptions {
-    /// Checks that there are features.
-    pub(crate) fn check(&self) -> Result<()> {
-        match (self.words, self.chars) {
-            (None, None) => Err(Error::parameter(
-                "there are no features; expected n-grams of words or of characters",
-            )),
-            _ => Ok(()),
-        }
+    /// Returns whether there are no features.
+    pub(crate) fn is_empty(self) -> bool {
+        self.words.is_none() && self.chars.is_none()
     }
 
     /// Returns the features of a text with their values, each once.

@@ -52,8 +52,8 @@ pub use instances::{
     Instance, InstanceContent, InstanceFormat, InstanceReadOptions, InstanceReader,
 };
 pub use linear::Loss;
-pub use model::{ModelHeader, ModelInput};
+pub use model::{DocumentModel, ModelHeader, ModelInput};
 pub use options::{DocumentOptions, LearningOptions, Masks, Multiclass, NoiseKind, Strengths};
-pub use predictor::{DocumentModel, Prediction};
+pub use predictor::Prediction;
 pub use training::{DocumentTrainer, End, Event, Observer, Start, Trained};
 pub use tune::{Configuration, Scoring, SearchResult};

@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::options::Multiclass;
 use crate::{FeatureOptions, Loss};
+use dropchain::kernel::atomic_file;
 use dropchain::kernel::input_file::InputFile;
 use dropchain::kernel::model::{MAGIC, Magic};
 use dropchain::{Error, Result};
@@ -53,20 +54,22 @@ pub struct ModelInput {
 /// The name of a feature, and its weights by column.
 pub(crate) type Row = (String, Vec<(u32, f32)>);
 
-/// A model file and what is in it.
+/// A model of documents, which predicts their classes.
+///
+/// It is `Send` and `Sync`: threads share one by reference.
 #[derive(Clone, Debug)]
-pub(crate) struct ModelFile {
-    pub bytes: Vec<u8>,
-    pub header: ModelHeader,
-    pub rows: Vec<Row>, // of the features with a weight
+pub struct DocumentModel {
+    bytes: Vec<u8>, // of the file
+    header: ModelHeader,
+    pub(crate) rows: Vec<Row>, // of the features with a weight
 }
 
 /// The length of magic and checksum.
 const PREAMBLE: usize = 16;
 
-impl ModelFile {
+impl DocumentModel {
     /// Encodes a model. Rows without weights are left out.
-    pub fn encode<'n>(
+    pub(crate) fn encode<'n>(
         header: &ModelHeader,
         rows: impl IntoIterator<Item = (&'n str, Vec<f64>)>,
     ) -> Result<Vec<u8>> {
@@ -85,20 +88,34 @@ impl ModelFile {
     }
 
     /// Returns whether a file that can be read twice is a model of documents, by its first bytes.
-    pub fn is_at(path: &Path) -> bool {
+    pub fn is_at(path: impl AsRef<Path>) -> bool {
+        let path = path.as_ref();
         let is_model = |mut file: InputFile| file.peek(8).is_ok_and(|own| own == CLASSIFIER);
         path.is_file() && InputFile::open(path, "a model").is_ok_and(is_model)
     }
 
-    /// Reads a file.
-    pub fn open(path: &Path) -> Result<Self> {
+    /// Opens a model file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file cannot be read; [`Error::Model`] if it is of another kind, or is
+    /// damaged.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let mut bytes = Vec::new();
-        InputFile::open(path, "a classifier")?.read_up_to(u64::MAX, &mut bytes)?;
-        Self::new(path, bytes)
+        InputFile::open(path.as_ref(), "a classifier")?.read_up_to(u64::MAX, &mut bytes)?;
+        Self::new(path.as_ref(), bytes)
     }
 
-    /// Takes the contents of a file.
-    pub fn new(path: &Path, bytes: Vec<u8>) -> Result<Self> {
+    /// Reads the contents of a model file.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`open`](Self::open).
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
+        Self::new(Path::new("model in memory"), bytes)
+    }
+
+    fn new(path: &Path, bytes: Vec<u8>) -> Result<Self> {
         if !bytes.starts_with(CLASSIFIER) {
             let is_tagger = bytes.starts_with(MAGIC);
             let found = if is_tagger { "a tagger" } else { "not one of dropchain" };
@@ -124,13 +141,41 @@ impl ModelFile {
         Ok(Self { bytes, header, rows })
     }
 
-    /// Adds the row of a name, times `value`, to scores of columns.
-    pub fn add_row(&self, name: &str, value: f64, scores: &mut [f64]) {
-        if let Ok(row) = self.rows.binary_search_by(|(own, _)| own.as_str().cmp(name)) {
-            for &(column, weight) in &self.rows[row].1 {
-                scores[column as usize] += value * f64::from(weight);
-            }
-        }
+    /// Returns the contents of the model file.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Writes the model file, atomically.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if it cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        atomic_file::write(path.as_ref(), self.as_bytes())
+    }
+
+    /// Returns everything but the weights of features.
+    pub fn header(&self) -> &ModelHeader {
+        &self.header
+    }
+
+    /// Returns the names of the classes.
+    pub fn classes(&self) -> &[String] {
+        &self.header.classes
+    }
+
+    /// Returns the bias of each class.
+    pub fn biases(&self) -> Vec<f64> {
+        of_classes(self.header.biases.clone())
+    }
+
+    /// Returns the names of features with their weights by column, those of 0 left out; the columns
+    /// are those of [`ModelHeader`].
+    pub fn weights(&self) -> impl Iterator<Item = (String, Vec<(u32, f64)>)> {
+        self.rows.iter().map(|(name, row)| {
+            (name.clone(), row.iter().map(|&(k, weight)| (k, f64::from(weight))).collect())
+        })
     }
 }
 
@@ -139,13 +184,21 @@ impl ModelHeader {
     /// hidden units.
     fn fits(&self) -> bool {
         let scores = match self.classes.len() {
+            0 | 1 => return false,
             2 => 1,
             classes => classes,
         };
         let has_units = self.options["hidden"].as_u64().is_some_and(|units| units > 0);
-        scores > 0
-            && !has_units
-            && self.biases.len() == scores
-            && self.biases.iter().all(|bias| bias.is_finite())
+        let is_finite = self.biases.iter().all(|bias| bias.is_finite());
+        is_finite && self.biases.len() == scores && !has_units
+    }
+}
+
+/// Returns a number for each class, given one for each, or of two classes that of the second minus
+/// that of the first.
+pub(crate) fn of_classes(numbers: Vec<f64>) -> Vec<f64> {
+    match numbers[..] {
+        [difference] => vec![-0.5 * difference, 0.5 * difference],
+        _ => numbers,
     }
 }

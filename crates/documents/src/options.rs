@@ -65,8 +65,9 @@ pub struct Strengths {
     /// Strength c1 of the L1 penalty c1·‖θ‖₁; above 0, many weights become exactly 0
     #[arg(long, default_value_t = 0.0, value_name = "C1")]
     pub l1: f64,
-    /// Weight α of a document without a class, relative to one with a class.
-    #[arg(skip = Self::default().unlabeled_weight)]
+    /// Weight of an unlabeled document, relative to a labeled one
+    #[arg(long, value_name = "ALPHA", default_value_t = Self::default().unlabeled_weight,
+          requires = "unlabeled", help_heading = "Unlabeled documents")]
     pub unlabeled_weight: f64,
 }
 
@@ -89,13 +90,7 @@ pub struct LearningOptions {
     #[arg(long, value_enum, default_value = "softmax", help_heading = "Model")]
     pub loss: Loss,
     /// Kind of the noise; the last two are of softmax
-    #[arg(
-        long,
-        value_enum,
-        value_name = "KIND",
-        default_value = "dropout",
-        help_heading = "Regularization"
-    )]
+    #[arg(long, value_enum, value_name = "KIND", default_value_t, help_heading = "Regularization")]
     pub noise: NoiseKind,
     /// Maximum number of iterations [default: none]
     #[arg(long, value_name = "N", help_heading = "Optimization")]
@@ -114,13 +109,7 @@ pub struct LearningOptions {
     #[arg(long, default_value_t = 1, value_name = "N", help_heading = "Model")]
     pub min_count: usize,
     /// One dropout mask per weight, or one per input shared by all classes
-    #[arg(
-        long,
-        value_enum,
-        default_value = "weights",
-        value_name = "WHAT",
-        help_heading = "Regularization"
-    )]
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t, help_heading = "Regularization")]
     pub masks: Masks,
     /// Samples per document and iteration of --noise monte-carlo, 1 to 1000
     #[arg(long, value_name = "N", default_value_t = Self::default().samples,
@@ -223,8 +212,16 @@ impl DocumentOptions {
     ///
     /// [`Error::Parameter`] naming what does not fit.
     pub fn check(&self) -> Result<()> {
-        let LearningOptions { samples, l2_informativeness, .. } = self.learning;
-        self.check_noise()?;
+        let LearningOptions { loss, masks, samples, l2_informativeness, .. } = self.learning;
+        let amount = self.strengths.dropout;
+        let (is_in_range, expected) = match self.learning.noise.is_gaussian() {
+            true => (amount.is_finite(), "a finite variance"),
+            false => (amount < 1.0, "a dropout rate below 1"),
+        };
+        if !(amount >= 0.0 && is_in_range) {
+            let message = format!("noise of {amount}; expected {expected} that is not negative");
+            return Err(Error::parameter(message));
+        }
         for (name, number) in [
             ("unlabeled weight", self.strengths.unlabeled_weight),
             ("L2 strength", self.l2()),
@@ -236,48 +233,24 @@ impl DocumentOptions {
                 return Err(Error::parameter(format!("{name} {number}; {expected}")));
             }
         }
-        self.features.map_or(Ok(()), |features| features.check())?;
-        let message = if !(1..=1000).contains(&samples) {
+        let of_loss = |what: &str| format!("the {} loss with {what}", loss.name());
+        let (is_softmax, kind) = (loss == Loss::Softmax, self.noise());
+        let is_of_softmax = matches!(kind, Some(NoiseKind::GaussianScores | NoiseKind::MonteCarlo));
+        Err(Error::parameter(if self.features.is_some_and(FeatureOptions::is_empty) {
+            "there are no features; expected n-grams of words or of characters".to_owned()
+        } else if !(1..=1000).contains(&samples) {
             format!("{samples} samples; expected 1 to 1000")
         } else if let Some(epsilon) = l2_informativeness.filter(|e| !(e.is_finite() && *e > 0.0)) {
             format!("L2 informativeness {epsilon}; expected a finite number above 0")
-        } else {
-            return self.check_loss();
-        };
-        Err(Error::parameter(message))
-    }
-
-    fn check_noise(&self) -> Result<()> {
-        let amount = self.strengths.dropout;
-        let (is_in_range, expected) = match self.learning.noise.is_gaussian() {
-            true => (amount.is_finite(), "a finite variance"),
-            false => (amount < 1.0, "a dropout rate below 1"),
-        };
-        match amount >= 0.0 && is_in_range {
-            true => Ok(()),
-            false => Err(Error::parameter(format!(
-                "noise of {amount}; expected {expected} that is not negative"
-            ))),
-        }
-    }
-
-    /// Checks that other options fit the loss.
-    fn check_loss(&self) -> Result<()> {
-        let LearningOptions { loss, l2_informativeness, masks, .. } = self.learning;
-        let is_softmax = loss == Loss::Softmax;
-        let kind = self.noise();
-        let is_of_softmax = matches!(kind, Some(NoiseKind::GaussianScores | NoiseKind::MonteCarlo));
-        let (what, expected) = if !is_softmax && is_of_softmax {
-            ("with `noise` of this kind", "dropout, gaussian or additive")
+        } else if !is_softmax && is_of_softmax {
+            of_loss("`noise` of this kind; expected dropout, gaussian or additive")
         } else if !is_softmax && l2_informativeness.is_some() {
-            ("with L2 strengths by informativeness", "strengths that are all alike")
+            of_loss("L2 strengths by informativeness; expected strengths that are all alike")
         } else if kind == Some(NoiseKind::Additive) && masks == Masks::Inputs {
-            ("with additive noise and masks of inputs", "`masks` weights")
+            of_loss("additive noise and masks of inputs; expected `masks` weights")
         } else {
             return Ok(());
-        };
-        let message = format!("the {} loss {what}; expected {expected}", loss.name());
-        Err(Error::parameter(message))
+        }))
     }
 }
 

@@ -1,25 +1,16 @@
 //! Prediction with a model: the class of a document with probabilities.
 
 use std::fmt::Write as _;
-use std::path::Path;
-use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use crate::corpus::features;
-use crate::model::{ModelFile, ModelHeader};
+use crate::model::of_classes;
 use crate::options::Multiclass;
-use crate::{ClassEvaluation, Instance, InstanceFormat, Tokens};
-use dropchain::kernel::atomic_file;
+use crate::{ClassEvaluation, DocumentModel, Instance, InstanceFormat, Tokens};
 use dropchain::kernel::math::{log_sum_exp, sigmoid};
 use dropchain::{Error, Result};
 use dropchain_analysis::PairedBootstrap;
-
-/// Predicts with a model of documents.
-///
-/// It is `Send` and `Sync`: threads share one by reference.
-#[derive(Clone, Debug)]
-pub struct DocumentModel(Arc<ModelFile>);
 
 /// The probabilities of the classes of a document.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,83 +35,17 @@ impl Prediction {
     }
 }
 
-/// Returns a number for each class, given one for each, or of two classes that of the second minus
-/// that of the first.
-fn of_classes(numbers: Vec<f64>) -> Vec<f64> {
-    match numbers[..] {
-        [difference] => vec![-0.5 * difference, 0.5 * difference],
-        _ => numbers,
-    }
-}
-
 impl DocumentModel {
-    /// Opens a model file.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] if the file cannot be read; [`Error::Model`] if it is of another kind, or is
-    /// damaged.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Ok(Self(Arc::new(ModelFile::open(path.as_ref())?)))
-    }
-
-    /// Returns whether a file that can be read twice is a model of documents, by its first bytes.
-    pub fn is_at(path: impl AsRef<Path>) -> bool {
-        ModelFile::is_at(path.as_ref())
-    }
-
-    /// Reads the contents of a model file.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`open`](Self::open).
-    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
-        Ok(Self(Arc::new(ModelFile::new(Path::new("model in memory"), bytes)?)))
-    }
-
-    /// Returns the contents of the model file.
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.0.bytes
-    }
-
-    /// Writes the model file, atomically.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] if it cannot be written.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        atomic_file::write(path.as_ref(), self.as_bytes())
-    }
-
-    /// Returns everything but the weights of features.
-    pub fn header(&self) -> &ModelHeader {
-        &self.0.header
-    }
-
-    /// Returns the names of the classes.
-    pub fn classes(&self) -> &[String] {
-        &self.0.header.classes
-    }
-
-    /// Returns the bias of each class.
-    pub fn biases(&self) -> Vec<f64> {
-        of_classes(self.header().biases.clone())
-    }
-
-    /// Returns the names of features with their weights by column, those of 0 left out; the columns
-    /// are those of [`ModelHeader`].
-    pub fn weights(&self) -> impl Iterator<Item = (String, Vec<(u32, f64)>)> {
-        self.0.rows.iter().map(|(name, row)| {
-            (name.clone(), row.iter().map(|&(k, weight)| (k, f64::from(weight))).collect())
-        })
-    }
-
     /// Returns the score of each column; features that the model does not have are ignored.
     fn scores(&self, document: &Instance) -> Result<Vec<f64>> {
         let header = self.header();
         let mut scores = header.biases.clone();
         for (name, value) in features(document, header.input.features.as_ref())?.iter() {
-            self.0.add_row(name, *value, &mut scores);
+            if let Ok(row) = self.rows.binary_search_by(|(own, _)| own.as_str().cmp(name)) {
+                for &(column, weight) in &self.rows[row].1 {
+                    scores[column as usize] += value * f64::from(weight);
+                }
+            }
         }
         if scores.iter().all(|score| score.is_finite()) {
             Ok(scores)

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use crate::corpus::DocumentCorpus;
 use crate::linear::{Fitted, Problem, Step};
-use crate::model::{ModelFile, ModelHeader, ModelInput};
-use crate::options::{DocumentOptions, Multiclass, NoiseKind};
+use crate::model::{ModelHeader, ModelInput};
+use crate::options::{DocumentOptions, LearningOptions, Multiclass, NoiseKind};
 use crate::{DocumentModel, Loss};
 use dropchain::Result;
 use dropchain::kernel::extract::SparseRows;
@@ -178,8 +178,7 @@ impl<'a> DocumentTrainer<'a> {
         dev: Option<&Development>,
         observer: Observer<'_>,
     ) -> Result<(Fitted, End)> {
-        let options = &self.options;
-        let is_likelihood = matches!(options.learning.loss, Loss::Softmax | Loss::Logistic);
+        let LearningOptions { loss, patience, .. } = self.options.learning;
         let start = Instant::now();
         let mut recent: Vec<f64> = Vec::new();
         let mut best: Option<Best> = None;
@@ -190,12 +189,12 @@ impl<'a> DocumentTrainer<'a> {
             recent.extend(accuracy);
             let last = &recent[recent.len().saturating_sub(AVERAGED)..];
             let mean = last.iter().sum::<f64>() / last.len() as f64;
-            let scores = accuracy.map(|accuracy| (accuracy, mean));
-            let flow = observer(&Event::Iteration(iteration(step, is_likelihood, scores, time)));
+            let scores = accuracy.map(|accuracy| [accuracy, mean]);
+            let flow = observer(&Event::Iteration(iteration(step, loss, scores, time)));
             if let Some(accuracy) = accuracy {
                 match &best {
                     Some(best) if mean <= best.mean => {
-                        is_patient = step.number < best.number + options.learning.patience;
+                        is_patient = step.number < best.number + patience;
                     }
                     _ => {
                         let (number, phi) = (step.number, step.x.to_vec());
@@ -245,18 +244,14 @@ impl<'a> DocumentTrainer<'a> {
             result: json!(end),
         };
         let rows = corpus.feature_names().into_iter().zip(rows);
-        DocumentModel::from_bytes(ModelFile::encode(&header, rows)?)
+        DocumentModel::from_bytes(DocumentModel::encode(&header, rows)?)
     }
 }
 
-/// Makes the event of an iteration; the loss may be −log p.
-fn iteration(
-    step: &Step<'_>,
-    is_likelihood: bool,
-    scores: Option<(f64, f64)>, // an accuracy and the mean
-    time: Duration,
-) -> Iteration {
+/// Makes the event of an iteration, given its accuracy and the mean, if there are any.
+fn iteration(step: &Step<'_>, loss: Loss, scores: Option<[f64; 2]>, time: Duration) -> Iteration {
     let terms = step.detail;
+    let is_likelihood = matches!(loss, Loss::Softmax | Loss::Logistic);
     Iteration {
         number: step.number,
         objective: step.value,
@@ -278,8 +273,8 @@ fn iteration(
             nonzero_weights: step.nonzero,
         },
         time,
-        dev: scores.map(|(accuracy, _)| DevScore::Accuracy(accuracy)),
-        dev_mean: scores.map(|(_, mean)| mean),
+        dev: scores.map(|[accuracy, _]| DevScore::Accuracy(accuracy)),
+        dev_mean: scores.map(|[_, mean]| mean),
         recall_bias: None,
         dev_details: None,
     }

@@ -46,7 +46,7 @@ pub struct SearchArguments {
     /// Sample N random configurations [default: try all combinations]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Search strategy")]
     random: Option<usize>,
-    /// Random seed for configurations, folds, sampled noise, online algorithms and hidden units
+    /// Random seed for configurations, folds, sampled noise and online algorithms
     #[arg(long, default_value_t = 1, value_name = "N", help_heading = "Search strategy")]
     pub seed: u64,
 }

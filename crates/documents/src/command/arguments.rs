@@ -1,8 +1,8 @@
 //! The arguments that say which documents are read, and how.
 
 use crate::{
-    DocumentCorpus, DocumentModel, DocumentOptions, DocumentTrainer, FeatureOptions, Instance,
-    InstanceFormat, InstanceReadOptions, InstanceReader, LearningOptions, Loss, Strengths,
+    DocumentCorpus, DocumentOptions, DocumentTrainer, FeatureOptions, Instance, InstanceFormat,
+    InstanceReadOptions, InstanceReader, LearningOptions, Loss, Strengths,
 };
 use clap::Args;
 use dropchain::corpus::ReadOptions;
@@ -32,7 +32,7 @@ pub struct DocumentInput {
 
 impl DocumentInput {
     /// Begins to read files; those whose names say nothing have the default format.
-    fn open(
+    pub fn open(
         &self,
         files: &[FileName],
         needs_labels: bool,
@@ -48,16 +48,6 @@ impl DocumentInput {
             read: self.encoding.apply(read),
         };
         InstanceReader::open(files, &options)
-    }
-
-    /// Begins to read documents for a model.
-    pub fn for_model(
-        &self,
-        files: &[FileName],
-        model: &DocumentModel,
-        needs_labels: bool,
-    ) -> Result<InstanceReader> {
-        self.open(files, needs_labels, model.default_format(needs_labels))
     }
 
     /// Says what was changed in the inputs.

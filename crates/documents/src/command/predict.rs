@@ -58,7 +58,8 @@ impl PredictCommand {
         CommandFiles::default().read([&self.model]).read(&self.input).check()?;
         let model = DocumentModel::open(&self.model)?;
         let mut out = BufWriter::new(io::stdout().lock());
-        for document in self.documents.for_model(&self.input, &model, false)? {
+        let format = model.default_format(false);
+        for document in self.documents.open(&self.input, false, format)? {
             let document = document?;
             let line = self.line(&model, &document, &model.classify(&document)?);
             let written = writeln!(out, "{line}").and_then(|()| out.flush());
@@ -69,28 +70,20 @@ impl PredictCommand {
     }
 
     fn line(&self, model: &DocumentModel, document: &Instance, prediction: &Prediction) -> String {
-        let top = self.top(model, prediction);
+        let top = prediction.ranking().into_iter().take(self.top.max(1));
+        let top = top.map(|class| (&model.classes()[class], prediction.probabilities[class]));
         if self.output == OutputFormat::Text {
             let cells: Vec<String> = top.map(|(class, p)| format!("{class}\t{p:.4}")).collect();
             return cells.join("\t");
         }
+        let top = top.map(|(class, p)| (class.clone(), json!(p)));
         let value = json!({
             "file": &*document.file,
             "line": (document.line > 0).then_some(document.line),
             "label": model.classes()[prediction.best()],
-            "probabilities": top.map(|(class, p)| (class.to_owned(), json!(p))).collect::<Map<_, _>>(),
+            "probabilities": top.collect::<Map<_, _>>(),
         });
         value.to_string()
-    }
-
-    /// Returns the best classes with their probabilities.
-    fn top<'a>(
-        &self,
-        model: &'a DocumentModel,
-        prediction: &Prediction,
-    ) -> impl Iterator<Item = (&'a str, f64)> {
-        let ranking = prediction.ranking().into_iter().take(self.top.max(1));
-        ranking.map(|class| (model.classes()[class].as_str(), prediction.probabilities[class]))
     }
 }
 
@@ -139,7 +132,7 @@ impl EvalCommand {
         let Self { model, gold, seed, json, input, .. } = self;
         CommandFiles::default().read([model]).read(&self.against).read(gold).check()?;
         let model = DocumentModel::open(model)?;
-        let documents = input.for_model(gold, &model, true)?;
+        let documents = input.open(gold, true, model.default_format(true))?;
         if let Some(rates) = &self.delete {
             let rates = &rates.0[..];
             let evaluations = model.evaluate_damaged(documents, rates, *seed)?;
@@ -173,8 +166,7 @@ impl EvalCommand {
 fn damaged_text(reports: &[(f64, ClassReport)]) -> String {
     let rows = reports.iter().map(|(rate, report)| {
         let macro_f1 = format!("{:.2}", 100.0 * report.macro_f1);
-        let others = vec![macro_f1, format!("{:.4}", report.log_loss)];
-        (*rate, report.accuracy, others)
+        (*rate, report.accuracy, vec![macro_f1, format!("{:.4}", report.log_loss)])
     });
     let heading = ["left out", "accuracy", "macro-F1", "log-loss"];
     damage_table(&heading, &rows.collect::<Vec<_>>())

@@ -26,19 +26,15 @@ impl<'a> Reporter<'a> {
 
     /// Reports an event.
     pub fn report(&mut self, event: &Event) {
+        match event {
+            Event::Start(start) => self.progress.println(&describe_start(start)),
+            Event::Iteration(iteration) => self.progress.update(&describe_iteration(iteration)),
+            Event::End(end) => self.progress.println(&describe_end(end)),
+        }
         let is_result = match event {
-            Event::Start(start) => {
-                self.progress.println(&describe_start(start));
-                false
-            }
-            Event::Iteration(iteration) => {
-                self.progress.update(&describe_iteration(iteration));
-                iteration.number > 0
-            }
-            Event::End(end) => {
-                self.progress.println(&describe_end(end));
-                true
-            }
+            Event::Start(_) => false,
+            Event::Iteration(iteration) => iteration.number > 0,
+            Event::End(_) => true,
         };
         if is_result {
             interrupt::set_has_result();

@@ -43,24 +43,14 @@ pub struct TrainCommand {
     /// Development documents for early stopping; may be repeated
     #[arg(long, value_name = "FILE")]
     dev: Vec<FileName>,
-    /// Weight of an unlabeled document, relative to a labeled one
-    #[arg(
-        long,
-        default_value_t = 0.2,
-        value_name = "ALPHA",
-        requires = "unlabeled",
-        help_heading = "Unlabeled documents"
-    )]
-    unlabeled_weight: f64,
     #[command(flatten)]
     strengths: Strengths,
 }
 
 impl TrainCommand {
     pub fn run(&self) -> CommandResult {
-        let Self { files, model, log, dev, unlabeled_weight, strengths } = self;
-        let strengths = Strengths { unlabeled_weight: *unlabeled_weight, ..*strengths };
-        let mut trainer = DocumentTrainer::new(files.options(strengths)?)?;
+        let Self { files, model, log, dev, strengths } = self;
+        let mut trainer = DocumentTrainer::new(files.options(*strengths)?)?;
         let declared = CommandFiles::default().read(&files.train).read(dev).read(&files.unlabeled);
         declared.write_model(model, log.as_deref()).check()?;
         interrupt::watch();

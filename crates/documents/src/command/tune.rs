@@ -74,19 +74,20 @@ struct SpaceArguments {
 impl SpaceArguments {
     /// Returns all combinations of values.
     fn candidates(&self) -> Vec<Strengths> {
-        let mut candidates = vec![Strengths::default()];
-        let mut combine = |values: &[f64], set: fn(&mut Strengths, f64)| {
-            let with = |mut strengths: Strengths, value| {
-                set(&mut strengths, value);
-                strengths
-            };
-            let all = candidates.iter().flat_map(|&s| values.iter().map(move |&v| with(s, v)));
-            candidates = all.collect();
-        };
-        combine(&self.dropout, |strengths, value| strengths.dropout = value);
-        combine(&self.l2, |strengths, value| strengths.l2 = Some(value));
-        combine(&self.l1, |strengths, value| strengths.l1 = value);
-        combine(&self.unlabeled_weight, |strengths, value| strengths.unlabeled_weight = value);
+        let mut candidates = Vec::new();
+        for &dropout in &self.dropout {
+            for l2 in self.l2.iter().copied().map(Some) {
+                for &l1 in &self.l1 {
+                    let weights = self.unlabeled_weight.iter();
+                    candidates.extend(weights.map(|&unlabeled_weight| Strengths {
+                        dropout,
+                        l2,
+                        l1,
+                        unlabeled_weight,
+                    }));
+                }
+            }
+        }
         candidates
     }
 }
@@ -149,11 +150,10 @@ fn table(result: &SearchResult, has_unlabeled: bool) -> String {
     heading.extend(has_unlabeled.then_some("unlabeled weight"));
     let heading: Vec<String> = heading.into_iter().map(str::to_owned).collect();
     let rows = result.configurations.iter().map(|found| {
-        let mut row = values(&found.strengths).map(|(_, x)| x.to_string()).to_vec();
-        let weight = row.pop().filter(|_| has_unlabeled);
-        row.push(format!("{:.2}", 100.0 * found.mean_accuracy));
-        row.push(found.best_iteration.to_string());
-        row.extend(weight);
+        let values = values(&found.strengths, has_unlabeled).into_iter();
+        let mut row: Vec<String> = values.map(|(_, x)| x.to_string()).collect();
+        let accuracy = format!("{:.2}", 100.0 * found.mean_accuracy);
+        row.splice(3..3, [accuracy, found.best_iteration.to_string()]);
         row
     });
     let table = format_table([heading].into_iter().chain(rows));
@@ -164,18 +164,14 @@ fn table(result: &SearchResult, has_unlabeled: bool) -> String {
 
 /// Returns the options of `train` for strengths.
 fn flags(strengths: &Strengths, has_unlabeled: bool) -> String {
-    let values = values(strengths);
-    let values = &values[..if has_unlabeled { 4 } else { 3 }];
-    values.iter().map(|(name, value)| format!("--{name} {value}")).collect::<Vec<_>>().join(" ")
+    let values = values(strengths, has_unlabeled).into_iter();
+    values.map(|(name, value)| format!("--{name} {value}")).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns all strengths of a configuration with their names.
-fn values(strengths: &Strengths) -> [(&'static str, f64); 4] {
+/// Returns the strengths of a configuration with their names.
+fn values(strengths: &Strengths, has_unlabeled: bool) -> Vec<(&'static str, f64)> {
     let Strengths { dropout, l2, l1, unlabeled_weight } = *strengths;
-    [
-        ("dropout", dropout),
-        ("l2", l2.unwrap_or_default()),
-        ("l1", l1),
-        ("unlabeled-weight", unlabeled_weight),
-    ]
+    let mut values = vec![("dropout", dropout), ("l2", l2.unwrap_or_default()), ("l1", l1)];
+    values.extend(has_unlabeled.then_some(("unlabeled-weight", unlabeled_weight)));
+    values
 }

@@ -147,11 +147,6 @@ impl ClassEvaluation {
         }
     }
 
-    /// Returns the calibration of the probabilities of predicted classes.
-    pub fn calibration(&self) -> &Calibration {
-        &self.calibration
-    }
-
     fn class_scores(&self, all: &[Counts]) -> Vec<ClassScores> {
         let mut predicted = vec![BTreeMap::new(); self.classes.len()];
         for &[gold, other] in &self.outcomes {
@@ -289,7 +284,7 @@ impl ClassReport {
 impl ClassEvaluation {
     /// Returns a table of how often predictions of some probability are right.
     pub fn calibration_rows(&self) -> Vec<Row> {
-        let rows = self.calibration().bins().into_iter().filter(|bin| bin.count > 0).map(|bin| {
+        let rows = self.calibration.bins().into_iter().filter(|bin| bin.count > 0).map(|bin| {
             [
                 format!("{:.1}–{:.1}", bin.low, bin.high),
                 bin.count.to_string(),
@@ -303,7 +298,7 @@ impl ClassEvaluation {
     /// Returns a report of this evaluation with its calibration and a comparison as JSON.
     pub fn json(&self, report: &ClassReport, comparison: Option<&BootstrapReport>) -> Value {
         let mut value = json!(report);
-        value["calibration"] = json!(self.calibration().bins());
+        value["calibration"] = json!(self.calibration.bins());
         if let Some(comparison) = comparison {
             value["against"] = json!(comparison);
         }

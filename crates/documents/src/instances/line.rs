@@ -108,8 +108,7 @@ fn json(
     let label = match label {
         None | Some(Value::Null) => None,
         Some(Value::String(label)) => Some(label),
-        Some(Value::Bool(label)) => Some(label.to_string()),
-        Some(Value::Number(label)) => Some(label.to_string()),
+        Some(label @ (Value::Bool(_) | Value::Number(_))) => Some(label.to_string()),
         Some(Value::Array(labels)) => {
             let message =
                 format!("the key \"{key}\" holds {} labels; expected only one", labels.len());

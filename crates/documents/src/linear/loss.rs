@@ -64,15 +64,6 @@ pub(super) struct Point {
     pub by_variance: f64,
 }
 
-/// The smoothing of the kinks of a loss.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Smoothing {
-    /// s has δ.
-    Noise(f64),
-    /// The quadratic term with σ.
-    Multipliers(f64),
-}
-
 impl Loss {
     /// Returns the name, such as `hinge`.
     pub fn name(self) -> &'static str {
@@ -82,16 +73,6 @@ impl Loss {
             Self::Logistic => "logistic",
             Self::Squared => "squared",
         }
-    }
-
-    /// Returns whether the loss is piecewise linear.
-    pub(crate) fn has_kinks(self) -> bool {
-        self == Self::Hinge
-    }
-
-    /// Returns δ.
-    pub(super) fn smoothing(self) -> f64 {
-        if self.has_kinks() { SMOOTHING } else { 0.0 }
     }
 
     /// Returns the loss of a score without noise, and its derivative, of which kinks have one of
@@ -121,9 +102,8 @@ impl Loss {
     }
 
     /// Returns the loss of a document under noise.
-    pub(super) fn noisy(self, y: f64, f: f64, variance: f64, delta: f64) -> Point {
+    pub(super) fn noisy(self, y: f64, f: f64, variance: f64) -> Point {
         let [loss, slope] = self.value(y, f);
-        let norm = |a: f64| (a * a + variance + delta * delta).sqrt();
         let [noise, noise_slope, by_variance] = match self {
             Self::Softmax => {
                 let (p, q) = (sigmoid(f), sigmoid(-f));
@@ -132,11 +112,11 @@ impl Loss {
             Self::Squared => [variance, 0.0, 1.0],
             Self::Hinge => {
                 let a = 1.0 - y * f;
-                let s = norm(a);
+                let s = (a * a + variance + SMOOTHING * SMOOTHING).sqrt();
                 [0.5 * (a + s) - loss, -0.5 * y * (1.0 + a / s) - slope, 0.25 / s]
             }
             Self::Logistic => {
-                let s = norm(f);
+                let s = (f * f + variance).sqrt();
                 // tanh(½s)/(2s) = ¼ − s²/48 + …
                 let g = if s < 1e-4 { 0.25 - s * s / 48.0 } else { (0.5 * s).tanh() / (2.0 * s) };
                 [log_cosh(s) - 0.5 * y * f - loss, g * f - 0.5 * y - slope, 0.5 * g]

@@ -20,7 +20,7 @@
 use rayon::prelude::*;
 
 use super::design::{Design, MIN_ROWS, entry_sums};
-use super::loss::{Loss, Point, Smoothing, multiplier};
+use super::loss::{Loss, Point, multiplier};
 use super::sampling::Sampling;
 use super::softmax::{add_quadratic, add_shared, add_unscented, probabilities};
 use dropchain::kernel::extract::SparseRows;
@@ -31,6 +31,8 @@ use dropchain::kernel::optim::{Change, Objective};
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Noise {
     None,
+    /// None, of hinges that are smooth by σ and multipliers.
+    Smooth(f64),
     /// The second order or the bound, with V = ρ·Σ x²·φ².
     Proportional(f64),
     /// The same with V = σ²·Σ φ².
@@ -80,8 +82,7 @@ pub(super) struct LinearObjective<'a> {
     pub loss: Loss,
     pub is_joint: bool, // softmax of more than two classes
     pub noise: Noise,
-    pub smoothing: Smoothing,
-    pub multipliers: Vec<f64>, // [N][F] β, if it is by these
+    pub multipliers: Vec<f64>, // [N][F] β of smooth hinges
     pub l2: Vec<f64>,          // of each number in φ
     pub curvature: Vec<f32>,   // its estimates
 }
@@ -138,18 +139,14 @@ impl Scorer {
 }
 
 impl LinearObjective<'_> {
-    /// Sets each multiplier to its α, and σ. Returns the largest change of a multiplier.
-    pub fn set_multipliers(&mut self, phi: &[f64], sigma: f64) -> f64 {
-        let Smoothing::Multipliers(old) = self.smoothing else { return 0.0 };
+    /// Sets each multiplier to its α, and σ, where hinges are smooth.
+    pub fn set_multipliers(&mut self, phi: &[f64], sigma: f64) {
+        let Noise::Smooth(old) = self.noise else { return };
         let scores = self.scorer.scores(phi, &self.design.rows);
-        let mut largest = 0.0_f64;
         for ((beta, f), y) in self.multipliers.iter_mut().zip(scores).zip(&self.examples.targets) {
-            let alpha = multiplier(*y, f, old, *beta);
-            largest = largest.max((alpha - *beta).abs());
-            *beta = alpha;
+            *beta = multiplier(*y, f, old, *beta);
         }
-        self.smoothing = Smoothing::Multipliers(sigma);
-        largest
+        self.noise = Noise::Smooth(sigma);
     }
 
     /// Returns V of additive noise, `[F]`.
@@ -172,15 +169,11 @@ impl LinearObjective<'_> {
         for (k, (f, v)) in scores.iter_mut().zip(variances).enumerate() {
             let i = n * outputs + k;
             let y = self.examples.targets[i];
-            let point: Point = match self.smoothing {
-                Smoothing::Multipliers(sigma) => {
-                    self.loss.smooth(y, *f, sigma, self.multipliers[i])
-                }
-                Smoothing::Noise(delta) => match self.noise {
-                    Noise::None | Noise::Sampled(_) => self.loss.plain(y, *f),
-                    Noise::Gaussian(_) => self.loss.gaussian(y, *f, *v),
-                    _ => self.loss.noisy(y, *f, *v, delta),
-                },
+            let point: Point = match self.noise {
+                Noise::None | Noise::Sampled(_) => self.loss.plain(y, *f),
+                Noise::Smooth(sigma) => self.loss.smooth(y, *f, sigma, self.multipliers[i]),
+                Noise::Gaussian(_) => self.loss.gaussian(y, *f, *v),
+                _ => self.loss.noisy(y, *f, *v),
             };
             sums[0] += weight * point.loss;
             sums[1] += factor * point.noise;

@@ -70,6 +70,7 @@ fn contents_that_pass_the_checksum_are_errors_too() {
         ("[[\"a\",[[0,", "[[\"a\",[[0,1e300],[0,"),
         ("\"biases\":[", "\"biases\":[1,"),
         ("\"classes\":[", "\"classes\":[\"x\","),
+        ("\"classes\":[\"1\",", "\"classes\":["),
         ("\"options\":{", "\"options\":{\"hidden\":1,"),
         ("[[\"a\"", "[[1"),
         ("]]]]", "]]]"),

@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use super::super::loss::{Loss, Smoothing};
-use super::super::objective::{LinearObjective, Terms};
+use super::super::loss::Loss;
+use super::super::objective::{LinearObjective, Noise, Terms};
 use super::{Fitted, PAIRS, Problem, Step, Watch};
 use dropchain::kernel::optim::{LbfgsOptions, Objective, Outcome, StopReason, minimize};
 use dropchain::{Error, Result};
@@ -31,20 +31,6 @@ struct Stage<'s> {
 }
 
 impl Problem<'_> {
-    fn options(&self, stage: Stage<'_>) -> LbfgsOptions {
-        let Stage { done, tolerance, .. } = stage;
-        LbfgsOptions {
-            memory: PAIRS,
-            max_iterations: self.options.learning.max_iterations.map(|most| most - most.min(done)),
-            improvement_tolerance: Some(tolerance),
-            gradient_tolerance: match self.options.learning.loss {
-                Loss::Softmax => tolerance.min(1e-5),
-                _ => 0.0,
-            },
-            ..LbfgsOptions::default()
-        }
-    }
-
     /// Minimizes the objective from w = 0.
     ///
     /// # Errors
@@ -70,7 +56,7 @@ impl Problem<'_> {
             own.fill(self.options.strengths.l1 * scale);
         }
         let mut stage = Stage { l1: &l1, done: 0, tolerance: self.options.tolerance() };
-        let Smoothing::Multipliers(mut sigma) = objective.smoothing else {
+        let Noise::Smooth(mut sigma) = objective.noise else {
             return self.run(&mut objective, phi, stage, watch);
         };
         let least = LEAST * sigma;
@@ -120,7 +106,16 @@ impl Problem<'_> {
                 number => watch(&Step { number: done + number, ..*step }),
             }
         };
-        let options = self.options(stage);
+        let options = LbfgsOptions {
+            memory: PAIRS,
+            max_iterations: self.options.learning.max_iterations.map(|most| most - most.min(done)),
+            improvement_tolerance: Some(tolerance),
+            gradient_tolerance: match self.options.learning.loss {
+                Loss::Softmax => tolerance.min(1e-5),
+                _ => 0.0,
+            },
+            ..LbfgsOptions::default()
+        };
         let mut outcome =
             minimize(objective, start, Some(l1), &options, self.interrupt, &mut observe)?;
         // Where nothing is left to gain but rounding, no step does.

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::design::Design;
 use super::informativeness;
-use super::loss::{Loss, Smoothing};
+use super::loss::Loss;
 use super::objective::{Examples, LinearObjective, Noise, Scorer, Terms};
 use super::sampling::Sampling;
 use crate::corpus::DocumentCorpus;
@@ -129,9 +129,12 @@ impl<'a> Problem<'a> {
 
     fn noise(&self) -> Noise {
         let options = self.options;
-        let Some(kind) = options.noise() else { return Noise::None };
+        let loss = options.learning.loss;
+        let Some(kind) = options.noise() else {
+            return if loss == Loss::Hinge { Noise::Smooth(1.0) } else { Noise::None };
+        };
         // The masks of the weights ±½w of two classes give half of the variance.
-        let is_half = options.learning.loss == Loss::Softmax && !self.has_shared_masks();
+        let is_half = loss == Loss::Softmax && !self.has_shared_masks();
         let factor = if self.is_joint || is_half { 1.0 } else { 2.0 };
         let rate = factor * options.noise_rate();
         match kind {
@@ -156,21 +159,20 @@ impl<'a> Problem<'a> {
             informativeness::divide(&mut strengths, epsilon, &self.design, outputs, &examples);
         }
         strengths.resize(self.dimension(), if penalize_bias { l2 } else { 0.0 });
-        let (smoothing, multipliers) = match loss.has_kinks() && self.options.noise().is_none() {
-            true => (Smoothing::Multipliers(1.0), vec![0.0; examples.targets.len()]),
-            false => (Smoothing::Noise(loss.smoothing()), Vec::new()),
-        };
+        let noise = self.noise();
         LinearObjective {
             curvature: self.curvature(&examples, &strengths),
-            multipliers,
+            multipliers: match noise {
+                Noise::Smooth(_) => vec![0.0; examples.targets.len()],
+                _ => Vec::new(),
+            },
             design: &self.design,
             is_joint: self.is_joint,
             scorer: &self.scorer,
-            noise: self.noise(),
+            noise,
             l2: strengths,
             examples,
             loss,
-            smoothing,
         }
     }
 
