@@ -138,12 +138,12 @@ fn row_of_any_length_times_matrix<const L: usize>(
 ) {
     let stride = first.len();
     match stride {
-        ..=12 => {
+        0..=12 => {
             for at in (0..stride).step_by(L) {
                 row_times_columns::<L, 1, 3>(x, matrix, stride, at, first, out);
             }
         }
-        ..=24 => {
+        13..=24 => {
             for at in (0..stride).step_by(L) {
                 row_times_columns::<L, 1, 2>(x, matrix, stride, at, first, out);
             }
