@@ -12,18 +12,12 @@ use crate::support::{TestDir, wait};
 #[cfg(unix)]
 use crate::support::{finish, send};
 
-/// Options of different kinds of training, each a second or less on the sample corpus.
-const KINDS: [&str; 11] = [
-    "--dropout 0 --dev dev.conll",
-    "--dropout 0 --l1 0.2",
+/// Options of different kinds of training, each a second or less on the sample corpus. That all
+/// kinds resume to the same bits is tested by the library and by the learners.
+const KINDS: [&str; 4] = [
     "--dev dev.conll --warm-up 4",
     "--noise monte-carlo=1 --warm-up 3 --l1 0.1",
-    "--gradient window=1 --warm-up 5 --order 0",
-    "--noise reweighted=3 --warm-up 4 --dev dev.conll",
-    "--algorithm sgd --noise monte-carlo --warm-up 2",
-    "--algorithm ap --dev dev.conll",
     "--algorithm arow",
-    "--warm-start online --dropout 0 --l1 0.2",
     "--warm-start online --dev dev.conll --warm-up 4",
 ];
 
@@ -123,7 +117,7 @@ fn training_killed_at_any_moment_resumes_to_the_same_model_and_log() {
 #[test]
 fn interrupted_training_resumes_to_the_same_model_and_log() {
     let dir = TestDir::with_sample_corpus();
-    let line = format!("{} --max-iterations 60", train(KINDS[2]));
+    let line = format!("{} --max-iterations 60", train(KINDS[0]));
     let line = line.replace("--max-iterations 16", "").replace("--quiet", "");
     dir.run(&line).success();
     let (model, records) = (dir.bytes("m"), log(&dir));

@@ -42,11 +42,9 @@ fn assert_repeats(dir: &TestDir, model: &str, command: &str) -> String {
 #[test]
 fn a_file_says_the_same_as_the_command_line() {
     let dir = directory();
-    dir.run("train --config c.options").success();
+    dir.run_with_stdin("train --config -", CONFIG).success();
     let from_file = dir.bytes("m");
     dir.run(&format!("train train.conll --model m --quiet {OPTIONS}")).success();
-    assert!(dir.bytes("m") == from_file);
-    dir.run_with_stdin("train --config -", CONFIG).success();
     assert!(dir.bytes("m") == from_file);
     let inspected = dir.inspect("");
     assert_eq!(inspected["options"]["l2"], 0.5);
@@ -55,15 +53,23 @@ fn a_file_says_the_same_as_the_command_line() {
 }
 
 #[test]
-fn the_command_line_replaces_options_of_the_file() {
+fn the_command_line_replaces_options_of_the_file_and_the_result_has_those_that_matter() {
     let dir = directory();
     dir.write("other.conll", "A X\n\nB Y\n");
-    dir.run("train --config c.options --l2 2 other.conll --model n").success();
+    let line = "train --config c.options --l2 2 other.conll --model n --log log.jsonl";
+    dir.run(&format!("{line} --threads 2 --patience 40")).success();
     assert!(!dir.path("m").exists());
     let inspected = dir.run("inspect n --json").json();
     assert_eq!(inspected["options"]["l2"], 2.0);
     assert_eq!(inspected["options"]["max_iterations"], 9);
     assert_eq!(inspected["files"][0]["name"], json!("other.conll"));
+    let start = &dir.json_lines("log.jsonl")[0];
+    assert_eq!(start["config"]["command"], "train");
+    let logged = &start["config"]["options"];
+    let expected = ["boundary", "dropout", "input", "l2", "max-iterations", "patience", "template"];
+    assert_eq!(keys(logged), expected.into());
+    assert_eq!((&logged["l2"], &logged["boundary"]), (&json!("2"), &json!("off")));
+    assert_eq!(&inspected["config"]["options"], logged);
 }
 
 #[test]
@@ -77,23 +83,6 @@ fn a_configuration_file_is_an_input_that_no_output_replaces() {
         }
     }
     assert_eq!(dir.text("c.options"), CONFIG);
-}
-
-#[test]
-fn the_log_and_the_model_have_the_options_that_matter() {
-    let dir = directory();
-    dir.run("train --config c.options --log log.jsonl --threads 2 --patience 40").success();
-    let start = &dir.json_lines("log.jsonl")[0];
-    assert_eq!(start["config"]["command"], "train");
-    let logged = &start["config"]["options"];
-    let expected = ["boundary", "dropout", "input", "l2", "max-iterations", "patience", "template"];
-    assert_eq!(keys(logged), expected.into());
-    assert_eq!(logged["l2"], "0.5");
-    assert_eq!(logged["boundary"], "off");
-    let with_log = dir.bytes("m");
-    dir.run("train --config c.options --threads 1 --patience 40").success();
-    assert!(dir.bytes("m") == with_log);
-    assert_eq!(&dir.inspect("")["config"]["options"], logged);
 }
 
 #[test]
@@ -123,32 +112,41 @@ fn a_run_with_many_options_is_repeated() {
 }
 
 #[test]
-fn runs_with_templates_knowledge_and_two_passes_are_repeated() {
+fn a_run_with_a_template_knowledge_and_unlabeled_text_is_repeated() {
     let dir = directory();
-    dir.write("my.tpl", "word\nlexicon(\"names.txt\")\n");
+    dir.write("my.tpl", "word\nlexicon(\"names.txt\")\nregex(\"^[A-Z]'\\\\d\")\n");
     dir.write("names.txt", "Ann\nBob\n");
     dir.write("cities.txt", "New York\nRome\n");
     dir.write("clusters.txt", "0110\tAnn\t12\n0111\tBob\t3\n10\tRome\t3\n");
-    dir.write("two.tpl", "word\npredicted\n");
-    for options in [
-        "--template my.tpl --clusters clusters.txt --gazetteers cities.txt",
-        "--template minimal --unlabeled dev.conll --unlabeled-weight 0.5",
-        "--template two.tpl --dropout 0 --threads 1",
+    dir.run(
+        "train train.conll --max-iterations 12 --model m --quiet --template my.tpl \
+         --clusters clusters.txt --gazetteers cities.txt --unlabeled dev.conll \
+         --unlabeled-weight 0.5",
+    )
+    .success();
+    assert_repeats(&dir, "m", "train");
+    dir.write("my.tpl", "word\n");
+    std::fs::remove_file(dir.path("dev.conll")).unwrap();
+    let printed = dir.run("inspect m --config");
+    for warning in [
+        "warning: template: my.tpl is not as it was",
+        "`dropchain inspect MODEL --template` prints",
+        "warning: unlabeled: there is no file dev.conll\n",
     ] {
-        let train = "train train.conll --max-iterations 12 --model m --quiet";
-        dir.run(&format!("{train} {options}")).success();
-        assert_repeats(&dir, "m", "train");
+        assert!(printed.stderr.contains(warning), "{}", printed.stderr);
     }
+    let config = printed.success();
+    assert!(config.contains("# Warning: unlabeled: there is no file dev.conll\n"), "{config}");
 }
 
 #[test]
 fn a_continued_run_is_repeated_if_its_model_is_the_same() {
-    let dir = directory();
-    dir.run(&format!("train train.conll --model base --quiet {OPTIONS}")).success();
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    dir.write("base", dir.bytes("m"));
     dir.write("more.conll", "Bob B-PER\nsaw O\nAcme B-ORG\n");
     dir.run("train more.conll --init base --towards base --dropout 0 --model m --quiet").success();
     assert_repeats(&dir, "m", "train");
-    dir.run("train --config c.options --model base --l2 9").success();
+    dir.write("base", dir.bytes("m"));
     let printed = dir.run("inspect m --config");
     let warning = "warning: init: base is not as it was, and the run cannot be repeated without";
     assert!(printed.stderr.starts_with(warning), "{}", printed.stderr);
@@ -160,67 +158,38 @@ fn a_continued_run_is_repeated_if_its_model_is_the_same() {
 fn a_search_is_repeated_and_its_best_configuration_trained() {
     let dir = directory();
     dir.write("train.conll", (NER_CORPUS.to_owned() + "\n").repeat(4));
-    for (validation, train) in [("--dev dev.conll", None), ("--folds 2", Some("--recall-bias="))] {
-        dir.run(&format!(
-            "tune train.conll {validation} --template minimal --template ner --dropout 0,0.3 \
-             --l2 0.3 --max-iterations 6 --model m --quiet"
-        ))
-        .success();
-        let best = dir.inspect("")["options"].clone();
-        let config = assert_repeats(&dir, "m", "tune");
-        let (tune, best_options) = config.split_once("\n# The best configuration").unwrap();
-        assert!(tune.contains("\n--template=minimal\n--template=ner\n"), "{config}");
-        assert!(tune.contains("\n--dropout=0,0.3\n"), "{config}");
-        assert!(train.is_none_or(|key| best_options.contains(key)), "{config}");
-        let options = best_options.lines().skip(1).map(|line| line.trim_start_matches("#   "));
-        dir.write("best.options", options.collect::<Vec<_>>().join("\n"));
-        dir.run("train --config best.options --model m --quiet").success();
-        let trained = &dir.inspect("")["options"];
-        for key in ["dropout", "l2", "l1", "noise", "gradient"] {
-            assert_eq!(trained[key], best[key], "{key} in {config}");
-        }
+    dir.run(
+        "tune train.conll --folds 2 --template minimal --template ner --dropout 0,0.3 --l2 0.3 \
+         --max-iterations 6 --model m --quiet",
+    )
+    .success();
+    let best = dir.inspect("")["options"].clone();
+    let config = assert_repeats(&dir, "m", "tune");
+    let (tune, best_options) = config.split_once("\n# The best configuration").unwrap();
+    assert!(tune.contains("\n--template=minimal\n--template=ner\n"), "{config}");
+    assert!(tune.contains("\n--dropout=0,0.3\n"), "{config}");
+    assert!(best_options.contains("--recall-bias="), "{config}");
+    let options = best_options.lines().skip(1).map(|line| line.trim_start_matches("#   "));
+    dir.write("best.options", options.collect::<Vec<_>>().join("\n"));
+    dir.run("train --config best.options --model m --quiet").success();
+    let trained = &dir.inspect("")["options"];
+    for key in ["dropout", "l2", "l1", "noise", "gradient"] {
+        assert_eq!(trained[key], best[key], "{key} in {config}");
     }
-}
-
-#[test]
-fn templates_that_changed_and_files_that_are_gone_are_told() {
-    let dir = directory();
-    dir.write("my.tpl", "word\nsuffix(2)\nregex(\"^[A-Z]'\\\\d\")\n");
-    dir.run(&format!("train train.conll {OPTIONS} --model m --quiet").replace("minimal", "my.tpl"))
-        .success();
-    assert_repeats(&dir, "m", "train");
-    for (change, what) in
-        [("changed", "my.tpl is not as it was"), ("removed", "there is no file my")]
-    {
-        match change {
-            "changed" => dir.write("my.tpl", "word\n"),
-            _ => std::fs::remove_file(dir.path("my.tpl")).unwrap(),
-        }
-        let printed = dir.run("inspect m --config");
-        let expected = format!("warning: template: {what}");
-        assert!(printed.stderr.starts_with(&expected), "{}", printed.stderr);
-        assert!(printed.stderr.contains("`dropchain inspect MODEL --template` prints"));
-    }
-    dir.run("train --config c.options --dev dev.conll").success();
-    std::fs::remove_file(dir.path("dev.conll")).unwrap();
-    let printed = dir.run("inspect m --config");
-    assert_eq!(printed.stderr, "warning: dev: there is no file dev.conll\n");
-    let config = printed.success();
-    let expected = "# Warning: dev: there is no file dev.conll\n--dev=dev.conll\n";
-    assert!(config.contains(expected), "{config}");
 }
 
 #[test]
 fn names_that_are_odd_are_repeated() {
     let dir = directory();
-    for name in ["a \"b\" 'c' \\ # é", "# b", "--l1"] {
-        std::fs::copy(dir.path("train.conll"), dir.path(name)).unwrap();
-        let mut command = dir.command("train --model m --quiet --template minimal --dropout 0 --");
-        assert!(command.arg(name).status().unwrap().success());
-        dir.write("repeat.options", dir.run("inspect m --config").success());
-        dir.run("train --config repeat.options --quiet").success();
-        let files = dir.run("inspect m --json").json()["files"].clone();
-        assert!(files[0]["name"].as_str().unwrap().ends_with(name), "{files}");
+    let names = ["a \"b\" 'c' \\ # é", "# b", "--l1"];
+    names.iter().for_each(|name| dir.write(name, NER_CORPUS));
+    let mut command = dir.command("train --model m --quiet --template minimal --dropout 0 --");
+    assert!(command.args(names).status().unwrap().success());
+    dir.write("repeat.options", dir.run("inspect m --config").success());
+    dir.run("train --config repeat.options --quiet").success();
+    let files = dir.inspect("")["files"].clone();
+    for (file, name) in files.as_array().unwrap().iter().zip(names) {
+        assert!(file["name"].as_str().unwrap().ends_with(name), "{files}");
     }
 }
 

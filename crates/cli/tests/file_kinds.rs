@@ -1,4 +1,4 @@
-//! The same file is the same to every command: read alike, or refused with the same words.
+//! The same file is the same to every command. Those that all refuse are in `golden/formats.txt`.
 
 use crate::support::TestDir;
 
@@ -6,10 +6,6 @@ const TRAIN: &str = "--template minimal --l2 0.01 --dropout 0 --max-iterations 1
 
 /// Two sentences of three tokens.
 const COLUMNS: &str = "Mira PROPN\nran VERB\n. PUNCT\n\nKai PROPN\nsat VERB\n. PUNCT\n";
-
-fn dir() -> TestDir {
-    TestDir::trained(&[("train.conll", COLUMNS)], &format!("train train.conll --model m {TRAIN}"))
-}
 
 /// CoNLL-U of the same sentences, with a range and an empty node.
 fn conllu() -> String {
@@ -29,7 +25,7 @@ fn conllu() -> String {
 
 #[test]
 fn a_file_is_read_alike_by_every_command() {
-    let dir = dir();
+    let dir = TestDir::new(&[]);
     let csv = "sentence,word,upos\n1,Mira,PROPN\n1,ran,VERB\n1,.,PUNCT\n2,Kai,PROPN\n2,sat,VERB\n\
                2,.,PUNCT\n";
     let jsonl = "{\"tokens\": [\"Mira\", \"ran\", \".\"], \"labels\": [\"PROPN\", \"VERB\", \
@@ -45,12 +41,9 @@ fn a_file_is_read_alike_by_every_command() {
         ("sheet.csv", &csv.replace(',', ";")),
     ] {
         dir.write(name, text);
-        let train = dir.run(&format!("train {name} --model new-{name} {TRAIN}"));
+        let train = dir.run(&format!("train {name} --dev {name} --model m {TRAIN}"));
         assert!(train.stderr.contains("\n2 sentences, 6 tokens"), "{name}: {}", train.stderr);
         train.success();
-        dir.run(&format!("train {name} --dev {name} --model dev-{name} {TRAIN}")).success();
-        let tune = format!("tune {name} --dev {name} --l2 1 --dropout 0 --max-iterations 1");
-        dir.run(&format!("{tune} --template minimal --model tuned-{name}")).success();
         let checked = dir.run(&format!("check {name} --json")).json();
         let sizes = &checked["sizes"][0];
         assert_eq!(
@@ -59,14 +52,14 @@ fn a_file_is_read_alike_by_every_command() {
             "{name}"
         );
         for scored in [
-            dir.run(&format!("eval new-{name} {name} --json")),
-            dir.run_with_stdin(&format!("eval new-{name} - --json"), text),
+            dir.run(&format!("eval m {name} --json")),
+            dir.run_with_stdin(&format!("eval m - --json"), text),
         ] {
             let scores = scored.json();
             let counts = (scores["sentences"].as_u64(), scores["tokens"].as_u64());
             assert_eq!(counts, (Some(2), Some(6)), "{name}");
         }
-        let tagged = dir.run(&format!("tag new-{name} {name} --output jsonl --quiet")).json_lines();
+        let tagged = dir.run(&format!("tag m {name} --output jsonl --quiet")).json_lines();
         let words = |i: usize| tagged[i]["tokens"].as_array().unwrap().clone();
         assert_eq!(
             (tagged.len(), words(0).len(), words(1)[0].as_str()),
@@ -74,44 +67,4 @@ fn a_file_is_read_alike_by_every_command() {
             "{name}"
         );
     }
-}
-
-#[test]
-fn a_file_of_another_kind_is_refused_with_the_same_words() {
-    let dir = dir();
-    for (name, text, expected) in [
-        ("marks.data", "<START:person> Mira <END> ran .\n", "looks like OpenNLP's text"),
-        ("brackets.data", "[PER Mira] ran .\n[PER Kai] sat .\n", "which `tag` writes for people"),
-        ("array.data", "[{\"text\": \"a\", \"spans\": []}]\n", "--format spans reads it"),
-        ("table.data", "PAR1\u{15}\u{4}\u{15}\n", "no text, but a Parquet table"),
-        ("text.data", "Mira ran.\nKai sat down in Oslo.\n", "looks like running text"),
-    ] {
-        dir.write(name, text);
-        for line in [
-            format!("train {name} --model new {TRAIN} --quiet"),
-            format!("train train.conll --dev {name} --model new {TRAIN} --quiet"),
-            format!(
-                "tune {name} --folds 2 --l2 1 --dropout 0 --template minimal --model new --quiet"
-            ),
-            format!("eval m {name}"),
-        ] {
-            let said = dir.run(&line).failure();
-            assert!(said.contains(expected), "{line}: {said}");
-        }
-        let checked = dir.run(&format!("check {name}"));
-        let said = format!("{}{}", checked.stdout, checked.stderr);
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" "); // lines are wrapped
-        assert!(said.contains(expected), "{said}");
-        let tagged = dir.run(&format!("tag m {name}"));
-        match name {
-            "text.data" => assert_eq!(tagged.success().lines().filter(|l| l.is_empty()).count(), 2),
-            _ => assert!(tagged.stderr.contains(expected), "{name}: {}", tagged.stderr),
-        }
-    }
-    std::fs::create_dir(dir.path("folder")).unwrap();
-    let said = dir.run(&format!("train folder --model new {TRAIN} --quiet")).failure();
-    let expected = "folder: is a folder; expected files, such as folder/*.txt (--format brat";
-    assert!(said.contains(expected), "{said}");
-    let said = dir.run("tag m folder").failure();
-    assert!(said.contains("folder: this folder has no files"), "{said}");
 }

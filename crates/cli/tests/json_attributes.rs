@@ -30,12 +30,7 @@ fn attributes_in_json_train_the_weights_that_crfsuites_format_trains() {
     let report = dir.run("eval m train.jsonl").success();
     assert!(report.contains("correct: 2"), "{report}");
     assert_eq!(dir.run("eval m train.crfsuite").success(), report);
-}
-
-#[test]
-fn training_that_continues_from_a_model_without_a_template_reads_attributes() {
-    let dir = TestDir::new(&[("train.crfsuite", CRFSUITE), ("more.txt", CRFSUITE)]);
-    dir.run("train train.crfsuite --model m --quiet").success();
+    dir.write("more.txt", CRFSUITE);
     let run = dir.run("train more.txt --dev more.txt --init m --model n");
     let notice = "read as CRFsuite's format, since m has no template";
     assert!(run.stderr.contains(notice), "{}", run.stderr);

@@ -1,7 +1,6 @@
 //! Integration tests, in one executable: they run the program, and check the structure of the
 //! sources.
 
-mod annotation_formats;
 mod annotations;
 mod bench;
 mod caseless;
@@ -44,7 +43,6 @@ mod online_start;
 mod output_directory;
 mod outputs;
 mod partial_labels;
-mod penalties;
 mod plain_labels;
 mod precisions;
 #[cfg(unix)]

@@ -158,15 +158,6 @@ fn systems_are_compared_side_by_side() {
     let text = text_of(&page);
     assert!(text.contains("gold.conll ★ 100.00 100.00 – 100.00 100.00 100.00 100.00"), "{text}");
     assert!(text.contains("gold.conll − pred.conll +100.00 ["), "{text}");
-    dir.write("other.conll", GOLD.replace("Paris B-LOC", "Paris O"));
-    dir.write("both.conll", "Ann B-PER B-PER\n");
-    let other = "report --predictions both.conll --predictions gold2.conll";
-    dir.write("gold2.conll", "Ann B-LOC B-PER\n");
-    assert_eq!(
-        dir.run(other).failure(),
-        "both.conll:1: the gold label is 'B-PER' for both.conll, but 'B-LOC' for gold2.conll; \
-         expected systems for the same labels"
-    );
 }
 
 #[test]
@@ -212,8 +203,6 @@ fn gold_and_predicted_labels_are_the_last_columns_of_a_file_without_gold() {
     let text = text_of(&report(&dir, "--predictions both.conll"));
     assert!(text.contains("LOC spurious 1 both.conll:2"), "{text}");
     assert!(text.contains("both.conll 66.67 66.67 – 66.67 50.00 100.00 50.00"), "{text}");
-    let message = dir.run("report --predictions gold.conll").failure();
-    assert!(message.starts_with("gold.conll:1: found no column for gold labels"), "{message}");
 }
 
 #[test]
@@ -280,21 +269,6 @@ fn a_page_needs_no_network() {
 }
 
 #[test]
-fn damaged_and_foreign_logs_are_errors_with_file_and_line() {
-    let dir = with_files();
-    let iteration = LOG.find("\"iteration\"").unwrap();
-    let (start, rest) = LOG.split_at(iteration + 20);
-    dir.write("cut.log", format!("{start}\n{rest}"));
-    let message = dir.run("report run.log cut.log").failure();
-    assert!(message.starts_with("cut.log:2: found"), "{message}");
-    let message = dir.run("report gold.conll").failure();
-    assert!(message.starts_with("gold.conll:1: found \"Ann B-PER\"; expected a log"), "{message}");
-    let message = dir.run("report missing.log").failure();
-    assert!(message.starts_with("missing.log: No such file"), "{message}");
-    assert!(!dir.path("report.html").exists(), "no page after an error");
-}
-
-#[test]
 fn logs_of_runs_that_were_killed_are_reported() {
     let dir = with_files();
     let end = LOG.find("{\"event\":\"end\"").unwrap();
@@ -318,46 +292,11 @@ fn extreme_numbers_in_logs_are_no_panic() {
 }
 
 #[test]
-fn the_page_replaces_no_input_and_no_other_file() {
-    let dir = with_files();
-    for (output, arguments) in [
-        ("run.log", "run.log"),
-        ("gold.conll", "--gold gold.conll --predictions pred.conll"),
-        ("pred.conll", "--gold gold.conll --predictions pred.conll"),
-        ("t.conll", "--gold gold.conll --predictions pred.conll --train t.conll"),
-    ] {
-        dir.write("t.conll", GOLD);
-        let before = dir.bytes(output);
-        let message = dir.run(&format!("report {arguments} -o {output}")).failure();
-        assert!(message.contains("this is the input file"), "{message}");
-        assert_eq!(dir.bytes(output), before);
-    }
-    report(&dir, "run.log");
-    report(&dir, "run.log"); // an old page is replaced
-}
-
-#[test]
 fn the_page_is_the_same_for_any_number_of_threads() {
     let dir = TestDir::with_model(NER_CORPUS, "--template ner");
     let arguments = "--gold train.conll --model m --train train.conll --threads";
     let pages = [1, 3].map(|threads| report(&dir, &format!("{arguments} {threads}")));
     assert!(pages[0] == pages[1]);
-}
-
-#[test]
-fn what_is_missing_among_the_arguments_is_said() {
-    let dir = with_files();
-    for (arguments, expected) in [
-        ("", "found nothing to report; expected logs"),
-        ("--model m", "--model: expected a file with gold labels (--gold)"),
-        ("--gold gold.conll", "--gold: expected what to evaluate"),
-        ("run.log --train gold.conll", "--train: expected what to evaluate"),
-        ("--gold - --predictions -", "standard input can be read only once"),
-    ] {
-        let message = dir.run(&format!("report {arguments}")).exits(2);
-        assert!(message.contains(expected), "{message}");
-    }
-    assert!(!dir.path("report.html").exists());
 }
 
 /// What is wrong with the layout or the colors of a page, and what its filter finds.

@@ -1,10 +1,8 @@
 //! `serve`: its answers.
 
-use std::process::{Command, Stdio};
-
 use serde_json::{Value, json};
 
-use crate::support::{Connection, NER_CORPUS, POS_CORPUS, Server, TestDir, post};
+use crate::support::{Browser, Connection, NER_CORPUS, POS_CORPUS, Server, TestDir, post};
 
 /// Lines of raw text.
 const LINES: [&str; 4] = [
@@ -239,48 +237,28 @@ fn the_page_loads_nothing_from_elsewhere() {
     assert!(text.lines().all(|line| line.chars().count() <= 100));
 }
 
-/// Returns a page as a browser has it after its scripts ran, and what it logged; `None` if there is
-/// no browser.
-fn rendered(server: &Server, options: &[&str]) -> Option<(String, String)> {
-    let profile = tempfile::tempdir().unwrap();
-    let output = Command::new("chromium")
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"])
-        .arg(format!("--user-data-dir={}", profile.path().display()))
-        .args(["--virtual-time-budget=10000", "--dump-dom"])
-        .args(options)
-        .arg(format!("http://{}/", server.address))
-        .stdin(Stdio::null())
-        .output();
-    let output = output.ok().filter(|output| output.status.success())?;
-    let [dom, log] =
-        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    Some((dom, log))
-}
-
 #[test]
-#[expect(clippy::print_stdout, reason = "reports a skipped test")]
 fn the_page_marks_names_in_a_browser() {
+    let Some(browser) = Browser::find() else {
+        return;
+    };
     let dir = TestDir::with_sample_corpus();
     let train = "train train.conll --columns word,upos,ner --template ner --max-iterations 20";
     dir.run(&format!("{train} --model m --quiet")).success();
     let server = Server::start(&dir, "m");
-    for options in [["--window-size=1200,900"], ["--window-size=360,640"]] {
-        let Some((dom, log)) = rendered(&server, &options) else {
-            println!("skipped: chromium not found");
-            return;
-        };
-        assert!(dom.contains("Ada Lovelace<b>&nbsp;PER"), "{dom}\n{log}");
-        assert!(dom.contains("<option value=\"m\">m</option>"), "{dom}");
-        let text = "Ada Lovelace met Charles Babbage in London.";
-        let command = format!("'{{\"text\":\"{text}\"}}' http://{}/tag<", server.address);
-        assert!(dom.contains(&command), "{dom}");
-        assert!(dom.contains("<title>m – dropchain</title>"), "{dom}");
-        assert!(
-            dom.contains("<b>m</b><span> · LOC MISC ORG PER · trained on train.conll"),
-            "{dom}"
-        );
-        assert!(!log.contains("CONSOLE"), "{log}");
+    let url = format!("http://{}/", server.address);
+    let (dom, log) = browser.dump(&url, &dir.path("profile"), false);
+    let text = "Ada Lovelace met Charles Babbage in London.";
+    for part in [
+        "Ada Lovelace<b>&nbsp;PER",
+        "<option value=\"m\">m</option>",
+        &format!("'{{\"text\":\"{text}\"}}' {url}tag<"),
+        "<title>m – dropchain</title>",
+        "<b>m</b><span> · LOC MISC ORG PER · trained on train.conll",
+    ] {
+        assert!(dom.contains(part), "{part} in {dom}\n{log}");
     }
+    assert!(!log.contains("CONSOLE"), "{log}");
 }
 
 #[test]

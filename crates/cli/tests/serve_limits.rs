@@ -13,11 +13,9 @@ fn model() -> TestDir {
 /// A model of so many labels that tagging a token takes long.
 pub fn slow_model() -> TestDir {
     let lines: Vec<String> = (0..400).map(|i| format!("w{i} L{i}\n")).collect();
-    let dir = TestDir::new(&[("slow.conll", &lines.concat())]);
     let line =
         "train slow.conll --template minimal --algorithm ap --max-iterations 1 --model m --quiet";
-    dir.run(line).success();
-    dir
+    TestDir::trained(&[("slow.conll", &lines.concat())], line)
 }
 
 /// A request that takes [`slow_model`] far longer than any test.

@@ -9,11 +9,17 @@ use serde_json::json;
 use crate::serve_limits::{occupy, slow_model, wait_in_queue};
 use crate::support::{Connection, NER_CORPUS, Response, Server, TestDir, post, wait_until};
 
-/// A directory with the model `m` and the file `new`, a model that labels all it knows `NEW`.
+/// A model that labels all it knows `NEW`.
+fn new_model() -> Vec<u8> {
+    let corpus = "Ann NEW\nleft NEW\n\nRome NEW\nSeine NEW\n\nx OLD\n";
+    let train = "train new.conll --template minimal --model new --quiet";
+    TestDir::trained(&[("new.conll", corpus)], train).bytes("new")
+}
+
+/// A directory with the model `m` and the file `new`, another model.
 fn two_models() -> TestDir {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    dir.write("new.conll", "Ann NEW\nleft NEW\n\nRome NEW\nSeine NEW\n\nx OLD\n");
-    dir.run("train new.conll --template minimal --model new --quiet").success();
+    dir.write("new", new_model());
     dir
 }
 
@@ -28,8 +34,7 @@ fn rename(dir: &TestDir, from: &str, to: &str) {
 #[test]
 fn a_request_is_answered_by_the_model_that_it_began_with() {
     let dir = slow_model();
-    dir.write("new.conll", "Ann NEW\nleft NEW\n\nRome NEW\n\nx OLD\n");
-    dir.run("train new.conll --template minimal --model new --quiet").success();
+    dir.write("new", new_model());
     let server = Server::start(&dir, "m --threads 1 --timeout 1000");
     let busy = occupy(&server);
     let mut waiting = wait_in_queue(&server);

@@ -17,12 +17,9 @@ const BASE: &str = "tune train.conll --columns word,upos,ner --template minimal 
                     --warm-up 4 --max-iterations 24 --patience 6 --json";
 
 /// Searches with a different course each.
-const SEARCHES: [&str; 5] = [
+const SEARCHES: [&str; 2] = [
     "--dev dev.conll --dropout 0,0.3 --l2 0.03,0.1,0.3",
-    "--folds 3 --random 5 --dropout 0,0.1:0.5 --l2 0.01:1",
-    "--dev dev.conll --dropout 0,0.3 --l2 0.1 --l1 0,0.2",
-    "--dev dev.conll --noise monte-carlo=2 --dropout 0.2,0.4 --l2 0.1,1",
-    "--folds 2 --noise monte-carlo=2 --dropout 0,0.2,0.4 --l2 0.3 --l1 0.1",
+    "--folds 2 --random 3 --noise monte-carlo=2 --dropout 0:0.5 --l2 0.01:1 --l1 0.1",
 ];
 
 /// Everything that must not depend on interruptions.
@@ -165,8 +162,8 @@ fn signalled(
 #[cfg(unix)]
 #[test]
 fn a_signal_keeps_the_checkpoint_and_the_message_says_how_to_continue() {
-    for search in &SEARCHES[..2] {
-        let dir = directory(120);
+    for search in SEARCHES {
+        let dir = directory(60);
         let (expected, _) = uninterrupted(&dir, search);
         let line = line(search, "--threads 2");
         for (signal, code, wants_model) in [("INT", 130, false), ("TERM", 143, true)] {

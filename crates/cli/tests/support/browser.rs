@@ -59,7 +59,8 @@ impl Browser {
                  </iframe>"
             ),
         );
-        let (document, log) = self.dump(&dir.path("frame.html"), &dir.path("profile"), dark);
+        let url = format!("file://{}", dir.path("frame.html").display());
+        let (document, log) = self.dump(&url, &dir.path("profile"), dark);
         let start = "<pre id=\"findings\">";
         let found = document.split_once(start).and_then(|(_, rest)| rest.split_once("</pre>"));
         let json = found.map_or("", |(json, _)| json);
@@ -72,7 +73,7 @@ impl Browser {
     }
 
     /// Returns the document after its scripts have run, and what was logged.
-    fn dump(&self, page: &Path, profile: &Path, dark: bool) -> (String, String) {
+    pub fn dump(&self, url: &str, profile: &Path, dark: bool) -> (String, String) {
         let mut command = Command::new(&self.0);
         command
             .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
@@ -80,7 +81,7 @@ impl Browser {
             .arg(format!("--user-data-dir={}", profile.display()))
             .args(["--hide-scrollbars", "--window-size=1400,1000", "--virtual-time-budget=5000"])
             .arg(format!("--blink-settings=preferredColorScheme={}", u8::from(!dark)))
-            .arg(format!("file://{}", page.display()))
+            .arg(url)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
