@@ -28,7 +28,8 @@ fn scores(dir: &TestDir, model: &str, corpus: &str) -> [f64; 3] {
 #[test]
 fn scores_of_the_sample_corpus_do_not_collapse_without_case() {
     let dir = TestDir::with_sample_corpus();
-    let train = "train train.conll --dev dev.conll --template ner --quiet --max-iterations 40";
+    let train = "train train.conll --dev dev.conll --template ner --dropout 0 --quiet \
+                 --max-iterations 12";
     dir.run(&format!("{train} --model plain")).success();
     dir.run(&format!("{train} --model caseless --caseless")).success();
     let dev = sample_corpus("dev");
@@ -45,7 +46,7 @@ fn scores_of_the_sample_corpus_do_not_collapse_without_case() {
 fn folds_keep_copies_with_their_sentences() {
     let dir = TestDir::with_sample_corpus();
     let tune = "tune train.conll --folds 2 --template minimal --dropout 0 --l2 1 --quiet --json \
-                --model m --max-iterations 15";
+                --model m --max-iterations 6";
     let plain = dir.run(tune).json();
     let caseless = dir.run(&format!("{tune} --caseless")).json();
     let score = |json: &serde_json::Value| json["configurations"][0]["dev_f1"].as_f64().unwrap();

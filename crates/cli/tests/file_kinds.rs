@@ -53,7 +53,7 @@ fn a_file_is_read_alike_by_every_command() {
         );
         for scored in [
             dir.run(&format!("eval m {name} --json")),
-            dir.run_with_stdin(&format!("eval m - --json"), text),
+            dir.run_with_stdin("eval m - --json", text),
         ] {
             let scores = scored.json();
             let counts = (scores["sentences"].as_u64(), scores["tokens"].as_u64());

@@ -11,7 +11,7 @@ const PRECISIONS: [&str; 3] = ["f64", "f32", "f16"];
 fn models() -> TestDir {
     let train = |precision| {
         format!(
-            "train train.conll --template ner --max-iterations 10 --quiet \
+            "train train.conll --template minimal --max-iterations 5 --quiet \
              --precision {precision} --model {precision}"
         )
     };
@@ -67,7 +67,7 @@ fn a_model_of_few_bits_is_trained_as_it_is_converted_and_stays_when_converted_ag
 #[test]
 fn a_converted_model_is_pruned_as_in_training() {
     let dir = models();
-    let train = "train train.conll --template ner --max-iterations 10 --quiet --precision f64";
+    let train = "train train.conll --template minimal --max-iterations 5 --quiet --precision f64";
     dir.run(&format!("{train} --prune 0.05 --model trained")).success();
     dir.run("convert f64 --prune 0.05 --model converted").success();
     let [all, trained, converted] = ["f64", "trained", "converted"].map(|name| weights(&dir, name));

@@ -40,8 +40,7 @@ const JSONL: &str = concat!(
     "\n",
 );
 
-/// Templates of CRF++ and Wapiti, which are read unchanged.
-const CRFPP: &str = "# Unigram\nU00:%x[-1,0]\nU01:%x[0,0]\nU02:%x[0,0]/%x[0,1]\n\n# Bigram\nB\n";
+/// A template of Wapiti, which is read unchanged.
 const WAPITI: &str = "\
 # words
 u:w-1=%x[-1,0]
@@ -54,19 +53,15 @@ b
 #[test]
 fn training_data_of_every_format_and_template_language_are_memorized() {
     for (file, text, options, label, attribute) in [
-        ("a.conll", NER_CORPUS, "--template ner", "B-PER", "word[0]=Ann"),
         ("a.conll", NER_CORPUS, "--label -2 --template minimal", "NNP", "word[0]=Ann"),
-        ("a.conllu", CONLLU, "--label xpos --template pos", "NNS", "word[0]=Dogs"),
         ("a", CONLLU, "--format conllu --template pos", "NOUN", "word[0]=Dogs"),
         ("a.crfsuite", CRFSUITE, "", "O", "time=10:30"),
         ("a.jsonl", JSONL, "--template pos.tpl", "B-PER", "pos[0]=NNP"),
-        ("a.conll", NER_CORPUS, "--template crfpp.tpl", "B-LOC", "U02:Rome/NNP"),
         ("a.conll", NER_CORPUS, "--template wapiti.pat", "B-LOC", "u:suffix=me"),
     ] {
         let dir = TestDir::new(&[
             (file, text),
             ("pos.tpl", "word\ncolumn(\"pos\")\n"),
-            ("crfpp.tpl", CRFPP),
             ("wapiti.pat", WAPITI),
         ]);
         dir.run(&format!("train {file} {options} --model m --l2 0.01 --quiet")).success();
@@ -81,20 +76,6 @@ fn training_data_of_every_format_and_template_language_are_memorized() {
             ["from", "to", "attribute", "weight"].iter().all(|key| !edge[key].is_null());
         assert_eq!(has_edges, options.contains("wapiti"), "{file} {options}: {edge}");
     }
-}
-
-// Templates
-
-#[test]
-fn a_file_but_no_directory_takes_precedence_over_a_built_in_template() {
-    let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("ner", "word\n")]);
-    std::fs::create_dir(dir.path("minimal")).unwrap();
-    let template = |name: &str| {
-        dir.run(&format!("train train.conll --template {name} --model m --quiet")).success();
-        dir.inspect("")["template"].clone()
-    };
-    assert_eq!(template("ner"), "word\n");
-    assert_ne!(template("minimal"), "word\n");
 }
 
 #[test]

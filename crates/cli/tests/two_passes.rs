@@ -25,7 +25,8 @@ pub fn corpus(names: std::ops::Range<usize>) -> String {
     text
 }
 
-fn trained(options: &str) -> TestDir {
+/// A directory with two templates and the models `m`, of both passes, and `one`, of the first.
+fn trained() -> TestDir {
     let (train, test) = (corpus(0..40), corpus(40..50));
     let files = [
         ("train.conll", train.as_str()),
@@ -33,17 +34,16 @@ fn trained(options: &str) -> TestDir {
         ("two.tpl", TEMPLATE),
         ("one.tpl", "word[-1]\n"),
     ];
-    let train = "train train.conll --template two.tpl --model m --quiet --dropout 0 --l2 0.01";
-    TestDir::trained(&files, &format!("{train} {options}"))
+    let train = "train train.conll --quiet --dropout 0 --l2 0.01";
+    let both = format!("{train} --template two.tpl --model m --log log");
+    TestDir::trained(&files, &format!("{both};{train} --template one.tpl --model one"))
 }
 
 #[test]
 fn the_second_pass_knows_what_the_first_says_elsewhere_in_the_document() {
-    let dir = trained("--log log");
+    let dir = trained();
     let report = dir.run("eval m test.conll").success();
     assert!(report.contains("FB1: 100.00"), "{report}");
-    dir.run("train train.conll --template one.tpl --model one --quiet --dropout 0 --l2 0.01")
-        .success();
     let report = dir.run("eval one test.conll").success();
     assert!(!report.contains("FB1: 100.00"), "{report}");
     // Alone, a sentence has no other predictions.
@@ -63,7 +63,7 @@ fn the_second_pass_knows_what_the_first_says_elsewhere_in_the_document() {
 
 #[test]
 fn threads_and_pipes_change_nothing() {
-    let dir = trained("--log log");
+    let dir = trained();
     let one = dir.bytes("m");
     dir.run(
         "train train.conll --template two.tpl --model m --quiet --dropout 0 --l2 0.01 --threads 3",
@@ -87,10 +87,9 @@ fn a_column_of_the_corpus_with_the_name_is_a_column() {
 
 #[test]
 fn training_continues_both_passes_and_not_from_one() {
-    let dir = trained("--log log");
+    let dir = trained();
     let before = (dir.bytes("m"), dir.bytes("log"));
     let train = "train train.conll --template two.tpl --model m --quiet";
-    dir.run("train train.conll --template one.tpl --model one --quiet").success();
     let error = dir.run(&format!("{train} --init one")).failure();
     assert!(error.contains("has no first pass"), "{error}");
     assert!((dir.bytes("m"), dir.bytes("log")) == before);
@@ -100,7 +99,7 @@ fn training_continues_both_passes_and_not_from_one() {
 
 #[test]
 fn a_search_trains_both_passes() {
-    let dir = trained("--log log");
+    let dir = trained();
     let folds = "tune train.conll --template two.tpl --folds 2 --dropout 0 --l2 0.1 --quiet";
     dir.run(&format!("{folds} --max-iterations 3 --model best")).success();
     assert!(Model::open(dir.path("best")).unwrap().first_pass().is_some());

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::{NER_CORPUS, TestDir, keys, sample_corpus};
+use crate::support::{NER_CORPUS, TestDir, keys, sample_corpus, wait_until};
 
 /// Other words than those of [`NER_CORPUS`], and another label.
 const MORE: &str = "\
@@ -119,23 +119,19 @@ fn a_checkpoint_needs_the_model_that_training_started_at() {
 #[test]
 fn an_interrupted_training_resumes_from_the_same_models_only() {
     let dir = directory();
-    let line = "train more.conll --init m --quiet --checkpoint-every 1 --checkpoint ck --model";
-    dir.run("train more.conll --init m --quiet --model expected").success();
-    // The checkpoint of a run that ends at its maximum is removed, so it is made by a copy.
-    let state = |init: &str| {
-        format!("train more.conll --init {init} --quiet --checkpoint ck --resume --model n")
-    };
-    dir.write("noise.conll", NER_CORPUS.replace("B-LOC", "O"));
-    dir.run("train noise.conll --template minimal --quiet --model other").success();
-    let mut child = dir.command(&format!("{line} n --log log")).spawn().unwrap();
-    crate::support::wait_until("the first checkpoint", || dir.path("ck").exists());
+    let train = |options: &str| format!("train more.conll --quiet {options}");
+    dir.run(&train("--init m --model expected")).success();
+    let line = train("--init m --model n --checkpoint-every 1 --checkpoint ck --log log");
+    let mut child = dir.command(&line).spawn().unwrap();
+    wait_until("the first checkpoint", || dir.path("ck").exists());
     let _ = child.kill();
     child.wait().unwrap();
     if dir.path("ck").exists() {
-        let error = dir.run(&state("other")).failure();
+        let resumed = train("--init expected --checkpoint ck --resume --model n");
+        let error = dir.run(&resumed).failure();
         assert!(error.contains("was written with other training data"), "{error}");
     }
-    dir.run(&state("m")).success();
+    dir.run(&train("--init m --checkpoint ck --resume --model n")).success();
     assert!(dir.bytes("n") == dir.bytes("expected"));
 }
 
