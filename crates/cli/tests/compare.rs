@@ -3,7 +3,7 @@
 use crate::support::{NER_CORPUS, TestDir};
 #[test]
 fn the_column_of_probabilities_is_not_the_one_of_labels() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal --max-iterations 3");
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     let tag = "tag m train.conll --columns word,pos,label";
     dir.write("a", dir.run(tag).success());
     dir.write("b", dir.run(&format!("{tag} --marginals")).success());

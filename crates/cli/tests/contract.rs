@@ -36,7 +36,7 @@ fn a_log_has_a_start_iterations_from_0_on_and_an_end() {
 
 #[test]
 fn evaluating_a_model_equals_evaluating_its_output_in_any_format() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal --max-iterations 3");
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     let of_model = dir.run("eval m train.conll").success();
     for format in ["conll", "jsonl"] {
         let tagged = dir.run(&format!("tag m train.conll --output {format}")).success();

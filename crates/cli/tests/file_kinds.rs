@@ -51,10 +51,9 @@ fn a_file_is_read_alike_by_every_command() {
             (Some(2), Some(6)),
             "{name}"
         );
-        for scored in [
-            dir.run(&format!("eval m {name} --json")),
-            dir.run_with_stdin("eval m - --json", text),
-        ] {
+        for scored in
+            [dir.run(&format!("eval m {name} --json")), dir.run_with_stdin("eval m - --json", text)]
+        {
             let scores = scored.json();
             let counts = (scores["sentences"].as_u64(), scores["tokens"].as_u64());
             assert_eq!(counts, (Some(2), Some(6)), "{name}");

@@ -17,31 +17,11 @@ const UD: &str = "\
 
 ";
 
-/// The same words in columns, without the lemmas.
-const COLUMNS: &str = "\
-dogs NNS NOUN Number=Plur
-bark VB VERB Mood=Ind|Tense=Pres
-
-a DT DET _
-dog NN NOUN Number=Sing
-barked VBD VERB Mood=Ind|Tense=Past
-
-";
-
 const TRAIN: &str = "--template words.tpl --model m --quiet --dropout 0 --l2 0.001";
 
-/// A directory with the training data `file`, and a model `m` trained on it.
-fn trained(file: &str, text: &str, options: &str) -> TestDir {
-    let train = format!("train {file} {TRAIN} {options}");
-    TestDir::trained(&[(file, text), ("words.tpl", "word\n")], &train)
-}
-
 fn conllu() -> TestDir {
-    trained("train.conllu", UD, "--label upos+feats")
-}
-
-fn columns() -> TestDir {
-    trained("train.conll", COLUMNS, "--columns word,xpos,upos,feats --label upos+feats")
+    let files = [("train.conllu", UD), ("words.tpl", "word\n")];
+    TestDir::trained(&files, &format!("train train.conllu {TRAIN} --label upos+feats"))
 }
 
 /// Empties the columns UPOS and FEATS.
@@ -75,46 +55,6 @@ fn conllu_is_trained_tagged_and_scored_in_both_columns() {
     assert_eq!(header["scheme"], "raw");
     let summary = dir.run("inspect m").success();
     assert!(summary.contains("labels from upos+feats\n"), "{summary}");
-}
-
-#[test]
-fn columns_are_appended_in_their_order_and_scored() {
-    let dir = columns();
-    let tagged = dir.run("tag m train.conll").success();
-    assert!(tagged.starts_with("dogs NNS NOUN Number=Plur NOUN Number=Plur\nbark "), "{tagged}");
-    let report = dir.run("eval m train.conll").success();
-    assert!(report.contains("   feats: 100.00%  (5 of 5 tokens)\n"), "{report}");
-    let gold = "train.conll --columns word,xpos,upos,feats --label upos+feats";
-    dir.write("tagged", &tagged);
-    assert_eq!(dir.run(&format!("eval --predictions tagged {gold}")).success(), report);
-    let probable = dir.run("tag m train.conll --marginals").success();
-    dir.write("probable", probable);
-    let predictions = dir.run(&format!("eval --predictions probable {gold}"));
-    assert_eq!(predictions.success(), report);
-    let compared = dir.run(
-        "compare train.conll tagged probable --json --label upos+feats --columns \
-                            word,xpos,upos,feats",
-    );
-    assert_eq!(compared.json()["accuracy"]["scores"][0], 1.0);
-    // The label columns may be missing in a file to be tagged.
-    dir.write("bare.tsv", "dogs\tNNS\nbark\tVB\n");
-    let tagged = dir.run("tag m bare.tsv").success();
-    assert_eq!(tagged, "dogs\tNNS\tNOUN\tNumber=Plur\nbark\tVB\tVERB\tMood=Ind|Tense=Pres\n\n");
-}
-
-#[test]
-fn two_passes_have_joined_labels() {
-    let text =
-        "-DOCSTART-\n\ndogs NNS NOUN Plur\nbark VB VERB _\n\na DT DET _\ndogs NN NOUN Plur\n\n";
-    let text = text.repeat(6);
-    let files = [("train.conll", text.as_str()), ("words.tpl", "word\npredicted_word\n")];
-    let dir = TestDir::new(&files);
-    let columns = "--columns word,xpos,upos,feats --label upos+feats";
-    dir.run(&format!("train train.conll {TRAIN} {columns}")).success();
-    let tagged = dir.run("tag m train.conll").success();
-    assert!(tagged.contains("dogs NN NOUN Plur NOUN Plur\n"), "{tagged}");
-    let report = dir.run("eval m train.conll").success();
-    assert!(report.contains("    upos: 100.00%"), "{report}");
 }
 
 #[test]

@@ -7,7 +7,6 @@ mod caseless;
 mod check;
 mod checkpoints;
 mod classify;
-mod cluster;
 mod compare;
 mod completions;
 mod config;
@@ -23,7 +22,6 @@ mod figures;
 mod file_kinds;
 mod fingerprint;
 mod first_model;
-mod forced_decoding;
 #[cfg(target_os = "linux")]
 mod golden;
 mod help;
@@ -43,7 +41,6 @@ mod online_start;
 mod output_directory;
 mod outputs;
 mod partial_labels;
-mod plain_labels;
 mod precisions;
 #[cfg(unix)]
 mod processes;

@@ -2,8 +2,6 @@
 
 use crate::support::TestDir;
 
-const TRAIN: &str = "train train.conll --template minimal --l2 0.01 --model m --quiet";
-
 /// Two sentences in two columns.
 const CORPUS: &str = "\
 Mira B-PER
@@ -28,10 +26,6 @@ fn said(file: &str, text: &str, options: &str) -> String {
     said
 }
 
-fn f1(dir: &TestDir, line: &str) -> f64 {
-    dir.run(line).json()["f1"].as_f64().unwrap()
-}
-
 #[test]
 fn warnings_are_printed_once_and_not_if_quiet() {
     let text = format!("# names\n{CORPUS}");
@@ -42,21 +36,6 @@ fn warnings_are_printed_once_and_not_if_quiet() {
     let dir = TestDir::new(&[("train.tsv", &text)]);
     let check = dir.run("check train.tsv").success();
     assert!(check.contains("begins with '#'"), "{check}");
-}
-
-#[test]
-fn labels_in_misc_are_read_as_they_are_written() {
-    let dir = TestDir::new(&[("train.conll", CORPUS)]);
-    dir.run(&format!("{TRAIN} --columns word,ner")).success();
-    let tag = "tag m train.conll --output conllu";
-    let tagged = dir.run(tag).success();
-    assert!(tagged.contains("\tner=B-PER\n"), "{tagged}");
-    dir.write("o.conllu", &tagged);
-    assert_eq!(f1(&dir, "eval m o.conllu --json"), 1.0);
-    dir.run("train o.conllu --label ner --template minimal --l2 0.01 --model n --quiet").success();
-    assert_eq!(f1(&dir, "eval n o.conllu --json"), 1.0);
-    // It writes what it has read.
-    assert_eq!(dir.run("tag n o.conllu").success(), tagged);
 }
 
 #[test]

@@ -48,25 +48,3 @@ fn what_is_no_text_is_an_error_that_names_both_options_or_replaced_and_counted()
     let error = dir.run("tag m x.txt --encoding klingon").exits(2);
     assert!(error.contains("unknown encoding 'klingon'"), "{error}");
 }
-
-#[test]
-fn sentences_go_on_across_hard_line_breaks() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    let text = "\u{feff}Bob met Ann\r\nLee in New\r\nYork.\r\n\r\nAnn Lee left\r\nRome.";
-    let inline = dir.run_with_stdin("tag m --paragraphs --output inline", text).success();
-    assert_eq!(inline.lines().count(), 2, "{inline}");
-    assert!(inline.contains("[PER Ann  Lee]") || inline.contains("[PER Ann Lee]"), "{inline}");
-    let lines = dir.run_with_stdin("tag m --output inline", text).success();
-    assert_eq!(lines.lines().count(), 5, "{lines}");
-}
-
-#[test]
-fn json_lines_name_the_file_if_there_are_several() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    dir.write("a.jsonl", "{\"tokens\":[\"Ann\"]}\n{\"tokens\":[\"Bob\"],\"file\":7}\n");
-    dir.write("b.jsonl", "{\"tokens\":[\"Rome\"]}\n");
-    let sentences = dir.run("tag m a.jsonl b.jsonl").json_lines();
-    let files: Vec<String> = sentences.iter().map(|s| s["file"].to_string()).collect();
-    assert_eq!(files, ["\"a.jsonl\"", "7", "\"b.jsonl\""]);
-    assert!(dir.run("tag m b.jsonl").json_lines()[0].get("file").is_none());
-}

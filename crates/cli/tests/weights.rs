@@ -32,14 +32,3 @@ fn training_says_that_weights_are_used() {
     assert_eq!(log[0]["total_weight"], 2.5);
     assert_eq!(log[0].get("partial_tokens"), None);
 }
-
-#[test]
-fn tagging_ignores_weights_and_copies_their_comments() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    let text = "# weight = heavy\nAnn NNP\nleft VBD\n\n";
-    let tagged = dir.run_with_stdin("tag m --format conll --comments", text).success();
-    assert_eq!(tagged, "# weight = heavy\nAnn NNP B-PER\nleft VBD O\n\n");
-    dir.write("x.jsonl", "{\"weight\":-1,\"tokens\":[\"Ann\"],\"1\":[\"NNP\"]}\n");
-    let tagged = dir.run("tag m x.jsonl").success();
-    assert!(tagged.starts_with("{\"weight\":-1,"), "{tagged}");
-}
