@@ -46,7 +46,7 @@ fn scores_of_the_sample_corpus_do_not_collapse_without_case() {
 fn folds_keep_copies_with_their_sentences() {
     let dir = TestDir::with_sample_corpus();
     let tune = "tune train.conll --folds 2 --template minimal --dropout 0 --l2 1 --quiet --json \
-                --model m --max-iterations 6";
+                --model m --max-iterations 15";
     let plain = dir.run(tune).json();
     let caseless = dir.run(&format!("{tune} --caseless")).json();
     let score = |json: &serde_json::Value| json["configurations"][0]["dev_f1"].as_f64().unwrap();

@@ -69,7 +69,7 @@ fn a_stored_template_cannot_multiply_its_files() {
     // Long words: what counts are bytes, what costs are numbers.
     let vectors: String = (0..2_000).map(|i| format!("{}{i} 0.1\n", "word".repeat(200))).collect();
     let lines = (1..).map(|n| format!("vector(\"v\", first({}))\n", 2_000 - n));
-    let source: String = lines.take(300).collect();
+    let source: String = lines.take(1_000).collect();
     let error = stored(&source, &[("v", &vectors)]).unwrap_err();
     assert!(error.contains("too many functions read large files"), "{error}");
 }
