@@ -71,27 +71,3 @@ fn text_in_place_of_a_file_is_told_where_it_belongs() {
         assert_eq!(message, expected);
     }
 }
-
-#[test]
-fn eval_and_compare_take_files_in_any_order() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    dir.write("tagged", dir.run("tag m train.conll").success());
-    dir.write("other", dir.text("tagged").replace(" O\n", " B-PER\n"));
-    let scores = |line: &str| dir.run(line).success();
-    assert_eq!(scores("eval m train.conll"), scores("eval train.conll m"));
-    let expected = scores("eval --predictions tagged train.conll");
-    for line in [
-        "eval tagged train.conll",
-        "eval train.conll tagged",
-        "eval --predictions train.conll tagged",
-    ] {
-        assert_eq!(scores(line), expected, "{line}");
-    }
-    let swapped = dir.run("eval train.conll other");
-    let notice = "other: scored as predictions for train.conll\n";
-    assert!(swapped.stderr.starts_with(notice), "{}", swapped.stderr);
-    let expected = scores("compare train.conll tagged other");
-    for line in ["compare tagged train.conll other", "compare tagged other train.conll"] {
-        assert_eq!(scores(line), expected, "{line}");
-    }
-}

@@ -7,7 +7,6 @@ mod caseless;
 mod check;
 mod checkpoints;
 mod classify;
-mod compare;
 mod completions;
 mod config;
 mod contract;
@@ -19,7 +18,6 @@ mod documented_commands;
 mod documents;
 mod explain;
 mod figures;
-mod file_kinds;
 mod fingerprint;
 mod first_model;
 #[cfg(target_os = "linux")]
