@@ -73,19 +73,6 @@ fn the_command_line_replaces_options_of_the_file_and_the_result_has_those_that_m
 }
 
 #[test]
-fn a_configuration_file_is_an_input_that_no_output_replaces() {
-    let dir = directory();
-    for output in ["--model", "--log", "--checkpoint"] {
-        for command in ["train", "tune --dev dev.conll --dropout 0 --l2 1"] {
-            let error =
-                dir.run(&format!("{command} --config c.options {output} ./c.options")).failure();
-            assert!(error.contains("this is the input file c.options"), "{error}");
-        }
-    }
-    assert_eq!(dir.text("c.options"), CONFIG);
-}
-
-#[test]
 fn a_run_with_many_options_is_repeated() {
     let dir = directory();
     dir.run(
@@ -191,14 +178,4 @@ fn names_that_are_odd_are_repeated() {
     for (file, name) in files.as_array().unwrap().iter().zip(names) {
         assert!(file["name"].as_str().unwrap().ends_with(name), "{files}");
     }
-}
-
-#[test]
-fn a_model_without_a_configuration_says_so() {
-    let dir = directory();
-    let models = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/models");
-    let inspected = dir.run(&format!("inspect {models}/crfsuite.model --config"));
-    let error = inspected.failure();
-    let expected = "the model does not say with which options it was trained";
-    assert!(error.contains(expected), "{error}");
 }

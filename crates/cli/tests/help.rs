@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::{NER_CORPUS, TestDir};
+use crate::support::TestDir;
 
 const COMMANDS: &str = "\
     train tune tag eval check compare explain inspect convert cluster demo report serve bench \
@@ -99,15 +99,6 @@ fn options_of_single_algorithms_are_in_the_help_of_all_options_alone() {
     assert!(listed(&short) <= 16, "{short}");
     assert!(listed(&long) <= 50, "{}", listed(&long));
     assert!((55..=62).contains(&listed(&all)), "{}", listed(&all));
-}
-
-#[test]
-fn options_have_the_same_letter_in_all_commands() {
-    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    dir.run("train train.conll -t minimal -m m -q -f conll -l -1 --max-iterations 3").success();
-    let tagged = dir.run("tag m train.conll -f conll -o jsonl").success();
-    assert!(tagged.starts_with('{'), "{tagged}");
-    dir.run("eval m train.conll -l -1").success();
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn sizes_and_template_lines_add_up() {
 }
 
 #[test]
-fn one_attribute_is_shown_and_names_like_it_are_suggested() {
+fn one_attribute_is_shown_with_its_weights() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     let all = dir.inspect("--top 1000");
     let found = dir.run("inspect m --attribute word[0]=Rome --json").json();
@@ -88,14 +88,6 @@ fn one_attribute_is_shown_and_names_like_it_are_suggested() {
     }
     let text = dir.run("inspect m --attribute word[0]=Rome").success();
     assert!(text.starts_with("word[0]=Rome\n") && text.contains("  B-LOC\n"), "{text}");
-    for (name, similar) in [
-        ("rome", "similar: word[0]=Rome"),
-        ("word[0]=Roma", "similar: word[0]=Rome"),
-        ("qqqqqqqq", "no name is like it"),
-    ] {
-        let error = dir.run(&format!("inspect m --attribute {name}")).failure();
-        assert!(error.contains(similar), "{error}");
-    }
 }
 
 #[test]

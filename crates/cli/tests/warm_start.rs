@@ -103,20 +103,6 @@ fn a_model_is_continued_in_place() {
 }
 
 #[test]
-fn a_checkpoint_needs_the_model_that_training_started_at() {
-    let dir = directory();
-    for command in ["train more.conll", "tune more.conll --folds 2 --l2 0.1 --dropout 0"] {
-        let line = format!("{command} --init m --model m --checkpoint ck --quiet");
-        assert_eq!(
-            dir.run(&line).failure(),
-            "--model m: this is the input file m; expected a different file to write to"
-        );
-    }
-    let error = dir.run("train more.conll --init m --model n --log m").failure();
-    assert!(error.starts_with("--log m: this is the input file m"), "{error}");
-}
-
-#[test]
 fn an_interrupted_training_resumes_from_the_same_models_only() {
     let dir = directory();
     let train = |options: &str| format!("train more.conll --quiet {options}");
