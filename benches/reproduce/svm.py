@@ -6,12 +6,13 @@
     python3 benches/reproduce/svm.py deletion CORPORA OUT     figure 6: nightmare at test time
     python3 benches/reproduce/svm.py time CORPORA OUT         figure 10
 
-Figures 4, 5 and 9 and table IV, regressions and hidden units, were measured with an earlier program.
+Figures 4, 5 and 9 and table IV, regressions and hidden units, were measured with an earlier
+program.
 
-The corpora are rts and rt-2k (rt-polarity and movie-reviews in CORPORA), and digits of scikit-learn.
-`--corpus NAME TRAIN [TEST]` adds one: a folder per class, lines with a class, a tab and a text, or
-SVMlight's format (.svm, .svmlight, .libsvm). Without TEST, each of `--folds` folds is test data
-once.
+The corpora are rts and rt-2k (rt-polarity and movie-reviews in CORPORA), and digits of
+scikit-learn. `--corpus NAME TRAIN [TEST]` adds one: a folder per class, lines with a class, a tab
+and a text, or SVMlight's format (.svm, .svmlight, .libsvm). Without TEST, each of `--folds` folds
+is test data once.
 
 Strengths, and rates where one is chosen, are those that are best on a tenth of the training
 documents (`--inner N`: on N tenths); of all of them, the test documents score only the chosen

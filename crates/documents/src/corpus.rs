@@ -263,7 +263,8 @@ impl DocumentCorpus {
     }
 }
 
-/// Returns the features of a document with their values: those of its text, if there are options, or its own.
+/// Returns the features of a document with their values: those of its text, if there are options,
+/// or its own.
 ///
 /// # Errors
 ///
