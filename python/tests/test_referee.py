@@ -55,7 +55,8 @@ def source(peer: str, folder: Path) -> Path:
     done = folder / "done"
     if not done.exists():
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-        command += ["--no-binary", ":all:", "--dest", str(folder), peer]
+        # Not ":all:": what it takes to read the version of a source is not to be compiled.
+        command += ["--no-binary", peer.partition("==")[0], "--dest", str(folder), peer]
         try:
             run = subprocess.run(command, capture_output=True, text=True, timeout=300)
         except subprocess.TimeoutExpired:
