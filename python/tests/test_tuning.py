@@ -83,6 +83,19 @@ def test_values_are_drawn_from_ranges(parts):
     assert all(0.1 <= one["dropout"] <= 0.6 and 0.01 <= one["l2"] <= 1 for one in drawn)
 
 
+def test_the_course_of_training_is_searched(parts):
+    course = {"warm_up": [0, 3], "gradient": ["exact", "window=2"]}
+    result = tune(*parts, template="minimal", dropout=[0, 0.3], l2=0.1, max_iterations=6, **course)
+    noisy = [trial.options for trial in result.trials if trial.options["dropout"] > 0]
+    found = sorted((one["warm_up"], one["gradient"]) for one in noisy)
+    assert found == sorted((n, e) for n in course["warm_up"] for e in course["gradient"])
+    assert {"dropout": 0, "l2": 0.1} in [trial.options for trial in result.trials]
+    fixed = tune(*parts, template="minimal", dropout=0.3, l2=0.1, warm_up=3, gradient="window=2")
+    assert fixed.options["warm_up"] == 3
+    assert fixed.options["gradient"] == "window=2"
+    assert fixed.best.options["warm_up"] == 3
+
+
 def test_templates_are_compared(parts):
     templates = ["minimal", dropchain.Template("shape\n")]
     result = tune(*parts, template=templates, dropout=0, l2=0.3)
@@ -188,3 +201,8 @@ def test_progress_is_shown_by_phase(parts):
 def test_unfit_searches_are_errors(arguments, error, message):
     with pytest.raises(error, match=message):
         tune((X, Y), **arguments)
+
+
+def test_templates_are_different(parts):
+    with pytest.raises(ValueError, match="a template is given twice"):
+        tune(*parts, template=["minimal", "minimal"])

@@ -1,9 +1,49 @@
 //! `tag`: outputs for annotation tools and browsers.
 
+use serde_json::{Value, json};
+
 use crate::support::{NER_CORPUS, TestDir};
 
 fn ner_model() -> TestDir {
     TestDir::with_model(NER_CORPUS, "--template ner")
+}
+
+/// Positions count characters, bytes or units of UTF-16.
+const TEXT: &str = "😀 Ann Lee.\n";
+
+#[test]
+fn every_tool_gets_the_positions_in_the_text_and_the_scores_asked_for() {
+    let dir = ner_model();
+    dir.write("a.txt", TEXT);
+    for (output, expected) in [
+        ("doccano", "{\"text\":\"😀 Ann Lee.\",\"label\":[[3,10,\"PER\"]]}\n"),
+        ("brat", "T1\tPER 2 9\tAnn Lee\n"),
+    ] {
+        let tagged = dir.run(&format!("tag m a.txt --output {output}")).success();
+        assert_eq!(tagged, expected, "{output}");
+    }
+    let spans = &dir.run("tag m a.txt --output spans --offsets bytes").json()["spans"][0];
+    assert_eq!(
+        (&spans["start"], &spans["end"], &spans["label"]),
+        (&json!(5), &json!(12), &json!("PER"))
+    );
+    let line = "tag m a.txt --output spans --marginals";
+    let exact = dir.run(line).json()["spans"][0]["probability"].as_f64().unwrap();
+    for (output, name) in [("jsonl", "spans"), ("displacy", "ents"), ("spans", "spans")] {
+        for (threshold, spans) in [(exact, 1), (exact + 1e-9, 0)] {
+            let line = format!("tag m a.txt --output {output} --threshold PER={threshold}");
+            let marks = dir.run(&line).json()[name].as_array().unwrap().clone();
+            assert_eq!(marks.len(), spans, "{output}");
+            assert!(marks.iter().all(|mark| mark["probability"] == exact), "{output}");
+        }
+    }
+    let tasks = dir.run("tag m a.txt --output label-studio --marginals").json();
+    let prediction = &tasks[0]["predictions"][0];
+    assert_eq!(prediction["model_version"], "m");
+    let region = &prediction["result"][0];
+    assert_eq!(region["value"]["text"], "Ann Lee");
+    let score = |value: &Value| value["score"].as_f64().unwrap();
+    assert!(0.3 < score(prediction) && score(prediction) <= score(region));
 }
 
 #[test]

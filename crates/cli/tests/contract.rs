@@ -35,6 +35,18 @@ fn a_log_has_a_start_iterations_from_0_on_and_an_end() {
 // JSON output
 
 #[test]
+fn evaluating_a_model_equals_evaluating_its_output_in_any_format() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal --max-iterations 3");
+    let of_model = dir.run("eval m train.conll").success();
+    for format in ["conll", "jsonl"] {
+        let tagged = dir.run(&format!("tag m train.conll --output {format}")).success();
+        dir.write(&format!("tagged.{format}"), tagged);
+        let of_output = dir.run(&format!("eval --predictions tagged.{format} train.conll"));
+        assert_eq!(of_output.success(), of_model, "{format}");
+    }
+}
+
+#[test]
 fn inspect_prints_everything_as_json() {
     let dir = TestDir::with_model(NER_CORPUS, "--template ner");
     let inspected = dir.inspect("--top 3");
@@ -92,6 +104,8 @@ fn results_go_to_standard_output_and_notices_to_standard_error() {
     ] {
         assert_eq!(dir.run(line).stderr, "", "{line}");
     }
+    let trained = dir.run("train train.conll --template ner --model m --quiet");
+    assert_eq!((trained.stdout.as_str(), trained.stderr.as_str()), ("", ""));
     let message = dir.run("train none --template ner --model m --quiet").failure();
     assert!(message.starts_with("none: "), "{message}");
 }

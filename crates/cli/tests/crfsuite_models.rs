@@ -211,6 +211,15 @@ fn a_model_of_crfsuite_can_be_read_from_a_pipe() {
     dir.run_with_stdin("convert /dev/stdin --model piped", &bytes).success();
     dir.run("convert m --model new").success();
     assert!(dir.bytes("piped") == dir.bytes("new"));
-    let cut = dir.run_with_stdin("inspect /dev/stdin", &bytes[..bytes.len() - 1]);
-    assert!(cut.failure().starts_with("/dev/stdin: the model is damaged: it has "));
+    let (length, short) = (bytes.len(), bytes.len() - 1);
+    let cut = dir.run_with_stdin("inspect /dev/stdin", &bytes[..short]);
+    assert_eq!(
+        cut.failure(),
+        format!(
+            "/dev/stdin: the model is damaged: it has {short} bytes; according to its preamble, \
+             {length}; retrain it or restore a copy"
+        )
+    );
+    let longer = dir.run_with_stdin("inspect /dev/stdin", [&bytes[..], b"x"].concat());
+    assert!(longer.failure().contains(&format!("it has {} bytes; according", length + 1)));
 }

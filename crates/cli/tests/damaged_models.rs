@@ -10,7 +10,7 @@ fn the_program_reports_flipped_bytes_and_truncated_models() {
     let bytes = dir.bytes("m");
     let text = "Ann Lee left Rome.\n";
     let tagged = dir.run_with_stdin("tag m", text).success();
-    for at in (0..bytes.len()).step_by(1 + bytes.len() / 12) {
+    for at in (0..bytes.len()).step_by(1 + bytes.len() / 25) {
         let mut bad = bytes.clone();
         bad[at] ^= 0xff;
         dir.write("bad", bad);

@@ -41,6 +41,21 @@ fn how_training_ended_is_recorded_and_shown() {
     let shown = format!("12 iterations (stopped by max iterations), kept {best}: dev F1 ");
     assert!(text.contains(&shown), "{shown} in {text}");
     assert!(text.contains("\nsettings     max iterations 12\n"), "{text}");
+
+    let line = "tune train.conll --dev dev.conll --template minimal --model m --l2 0.1,1 \
+                --dropout 0 --max-iterations 6 --quiet --json";
+    let found = dir.run(line).json();
+    let best = &found["configurations"][0];
+    let training = &dir.inspect("")["training"];
+    for field in ["dev_f1", "best_iteration", "recall_bias"] {
+        assert_eq!(training[field], best[field], "{field}");
+    }
+    let line = "train train.conll --template minimal --model m --max-iterations 3 --quiet \
+                --recall-bias 0.5";
+    dir.run(line).success();
+    let inspected = dir.inspect("");
+    assert_eq!(inspected["training"]["dev_f1"], Value::Null);
+    assert_eq!(inspected["recall_bias"], 0.5);
 }
 
 #[test]
@@ -76,7 +91,7 @@ fn sizes_and_template_lines_add_up() {
 }
 
 #[test]
-fn one_attribute_is_shown_with_its_weights() {
+fn one_attribute_is_shown_and_names_like_it_are_suggested() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     let all = dir.inspect("--top 1000");
     let found = dir.run("inspect m --attribute word[0]=Rome --json").json();
@@ -88,6 +103,14 @@ fn one_attribute_is_shown_with_its_weights() {
     }
     let text = dir.run("inspect m --attribute word[0]=Rome").success();
     assert!(text.starts_with("word[0]=Rome\n") && text.contains("  B-LOC\n"), "{text}");
+    for (name, similar) in [
+        ("rome", "similar: word[0]=Rome"),
+        ("word[0]=Roma", "similar: word[0]=Rome"),
+        ("qqqqqqqq", "no name is like it"),
+    ] {
+        let error = dir.run(&format!("inspect m --attribute {name}")).failure();
+        assert!(error.contains(similar), "{error}");
+    }
 }
 
 #[test]
@@ -105,4 +128,11 @@ fn everything_fits_80_columns_whatever_the_labels() {
     let names = |line: &&str| !line.contains("word[") && line.chars().count() > 80;
     assert_eq!(text.lines().find(names), None, "{text}");
     assert!(text.contains("\nstrongest 20 of 1763 transition weights"), "{text}");
+
+    let dir = TestDir::with_sample_corpus();
+    let line = "train train.conll --template ner --model m --max-iterations 2 --quiet";
+    dir.run(line).success();
+    let text = dir.run("inspect m --all --top 0").success();
+    assert_eq!(text.lines().find(|line| line.chars().count() > 80), None, "{text}");
+    assert_eq!(text.matches("\nstrongest 20 of ").count(), 1, "{text}");
 }

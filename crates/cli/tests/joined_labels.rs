@@ -65,3 +65,18 @@ fn check_and_report_take_joined_labels() {
     dir.run("report --model m --gold train.conllu --output report.html").success();
     assert!(dir.text("report.html").contains("NOUN+Number=Plur"));
 }
+
+#[test]
+fn two_passes_have_joined_labels() {
+    let text =
+        "-DOCSTART-\n\ndogs NNS NOUN Plur\nbark VB VERB _\n\na DT DET _\ndogs NN NOUN Plur\n\n";
+    let text = text.repeat(6);
+    let files = [("train.conll", text.as_str()), ("words.tpl", "word\npredicted_word\n")];
+    let dir = TestDir::new(&files);
+    let columns = "--columns word,xpos,upos,feats --label upos+feats";
+    dir.run(&format!("train train.conll {TRAIN} {columns}")).success();
+    let tagged = dir.run("tag m train.conll").success();
+    assert!(tagged.contains("dogs NN NOUN Plur NOUN Plur\n"), "{tagged}");
+    let report = dir.run("eval m train.conll").success();
+    assert!(report.contains("    upos: 100.00%"), "{report}");
+}

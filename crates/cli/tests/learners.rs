@@ -2,10 +2,13 @@
 
 use crate::support::{NER_CORPUS, TestDir};
 
-/// A learner with a learning rate and dropout, and one of mistakes.
-const LEARNERS: [&str; 2] = [
+/// Every online algorithm with some of its options, and the dropout of sgd.
+const LEARNERS: [&str; 5] = [
+    "--algorithm sgd --dropout 0 --l2 0.01",
     "--algorithm sgd --dropout 0.3 --noise monte-carlo --warm-up 1",
-    "--algorithm pa=0.5 --states observed",
+    "--algorithm ap --states observed",
+    "--algorithm pa=0.5",
+    "--algorithm arow=0.5",
 ];
 
 #[test]
@@ -26,4 +29,18 @@ fn every_learner_reproduces_its_training_data_and_keeps_its_best_epoch() {
         assert_eq!(first.get("learning_rate").is_some(), is_sgd, "{learner}");
         assert_eq!(end["dev_f1"], 1.0, "{learner}");
     }
+}
+
+#[test]
+fn weights_that_overflow_end_training_and_leave_an_old_model() {
+    let corpus = "A\tx:1e30\ty:1e30\nB\tx:1e30\tz:-1e30\n\nB\tx:1e30\nA\tz:1e30\n\n";
+    let dir = TestDir::new(&[("train.crfsuite", corpus)]);
+    let old = "DROPCRF\nold";
+    dir.write("m", old);
+    let line = "train train.crfsuite --model m --quiet --algorithm sgd=1e300 --dropout 0";
+    let message = dir.run(line).exits(4);
+    let expected = "error: the loss is not finite in epoch 1; expected smaller attribute \
+                    values, or smaller steps\n";
+    assert_eq!(message, expected);
+    assert_eq!(dir.text("m"), old);
 }

@@ -409,7 +409,7 @@ fn too_little_address_space_is_an_error_and_leaves_no_files() {
         "tag m words.conll --columns word,pos",
         "tag m /dev/zero",
     ] {
-        for megabytes in [120, 220] {
+        for megabytes in [120, 160, 220, 300] {
             let limit = format!("ulimit -v {megabytes}000");
             let line = format!("{limit} && exec \"$D\" {command} --threads 2");
             let output = dir.shell(&line);

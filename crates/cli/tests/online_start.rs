@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::support::TestDir;
 
 fn train(options: &str) -> String {
-    format!("train train.conll --template minimal --quiet --model m --log log {options}")
+    format!("train train.conll --template ner --quiet --model m --log log {options}")
 }
 
 /// Trains and returns the iterations in the log.
@@ -18,6 +18,27 @@ fn iterations(dir: &TestDir, line: &str) -> Vec<Value> {
 
 fn number(line: &Value, field: &str) -> f64 {
     line[field].as_f64().unwrap_or_else(|| panic!("{field} in {line}"))
+}
+
+#[test]
+fn l_bfgs_reaches_a_loss_in_fewer_evaluations_after_the_passes() {
+    let dir = TestDir::with_sample_corpus();
+    let [off, online] = ["off", "online"]
+        .map(|start| iterations(&dir, &train(&format!("--dropout 0 --warm-start {start}"))));
+    let minimum = number(off.last().unwrap(), "objective");
+    let gap = number(online.last().unwrap(), "objective") / minimum - 1.0;
+    assert!(gap.abs() < 1e-3, "the minimum differs by {gap}");
+    for distance in [1.1, 1.01] {
+        let evaluations = |log: &[Value]| {
+            // The objective of a pass is a sum over weights that change.
+            let mut batch = log.iter().filter(|it| it["learning_rate"].is_null());
+            let at = batch.find(|it| number(it, "objective") <= distance * minimum);
+            number(at.unwrap(), "evaluations")
+        };
+        let [of_off, of_online] = [&off, &online].map(|log| evaluations(log));
+        // A pass counts as an evaluation and costs about two.
+        assert!(of_online + 2.0 < 0.8 * of_off, "{of_online} and {of_off}");
+    }
 }
 
 #[test]
@@ -35,7 +56,10 @@ fn passes_are_iterations_with_a_learning_rate() {
         assert!((terms / number(it, "objective") - 1.0).abs() < 1e-9);
     }
     assert!(number(&log[1], "objective") < number(&log[0], "objective"));
-    assert_eq!(iterations(&dir, &train("--warm-start online --max-iterations 1")).len(), 1);
+    for limit in 0..2 {
+        let line = train(&format!("--warm-start online --max-iterations {limit}"));
+        assert_eq!(iterations(&dir, &line).len(), limit);
+    }
 }
 
 #[test]

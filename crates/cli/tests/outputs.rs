@@ -174,6 +174,9 @@ fn a_log_may_go_to_a_pipe() {
     ));
     assert!(output.success().starts_with("{\"event\":\"start\""));
     assert_eq!(dir.json_lines("copy").len(), 6);
+    let line = format!("$D {TRAIN} --model m --quiet --log /dev/stdout > all.jsonl");
+    dir.shell(&line).success();
+    assert_eq!(dir.json_lines("all.jsonl").len(), 6);
 }
 
 // Standard output

@@ -57,7 +57,7 @@ fn a_model_learns_from_the_labels_that_are_known() {
         ("train.conll", &hidden(&train, |i, _| i % 2 == 0)),
         ("dev.conll", &sample_corpus("dev")),
     ]);
-    let train = "train train.conll --template minimal --max-iterations 20 --model m --log log";
+    let train = "train train.conll --template ner --max-iterations 25 --model m --log log";
     let run = dir.run(&format!("{train} --partial-labels"));
     let stderr = run.stderr.clone();
     run.success();
@@ -76,12 +76,15 @@ fn a_model_learns_from_the_labels_that_are_known() {
 
 #[test]
 fn without_the_option_the_labels_are_ordinary_and_a_note_says_so() {
-    let text = hidden(NER_CORPUS, |i, _| i == 2);
-    let dir = TestDir::new(&[("train.conll", &text)]);
-    let train = "train train.conll --model m --template minimal --max-iterations 2";
-    let stderr = dir.run(train).exits(0);
-    assert!(stderr.contains("note: '_' is trained as a label like any other"), "{stderr}");
-    assert!(labels(&dir).contains(&"_".to_owned()));
+    for (text, note) in [
+        (hidden(NER_CORPUS, |i, _| i == 2), "note: '_' is trained as a label like any other"),
+        (NER_CORPUS.replace("B-LOC\nclosed", "B-LOC|B-PER\nclosed"), "note: 'B-LOC|B-PER' is "),
+    ] {
+        let dir = TestDir::new(&[("train.conll", &text)]);
+        let stderr = dir.run("train train.conll --model m --template minimal").exits(0);
+        assert!(stderr.contains(note), "{stderr}");
+        assert!(labels(&dir).iter().any(|label| label.contains(['_', '|'])));
+    }
 }
 
 #[test]
@@ -95,4 +98,15 @@ fn partial_labels_that_make_no_sense_are_errors_with_their_line() {
              labels of the sentence (IOB2); expected labels that fit together"
         );
     }
+}
+
+#[test]
+fn folds_are_scored_on_the_sentences_with_all_labels() {
+    let text = NER_CORPUS.repeat(3).replace(". . O\n", ". . O\n\n");
+    let partial = hidden(&text, |i, _| i % 21 == 4);
+    let dir = TestDir::new(&[("train.conll", &partial)]);
+    let tune = "tune train.conll --template minimal --model m --quiet --partial-labels \
+                --folds 2 --l2 0.1 --dropout 0.3 --max-iterations 25";
+    let run = dir.run(tune);
+    assert!(matches!(run.status.code(), Some(0 | 3)), "{run:?}");
 }

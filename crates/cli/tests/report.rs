@@ -257,6 +257,14 @@ fn logs_of_runs_that_were_killed_are_reported() {
     assert_sections(&report(&dir, "early.log"), &["summary", "training"]);
 }
 
+#[test]
+fn the_page_is_the_same_for_any_number_of_threads() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template ner");
+    let arguments = "--gold train.conll --model m --train train.conll --threads";
+    let pages = [1, 3].map(|threads| report(&dir, &format!("{arguments} {threads}")));
+    assert!(pages[0] == pages[1]);
+}
+
 /// What is wrong with the layout or the colors of a page, and what its filter finds.
 const FINDINGS: &str = r#"
   const numbers = (color) => {

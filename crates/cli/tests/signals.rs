@@ -97,7 +97,8 @@ fn signals_that_follow_at_once_count_as_one() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_second_signal_after_a_second_quits_without_saving() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    dir.run("train train.conll --template minimal --max-iterations 3 --model m").success();
     let old = dir.bytes("m");
     // The log is a pipe with room for a few iterations, which nobody reads: training gets stuck.
     dir.make_pipe("pipe");
@@ -207,11 +208,11 @@ fn a_hang_up_that_is_ignored_at_the_start_stays_ignored() {
 
 #[test]
 fn signals_at_any_moment_leave_the_old_model_or_a_complete_new_one() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    dir.write("train.conll", random_corpus(100));
+    let dir = TestDir::new(&[("train.conll", &random_corpus(100))]);
     let line = "train train.conll --template minimal --max-iterations 30 --model m --log log.jsonl";
+    dir.run(line).success();
     let mut results = [0; 3]; // kept, interrupted, done
-    let steps = number_of_kills(9);
+    let steps = number_of_kills(12);
     for step in 0..steps {
         let (signal, code) = SIGNALS[step % 3];
         let old = dir.bytes("m");
@@ -278,4 +279,6 @@ fn a_failed_line_search_is_an_exit_code_unless_the_gradient_is_approximate() {
     dir.run("inspect m").success();
     dir.run(&format!("{train} --gradient local")).success();
     assert_eq!(reason(), "line_search");
+    dir.run(train).success();
+    assert_eq!(reason(), "gradient");
 }

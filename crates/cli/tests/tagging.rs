@@ -1,6 +1,10 @@
 //! `tag`: candidates, probabilities and schemes.
 
+use serde_json::json;
+
 use crate::support::{NER_CORPUS, TestDir};
+
+const TEXT: &str = "Ann Lee left Rome.\n";
 
 #[test]
 fn candidates_and_probabilities_are_those_asked_for() {
@@ -22,4 +26,27 @@ fn candidates_and_probabilities_are_those_asked_for() {
     assert!((0.5..=1.0).contains(&row[2].parse::<f64>().unwrap()), "{tagged}");
     let blocks = dir.run_with_stdin("tag m --nbest 2", "Ann").success();
     assert!(blocks.starts_with("# n=0 score=") && blocks.contains("\n\n# n=1 score="), "{blocks}");
+}
+
+#[test]
+fn labels_and_probabilities_are_those_of_the_requested_scheme() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template ner --scheme bioes");
+    for (scheme, expected) in [
+        ("raw", "B-PER E-PER O S-LOC O"),
+        ("io", "I-PER I-PER O I-LOC O"),
+        ("iob1", "I-PER I-PER O I-LOC O"),
+        ("iob2", "B-PER I-PER O B-LOC O"),
+        ("bioes", "B-PER E-PER O S-LOC O"),
+    ] {
+        let tag = format!("tag m --output jsonl --marginals --scheme {scheme}");
+        let tagged = dir.run_with_stdin(&tag, TEXT).json();
+        let labels: Vec<&str> = expected.split(' ').collect();
+        assert_eq!(tagged["labels"], json!(labels), "--scheme {scheme}");
+        for (t, token) in tagged["marginals"].as_array().unwrap().iter().enumerate() {
+            let token = token.as_object().unwrap();
+            let sum: f64 = token.values().map(|p| p.as_f64().unwrap()).sum();
+            assert!((sum - 1.0).abs() < 1e-9, "--scheme {scheme}: {sum}");
+            assert_eq!(token.keys().next().unwrap(), labels[t], "--scheme {scheme}");
+        }
+    }
 }

@@ -67,7 +67,7 @@ fn value_and_gradient_have_the_same_bits_for_any_number_of_ranks() {
     for (case, (data, space, noise)) in cases().iter().enumerate() {
         assert!(Problem::new(data, space, None).partition.blocks.len() >= 5, "case {case}");
         let whole = bits(PenalizedLikelihood::new(data, space, 0.1), *noise, 1.0);
-        for size in [2, 5] {
+        for size in [1, 2, 3, 5, 8] {
             let ranks = run_ranks(size, |ranks| {
                 bits(PenalizedLikelihood::divided(data, space, 0.1, Some(&ranks)), *noise, 1.0)
             });

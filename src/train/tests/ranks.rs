@@ -25,11 +25,11 @@ fn bytes(trained: &Trained) -> Vec<u8> {
 
 #[test]
 fn models_are_those_of_one_process() {
-    for (dropout, source) in [(0.0, TEMPLATE), (0.5, "word\nshape\npredicted\n")] {
+    for (dropout, source) in [(0.0, TEMPLATE), (0.5, TEMPLATE), (0.5, "word\nshape\npredicted\n")] {
         let trainer = Trainer::new(short_options(dropout)).unwrap();
         let expected = trainer.train(corpora(), template(source), &mut ());
         let expected = bytes(&expected.unwrap());
-        for size in [2, 3] {
+        for size in [1, 2, 3] {
             let models = run_ranks(size, |ranks| {
                 let trainer = trainer.clone().ranks(ranks);
                 bytes(&trainer.train(corpora(), template(source), &mut ()).unwrap())
