@@ -82,11 +82,6 @@ def is_docs(data: Any) -> bool:
     return is_spacy and kind.__name__ in ("Doc", "DocBin", "Example")
 
 
-def is_file(path: str) -> bool:
-    """Return whether a file is of `DocBin`, by its name."""
-    return path.endswith(".spacy")
-
-
 def sentences(doc: Any) -> list[list[Any]]:
     """Return the tokens of each sentence, of the document if it has none; no blanks."""
     parts = doc.sents if doc.has_annotation("SENT_START") else [doc]
