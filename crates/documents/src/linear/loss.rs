@@ -142,6 +142,6 @@ pub(super) fn multiplier(y: f64, f: f64, sigma: f64, beta: f64) -> f64 {
 }
 
 /// ln 2cosh(½s) of s ≥ 0.
-fn log_cosh(s: f64) -> f64 {
+pub(super) fn log_cosh(s: f64) -> f64 {
     0.5 * s + (-s).exp().ln_1p()
 }

@@ -20,7 +20,7 @@
 use rayon::prelude::*;
 
 use super::design::{Design, MIN_ROWS, entry_sums};
-use super::loss::{Loss, Point, multiplier};
+use super::loss::{Loss, Point, log_cosh, multiplier};
 use super::sampling::Sampling;
 use super::softmax::{add_quadratic, add_shared, add_unscented, probabilities};
 use dropchain::kernel::extract::SparseRows;
@@ -362,7 +362,7 @@ fn add_squares(variances: &mut [f64], factor: f64, weights: &[f64]) {
 /// Replaces scores by the derivatives of A, and returns A; that of one score f is ln 2cosh(½f).
 fn partition_slopes(scores: &mut [f64]) -> f64 {
     if let [f] = scores {
-        let value = 0.5 * f.abs() + (-f.abs()).exp().ln_1p();
+        let value = log_cosh(f.abs());
         *f = sigmoid(*f) - 0.5;
         return value;
     }
