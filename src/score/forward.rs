@@ -33,7 +33,7 @@ pub struct ForwardProduct {
 enum Columns {
     /// All have whole rows of weights.
     Dense(Arc<SparseRows>),
-    Split(Box<(SplitWeights, SplitRows)>),
+    Split(Box<Split>),
 }
 
 /// The output buffer for the variances of scores.
@@ -45,23 +45,18 @@ pub struct Variances<'a> {
     pub rate: f64,
 }
 
-/// The weights of dense, of listed and of sparse columns.
+/// The entries and the weights of dense, of listed and of sparse columns.
 #[derive(Clone, Debug)]
-struct SplitWeights {
-    coefficients: Vec<f64>, // √m of each dense column
-    table: Vec<f64>,        // [dense columns][width] their weights, with zeros in the gaps
-    scaled: Vec<[f64; 2]>,  // √m·w and w² for each weight of a listed or sparse column
-}
-
-/// The entries of dense, of listed and of sparse columns.
-#[derive(Clone, Debug, Default)]
-struct SplitRows {
-    dense: SparseRows,   // columns are rows of `SplitWeights::table`
+struct Split {
+    dense: SparseRows,   // columns are rows of `table`
     listed: SparseRows,  // of listed columns
     ends: Vec<u64>,      // [tokens] end of each token in `weights`
     weights: Vec<u32>,   // weight index, one per weight of each entry of a sparse column
     positions: Vec<u32>, // position of the score that it adds to
     values: Option<Vec<f64>>,
+    coefficients: Vec<f64>, // √m of each dense column
+    table: Vec<f64>,        // [dense columns][width] their weights, with zeros in the gaps
+    scaled: Vec<[f64; 2]>,  // √m·w and w² for each weight of a listed or sparse column
 }
 
 impl ForwardProduct {
@@ -69,10 +64,7 @@ impl ForwardProduct {
     pub fn new(matrix: &Arc<SparseRows>, block: &Arc<FeatureBlock>) -> Self {
         let columns = match dense_index(&block.targets) {
             None => Columns::Dense(Arc::clone(matrix)),
-            Some(dense_index) => Columns::Split(Box::new((
-                SplitWeights::new(block),
-                SplitRows::new(matrix, &block.targets, &dense_index),
-            ))),
+            Some(dense_index) => Columns::Split(Box::new(Split::new(matrix, block, &dense_index))),
         };
         Self { block: Arc::clone(block), columns }
     }
@@ -80,7 +72,7 @@ impl ForwardProduct {
     /// Prepares the weights in θ. Call it before [`write`](Self::write) with the same θ.
     pub fn set_weights(&mut self, theta: &[f64]) {
         if let Columns::Split(split) = &mut self.columns {
-            split.0.set(&self.block, self.block.weights(theta));
+            split.set_weights(&self.block, self.block.weights(theta));
         }
     }
 
@@ -102,19 +94,12 @@ impl ForwardProduct {
         if scores.is_empty() {
             return;
         }
-        let (rows, split) = self.rows(theta);
-        simd::dispatch(Write {
-            rows,
-            split,
-            targets: &self.block.targets,
-            tokens,
-            scores,
-            variances,
-        });
+        let ((rows, split), targets) = (self.rows(theta), &self.block.targets);
+        simd::dispatch(Write { rows, split, targets, tokens, scores, variances });
     }
 
     /// Returns the rows with whole rows of weights, and all others.
-    fn rows<'a>(&'a self, theta: &'a [f64]) -> (DenseRows<'a>, Option<Split<'a>>) {
+    fn rows<'a>(&'a self, theta: &'a [f64]) -> (DenseRows<'a>, Option<&'a Split>) {
         let targets = &self.block.targets;
         match &self.columns {
             Columns::Dense(matrix) => {
@@ -128,15 +113,14 @@ impl ForwardProduct {
                 (dense, None)
             }
             Columns::Split(split) => {
-                let (weights, rows) = &**split;
                 let dense = DenseRows {
-                    matrix: &rows.dense,
-                    coefficients: &weights.coefficients,
-                    table: &weights.table,
+                    matrix: &split.dense,
+                    coefficients: &split.coefficients,
+                    table: &split.table,
                     row_pitch: targets.width(),
                     line_pitch: targets.stride,
                 };
-                (dense, Some(Split { weights, rows }))
+                (dense, Some(split))
             }
         }
     }
@@ -155,15 +139,11 @@ fn dense_index(targets: &Targets) -> Option<Vec<Option<u32>>> {
     (targets.is_observed()).then(|| columns.map(&mut index).collect())
 }
 
-impl SplitRows {
-    /// Returns the range of a token in `weights`.
-    #[inline(always)]
-    fn range(&self, token: usize) -> Range<usize> {
-        let start = token.checked_sub(1).map_or(0, |last| self.ends[last]);
-        start as usize..self.ends[token] as usize
-    }
-
-    fn new(matrix: &SparseRows, targets: &Targets, dense_index: &[Option<u32>]) -> Self {
+impl Split {
+    fn new(matrix: &SparseRows, block: &FeatureBlock, dense_index: &[Option<u32>]) -> Self {
+        let targets = &block.targets;
+        let dense = (0..targets.columns()).filter(|&column| targets.is_dense(column));
+        let coefficients: Vec<f64> = dense.map(|column| block.scale[column]).collect();
         let is_listed = |&column: &u32| targets.form(column as usize) == ColumnForm::Listed;
         let listed = |column| Some(column).filter(is_listed);
         let mut split = Self {
@@ -173,6 +153,9 @@ impl SplitRows {
             weights: Vec::new(),
             positions: Vec::new(),
             values: (!matrix.is_binary()).then(Vec::new),
+            table: zeros(coefficients.len() * targets.width()),
+            coefficients,
+            scaled: vec![[0.0; 2]; targets.weights()],
         };
         for token in 0..matrix.len() {
             for (column, value) in matrix.entries(token) {
@@ -193,21 +176,8 @@ impl SplitRows {
         split.positions.shrink_to_fit();
         split
     }
-}
 
-impl SplitWeights {
-    fn new(block: &FeatureBlock) -> Self {
-        let targets = &block.targets;
-        let dense = (0..targets.columns()).filter(|&column| targets.is_dense(column));
-        let coefficients: Vec<f64> = dense.map(|column| block.scale[column]).collect();
-        Self {
-            table: zeros(coefficients.len() * targets.width()),
-            coefficients,
-            scaled: vec![[0.0; 2]; targets.weights()],
-        }
-    }
-
-    fn set(&mut self, block: &FeatureBlock, weights: &[f64]) {
+    fn set_weights(&mut self, block: &FeatureBlock, weights: &[f64]) {
         let targets = &block.targets;
         let mut rows = self.table.chunks_exact_mut(targets.width().max(1));
         for (column, &scale) in block.scale.iter().enumerate() {
@@ -222,45 +192,34 @@ impl SplitWeights {
             }
         }
     }
-}
 
-/// The terms of sparse and listed columns.
-#[derive(Clone, Copy)]
-struct Split<'a> {
-    weights: &'a SplitWeights,
-    rows: &'a SplitRows,
-}
-
-impl Split<'_> {
     /// Adds the terms of a token's sparse and listed columns.
     #[inline(always)]
     fn add(
-        self,
+        &self,
         token: usize,
         targets: &Targets,
         scores: &mut [f64],
         mut variances: Option<Variances<'_>>,
     ) {
-        let Self { weights, rows } = self;
-        let range = rows.range(token);
-        let positions = &rows.positions[range.clone()];
-        for (i, (&index, &position)) in
-            rows.weights[range.clone()].iter().zip(positions).enumerate()
-        {
-            let x = rows.values.as_ref().map_or(1.0, |values| values[range.start + i]);
-            let [score, variance] = weights.scaled[index as usize];
+        let start = token.checked_sub(1).map_or(0, |last| self.ends[last]);
+        let range = start as usize..self.ends[token] as usize;
+        let weights = self.weights[range.clone()].iter().zip(&self.positions[range.clone()]);
+        for (i, (&index, &position)) in weights.enumerate() {
+            let x = self.values.as_ref().map_or(1.0, |values| values[range.start + i]);
+            let [score, variance] = self.scaled[index as usize];
             let out = &mut scores[position as usize];
             *out = x.mul_add(score, *out);
             if let Some(variances) = &mut variances {
                 variances.values[position as usize] += variances.rate * (x * x * variance);
             }
         }
-        let (columns, values) = rows.listed.row(token);
+        let (columns, values) = self.listed.row(token);
         for (i, &column) in columns.iter().enumerate() {
             let x = values.map_or(1.0, |values| values[i]);
             let range = targets.range(column as usize);
             let positions = targets.positions(range.clone());
-            let scaled = &weights.scaled[range];
+            let scaled = &self.scaled[range];
             for (&position, [score, _]) in positions.iter().zip(scaled) {
                 let out = &mut scores[position as usize];
                 *out = x.mul_add(*score, *out);
@@ -277,7 +236,7 @@ impl Split<'_> {
 /// The kernel that writes the scores of some tokens.
 struct Write<'a> {
     rows: DenseRows<'a>,
-    split: Option<Split<'a>>,
+    split: Option<&'a Split>,
     targets: &'a Targets,
     tokens: Range<usize>,
     scores: &'a mut [f64],

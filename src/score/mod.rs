@@ -29,8 +29,6 @@ mod transpose;
 
 pub use forward::{ForwardProduct, Variances};
 pub use parameters::{Boundary, ExtraWeights, ParameterSpace, SpaceOptions, States};
-pub use partition::{
-    Block, BlockPartition, ColumnBlock, Entry, TASK_ENTRIES, sorted_entries, split_by_owner,
-};
+pub use partition::{Block, BlockPartition, split_by_owner};
 pub use targets::{ColumnForm, FeatureBlock, Targets};
 pub use transpose::{TransposeProduct, VarianceDerivatives};

@@ -8,7 +8,7 @@
 //! frequencies below 0.
 
 use super::targets::Targets;
-use crate::extract::{Allowed, Dataset, SparseRows};
+use crate::extract::{Dataset, SparseRows};
 
 /// Label pairs, first labels and last labels that occur in the training data, as positions in rows
 /// of scores.
@@ -47,63 +47,37 @@ impl TokenPositions {
 impl ObservedLabels {
     /// Collects the labels and pairs of `data`, those of each token only if `by_token` is set.
     pub fn new(data: &Dataset, labels: usize, stride: usize, by_token: bool) -> Self {
-        let mut occurring = Occurring {
-            pairs: vec![false; labels * stride],
-            first: vec![false; stride],
-            last: vec![false; stride],
-            stride,
-        };
-        let [mut labels_at, mut pairs_at] = [(); 2].map(|()| TokenPositions::default());
+        let mut seen = [labels * stride, stride, stride].map(|length| vec![false; length]);
+        let mut at = <[TokenPositions; 2]>::default();
         let [mut before, mut current, mut pairs] = [(); 3].map(|()| Vec::new());
         for i in 0..data.labeled() {
             let last = data.sentence(i).len().saturating_sub(1);
-            let mut visit = |t: usize, allowed: Allowed<'_>| {
+            for (t, allowed) in data.target(i).tokens().enumerate() {
                 current.clear();
                 allowed.for_each(|label| current.push(label.index() as u32));
-                occurring.add(t, last, [&before, &current], &mut pairs);
+                pairs.clear();
+                if t > 0 {
+                    let pairs_with = |a| current.iter().map(move |b| a * stride as u32 + b);
+                    pairs.extend(before.iter().flat_map(pairs_with));
+                }
+                let positions = [(true, &pairs), (t == 0, &current), (t == last, &current)];
+                for (seen, (are_here, positions)) in seen.iter_mut().zip(positions) {
+                    if are_here {
+                        positions.iter().for_each(|&position| seen[position as usize] = true);
+                    }
+                }
                 if by_token {
-                    labels_at.push(&current);
-                    pairs_at.push(&pairs);
+                    at[0].push(&current);
+                    at[1].push(&pairs);
                 }
                 std::mem::swap(&mut before, &mut current);
-            };
-            data.target(i).tokens().enumerate().for_each(|(t, allowed)| visit(t, allowed));
+            }
         }
-        let Occurring { pairs, first, last, .. } = occurring;
-        let labels = [pairs, first, last].map(|seen| {
+        let labels = seen.map(|seen| {
             let positions = 0..seen.len() as u32;
             positions.filter(|&i| seen[i as usize]).collect()
         });
-        Self { at: [labels_at, pairs_at], labels }
-    }
-}
-
-/// Flags of what occurs.
-struct Occurring {
-    pairs: Vec<bool>, // [K][S]
-    first: Vec<bool>, // [S]
-    last: Vec<bool>,  // [S]
-    stride: usize,
-}
-
-impl Occurring {
-    /// Adds token `t` of a sentence, given the labels of the previous token and its own. Writes the
-    /// positions of their pairs to `pairs`.
-    fn add(&mut self, t: usize, last: usize, labels: [&[u32]; 2], pairs: &mut Vec<u32>) {
-        let [before, current] = labels;
-        pairs.clear();
-        if t == 0 {
-            current.iter().for_each(|&b| self.first[b as usize] = true);
-        } else {
-            let stride = self.stride as u32;
-            for a in before {
-                pairs.extend(current.iter().map(|b| a * stride + b));
-            }
-        }
-        if t == last {
-            current.iter().for_each(|&b| self.last[b as usize] = true);
-        }
-        pairs.iter().for_each(|&pair| self.pairs[pair as usize] = true);
+        Self { at, labels }
     }
 }
 

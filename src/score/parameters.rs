@@ -1,6 +1,5 @@
 //! The layout of θ.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -77,15 +76,8 @@ pub struct ParameterSpace {
     pub nodes: Arc<FeatureBlock>,
     /// Edge attributes: one column per class.
     pub edges: Arc<FeatureBlock>,
-    label_blocks: Vec<LabelBlock>, // transitions, start, end
+    label_blocks: Vec<FeatureBlock>, // transitions, start, end: one column each, or none
     dimension: usize,
-}
-
-/// Weights without attributes, stored like those of a single column.
-#[derive(Clone, Debug)]
-struct LabelBlock {
-    targets: Targets, // one column, or none
-    range: Range<usize>,
 }
 
 impl ParameterSpace {
@@ -163,22 +155,19 @@ impl ParameterSpace {
         labels: Vec<Targets>,
     ) -> Self {
         let mut end = 0;
-        let mut allocate = |targets: &Targets| {
+        let mut block = |targets: Targets, scale: Vec<f64>| {
+            let start = end;
             end += targets.weights();
-            end - targets.weights()..end
+            FeatureBlock { range: start..end, targets, scale }
         };
-        let mut block = |targets: Targets, classes: &Classes| {
-            let range = allocate(&targets);
-            Arc::new(FeatureBlock { range, targets, scale: classes.scales() })
-        };
-        let (nodes, edges) = (block(nodes, node_classes), block(edges, edge_classes));
-        let labels = labels.into_iter();
-        let label_blocks = labels.map(|targets| LabelBlock { range: allocate(&targets), targets });
+        let nodes = Arc::new(block(nodes, node_classes.scales()));
+        let edges = Arc::new(block(edges, edge_classes.scales()));
+        let label_blocks = labels.into_iter().map(|targets| block(targets, Vec::new())).collect();
         Self {
             labels: nodes.targets.labels,
             stride: nodes.targets.stride,
             order,
-            label_blocks: label_blocks.collect(),
+            label_blocks,
             nodes,
             edges,
             dimension: end,
@@ -218,11 +207,8 @@ impl ParameterSpace {
     /// Returns the label pairs that have transition weights, as positions a·stride + b, ascending,
     /// if not all have one.
     pub fn label_pairs(&self) -> Option<&[u32]> {
-        let targets = &self.label_blocks[0].targets;
-        match targets.columns() {
-            0 => None,
-            _ => targets.observed_positions(),
-        }
+        let pairs = &self.label_blocks[0];
+        if pairs.is_empty() { None } else { pairs.targets.observed_positions() }
     }
 
     /// Returns √m for each parameter, `[dimension]`: that of a class of m attributes is √m times
@@ -267,7 +253,7 @@ impl ParameterSpace {
             transitions.set(&weights.transitions, &weights.start, &weights.end);
         } else {
             self.boundary_weights(theta, weights);
-            let scores = &theta[self.label_blocks[0].range.clone()];
+            let scores = self.label_blocks[0].weights(theta);
             transitions.set_pairs(scores, &weights.start, &weights.end);
         }
     }
@@ -275,14 +261,14 @@ impl ParameterSpace {
     /// Copies the transition and boundary weights of θ to `weights`; absent ones are 0.
     pub fn label_weights(&self, theta: &[f64], weights: &mut LabelWeights) {
         let k = self.labels;
-        self.label_blocks[0].spread(theta, [k, k], &mut weights.transitions);
+        spread(&self.label_blocks[0], theta, [k, k], &mut weights.transitions);
         self.boundary_weights(theta, weights);
     }
 
     fn boundary_weights(&self, theta: &[f64], weights: &mut LabelWeights) {
         let boundaries = [&mut weights.start, &mut weights.end];
         for (block, weights) in self.label_blocks[1..].iter().zip(boundaries) {
-            block.spread(theta, [1, self.labels], weights);
+            spread(block, theta, [1, self.labels], weights);
         }
     }
 
@@ -290,8 +276,8 @@ impl ParameterSpace {
     pub fn set_label_weights(&self, weights: &LabelWeights, theta: &mut [f64]) {
         let weights = [&weights.transitions, &weights.start, &weights.end];
         for (block, weights) in self.label_blocks.iter().zip(weights) {
-            if block.targets.columns() > 0 {
-                let theta = &mut theta[block.range.clone()];
+            if !block.is_empty() {
+                let theta = block.weights_mut(theta);
                 block.targets.for_each(0, |position, index| {
                     let (a, b) = (position / self.stride, position % self.stride);
                     theta[index] = weights[a * self.labels + b];
@@ -304,8 +290,8 @@ impl ParameterSpace {
     /// pairs have weights, start scores and end scores `[stride]` to the gradient.
     pub fn add_label_gradient(&self, derivatives: [&[f64]; 3], gradient: &mut [f64]) {
         for (block, derivatives) in self.label_blocks.iter().zip(derivatives) {
-            if block.targets.columns() > 0 {
-                let gradient = &mut gradient[block.range.clone()];
+            if !block.is_empty() {
+                let gradient = block.weights_mut(gradient);
                 if derivatives.len() == gradient.len() {
                     add(gradient, derivatives);
                     continue;
@@ -317,17 +303,15 @@ impl ParameterSpace {
     }
 }
 
-impl LabelBlock {
-    /// Writes the weights of θ to a matrix of this shape without padding; absent ones are 0.
-    fn spread(&self, theta: &[f64], [height, labels]: [usize; 2], out: &mut Vec<f64>) {
-        set_zeros(out, height * labels);
-        let (theta, stride) = (&theta[self.range.clone()], self.targets.stride);
-        if self.targets.columns() > 0 && !self.targets.is_observed() {
-            out.copy_from_slice(theta);
-        } else if self.targets.columns() > 0 {
-            self.targets.for_each(0, |position, index| {
-                out[position / stride * labels + position % stride] = theta[index];
-            });
-        }
+/// Writes the weights of θ to a matrix of this shape without padding; absent ones are 0.
+fn spread(block: &FeatureBlock, theta: &[f64], [height, labels]: [usize; 2], out: &mut Vec<f64>) {
+    set_zeros(out, height * labels);
+    let (theta, targets) = (block.weights(theta), &block.targets);
+    if !block.is_empty() && !targets.is_observed() {
+        out.copy_from_slice(theta);
+    } else if !block.is_empty() {
+        targets.for_each(0, |position, index| {
+            out[position / targets.stride * labels + position % targets.stride] = theta[index];
+        });
     }
 }

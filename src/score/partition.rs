@@ -104,16 +104,10 @@ pub struct Entry {
 pub fn sorted_entries(rows: &SparseRows, tokens: Range<usize>) -> Vec<Entry> {
     let first = tokens.start;
     let mut entries = Vec::new();
-    if rows.is_empty() {
-        return entries;
-    }
-    for token in tokens {
-        let row = rows.entries(token).map(|(column, value)| Entry {
-            column,
-            token: (token - first) as u32,
-            value,
-        });
-        entries.extend(row);
+    for token in tokens.filter(|_| !rows.is_empty()) {
+        let row = rows.entries(token);
+        let token = (token - first) as u32;
+        entries.extend(row.map(|(column, value)| Entry { column, token, value }));
     }
     entries.sort_unstable_by_key(|entry| (entry.column, entry.token));
     entries

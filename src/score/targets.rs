@@ -107,7 +107,8 @@ impl Targets {
                 compacted = pairs.len();
             }
         }
-        Self { columns, labels, stride, height, observed: Some(Observed::new(columns, pairs)) }
+        let observed = Some(Observed::new(columns, pairs));
+        Self { columns, labels, stride, height, observed }
     }
 
     /// Adds weights for more pairs of a column and the position of a score.
@@ -163,13 +164,8 @@ impl Targets {
 
     /// Creates targets of one column, with weights for the scores at `positions`.
     pub(super) fn single(labels: usize, stride: usize, height: usize, positions: Vec<u32>) -> Self {
-        Self {
-            columns: 1,
-            labels,
-            stride,
-            height,
-            observed: Some(Observed { ends: vec![positions.len() as u64], positions }),
-        }
+        let observed = Some(Observed { ends: vec![positions.len() as u64], positions });
+        Self { columns: 1, labels, stride, height, observed }
     }
 
     /// Returns the number of columns.

@@ -130,7 +130,12 @@ impl Slice {
         for column in entries.chunk_by(|x, y| x.column == y.column) {
             let weights = targets.range(column[0].column as usize);
             if work == 0 {
-                slice.begin_task(weights.start);
+                slice.tasks.push(Task {
+                    dense: slice.dense.len()..slice.dense.len(),
+                    listed: slice.listed.len()..slice.listed.len(),
+                    sparse: slice.sparse.len()..slice.sparse.len(),
+                    weights: weights.start..weights.start,
+                });
             }
             slice.push(targets, column);
             work += column.len();
@@ -148,15 +153,6 @@ impl Slice {
         slice.listed.shrink_to_fit();
         slice.sparse.shrink_to_fit();
         slice
-    }
-
-    fn begin_task(&mut self, weight: usize) {
-        self.tasks.push(Task {
-            dense: self.dense.len()..self.dense.len(),
-            listed: self.listed.len()..self.listed.len(),
-            sparse: self.sparse.len()..self.sparse.len(),
-            weights: weight..weight,
-        });
     }
 
     /// Appends the entries of a column.
