@@ -10,17 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::line_search::{MAX_TRIALS, SearchMethod, StepSearch, TrialDecision, TrialStep};
 use super::objective::{Change, Iteration, LbfgsOptions, Objective, Outcome, StopReason};
 use super::owlqn::L1Penalty;
-use super::state::{OptimizerState, Point, SavedState, Start, StateObserver};
-use super::vector::VectorOps;
+use super::state::{OptimizerState, SavedState, Start, StateObserver};
+use super::vector::{Point, VectorOps};
 use crate::memory::zeros;
-
-/// The result of a line search.
-enum LineSearchResult {
-    /// The accepted step; the point is `trial`.
-    Step(f64),
-    Failed,
-    Interrupted,
-}
 
 /// The norms of a point.
 #[derive(Clone, Copy)]
@@ -46,14 +38,9 @@ pub(super) struct Descent<'a, D> {
     state: OptimizerState<D>, // its point is `current`
     norms: PointNorms,        // of `current`
     trial: Point<D>,
-    direction: Direction,
+    direction: Vec<f64>,       // [n]
+    slope: f64,                // of F along the direction
     search_evaluations: usize, // of the current line search
-}
-
-/// A search direction.
-struct Direction {
-    d: Vec<f64>, // [n]
-    slope: f64,  // of F along it
 }
 
 impl<'a, D: Clone + 'static> Descent<'a, D> {
@@ -98,7 +85,8 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
                 detail: state.current.detail.clone(),
             },
             state,
-            direction: Direction { d: zeros(n), slope: 0.0 },
+            direction: zeros(n),
+            slope: 0.0,
             search_evaluations: 0,
         }
     }
@@ -198,22 +186,15 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
     fn advance(&mut self) -> ControlFlow<StopReason, f64> {
         loop {
             self.find_direction();
-            match self.search() {
-                LineSearchResult::Step(step) => {
-                    self.accept();
-                    return ControlFlow::Continue(step);
-                }
-                LineSearchResult::Interrupted => {
-                    return ControlFlow::Break(StopReason::Interrupted);
-                }
-                LineSearchResult::Failed if self.state.memory.is_empty() => {
-                    return ControlFlow::Break(StopReason::LineSearch);
-                }
-                LineSearchResult::Failed => {
-                    self.end_search();
-                    self.restart();
-                }
+            if let Some(step) = self.search()? {
+                self.accept();
+                return ControlFlow::Continue(step);
             }
+            if self.state.memory.is_empty() {
+                return ControlFlow::Break(StopReason::LineSearch);
+            }
+            self.end_search();
+            self.restart();
         }
     }
 
@@ -248,9 +229,7 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
 
     /// Evaluates `current` under a function that has changed.
     fn reevaluate(&mut self) -> ControlFlow<StopReason> {
-        if self.is_interrupted() {
-            return ControlFlow::Break(StopReason::Interrupted);
-        }
+        self.check_interrupt()?;
         let current = &mut self.state.current;
         let (smooth, detail) = self.objective.evaluate(&current.x, &mut current.gradient);
         self.state.evaluations += 1;
@@ -266,8 +245,11 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
         ControlFlow::Continue(())
     }
 
-    fn is_interrupted(&self) -> bool {
-        self.interrupt.is_some_and(|i| i.load(Ordering::Relaxed))
+    fn check_interrupt(&self) -> ControlFlow<StopReason> {
+        match self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            true => ControlFlow::Break(StopReason::Interrupted),
+            false => ControlFlow::Continue(()),
+        }
     }
 
     fn restart(&mut self) {
@@ -278,7 +260,7 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
     /// Sets the direction. If it does not descend, clears the memory, since −g always does.
     fn find_direction(&mut self) {
         self.set_quasi_newton_direction();
-        if !(self.direction.slope < 0.0 || self.state.memory.is_empty()) {
+        if !(self.slope < 0.0 || self.state.memory.is_empty()) {
             self.restart();
             self.set_quasi_newton_direction();
         }
@@ -286,8 +268,8 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
 
     fn set_quasi_newton_direction(&mut self) {
         let OptimizerState { memory, current, .. } = &mut self.state;
-        let Direction { d, slope } = &mut self.direction;
-        *slope = match &self.penalty {
+        let d = &mut self.direction;
+        self.slope = match &self.penalty {
             None => memory.direction(&mut self.ops, &current.gradient, d),
             Some(penalty) => {
                 memory.direction(&mut self.ops, penalty.pseudo_gradient(), d);
@@ -297,28 +279,23 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
     }
 
     /// Searches for a step that satisfies the strong Wolfe conditions; with L1, within the orthant
-    /// of `current`, by backtracking.
-    fn search(&mut self) -> LineSearchResult {
+    /// of `current`, by backtracking. The point is `trial`; `None` if the search failed.
+    fn search(&mut self) -> ControlFlow<StopReason, Option<f64>> {
+        let OptimizerState { current, memory, convergence, first_distance, .. } = &self.state;
         let mut step = 1.0;
-        if self.state.memory.is_empty() {
-            let d = &self.direction.d;
-            step = self.state.first_distance / self.ops.dot(d, d).sqrt();
+        if memory.is_empty() {
+            step = first_distance / self.ops.dot(&self.direction, &self.direction).sqrt();
         }
-        let start = self
-            .state
-            .convergence
-            .line_search_start(self.state.current.value, self.direction.slope);
+        let start = convergence.line_search_start(current.value, self.slope);
         let method = match &self.penalty {
             None => SearchMethod::Smooth,
             Some(_) => SearchMethod::Orthant { halves: self.options.plain },
         };
         let mut search = StepSearch::new(start, method, MAX_TRIALS);
         loop {
-            let Some(trial) = self.try_step(step) else {
-                return LineSearchResult::Interrupted;
-            };
+            let trial = self.try_step(step)?;
             match search.decide(trial) {
-                TrialDecision::Accept => return LineSearchResult::Step(step),
+                TrialDecision::Accept => return ControlFlow::Continue(Some(step)),
                 TrialDecision::Try(next) => step = next,
                 TrialDecision::GiveUp => return self.fall_back(&search, step),
             }
@@ -326,54 +303,50 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
     }
 
     /// Returns to the best trial step of a failed line search, if one decreased F.
-    fn fall_back(&mut self, search: &StepSearch, last: f64) -> LineSearchResult {
-        let Some(step) = search.fallback() else {
-            return LineSearchResult::Failed;
-        };
-        if step != last {
-            if self.try_step(step).is_none() {
-                return LineSearchResult::Interrupted;
-            }
+    fn fall_back(
+        &mut self,
+        search: &StepSearch,
+        last: f64,
+    ) -> ControlFlow<StopReason, Option<f64>> {
+        let best = search.fallback();
+        if let Some(step) = best.filter(|&step| step != last) {
+            self.try_step(step)?;
             // a stochastic objective may return another value this time
-            if !(self.trial.value.is_finite() && search.is_decrease(self.trial.value)) {
-                return LineSearchResult::Failed;
+            if !(self.trial.value.is_finite() && search.start.is_decrease(self.trial.value)) {
+                return ControlFlow::Continue(None);
             }
         }
-        LineSearchResult::Step(step)
+        ControlFlow::Continue(best)
     }
 
-    /// Moves `trial` to a step from `current` and evaluates it; `None` if interrupted. With L1 the
-    /// slope is the linear change of F, and the value is NaN if the gradient is not finite.
-    fn try_step(&mut self, step: f64) -> Option<TrialStep> {
-        if self.is_interrupted() {
-            return None;
+    /// Moves `trial` to a step from `current` and evaluates it. With L1 the slope is the linear
+    /// change of F, and the value is NaN if the gradient is not finite.
+    fn try_step(&mut self, step: f64) -> ControlFlow<StopReason, TrialStep> {
+        self.check_interrupt()?;
+        let (x, d, trial) = (&self.state.current.x, &self.direction, &mut self.trial);
+        let projected = self.penalty.as_ref();
+        let projected = projected.map(|p| p.project(&mut self.ops, x, step, d, &mut trial.x));
+        if projected.is_none() {
+            self.ops.step(x, step, d, &mut trial.x);
         }
-        let (x, d, trial) = (&self.state.current.x, &self.direction.d, &mut self.trial);
-        let projected = match &self.penalty {
-            Some(penalty) => Some(penalty.project(&mut self.ops, x, step, d, &mut trial.x)),
-            None => {
-                self.ops.step(x, step, d, &mut trial.x);
-                None
-            }
-        };
         let (smooth, detail) = self.objective.evaluate(&trial.x, &mut trial.gradient);
         self.search_evaluations += 1;
         trial.detail = detail;
         let Some((change, absolute)) = projected else {
             trial.value = smooth;
             let slope = self.ops.dot(&trial.gradient, d);
-            return Some(TrialStep { step, value: smooth, slope });
+            return ControlFlow::Continue(TrialStep { step, value: smooth, slope });
         };
         trial.value = smooth + absolute;
         let is_finite = self.ops.dot(&trial.gradient, &trial.gradient).is_finite();
         let value = if is_finite { trial.value } else { f64::NAN };
-        Some(TrialStep { step, value, slope: change })
+        ControlFlow::Continue(TrialStep { step, value, slope: change })
     }
 
     /// Makes `trial` the current point and updates the memory.
     fn accept(&mut self) {
         let OptimizerState { current, memory, first_distance, .. } = &mut self.state;
-        let distance = memory.update(&mut self.ops, current.as_ref(), self.trial.as_ref());
+        let distance = memory.update(&mut self.ops, current, &self.trial);
         if distance > 0.0 {
             *first_distance = distance;
         }

@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::vector::{PointRef, VectorOps};
+use super::vector::{Point, VectorOps};
 use crate::memory::zeros;
 
 /// The minimum cosine of the angle between s and y of a pair in the memory.
@@ -81,12 +81,7 @@ impl LbfgsMemory {
     /// Adds the pair of a step between two points; returns ‖s‖. A pair without positive curvature
     /// is not stored; the oldest pair is lost either way, since the new one is computed in its
     /// place.
-    pub(super) fn update(
-        &mut self,
-        ops: &mut VectorOps,
-        from: PointRef<'_>,
-        to: PointRef<'_>,
-    ) -> f64 {
+    pub(super) fn update<D>(&mut self, ops: &mut VectorOps, from: &Point<D>, to: &Point<D>) -> f64 {
         let is_full = self.pairs.len() == self.alpha.len();
         let oldest = if is_full { self.pairs.pop_front() } else { None };
         let mut pair = oldest.unwrap_or_default();
@@ -163,9 +158,11 @@ mod tests {
     /// stored, in a memory that is not full.
     fn update(memory: &mut LbfgsMemory, s: [f64; 2], y: [f64; 2]) -> bool {
         let pairs = memory.pairs.len();
-        let from = PointRef { x: &[0.0; 2], gradient: &[0.0; 2] };
-        let to = PointRef { x: &s, gradient: &y };
-        memory.update(&mut VectorOps::new(2), from, to);
+        let [from, to] = [[[0.0; 2]; 2], [s, y]].map(|vectors| {
+            let [x, gradient] = vectors.map(Vec::from);
+            Point { x, gradient, value: 0.0, detail: () }
+        });
+        memory.update(&mut VectorOps::new(2), &from, &to);
         memory.pairs.len() > pairs
     }
 

@@ -69,7 +69,7 @@ impl LineSearchStart {
     }
 
     /// Returns whether a value is below φ(0) by more than the noise.
-    fn is_decrease(&self, value: f64) -> bool {
+    pub(super) fn is_decrease(&self, value: f64) -> bool {
         value < self.value - self.noise
     }
 }
@@ -101,7 +101,7 @@ pub(super) enum SearchMethod {
 #[derive(Debug)]
 pub(super) struct StepSearch {
     method: SearchMethod,
-    start: LineSearchStart,
+    pub(super) start: LineSearchStart,
     best: Option<TrialStep>,
     left: usize,             // trials
     low: TrialStep,          // of the search for the strong Wolfe conditions, as are the next two
@@ -144,11 +144,6 @@ impl StepSearch {
     /// noise.
     pub(super) fn fallback(&self) -> Option<f64> {
         self.best.filter(|best| self.start.is_decrease(best.value)).map(|best| best.step)
-    }
-
-    /// Returns whether a value is below φ(0) by more than the noise.
-    pub(super) fn is_decrease(&self, value: f64) -> bool {
-        self.start.is_decrease(value)
     }
 
     /// Returns the next step of the bracket, unless the trial satisfies the conditions.
@@ -226,16 +221,11 @@ fn cubic_minimum(a: TrialStep, b: TrialStep) -> f64 {
 /// the trial is accepted.
 fn next_in_orthant(start: LineSearchStart, trial: TrialStep, halves: bool) -> Option<f64> {
     let TrialStep { step, value, slope: change } = trial;
-    let fraction = if halves { 0.5 } else { shorten(start, value, change) };
-    (!is_accepted(start, value, change)).then_some(step * fraction)
-}
-
-/// Returns whether a projected step to this value of F, with this linear change, is accepted.
-///
-/// If the linear change itself is within the noise, it is enough that F does not increase.
-fn is_accepted(start: LineSearchStart, value: f64, change: f64) -> bool {
     let decreased = change < 0.0 && value <= start.value + SUFFICIENT_DECREASE * change;
-    decreased || (change.abs() <= start.noise && start.is_level(value))
+    // If the linear change itself is within the noise, it is enough that F does not increase.
+    let is_accepted = decreased || (change.abs() <= start.noise && start.is_level(value));
+    let fraction = if halves { 0.5 } else { shorten(start, value, change) };
+    (!is_accepted).then_some(step * fraction)
 }
 
 /// Returns the fraction of a rejected step to try next: the minimizer of the parabola through F(x),
@@ -245,10 +235,7 @@ fn shorten(start: LineSearchStart, value: f64, change: f64) -> f64 {
         return NON_FINITE_SHRINK;
     }
     let fraction = -change / (2.0 * (value - start.value - change));
-    if fraction.is_nan() {
-        return 0.5;
-    }
-    fraction.clamp(0.1, 0.5)
+    if fraction.is_nan() { 0.5 } else { fraction.clamp(0.1, 0.5) }
 }
 
 #[cfg(test)]

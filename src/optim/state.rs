@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use super::lbfgs::LbfgsMemory;
 use super::line_search::LineSearchStart;
 use super::objective::{Iteration, LbfgsOptions, Round};
-use super::vector::PointRef;
+use super::vector::Point;
 use crate::error::{Error, Result};
 
 /// Where a minimization starts.
@@ -47,21 +47,6 @@ impl<D: Clone + 'static> Start<D> {
             Self::Point(x) => x,
             Self::State(saved) => &saved.state.current.x,
         }
-    }
-}
-
-/// A point with the results of its evaluation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Point<D> {
-    pub(super) x: Vec<f64>,        // [n]
-    pub(super) gradient: Vec<f64>, // [n] of the smooth part
-    pub(super) value: f64,         // F, with the penalty
-    pub(super) detail: D,
-}
-
-impl<D> Point<D> {
-    pub(super) fn as_ref(&self) -> PointRef<'_> {
-        PointRef { x: &self.x, gradient: &self.gradient }
     }
 }
 
@@ -157,7 +142,7 @@ const MAX_STALLED: usize = 20;
 const GRADIENT_PROGRESS: f64 = 0.9;
 
 /// The history of F and of its gradient norm.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct ConvergenceTest {
     recent: VecDeque<f64>, // values of the last `period` + 1 points, oldest first
     lowest: f64,
@@ -176,10 +161,7 @@ impl ConvergenceTest {
             lowest: value,
             value_reference: value,
             norm_reference: gradient_norm,
-            stalled: 0,
-            reevaluated: VecDeque::new(),
-            rounds: VecDeque::new(),
-            is_settled: false,
+            ..Self::default()
         }
     }
 

@@ -5,6 +5,8 @@
 //! pass, so that a vector goes through the caches once. Vectors of a single chunk bypass the thread
 //! pool.
 
+use serde::{Deserialize, Serialize};
+
 use crate::simd::{self, Kernel};
 
 /// Entries per chunk: 128 KiB, so that the chunks of all vectors of a pass fit in the L2 cache, and
@@ -17,11 +19,13 @@ const LANES: usize = 32;
 /// The sums that a pass over vectors computes, or those of one chunk; unused ones are 0.
 pub(super) type ChunkSums = [f64; 3];
 
-/// A point and the gradient there.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PointRef<'a> {
-    pub(super) x: &'a [f64],        // [n]
-    pub(super) gradient: &'a [f64], // [n]
+/// A point with the results of its evaluation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Point<D> {
+    pub(super) x: Vec<f64>,        // [n]
+    pub(super) gradient: Vec<f64>, // [n] of the smooth part
+    pub(super) value: f64,         // F, with the penalty
+    pub(super) detail: D,
 }
 
 /// Operations on vectors of n entries; owns the partial sums of the chunks.
@@ -155,14 +159,14 @@ impl VectorOps {
 
     /// s = x₁ − x₀ and y = g₁ − g₀ of two points, rounded; returns s·s, y·y and s·y of the rounded
     /// vectors.
-    pub(super) fn difference(
+    pub(super) fn difference<D>(
         &mut self,
-        from: PointRef<'_>,
-        to: PointRef<'_>,
+        from: &Point<D>,
+        to: &Point<D>,
         s: &mut [f32],
         y: &mut [f32],
     ) -> ChunkSums {
-        let (x0, g0, x1, g1) = (from.x, from.gradient, to.x, to.gradient);
+        let [x0, g0, x1, g1] = [&from.x, &from.gradient, &to.x, &to.gradient].map(Vec::as_slice);
         by_chunks!(self, [x0, g0, x1, g1], [s, y], {
             for ((s, x1), x0) in s.iter_mut().zip(x1).zip(x0) {
                 *s = (x1 - x0) as f32;
@@ -239,9 +243,11 @@ mod tests {
         assert_eq!(out[n - 1], 4.0 * a[n - 1]);
 
         let (mut s, mut y) = (vec![0.0; n], vec![0.0; n]);
-        let from = PointRef { x: &b, gradient: &a };
-        let to = PointRef { x: &a, gradient: &b };
-        assert_eq!(ops.difference(from, to, &mut s, &mut y), [squares, squares, -squares]);
+        let [from, to] = [[&b, &a], [&a, &b]].map(|vectors| {
+            let [x, gradient] = vectors.map(Clone::clone);
+            Point { x, gradient, value: 0.0, detail: () }
+        });
+        assert_eq!(ops.difference(&from, &to, &mut s, &mut y), [squares, squares, -squares]);
         assert_eq!((s[n - 1], y[n - 1]), (-rounded[n - 1] / 2.0, rounded[n - 1] / 2.0));
 
         let halves = vec![0.5_f32; n];
