@@ -14,14 +14,17 @@ pub(crate) enum Algorithm {
     Mistakes(MistakeRule),
 }
 
-/// How weights change when the most likely labels are wrong.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum MistakeRule {
+/// How weights change when the most likely labels are wrong; a learner.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub enum MistakeRule {
     /// The averaged perceptron.
+    #[serde(rename = "ap")]
     Perceptron(Perceptron),
     /// Passive-aggressive.
+    #[serde(rename = "pa")]
     PassiveAggressive(PassiveAggressive),
     /// Adaptive regularization of weights.
+    #[serde(rename = "arow")]
     Arow(Arow),
 }
 
@@ -77,6 +80,40 @@ impl Default for Arow {
     }
 }
 
+impl MistakeRule {
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Perceptron(_) => Perceptron::NAME,
+            Self::PassiveAggressive(_) => PassiveAggressive::NAME,
+            Self::Arow(_) => Arow::NAME,
+        }
+    }
+
+    /// Returns the mean loss below which training stops.
+    pub fn epsilon(&mut self) -> &mut f64 {
+        let (Self::Perceptron(Perceptron { epsilon })
+        | Self::PassiveAggressive(PassiveAggressive { epsilon, .. })
+        | Self::Arow(Arow { epsilon, .. })) = self;
+        epsilon
+    }
+}
+
+impl Perceptron {
+    /// The name.
+    pub const NAME: &'static str = "ap";
+}
+
+impl PassiveAggressive {
+    /// The name.
+    pub const NAME: &'static str = "pa";
+}
+
+impl Arow {
+    /// The name.
+    pub const NAME: &'static str = "arow";
+}
+
 impl Algorithm {
     /// Returns whether training minimizes a penalized likelihood, to which a noise term can be
     /// added. The others learn from the most likely labels alone.
@@ -90,20 +127,19 @@ impl Algorithm {
     ///
     /// [`Error::Parameter`] naming the parameter that is out of its range.
     pub fn check(&self) -> Result<()> {
-        match self {
+        match *self {
             Self::Sgd(LearningRate::Calibrated(eta) | LearningRate::Fixed(eta)) => {
-                check_positive("learning rate", *eta)
+                check_positive("learning rate", eta)
             }
-            Self::Mistakes(MistakeRule::Perceptron(options)) => {
-                check_not_negative("epsilon", options.epsilon)
-            }
-            Self::Mistakes(MistakeRule::PassiveAggressive(options)) => {
-                check_positive("aggressiveness", options.c)?;
-                check_not_negative("epsilon", options.epsilon)
-            }
-            Self::Mistakes(MistakeRule::Arow(options)) => {
-                check_positive("gamma", options.gamma)?;
-                check_not_negative("epsilon", options.epsilon)
+            Self::Mistakes(mut rule) => {
+                match &rule {
+                    MistakeRule::Perceptron(_) => {}
+                    MistakeRule::PassiveAggressive(options) => {
+                        check_positive("aggressiveness", options.c)?;
+                    }
+                    MistakeRule::Arow(options) => check_positive("gamma", options.gamma)?,
+                }
+                check_not_negative("epsilon", *rule.epsilon())
             }
         }
     }

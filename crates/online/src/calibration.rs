@@ -4,9 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dropchain::train::Calibration;
 
-use crate::problem::Problem;
+use crate::problem::{Problem, State};
 use crate::sgd::Descent;
-use crate::state::State;
 
 /// The factor between the learning rates that are tried.
 const FACTOR: f64 = 2.0;

@@ -16,8 +16,7 @@ use dropchain::kernel::math::exp_at_least;
 use dropchain::kernel::objective::Penalty;
 use dropchain::kernel::simd::{self, Kernel};
 
-use crate::problem::Problem;
-use crate::state::State;
+use crate::problem::{Problem, State};
 
 /// The smallest exponent of a decay; smaller factors are 0 for all purposes.
 const LOWEST_EXPONENT: f64 = -700.0;

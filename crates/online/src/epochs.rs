@@ -1,10 +1,14 @@
-//! A learner: epoch after epoch over the sentences in random order.
+//! Epoch after epoch over the sentences in random order: the iterations of a stage of training.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 use dropchain::kernel::extract::Dataset;
 use dropchain::kernel::objective::{NoiseOptions, Penalty, Terms};
+use dropchain::kernel::optim::{Iteration, Outcome, StopReason};
+use dropchain::kernel::random::nth;
 use dropchain::kernel::score::ParameterSpace;
+use dropchain::kernel::train::{Course, Stage};
 use dropchain::train::Calibration;
 use dropchain::{Error, Result};
 
@@ -12,10 +16,8 @@ use crate::algorithm::{Algorithm, LearningRate};
 use crate::calibration::calibrate;
 use crate::loss::OnlineNoise;
 use crate::mistakes::MistakeLearner;
-use crate::order::shuffle;
-use crate::problem::Problem;
+use crate::problem::{LowestEpoch, Problem, State};
 use crate::sgd::Descent;
-use crate::state::{LowestEpoch, State};
 
 /// The parameters of a learner, all within their ranges.
 #[derive(Clone, Debug)]
@@ -45,7 +47,7 @@ pub(crate) struct EpochLearner<'a> {
     seed: u64,
     warm_up: usize,
     order: Vec<u32>, // of the current epoch
-    state: State,
+    pub state: State,
     /// The calibration, until it is taken.
     pub calibration: Option<Calibration>,
     /// The parameters θ after the last epoch.
@@ -115,16 +117,6 @@ impl<'a> EpochLearner<'a> {
         }
     }
 
-    /// Returns what epochs have changed.
-    pub fn state(&self) -> &State {
-        &self.state
-    }
-
-    /// Returns the parameters θ and what epochs have changed.
-    pub fn into_parts(self) -> (Vec<f64>, State) {
-        (self.theta, self.state)
-    }
-
     /// Restores a state.
     ///
     /// # Errors
@@ -136,10 +128,14 @@ impl<'a> EpochLearner<'a> {
             return Err(Error::parameter("the state of the learner does not fit the data"));
         }
         self.state = state;
-        if let UpdateRule::Mistakes(learner) = &mut self.rule {
-            learner.forget();
+        let (problem, state) = (&self.problem, &self.state);
+        match &mut self.rule {
+            UpdateRule::Sgd(_) => problem.write(|i| state.weights[i], &mut self.theta),
+            UpdateRule::Mistakes(learner) => {
+                learner.is_stale = true;
+                learner.rule.write(problem, state, &mut self.theta);
+            }
         }
-        self.write();
         Ok(())
     }
 
@@ -202,12 +198,140 @@ impl<'a> EpochLearner<'a> {
             }
         }
     }
+}
 
-    fn write(&mut self) {
-        let (problem, state) = (&self.problem, &self.state);
-        match &self.rule {
-            UpdateRule::Sgd(_) => problem.write(|i| state.weights[i], &mut self.theta),
-            UpdateRule::Mistakes(learner) => learner.rule.write(problem, state, &mut self.theta),
+/// Fills `order` with the numbers below its length, in an order that is a function of seed and
+/// epoch: the shuffle of Fisher and Yates.
+///
+/// Random integers below n are the high half of a 64-bit random number times n; their bias is below
+/// n/2⁶⁴.
+pub(crate) fn shuffle(seed: u64, epoch: u64, order: &mut [u32]) {
+    for (i, number) in order.iter_mut().enumerate() {
+        *number = i as u32;
+    }
+    let key = nth(seed, epoch);
+    for i in (1..order.len()).rev() {
+        let random = u128::from(nth(key, i as u64));
+        let j = (random * (i as u128 + 1)) >> 64;
+        order.swap(i, j as usize);
+    }
+}
+
+/// Runs a stage in epochs.
+///
+/// # Errors
+///
+/// The weights became infinite before the first epoch ended; the state to resume from does not fit
+/// the data.
+pub(crate) fn learn(
+    settings: LearnerSettings,
+    stage: &Stage,
+    course: &mut Course<'_>,
+) -> Result<Outcome<Terms>> {
+    let set = course.set();
+    let is_probabilistic = settings.algorithm.is_probabilistic();
+    let mut learner = EpochLearner::new(set.data(), set.space(), settings, course.take_start());
+    if let Some(state) = course.take_state()? {
+        learner.restore(state)?;
+    }
+    let mut last = Epoch { objective: f64::NAN, ..Epoch::default() };
+    let reason = loop {
+        if stage.limit.is_some_and(|limit| learner.state.epochs >= limit) {
+            break StopReason::MaxIterations;
         }
+        if course.is_interrupted() || !learner.prepare(course.interrupt()) {
+            course.save(true, || &learner.state);
+            break StopReason::Interrupted;
+        }
+        if let Some(calibration) = learner.calibration.take() {
+            course.calibrated(&calibration);
+        }
+        let epoch = learner.run_epoch();
+        if !epoch.objective.is_finite() {
+            break StopReason::NonFinite;
+        }
+        last = epoch;
+        // No checkpoint follows the last epoch: a run that resumes from it would not know that
+        // training has ended. One from before repeats the epoch.
+        if report(&learner, &last, is_probabilistic, course).is_break() {
+            break StopReason::Interrupted;
+        }
+        if last.has_converged {
+            break if is_probabilistic { StopReason::Improvement } else { StopReason::Loss };
+        }
+        course.save(false, || &learner.state);
+    };
+    let epochs = learner.state.epochs;
+    let mut x = learner.theta;
+    if let Some(lowest) = learner.state.lowest.filter(|lowest| lowest.epoch > 0) {
+        course.choose(lowest.epoch);
+        x = lowest.theta;
+    } else if reason == StopReason::NonFinite && !course.has_kept() {
+        return Err(Error::NotFinite(format!(
+            "the loss is not finite in epoch {epochs}; expected smaller attribute values, or \
+             smaller steps"
+        )));
+    }
+    Ok(Outcome {
+        x,
+        value: last.objective,
+        detail: last.terms,
+        stop_reason: reason,
+        iterations: epochs,
+        evaluations: epochs,
+        gradient_norm: f64::NAN,
+        restarts: 0,
+    })
+}
+
+/// Reports an epoch.
+fn report(
+    learner: &EpochLearner<'_>,
+    epoch: &Epoch,
+    is_probabilistic: bool,
+    course: &mut Course<'_>,
+) -> ControlFlow<()> {
+    let (epochs, theta) = (learner.state.epochs, &learner.theta[..]);
+    let mut terms = epoch.terms;
+    if !is_probabilistic {
+        terms.log_likelihood = f64::NAN;
+    }
+    let iteration = Iteration {
+        step: epoch.rate.unwrap_or(1.0),
+        ..Iteration::new(epochs, epoch.objective, &terms, theta)
+    };
+    course.iteration(&iteration, epoch.rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_is_a_permutation_that_depends_on_seed_and_epoch() {
+        let order = |seed, epoch| {
+            let mut order = vec![0; 100];
+            shuffle(seed, epoch, &mut order);
+            order
+        };
+        let mut sorted = order(1, 2);
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..100).collect::<Vec<_>>());
+        assert_eq!(order(1, 2), order(1, 2));
+        assert_ne!(order(1, 2), order(1, 3));
+        assert_ne!(order(1, 2), order(2, 2));
+    }
+
+    #[test]
+    fn every_position_is_equally_likely() {
+        // Number 0 of 5 over 5000 epochs: 1000 at each position, standard deviation 28.
+        let mut counts = [0_i32; 5];
+        for epoch in 0..5000 {
+            let mut order = [0; 5];
+            shuffle(7, epoch, &mut order);
+            let position = order.iter().position(|&number| number == 0).unwrap();
+            counts[position] += 1;
+        }
+        assert!(counts.iter().all(|n| (n - 1000).abs() < 140), "{counts:?}");
     }
 }

@@ -11,11 +11,9 @@ use dropchain::kernel::train::{
 use dropchain::train::{Engine, NoiseKind, NoiseOptions};
 use dropchain::{Error, Result};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use crate::algorithm::{Algorithm, Arow, LearningRate, MistakeRule, PassiveAggressive, Perceptron};
-use crate::epochs::LearnerSettings;
-use crate::run::learn;
+use crate::epochs::{LearnerSettings, learn};
 
 /// Stochastic gradient descent with an L2 penalty: `l2sgd` of CRFsuite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,36 +51,15 @@ impl Sgd {
         self.l2.unwrap_or(if self.noise.is_on() { Defaults::L2_WITH_NOISE } else { Self::L2 })
     }
 
-    fn settings(&self, set: &TrainingSet, seed: u64, warm_up: usize) -> LearnerSettings {
-        let noise = self.noise.is_on().then_some(self.noise);
-        LearnerSettings {
-            algorithm: Algorithm::Sgd(LearningRate::Calibrated(self.eta)),
-            penalty: set.penalty(self.strength()),
-            warm_up: if noise.is_some() { warm_up } else { 0 },
-            noise,
-            keeps_lowest: !set.chooses_on_dev(),
-            cooling: None,
-            seed,
-        }
-    }
-
     /// Returns penalties and noise as they are given.
     fn unresolved(&self) -> Regularization {
         Regularization { l1: 0.0, l2: self.l2, noise: self.noise, warm_up: self.warm_up }
     }
 
-    fn check_options(&self) -> Result<()> {
-        check_not_negative("L2 strength", self.l2.unwrap_or(0.0))?;
-        self.noise.check()?;
-        self.check_noise()?;
-        Algorithm::Sgd(LearningRate::Calibrated(self.eta)).check()
-    }
-
     /// Checks that the noise is of a kind that updates can have.
     fn check_noise(&self) -> Result<()> {
         let noise = &self.noise;
-        let is_on = noise.is_on();
-        let is_sampled = matches!(noise.kind, NoiseKind::MonteCarlo(_));
+        let (is_on, is_sampled) = (noise.is_on(), noise.kind.is_sampled());
         let has_kind = matches!(noise.kind, NoiseKind::Dropout | NoiseKind::Gaussian);
         let (found, expected) = if noise.gradient != Engine::Exact {
             let found = format!("gradient '{}'", noise.gradient);
@@ -121,12 +98,12 @@ impl Learner for Sgd {
     }
 
     fn check(&self, request: Request<'_>) -> Result<()> {
-        match request {
-            Request::Options(_) => self.check_options(),
-            Request::Ranks => Err(undivided("`algorithm` sgd")),
-            Request::Terms => Err(without_terms(self)),
-            Request::Start(..) => Ok(()),
+        if let Request::Options(_) = request {
+            check_not_negative("L2 strength", self.l2.unwrap_or(0.0))?;
+            self.noise.check()?;
+            self.check_noise()?;
         }
+        check(self, Algorithm::Sgd(LearningRate::Calibrated(self.eta)), request)
     }
 
     /// One stage, of which the first epochs have no noise.
@@ -146,92 +123,64 @@ impl Learner for Sgd {
     }
 
     fn run(&self, stage: &Stage, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
-        let warm_up = stage.stops_after.unwrap_or(0);
-        learn(self.settings(course.set(), course.seed(), warm_up), stage, course)
+        let noise = self.noise.is_on().then_some(self.noise);
+        let settings = LearnerSettings {
+            algorithm: Algorithm::Sgd(LearningRate::Calibrated(self.eta)),
+            penalty: course.set().penalty(self.strength()),
+            warm_up: noise.and(stage.stops_after).unwrap_or(0),
+            noise,
+            keeps_lowest: !course.set().chooses_on_dev(),
+            cooling: None,
+            seed: course.seed(),
+        };
+        learn(settings, stage, course)
     }
-}
-
-/// A learner that changes weights when it makes mistakes.
-#[derive(Clone, Debug)]
-struct MistakeDriven {
-    name: &'static str,
-    rule: MistakeRule,
-    options: Map<String, Value>,
-}
-
-impl Perceptron {
-    /// The name.
-    pub const NAME: &'static str = "ap";
-}
-
-impl PassiveAggressive {
-    /// The name.
-    pub const NAME: &'static str = "pa";
-}
-
-impl Arow {
-    /// The name.
-    pub const NAME: &'static str = "arow";
 }
 
 impl From<Perceptron> for AnyLearner {
     fn from(options: Perceptron) -> Self {
-        MistakeDriven::learner(Perceptron::NAME, MistakeRule::Perceptron(options), &options)
+        Arc::new(MistakeRule::Perceptron(options))
     }
 }
 
 impl From<PassiveAggressive> for AnyLearner {
     fn from(options: PassiveAggressive) -> Self {
-        let rule = MistakeRule::PassiveAggressive(options);
-        MistakeDriven::learner(PassiveAggressive::NAME, rule, &options)
+        Arc::new(MistakeRule::PassiveAggressive(options))
     }
 }
 
 impl From<Arow> for AnyLearner {
     fn from(options: Arow) -> Self {
-        MistakeDriven::learner(Arow::NAME, MistakeRule::Arow(options), &options)
+        Arc::new(MistakeRule::Arow(options))
     }
 }
 
-impl MistakeDriven {
-    fn learner(name: &'static str, rule: MistakeRule, options: &impl Serialize) -> AnyLearner {
-        Arc::new(Self { name, rule, options: fields(options) })
-    }
-
-    fn settings(&self, set: &TrainingSet, seed: u64) -> LearnerSettings {
-        LearnerSettings {
-            algorithm: Algorithm::Mistakes(self.rule),
-            penalty: set.penalty(0.0),
-            noise: None,
-            warm_up: 0,
-            keeps_lowest: false,
-            cooling: None,
-            seed,
-        }
-    }
-}
-
-impl Learner for MistakeDriven {
+impl Learner for MistakeRule {
     fn options(&self) -> LearnerOptions {
-        LearnerOptions {
-            name: self.name,
-            record: Map::from_iter([(self.name.to_owned(), self.options.clone().into())]),
-            regularization: Regularization::none(),
-        }
+        let regularization = Regularization::none();
+        LearnerOptions { name: (*self).name(), record: fields(self), regularization }
     }
 
     fn with_regularization(&self, other: Regularization) -> Result<AnyLearner> {
-        check_unregularized(self, &other)?;
-        Ok(Arc::new(self.clone()))
+        check_l1(self, other.l1)?;
+        for (name, field, value) in [
+            ("dropout", "dropout", other.noise.dropout),
+            ("edge dropout", "edge_dropout", other.noise.edge_noise()),
+            ("L2 strength", "l2", other.l2.unwrap_or(0.0)),
+        ] {
+            if value > 0.0 {
+                let expected = format!(
+                    "0, since it learns from the best labels and computes no likelihood \
+                     (`{field}` 0)"
+                );
+                return Err(unfit(self, &format!("{name} {value}"), &expected));
+            }
+        }
+        Ok(Arc::new(*self))
     }
 
     fn check(&self, request: Request<'_>) -> Result<()> {
-        match request {
-            Request::Options(_) => Algorithm::Mistakes(self.rule).check(),
-            Request::Ranks => Err(undivided(&format!("`algorithm` {}", self.name))),
-            Request::Terms => Err(without_terms(self)),
-            Request::Start(..) => Ok(()),
-        }
+        check(self, Algorithm::Mistakes(*self), request)
     }
 
     fn schedule(&self, max_iterations: Option<usize>) -> Schedule {
@@ -244,7 +193,16 @@ impl Learner for MistakeDriven {
     }
 
     fn run(&self, stage: &Stage, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
-        learn(self.settings(course.set(), course.seed()), stage, course)
+        let settings = LearnerSettings {
+            algorithm: Algorithm::Mistakes(*self),
+            penalty: course.set().penalty(0.0),
+            noise: None,
+            warm_up: 0,
+            keeps_lowest: false,
+            cooling: None,
+            seed: course.seed(),
+        };
+        learn(settings, stage, course)
     }
 }
 
@@ -270,32 +228,23 @@ pub(crate) fn undivided(option: &str) -> Error {
     ))
 }
 
-fn without_terms(learner: &dyn Learner) -> Error {
-    unfit(learner, "a further term of the objective", "`algorithm` lbfgs, which minimizes it")
+/// Checks that a learner can do what is asked of it, with the parameters of its algorithm.
+fn check(learner: &dyn Learner, algorithm: Algorithm, request: Request<'_>) -> Result<()> {
+    match request {
+        Request::Options(_) => algorithm.check(),
+        Request::Ranks => Err(undivided(&format!("`algorithm` {}", learner.name()))),
+        Request::Terms => {
+            let expected = "`algorithm` lbfgs, which minimizes it";
+            Err(unfit(learner, "a further term of the objective", expected))
+        }
+        Request::Start(..) => Ok(()),
+    }
 }
 
 fn check_l1(learner: &dyn Learner, l1: f64) -> Result<()> {
     if l1 > 0.0 {
         let expected = "no L1 penalty (`l1` 0), or `algorithm` lbfgs, which alone has one";
         return Err(unfit(learner, &format!("L1 strength {l1}"), expected));
-    }
-    Ok(())
-}
-
-/// Checks that there are no penalties and no noise.
-fn check_unregularized(learner: &dyn Learner, other: &Regularization) -> Result<()> {
-    check_l1(learner, other.l1)?;
-    for (name, field, value) in [
-        ("dropout", "dropout", other.noise.dropout),
-        ("edge dropout", "edge_dropout", other.noise.edge_noise()),
-        ("L2 strength", "l2", other.l2.unwrap_or(0.0)),
-    ] {
-        if value > 0.0 {
-            let expected = format!(
-                "0, since it learns from the best labels and computes no likelihood (`{field}` 0)"
-            );
-            return Err(unfit(learner, &format!("{name} {value}"), &expected));
-        }
     }
     Ok(())
 }

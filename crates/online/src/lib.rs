@@ -8,7 +8,7 @@
 //!
 //! Each is a [`Learner`](dropchain::kernel::train::Learner) of the trainer, and [`Method`] has them
 //! all by name. A learner visits the sentences in an order that is a function of seed and epoch
-//! (`order.rs`). Weights have the layout of the parameters (`problem.rs`), and a sentence changes
+//! (`epochs.rs`). Weights have the layout of the parameters (`problem.rs`), and a sentence changes
 //! those of its rows of the design matrix (`rows.rs`). What it costs does not depend on the number
 //! of weights: penalties and averages of weights that it does not touch are computed later, from
 //! counters.
@@ -32,18 +32,15 @@ mod loss;
 mod masks;
 mod method;
 mod mistakes;
-mod order;
 mod problem;
 mod rows;
-mod run;
 mod sentence_vector;
 mod sgd;
-mod state;
 #[cfg(test)]
 mod tests;
 mod warm_start;
 
-pub use algorithm::{Arow, PassiveAggressive, Perceptron};
+pub use algorithm::{Arow, MistakeRule, PassiveAggressive, Perceptron};
 pub use learners::Sgd;
 pub use method::Method;
 pub use warm_start::WarmStarted;

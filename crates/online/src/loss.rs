@@ -3,9 +3,9 @@
 
 use dropchain::kernel::chain::{LabelWeights, Transitions};
 use dropchain::kernel::extract::Target;
+use dropchain::kernel::noise::{ChainContext, Features, LabelVariances};
 use dropchain::kernel::objective::{
-    BlockArrays, ChainParameters, LabelVariances, NoiseOptions, SentenceArrays, SentenceAttributes,
-    SentenceKernel, SentenceTask, SentenceTerms,
+    BlockArrays, NoiseOptions, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms,
 };
 
 use crate::masks::{Dropout, DroppedSentence};
@@ -101,25 +101,21 @@ impl SentenceLoss {
     /// is one. Its derivatives are kept.
     pub fn evaluate(
         &mut self,
-        problem: &Problem<'_>,
+        rows: &Rows<'_>,
         weights: ScaledWeights<'_>,
-        sentence: usize,
         noisy_epoch: Option<u64>,
     ) -> SentenceTerms {
-        self.set_scores(problem, weights, sentence, noisy_epoch);
-        let noise_factor = match noisy_epoch {
-            Some(_) => self.set_variances(problem, weights, sentence),
-            None => None,
-        };
-        let weight = problem.data.weight(sentence);
+        self.set_scores(rows, weights, noisy_epoch);
+        let noise_factor = noisy_epoch.and_then(|_| self.set_variances(rows, weights));
+        let weight = rows.problem.data.weight(rows.sentence);
         let task = SentenceTask {
-            target: problem.data.target(sentence),
+            target: rows.problem.data.target(rows.sentence),
             weight,
             noise_weight: weight * noise_factor.unwrap_or(0.0),
-            attributes: SentenceAttributes::default(),
+            attributes: Features::default(),
         };
         let kernel = &mut self.kernels[usize::from(noise_factor.is_some())];
-        let chain = ChainParameters { transitions: &self.transitions, variances: &self.variances };
+        let chain = ChainContext { transitions: &self.transitions, variances: &self.variances };
         let arrays = SentenceArrays {
             scores: self.scores.arrays(),
             variances: self.score_variances.arrays(),
@@ -134,17 +130,15 @@ impl SentenceLoss {
     /// Sets the scores and the transitions of a sentence, some of which may be dropped.
     fn set_scores(
         &mut self,
-        problem: &Problem<'_>,
+        rows: &Rows<'_>,
         weights: ScaledWeights<'_>,
-        sentence: usize,
         noisy_epoch: Option<u64>,
     ) {
         let dropout = self.noise.dropout.as_ref().zip(noisy_epoch);
-        self.dropped = dropout.map(|(dropout, epoch)| dropout.draw(problem, sentence, epoch));
-        let rows = rows(&self.dropped, problem, sentence);
-        rows.score(problem, weights.values, &mut self.scores);
+        self.dropped = dropout.map(|(dropout, epoch)| dropout.draw(rows, epoch));
+        rows_left(&self.dropped, rows).score(weights.values, &mut self.scores);
         scale(&mut self.scores, weights.factor);
-        let labels = &mut self.label_weights;
+        let (problem, labels) = (rows.problem, &mut self.label_weights);
         problem.space.label_weights(weights.values, labels);
         for label_weights in [&mut labels.transitions, &mut labels.start, &mut labels.end] {
             label_weights.iter_mut().for_each(|w| *w *= weights.factor);
@@ -157,27 +151,21 @@ impl SentenceLoss {
 
     /// Sets the variances of the scores of a sentence, and returns the factor of its regularizer,
     /// if there is one.
-    fn set_variances(
-        &mut self,
-        problem: &Problem<'_>,
-        weights: ScaledWeights<'_>,
-        sentence: usize,
-    ) -> Option<f64> {
+    fn set_variances(&mut self, rows: &Rows<'_>, weights: ScaledWeights<'_>) -> Option<f64> {
         let Quadratic { noise, rates, factors, .. } = self.noise.quadratic.as_ref()?;
-        let (rows, space) = (Rows::new(problem, sentence), problem.space);
         self.variances.set(noise, &self.transitions);
-        rows.variances(problem, weights.values, rates, &mut self.score_variances);
+        rows.multiply::<true>(weights.values, rates, &mut self.score_variances);
         scale(&mut self.score_variances, weights.factor * weights.factor);
-        self.variance_derivatives.reset(rows.tokens.len(), space);
-        Some(factors[usize::from(sentence >= problem.data.labeled())])
+        self.variance_derivatives.reset(rows.tokens.len(), rows.problem.space);
+        Some(factors[usize::from(rows.sentence >= rows.problem.data.labeled())])
     }
 
     /// Adds the derivatives of the sentence that was evaluated last with respect to the square of
     /// each weight, which a regularizer has.
-    pub fn add_square_gradient(&self, problem: &Problem<'_>, sentence: usize, squares: &mut [f64]) {
+    pub fn add_square_gradient(&self, rows: &Rows<'_>, squares: &mut [f64]) {
         if let Some(Quadratic { rates, .. }) = &self.noise.quadratic {
-            let rows = Rows::new(problem, sentence);
-            rows.add_square_gradient(problem, &self.variance_derivatives, rates, squares);
+            let rates = rates.each_ref().map(Vec::as_slice);
+            rows.gather::<true>(&self.variance_derivatives, 1.0, rates, squares);
         }
     }
 
@@ -185,23 +173,21 @@ impl SentenceLoss {
     /// attributes gets those of all members.
     pub fn add_gradient(
         &mut self,
-        problem: &Problem<'_>,
-        sentence: usize,
+        rows: &Rows<'_>,
         noisy_epoch: Option<u64>,
         factor: f64,
         weights: &mut [f64],
     ) {
+        let Problem { data, space, .. } = rows.problem;
         let quadratic = self.noise.quadratic.as_ref().filter(|_| noisy_epoch.is_some());
-        let rows = rows(&self.dropped, problem, sentence);
-        rows.add_gradient(problem, &self.scores, factor, weights);
+        rows_left(&self.dropped, rows).add_gradient(&self.scores, factor, weights);
         let sums = &mut self.kernels[usize::from(quadratic.is_some())].sums;
         if let Some(dropped) = &self.dropped {
             dropped.unmask_labels(&self.scores.edges, sums);
-        } else if let Target::Gold(labels) = problem.data.target(sentence) {
-            let stride = problem.space.stride();
+        } else if let Target::Gold(labels) = data.target(rows.sentence) {
             for pair in labels.windows(2) {
-                let weight = problem.data.weight(sentence);
-                sums.pairs[pair[0].index() * stride + pair[1].index()] -= weight;
+                let position = pair[0].index() * space.stride() + pair[1].index();
+                sums.pairs[position] -= data.weight(rows.sentence);
             }
         }
         if let Some(Quadratic { noise, .. }) = quadratic {
@@ -210,17 +196,13 @@ impl SentenceLoss {
         for sums in [&mut sums.pairs, &mut sums.first, &mut sums.last] {
             sums.iter_mut().for_each(|sum| *sum *= factor);
         }
-        problem.space.add_label_gradient([&sums.pairs, &sums.first, &sums.last], weights);
+        space.add_label_gradient([&sums.pairs, &sums.first, &sums.last], weights);
     }
 }
 
 /// Returns the rows of a sentence, of which some entries may be dropped.
-fn rows<'a>(
-    dropped: &'a Option<DroppedSentence>,
-    problem: &Problem<'a>,
-    sentence: usize,
-) -> Rows<'a> {
-    dropped.as_ref().map_or_else(|| Rows::new(problem, sentence), DroppedSentence::rows)
+fn rows_left<'a>(dropped: &'a Option<DroppedSentence>, whole: &Rows<'a>) -> Rows<'a> {
+    dropped.as_ref().map_or_else(|| whole.clone(), |dropped| dropped.rows(whole))
 }
 
 /// Multiplies the numbers by a factor.

@@ -33,9 +33,9 @@ pub(crate) struct DroppedSentence {
 
 impl Dropout {
     /// Draws the masks of a sentence in an epoch.
-    pub fn draw(&self, problem: &Problem<'_>, sentence: usize, epoch: u64) -> DroppedSentence {
-        let key = random::nth(random::nth(self.seed, epoch), sentence as u64);
-        let Rows { matrices, tokens } = Rows::new(problem, sentence);
+    pub fn draw(&self, rows: &Rows<'_>, epoch: u64) -> DroppedSentence {
+        let Rows { problem, sentence, matrices, tokens } = rows;
+        let key = random::nth(random::nth(self.seed, epoch), *sentence as u64);
         let attributes = |i: usize| {
             let (key, first) = (random::nth(key, i as u64), problem.first_group(i));
             let mut dropped = SparseRows::default();
@@ -74,9 +74,9 @@ fn factor(key: u64, rate: f64, [token, column]: [u64; 2], members: u64) -> f64 {
 }
 
 impl DroppedSentence {
-    /// Returns the rows of the sentence.
-    pub fn rows(&self) -> Rows<'_> {
-        Rows { matrices: self.matrices.each_ref(), tokens: 0..self.transitions.len() }
+    /// Returns the rows of the sentence, which is `whole` without dropout.
+    pub fn rows<'a>(&'a self, whole: &Rows<'a>) -> Rows<'a> {
+        Rows { matrices: self.matrices.each_ref(), tokens: 0..self.transitions.len(), ..*whole }
     }
 
     /// Moves the transitions to the edge scores, since those into each token have a factor of their

@@ -1,12 +1,13 @@
 //! All learners, by name.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
 use dropchain::kernel::train::{AnyLearner, Defaults};
 use dropchain::train::Lbfgs;
 use dropchain::{Error, Result};
 
-use crate::{Arow, PassiveAggressive, Perceptron, Sgd, WarmStarted};
+use crate::{Arow, MistakeRule, PassiveAggressive, Perceptron, Sgd, WarmStarted};
 
 /// A learner with its options.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,12 +18,8 @@ pub enum Method {
     WarmStarted(WarmStarted),
     /// Stochastic gradient descent.
     Sgd(Sgd),
-    /// The averaged perceptron.
-    Perceptron(Perceptron),
-    /// Passive-aggressive.
-    PassiveAggressive(PassiveAggressive),
-    /// Adaptive regularization of weights.
-    Arow(Arow),
+    /// Changes of weights when the most likely labels are wrong.
+    Mistakes(MistakeRule),
 }
 
 impl Method {
@@ -35,9 +32,11 @@ impl Method {
         Some(match name {
             Lbfgs::NAME => Self::Lbfgs(Lbfgs::default()),
             Sgd::NAME => Self::Sgd(Sgd::default()),
-            Perceptron::NAME => Self::Perceptron(Perceptron::default()),
-            PassiveAggressive::NAME => Self::PassiveAggressive(PassiveAggressive::default()),
-            Arow::NAME => Self::Arow(Arow::default()),
+            Perceptron::NAME => Self::Mistakes(MistakeRule::Perceptron(Perceptron::default())),
+            PassiveAggressive::NAME => {
+                Self::Mistakes(MistakeRule::PassiveAggressive(PassiveAggressive::default()))
+            }
+            Arow::NAME => Self::Mistakes(MistakeRule::Arow(Arow::default())),
             _ => return None,
         })
     }
@@ -47,9 +46,7 @@ impl Method {
         match self {
             Self::Lbfgs(_) | Self::WarmStarted(_) => Lbfgs::NAME,
             Self::Sgd(_) => Sgd::NAME,
-            Self::Perceptron(_) => Perceptron::NAME,
-            Self::PassiveAggressive(_) => PassiveAggressive::NAME,
-            Self::Arow(_) => Arow::NAME,
+            Self::Mistakes(rule) => rule.name(),
         }
     }
 
@@ -100,9 +97,9 @@ impl FromStr for Method {
         if let Some(value) = value {
             let parameter = match &mut method {
                 Self::Sgd(sgd) => &mut sgd.eta,
-                Self::PassiveAggressive(learner) => &mut learner.c,
-                Self::Arow(learner) => &mut learner.gamma,
-                Self::Lbfgs(_) | Self::WarmStarted(_) | Self::Perceptron(_) => return Err(fault()),
+                Self::Mistakes(MistakeRule::PassiveAggressive(options)) => &mut options.c,
+                Self::Mistakes(MistakeRule::Arow(options)) => &mut options.gamma,
+                _ => return Err(fault()),
             };
             *parameter = value.parse().map_err(|_| fault())?;
         }
@@ -116,9 +113,7 @@ impl From<Method> for AnyLearner {
             Method::Lbfgs(learner) => learner.into(),
             Method::WarmStarted(learner) => learner.into(),
             Method::Sgd(learner) => learner.into(),
-            Method::Perceptron(learner) => learner.into(),
-            Method::PassiveAggressive(learner) => learner.into(),
-            Method::Arow(learner) => learner.into(),
+            Method::Mistakes(rule) => Arc::new(rule),
         }
     }
 }

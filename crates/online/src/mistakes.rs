@@ -38,47 +38,40 @@ use dropchain::kernel::extract::Target;
 use dropchain::kernel::ids::LabelId;
 use dropchain::kernel::objective::{BlockArrays, fill_mask};
 
-use crate::algorithm::{Arow, MistakeRule, PassiveAggressive, Perceptron};
-use crate::problem::Problem;
+use crate::algorithm::{Arow, MistakeRule, PassiveAggressive};
+use crate::problem::{Problem, State};
 use crate::rows::Rows;
 use crate::sentence_vector::SentenceVector;
-use crate::state::State;
 
 /// Finds mistakes and changes weights.
 #[derive(Debug)]
 pub(crate) struct MistakeLearner {
     pub rule: MistakeRule,
-    decoder: Decoder,
+    /// Whether the transitions are not those of the weights.
+    pub is_stale: bool,
+    label_weights: LabelWeights,
+    transitions: Transitions,
+    viterbi: Viterbi,
+    scores: BlockArrays,
+    path: Vec<LabelId>,    // the best path
+    correct: Vec<LabelId>, // the best path of those that are correct
+    mask: LabelMask,       // of a sentence with partial labels
+    set: Vec<LabelId>,
     delta: SentenceVector,
 }
 
 /// A mistake: what an update depends on.
 #[derive(Clone, Copy, Debug)]
 struct Mistake<'a> {
-    problem: &'a Problem<'a>,
+    rows: &'a Rows<'a>,
     delta: &'a SentenceVector,
     wrong: f64,  // number of wrong labels
-    tokens: f64, // T
     weight: f64, // of the sentence
-}
-
-/// Finds the best path of a sentence, and the best one of those that are correct.
-#[derive(Debug)]
-struct Decoder {
-    label_weights: LabelWeights,
-    transitions: Transitions,
-    is_stale: bool, // these are not those of the weights
-    viterbi: Viterbi,
-    scores: BlockArrays,
-    path: Vec<LabelId>,
-    correct: Vec<LabelId>,
-    mask: LabelMask, // of a sentence with partial labels
-    set: Vec<LabelId>,
 }
 
 impl MistakeRule {
     /// Returns the number beside each weight at the start: the sum s of changes, or a variance.
-    pub fn first_sum(self) -> f64 {
+    pub(crate) fn first_sum(self) -> f64 {
         match self {
             Self::Arow(_) => 1.0,
             Self::Perceptron(_) | Self::PassiveAggressive(_) => 0.0,
@@ -92,15 +85,12 @@ impl MistakeRule {
 
     /// Returns whether training stops at this mean loss. Without averages nothing changes once it
     /// is 0.
-    pub fn has_converged(self, mean_loss: f64) -> bool {
-        let (Self::Perceptron(Perceptron { epsilon })
-        | Self::PassiveAggressive(PassiveAggressive { epsilon, .. })
-        | Self::Arow(Arow { epsilon, .. })) = self;
-        mean_loss < epsilon || (mean_loss == 0.0 && !self.is_averaged())
+    pub(crate) fn has_converged(mut self, mean_loss: f64) -> bool {
+        mean_loss < *self.epsilon() || (mean_loss == 0.0 && !self.is_averaged())
     }
 
     /// Writes the result to θ.
-    pub fn write(self, problem: &Problem<'_>, state: &State, theta: &mut [f64]) {
+    pub(crate) fn write(self, problem: &Problem<'_>, state: &State, theta: &mut [f64]) {
         let State { weights, sums, .. } = state;
         let count = (state.steps + 1) as f64;
         match self.is_averaged() {
@@ -114,7 +104,7 @@ impl MistakeRule {
         match self {
             Self::Perceptron(_) => {
                 mistake.add(mistake.weight, state);
-                mistake.wrong / mistake.tokens
+                mistake.wrong / mistake.rows.tokens.len() as f64
             }
             Self::PassiveAggressive(options) => mistake.passive_aggressive(options, state),
             Self::Arow(options) => mistake.arow(options, state),
@@ -125,9 +115,9 @@ impl MistakeRule {
 impl Mistake<'_> {
     /// Returns m, the weight and the number of δ of each weight that changes, in a fixed order.
     fn changes(self) -> impl Iterator<Item = (f64, usize, f64)> {
-        self.delta.groups.list().iter().flat_map(move |&group| {
-            let members = self.problem.members[group as usize];
-            let weights = self.problem.group(group as usize);
+        self.delta.groups.list.iter().flat_map(move |&group| {
+            let members = self.rows.problem.members[group as usize];
+            let weights = self.rows.problem.group(group as usize);
             weights.map(move |i| (members, i, self.delta.values[i])).filter(|(_, _, d)| *d != 0.0)
         })
     }
@@ -172,23 +162,19 @@ impl Mistake<'_> {
 
 impl MistakeLearner {
     pub fn new(rule: MistakeRule, problem: &Problem<'_>) -> Self {
-        let decoder = Decoder {
+        Self {
+            rule,
+            is_stale: true,
             label_weights: LabelWeights::default(),
             transitions: problem.space.transitions(),
-            is_stale: true,
             viterbi: Viterbi::default(),
             scores: BlockArrays::default(),
             path: Vec::new(),
             correct: Vec::new(),
             mask: LabelMask::default(),
             set: Vec::new(),
-        };
-        Self { rule, decoder, delta: SentenceVector::new(problem) }
-    }
-
-    /// Forgets the weights that it has seen.
-    pub fn forget(&mut self) {
-        self.decoder.is_stale = true;
+            delta: SentenceVector::new(problem),
+        }
     }
 
     /// Learns from a sentence and returns its loss.
@@ -199,35 +185,26 @@ impl MistakeLearner {
             return 0.0;
         }
         let rows = Rows::new(problem, sentence);
-        let decoder = &mut self.decoder;
-        if !decoder.decode(problem, &rows, &state.weights) {
+        if !self.decode(&rows, &state.weights) {
             return f64::NAN; // the scores are not finite
         }
-        let wrong = decoder.count_wrong(problem, target);
-        if wrong == 0 {
+        let wrong = self.count_wrong(target) as f64;
+        if wrong == 0.0 {
             return 0.0;
         }
-        decoder.is_stale = true;
-        self.delta.set_difference(problem, &rows, [&decoder.correct, &decoder.path]);
+        self.is_stale = true;
+        self.delta.set_difference(&rows, [&self.correct, &self.path]);
         let weight = problem.data.weight(sentence);
-        let mistake = Mistake {
-            problem,
-            delta: &self.delta,
-            wrong: wrong as f64,
-            tokens: rows.tokens.len() as f64,
-            weight,
-        };
-        weight * self.rule.update(mistake, state)
+        weight * self.rule.update(Mistake { rows: &rows, delta: &self.delta, wrong, weight }, state)
     }
-}
 
-impl Decoder {
     /// Finds the best path; returns false if there is none.
-    fn decode(&mut self, problem: &Problem<'_>, rows: &Rows<'_>, weights: &[f64]) -> bool {
+    fn decode(&mut self, rows: &Rows<'_>, weights: &[f64]) -> bool {
         if std::mem::take(&mut self.is_stale) {
-            problem.space.set_transitions(weights, &mut self.label_weights, &mut self.transitions);
+            let space = rows.problem.space;
+            space.set_transitions(weights, &mut self.label_weights, &mut self.transitions);
         }
-        rows.score(problem, weights, &mut self.scores);
+        rows.score(weights, &mut self.scores);
         let scores = Scores::new(&self.scores.nodes, &self.scores.edges);
         self.viterbi.decode(&self.transitions, scores, None, None, &mut self.path);
         self.path.len() == rows.tokens.len()
@@ -235,7 +212,7 @@ impl Decoder {
 
     /// Returns the number of wrong labels on the best path, and if there are some, finds the
     /// correct path: of those that are allowed, the best one.
-    fn count_wrong(&mut self, problem: &Problem<'_>, target: Target<'_>) -> usize {
+    fn count_wrong(&mut self, target: Target<'_>) -> usize {
         let labels = self.path.iter().enumerate();
         match target {
             Target::Unlabeled => 0,
@@ -245,7 +222,7 @@ impl Decoder {
                 labels.filter(|&(t, label)| *label != gold[t]).count()
             }
             Target::Allowed(allowed) => {
-                fill_mask(&mut self.mask, problem.space.labels(), allowed, &mut self.set);
+                fill_mask(&mut self.mask, self.transitions.labels(), allowed, &mut self.set);
                 let wrong = labels.filter(|&(t, &label)| !self.mask.allows(t, label)).count();
                 if wrong > 0 {
                     let scores = Scores::new(&self.scores.nodes, &self.scores.edges);

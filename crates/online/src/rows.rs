@@ -15,9 +15,11 @@ use crate::problem::Problem;
 /// ρ/m of each column of node and of edge attributes.
 pub(crate) type ColumnRates = [Vec<f64>; 2];
 
-/// The rows of a sentence in the matrices of nodes and edges.
+/// A sentence, and its rows in the matrices of nodes and edges.
 #[derive(Clone, Debug)]
 pub(crate) struct Rows<'a> {
+    pub problem: &'a Problem<'a>,
+    pub sentence: usize,
     pub matrices: [&'a SparseRows; 2],
     pub tokens: Range<usize>,
 }
@@ -32,86 +34,60 @@ struct BlockRows<'a> {
 
 impl<'a> Rows<'a> {
     /// Returns the rows of a sentence.
-    pub fn new(problem: &Problem<'a>, sentence: usize) -> Self {
+    pub fn new(problem: &'a Problem<'a>, sentence: usize) -> Self {
         let Problem { data, .. } = problem;
-        Self { matrices: [&*data.nodes, &*data.edges], tokens: data.sentence(sentence) }
+        let matrices = [&*data.nodes, &*data.edges];
+        Self { problem, sentence, matrices, tokens: data.sentence(sentence) }
     }
 
     /// Computes the scores, without those of transitions and boundaries.
-    pub fn score(&self, problem: &Problem<'_>, weights: &[f64], scores: &mut BlockArrays) {
-        self.multiply::<false>(problem, weights, &Default::default(), scores);
+    pub fn score(&self, weights: &[f64], scores: &mut BlockArrays) {
+        self.multiply::<false>(weights, &Default::default(), scores);
     }
 
-    /// Computes the variances of the scores, without those of transitions and boundaries.
-    pub fn variances(
+    /// Computes the scores or, if `SQUARED`, their variances, without those of transitions and
+    /// boundaries.
+    pub fn multiply<const SQUARED: bool>(
         &self,
-        problem: &Problem<'_>,
-        weights: &[f64],
-        rates: &ColumnRates,
-        variances: &mut BlockArrays,
-    ) {
-        self.multiply::<true>(problem, weights, rates, variances);
-    }
-
-    fn multiply<const SQUARED: bool>(
-        &self,
-        problem: &Problem<'_>,
         weights: &[f64],
         rates: &ColumnRates,
         scores: &mut BlockArrays,
     ) {
-        scores.reset(self.tokens.len(), problem.space);
+        scores.reset(self.tokens.len(), self.problem.space);
         for (i, scores) in [&mut scores.nodes, &mut scores.edges].into_iter().enumerate() {
-            let weights = problem.space.blocks()[i].weights(weights);
-            let rows = self.of_block(problem, i);
+            let weights = self.problem.space.blocks()[i].weights(weights);
+            let rows = self.of_block(i);
             simd::dispatch(Product::<SQUARED> { rows, weights, rates: &rates[i], scores });
         }
     }
 
     /// Adds the derivatives with respect to weights, times `factor`, to `weights`, given those with
     /// respect to scores. A class of m attributes gets those of all members.
-    pub fn add_gradient(
-        &self,
-        problem: &Problem<'_>,
-        derivatives: &BlockArrays,
-        factor: f64,
-        weights: &mut [f64],
-    ) {
-        let members = [0, 1].map(|i| &problem.members[problem.first_group(i)..]);
-        self.gather::<false>(problem, derivatives, factor, members, weights);
+    pub fn add_gradient(&self, derivatives: &BlockArrays, factor: f64, weights: &mut [f64]) {
+        let members = [0, 1].map(|i| &self.problem.members[self.problem.first_group(i)..]);
+        self.gather::<false>(derivatives, factor, members, weights);
     }
 
-    /// Adds the derivatives with respect to the square of each weight to `gradient`, given those
+    /// Adds the derivatives with respect to weights, times `factor` and the rates, to `sums`, given
+    /// those with respect to scores or, if `SQUARED`, with respect to squared weights, given those
     /// with respect to variances.
-    pub fn add_square_gradient(
+    pub fn gather<const SQUARED: bool>(
         &self,
-        problem: &Problem<'_>,
-        derivatives: &BlockArrays,
-        rates: &ColumnRates,
-        gradient: &mut [f64],
-    ) {
-        let rates = rates.each_ref().map(|rates| &rates[..]);
-        self.gather::<true>(problem, derivatives, 1.0, rates, gradient);
-    }
-
-    fn gather<const SQUARED: bool>(
-        &self,
-        problem: &Problem<'_>,
         derivatives: &BlockArrays,
         factor: f64,
         rates: [&[f64]; 2],
         sums: &mut [f64],
     ) {
         for (i, derivatives) in [&derivatives.nodes, &derivatives.edges].into_iter().enumerate() {
-            let sums = problem.space.blocks()[i].weights_mut(sums);
-            let (rows, rates) = (self.of_block(problem, i), rates[i]);
+            let sums = self.problem.space.blocks()[i].weights_mut(sums);
+            let (rows, rates) = (self.of_block(i), rates[i]);
             simd::dispatch(Transpose::<SQUARED> { rows, derivatives, factor, rates, sums });
         }
     }
 
     /// Returns the rows of nodes (0) or edges (1); none if there are no such attributes.
-    fn of_block(&self, problem: &Problem<'a>, i: usize) -> BlockRows<'a> {
-        let (space, block) = (problem.space, problem.space.blocks()[i]);
+    fn of_block(&self, i: usize) -> BlockRows<'a> {
+        let (space, block) = (self.problem.space, self.problem.space.blocks()[i]);
         BlockRows {
             matrix: self.matrices[i],
             targets: &block.targets,

@@ -11,7 +11,7 @@ use crate::rows::Rows;
 /// A set of groups of weights.
 #[derive(Debug)]
 pub(crate) struct Groups {
-    list: Vec<u32>,
+    pub list: Vec<u32>,
     has: Vec<bool>,
 }
 
@@ -21,18 +21,14 @@ impl Groups {
         Self { list: Vec::new(), has: vec![false; problem.members.len()] }
     }
 
-    /// Returns the groups.
-    pub fn list(&self) -> &[u32] {
-        &self.list
-    }
-
     /// Removes all groups.
     pub fn clear(&mut self) {
         self.list.drain(..).for_each(|group| self.has[group as usize] = false);
     }
 
     /// Includes all groups of a sentence.
-    pub fn include_sentence(&mut self, problem: &Problem<'_>, rows: &Rows<'_>) {
+    pub fn include_sentence(&mut self, rows: &Rows<'_>) {
+        let problem = rows.problem;
         for (i, block) in problem.space.blocks().into_iter().enumerate() {
             let first = problem.first_group(i);
             let tokens = if block.is_empty() { 0..0 } else { rows.tokens.clone() };
@@ -71,19 +67,15 @@ impl SentenceVector {
 
     /// Makes the vector 0.
     fn clear(&mut self, problem: &Problem<'_>) {
-        let groups = self.groups.list().iter();
+        let groups = self.groups.list.iter();
         groups.for_each(|&group| self.values[problem.group(group as usize)].fill(0.0));
         self.groups.clear();
     }
 
     /// Sets this to the features of a path of a sentence minus those of another one, in ascending
     /// groups.
-    pub fn set_difference(
-        &mut self,
-        problem: &Problem<'_>,
-        rows: &Rows<'_>,
-        paths: [&[LabelId]; 2],
-    ) {
+    pub fn set_difference(&mut self, rows: &Rows<'_>, paths: [&[LabelId]; 2]) {
+        let problem = rows.problem;
         self.clear(problem);
         let stride = problem.space.stride() as u32;
         let node = |t: usize| paths.map(|path| u32::from(path[t].0));
@@ -97,8 +89,8 @@ impl SentenceVector {
         add_difference(&mut sums.first, node(0));
         add_difference(&mut sums.last, node(last));
         for (t, token) in rows.tokens.clone().enumerate() {
-            self.add_attributes(problem, rows, 0, token, node(t));
-            self.add_attributes(problem, rows, 1, token, edge(t));
+            self.add_attributes(rows, 0, token, node(t));
+            self.add_attributes(rows, 1, token, edge(t));
             add_difference(&mut sums.pairs, edge(t));
         }
         self.groups.include(problem.first_group(2));
@@ -110,19 +102,12 @@ impl SentenceVector {
 
     /// Adds the attributes of a token with the score at one position, and subtracts those with the
     /// score at another.
-    fn add_attributes(
-        &mut self,
-        problem: &Problem<'_>,
-        rows: &Rows<'_>,
-        i: usize,
-        token: usize,
-        positions: [u32; 2],
-    ) {
-        let block = problem.space.blocks()[i];
+    fn add_attributes(&mut self, rows: &Rows<'_>, i: usize, token: usize, positions: [u32; 2]) {
+        let block = rows.problem.space.blocks()[i];
         if positions[0] == positions[1] || block.is_empty() {
             return;
         }
-        let first = problem.first_group(i);
+        let first = rows.problem.first_group(i);
         for (column, value) in rows.matrices[i].entries(token) {
             self.groups.include(first + column as usize);
             for (position, value) in positions.into_iter().zip([value, -value]) {

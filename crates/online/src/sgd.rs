@@ -32,10 +32,9 @@ use dropchain::kernel::objective::{Penalty, SentenceTerms, Terms};
 use crate::algorithm::LearningRate;
 use crate::decay::Decay;
 use crate::loss::{OnlineNoise, ScaledWeights, SentenceLoss};
-use crate::problem::Problem;
+use crate::problem::{Problem, State};
 use crate::rows::Rows;
 use crate::sentence_vector::Groups;
-use crate::state::State;
 
 /// Number of epochs over which the fall of the objective is measured, as in CRFsuite.
 const PERIOD: usize = 10;
@@ -89,7 +88,7 @@ impl Descent {
     ) -> Terms {
         let mut sums = Terms::default();
         for &sentence in order {
-            let terms = self.step(problem, state, sentence as usize, noisy_epoch);
+            let terms = self.step(&Rows::new(problem, sentence as usize), state, noisy_epoch);
             sums.log_likelihood -= terms.loss;
             sums.noise += terms.noise;
         }
@@ -99,29 +98,28 @@ impl Descent {
 
     fn step(
         &mut self,
-        problem: &Problem<'_>,
+        rows: &Rows<'_>,
         state: &mut State,
-        sentence: usize,
         noisy_epoch: Option<u64>,
     ) -> SentenceTerms {
+        let problem = rows.problem;
         let eta = self.rate_after(state, state.steps);
         state.steps += 1;
-        let rows = Rows::new(problem, sentence);
         let has_squares = noisy_epoch.is_some() && !self.squares.is_empty();
         if self.decay.is_lazy() || has_squares {
-            self.groups.include_sentence(problem, &rows);
+            self.groups.include_sentence(rows);
         }
-        self.decay.pass(problem, eta, self.groups.list(), state);
+        self.decay.pass(problem, eta, &self.groups.list, state);
         let mut terms = SentenceTerms::default();
         if !rows.tokens.is_empty() {
             let weights = ScaledWeights { values: &state.weights, factor: self.decay.factor };
-            terms = self.loss.evaluate(problem, weights, sentence, noisy_epoch);
+            terms = self.loss.evaluate(rows, weights, noisy_epoch);
             if has_squares {
-                self.loss.add_square_gradient(problem, sentence, &mut self.squares);
+                self.loss.add_square_gradient(rows, &mut self.squares);
                 self.descend_squares(problem, eta, state);
             }
-            let (factor, weights) = (-eta / self.decay.factor, &mut state.weights);
-            self.loss.add_gradient(problem, sentence, noisy_epoch, factor, weights);
+            let factor = -eta / self.decay.factor;
+            self.loss.add_gradient(rows, noisy_epoch, factor, &mut state.weights);
         }
         self.groups.clear();
         terms
@@ -130,7 +128,7 @@ impl Descent {
     /// Moves the weights against the derivatives with respect to their squares, w = a·v: those with
     /// respect to w are 2·w times these.
     fn descend_squares(&mut self, problem: &Problem<'_>, eta: f64, state: &mut State) {
-        for &group in self.groups.list() {
+        for &group in &self.groups.list {
             let (range, members) = (problem.group(group as usize), problem.members[group as usize]);
             let squares = &mut self.squares[range.clone()];
             for (v, square) in state.weights[range].iter_mut().zip(squares) {
@@ -149,11 +147,12 @@ impl Descent {
 
     /// Returns −log p(Y|x) of a sentence.
     pub fn loss(&mut self, problem: &Problem<'_>, state: &State, sentence: usize) -> f64 {
-        if problem.data.sentence(sentence).is_empty() {
+        let rows = Rows::new(problem, sentence);
+        if rows.tokens.is_empty() {
             return 0.0;
         }
         let weights = ScaledWeights { values: &state.weights, factor: self.decay.factor };
-        self.loss.evaluate(problem, weights, sentence, None).loss
+        self.loss.evaluate(&rows, weights, None).loss
     }
 
     /// Records an objective and returns whether it fell too little in a period.

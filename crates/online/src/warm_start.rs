@@ -23,9 +23,8 @@ use dropchain::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::{Algorithm, LearningRate};
-use crate::epochs::LearnerSettings;
+use crate::epochs::{LearnerSettings, learn};
 use crate::learners::{memory, undivided};
-use crate::run::learn;
 
 /// The initial learning rate η times the mean over tokens of 1 + ‖x‖², by how much an update with η
 /// moves the scores of its tokens: so η fits any number of attributes, with values of any size.

@@ -15,7 +15,9 @@ use dropchain::train::{
     NoiseOptions, Observer, ObserverError, TrainOptions, TrainSettings, Trained, Trainer,
 };
 use dropchain::{Result, Template};
-use dropchain_online::{Arow, Method, PassiveAggressive, Perceptron, Sgd, WarmStarted};
+use dropchain_online::{
+    Arow, Method, MistakeRule, PassiveAggressive, Perceptron, Sgd, WarmStarted,
+};
 use tempfile::TempDir;
 
 const TEXT: &str = "Ada B-PER\nleft O\nLondon B-LOC\n\nshe O\ndied O\nin O\nMarylebone B-LOC\n\n\
@@ -218,7 +220,7 @@ fn the_record_names_the_algorithm_and_its_options() {
         let method = Method::of_name(name).unwrap();
         assert_eq!(AnyLearner::from(method).name(), name);
     }
-    let arow = Method::Arow(Arow { gamma: 2.0, epsilon: 0.0 });
+    let arow = Method::Mistakes(MistakeRule::Arow(Arow { gamma: 2.0, epsilon: 0.0 }));
     assert_eq!("arow=2".parse::<Method>().unwrap(), arow);
     for wrong in ["ap=1", "sgd=", "pa=x", "crf", "lbfgs=1"] {
         assert!(wrong.parse::<Method>().is_err(), "{wrong}");

@@ -62,13 +62,9 @@ impl AlgorithmOptions {
     /// Returns the algorithm with its parameters, without penalties and noise.
     pub fn method(&self) -> Method {
         let mut method = self.algorithm.clone().unwrap_or(Method::Lbfgs(Lbfgs::default()));
-        let epsilon = match &mut method {
-            Method::Perceptron(learner) => &mut learner.epsilon,
-            Method::PassiveAggressive(learner) => &mut learner.epsilon,
-            Method::Arow(learner) => &mut learner.epsilon,
-            Method::Lbfgs(_) | Method::WarmStarted(_) | Method::Sgd(_) => return method,
-        };
-        *epsilon = self.epsilon.unwrap_or(*epsilon);
+        if let (Method::Mistakes(rule), Some(epsilon)) = (&mut method, self.epsilon) {
+            *rule.epsilon() = epsilon;
+        }
         method
     }
 }

@@ -5,6 +5,7 @@ use dropchain::kernel::objective::{NoiseKind, NoiseOptions};
 use super::*;
 use crate::masks::Dropout;
 use crate::problem::Problem;
+use crate::rows::Rows;
 
 fn sampled(seed: u64, eta: f64) -> LearnerSettings {
     let kind = NoiseKind::MonteCarlo(1);
@@ -51,13 +52,14 @@ fn masked_values_are_right_on_average() {
     let data = data.unwrap();
     let space = shape.space(&data, FIRST_ORDER);
     let problem = Problem::new(&data, &space);
+    let rows = Rows::new(&problem, 0);
     const N: u64 = 20_000;
     let mut sums = [0.0; 3];
     let mut transitions = 0.0;
     let dropout = Dropout { rates: [0.3, 0.6], seed: 7 };
     for epoch in 0..N {
-        let dropped = dropout.draw(&problem, 0, epoch);
-        let entries = dropped.rows().matrices[0].entries(0).zip(data.nodes.entries(0));
+        let dropped = dropout.draw(&rows, epoch);
+        let entries = dropped.rows(&rows).matrices[0].entries(0).zip(data.nodes.entries(0));
         for (sum, ((column, x), (old_column, old))) in sums.iter_mut().zip(entries) {
             assert_eq!(column, old_column);
             assert!(x == 0.0 || (x / old - 1.0 / 0.7).abs() < 1e-12);

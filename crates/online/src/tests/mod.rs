@@ -14,8 +14,7 @@ use dropchain::kernel::objective::Penalty;
 use dropchain::kernel::score::{Boundary, ParameterSpace, SpaceOptions, States};
 
 use crate::algorithm::*;
-use crate::epochs::{EpochLearner, LearnerSettings};
-use crate::order;
+use crate::epochs::{EpochLearner, LearnerSettings, shuffle};
 use random_data::{Lcg, RandomData, copied};
 
 const DATA: RandomData =
@@ -89,7 +88,7 @@ fn learner<'a>(
 /// The order of the sentences in an epoch.
 fn order(settings: &LearnerSettings, epoch: u64, sentences: usize) -> Vec<usize> {
     let mut order = vec![0; sentences];
-    order::shuffle(settings.seed, epoch, &mut order);
+    shuffle(settings.seed, epoch, &mut order);
     order.into_iter().map(|i| i as usize).collect()
 }
 
@@ -119,7 +118,7 @@ fn a_restored_state_continues_with_the_same_bits() {
                 first.run_epoch();
             }
             let mut second = learner(data, space, &settings);
-            second.restore(first.state().clone()).unwrap();
+            second.restore(first.state.clone()).unwrap();
             assert_eq!(bits(&second.theta), bits(&whole.theta), "case {i}");
             for _ in 0..2 {
                 assert_eq!(whole.run_epoch(), second.run_epoch());
