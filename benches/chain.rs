@@ -47,7 +47,7 @@ pub fn benches(criterion: &mut Criterion) {
             bencher.iter(|| {
                 sums.clear();
                 for scores in chains.scores() {
-                    lattice.forward_backward(transitions, scores);
+                    lattice.forward_backward(transitions, scores, None);
                     lattice.add_edge_expectations(transitions, &mut sums);
                 }
                 sums.finish(transitions, &mut expectations);

@@ -40,7 +40,7 @@ fn active_labels(data: &Dataset, space: &ParameterSpace, theta: &[f64]) -> [f64;
         node.resize(tokens.len() * space.stride(), 0.0);
         product.write(theta, tokens, &mut node, None);
         let scores = Scores { node: &node, edge: None };
-        lattice.forward_backward(&transitions, scores);
+        lattice.forward_backward(&transitions, scores, None);
         for (count, exponent) in counts.iter_mut().zip(THRESHOLDS) {
             let threshold = 2f64.powi(exponent);
             let marginals = lattice.node_marginals().iter();

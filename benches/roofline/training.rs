@@ -11,9 +11,9 @@ use dropchain::kernel::aligned::Aligned;
 use dropchain::kernel::chain::{EdgeSums, LabelWeights, Lattice, ScoreArrays, Scores, Transitions};
 use dropchain::kernel::extract::{Dataset, Target};
 use dropchain::kernel::noise::{
-    ChainContext, ChainDerivatives, Derivatives, Engine, Features, Regularizer, SentenceInput,
+    ChainContext, ChainDerivatives, Derivatives, Engine, Features, LabelVariances, Regularizer,
+    SentenceInput,
 };
-use dropchain::kernel::objective::LabelVariances;
 use dropchain::kernel::score::{
     BlockPartition, ForwardProduct, ParameterSpace, TransposeProduct, VarianceDerivatives,
     Variances,
@@ -83,7 +83,7 @@ impl<'a> Evaluation<'a> {
     }
 
     fn context(&self) -> ChainContext<'_> {
-        ChainContext { transitions: &self.transitions, variance: &self.variances.pairs }
+        ChainContext { transitions: &self.transitions, variances: &self.variances }
     }
 }
 
@@ -196,7 +196,7 @@ impl<'a> Thread<'a> {
         lap(&mut clock, &mut seconds[0]);
 
         let node = &*scores;
-        (self.lattice).forward_backward(transitions, Scores { node, edge: None });
+        (self.lattice).forward_backward(transitions, Scores { node, edge: None }, None);
         (self.lattice).add_edge_expectations(transitions, &mut self.sums);
         lap(&mut clock, &mut seconds[1]);
 
@@ -213,14 +213,14 @@ impl<'a> Thread<'a> {
         let arrays = |nodes| ScoreArrays { nodes, edges: &mut [] };
         let mut out = Derivatives { scores: arrays(scores), variances: arrays(by_variance) };
         let input = SentenceInput {
+            chain: shared.context(),
             lattice: &self.lattice,
-            node_variance: &self.variances,
-            edge_variance: None,
+            variances: Scores { node: &self.variances, edge: None },
             weight: 1.0,
             features: Features::default(),
         };
         let mut clock = Instant::now();
-        regularizer.regularize(shared.context(), input, &mut out);
+        regularizer.regularize(input, &mut out);
         lap(&mut clock, &mut seconds[2]);
     }
 }

@@ -90,45 +90,36 @@ impl Lattice {
     /// O(TK²) multiply-adds and O(TK) exponentials; with edge scores O(TK²) of both; at order 0
     /// O(TK) of both. A sentence without tokens has one path, of score 0.
     ///
-    /// # Panics
-    ///
-    /// If `scores` have the wrong shape.
-    pub fn forward_backward(&mut self, transitions: &Transitions, scores: Scores) -> f64 {
-        self.run(transitions, scores, None)
-    }
-
-    /// Runs forward-backward over the paths whose labels `mask` allows, and returns the logarithm
-    /// of the sum over them. Marginals are those given that the path is one of them.
-    ///
-    /// With a mask, edge scores may be −∞: such pairs are forbidden. The error bound above holds,
-    /// with potentials of 0. If there is no path, the results are NaN or meaningless.
+    /// With a mask, A is the logarithm of the sum over the paths whose labels it allows, and
+    /// marginals are those given that the path is one of them. Edge scores may be −∞ then: such
+    /// pairs are forbidden. The error bound above holds, with potentials of 0. If there is no path,
+    /// the results are NaN or meaningless.
     ///
     /// # Panics
     ///
     /// If `scores` or `mask` have the wrong shape.
-    pub fn forward_backward_within(
+    pub fn forward_backward(
         &mut self,
         transitions: &Transitions,
         scores: Scores,
-        mask: &LabelMask,
+        mask: Option<&LabelMask>,
     ) -> f64 {
-        assert_eq!(mask.rows().len(), scores.node.len(), "masks are [T][S]");
-        self.run(transitions, scores, Some(mask))
-    }
-
-    fn run(&mut self, transitions: &Transitions, scores: Scores, mask: Option<&LabelMask>) -> f64 {
         if !self.prepare(transitions, scores, mask) {
-            self.fill_nan();
+            self.mode = Mode::Scaled;
+            for array in [&mut self.alpha, &mut self.beta, &mut self.suffix, &mut self.marginals] {
+                array.fill(f64::NAN);
+            }
+            self.scale.fill(f64::NAN);
             return f64::NAN;
         }
-        match transitions.order() {
-            Order::Zero => independent(self),
-            Order::One => {
-                if !scaled(self, transitions) && !self.interrupt.is_set() {
-                    self.prepare(transitions, scores, mask);
-                    forward_backward_in_log_space(self, transitions);
-                }
-            }
+        if transitions.order() == Order::Zero {
+            independent(self);
+        } else if !simd::dispatch(ScaledPasses { lattice: self, transitions })
+            && !self.interrupt.is_set()
+        {
+            self.prepare(transitions, scores, mask);
+            forward_in_log_space(self, transitions);
+            backward_in_log_space(self, transitions);
         }
         self.log_partition()
     }
@@ -139,9 +130,11 @@ impl Lattice {
         &mut self,
         transitions: &Transitions,
         scores: Scores,
+        mask: Option<&LabelMask>,
     ) -> f64 {
-        assert!(self.prepare(transitions, scores, None));
-        forward_backward_in_log_space(self, transitions);
+        assert!(self.prepare(transitions, scores, mask));
+        forward_in_log_space(self, transitions);
+        backward_in_log_space(self, transitions);
         self.log_partition()
     }
 }
@@ -150,7 +143,7 @@ impl Lattice {
 ///
 /// The largest ψ of a token is 1, so the error of an underflow is at most the smallest double.
 fn independent(lattice: &mut Lattice) {
-    let (labels, stride) = (lattice.shape.labels, lattice.shape.stride);
+    let (labels, stride) = (lattice.labels, lattice.stride);
     lattice.mode = Mode::Scaled;
     exponentiate_rows(&mut lattice.psi, labels);
     let rows = lattice.psi.chunks_exact(stride).zip(lattice.alpha.chunks_exact_mut(stride));
@@ -169,12 +162,8 @@ fn independent(lattice: &mut Lattice) {
     }
 }
 
-/// Runs order 1, O(TK²). Expects log ψ and log e in the lattice; returns whether R is small enough.
-fn scaled(lattice: &mut Lattice, transitions: &Transitions) -> bool {
-    simd::dispatch(ScaledPasses { lattice, transitions })
-}
-
-/// The forward and the backward pass.
+/// The forward and the backward pass of order 1, O(TK²). Expects log ψ and log e in the lattice;
+/// returns whether R is small enough.
 struct ScaledPasses<'a> {
     lattice: &'a mut Lattice,
     transitions: &'a Transitions,
@@ -186,7 +175,7 @@ impl Kernel for ScaledPasses<'_> {
     #[inline(always)]
     fn run<const SUMS: usize>(self) -> bool {
         let (lattice, transitions) = (self.lattice, self.transitions);
-        let (labels, stride) = (lattice.shape.labels, lattice.shape.stride);
+        let (labels, stride) = (lattice.labels, lattice.stride);
         lattice.mode = Mode::Scaled;
         exponentiate_rows(&mut lattice.psi, labels);
         let edges = lattice.edge.get_mut(labels * stride..).unwrap_or_default();
@@ -242,16 +231,12 @@ struct PairPotentials<'a>(&'a LabelPairs);
 impl SharedPotentials for PairPotentials<'_> {
     #[inline(always)]
     fn forward(self, x: &[f64], first: &[f64], out: &mut [f64]) {
-        let lists = &self.0.predecessors;
-        lists.product(self.0.background, x, first, out);
-        out[x.len()..].fill(0.0);
+        self.0.predecessors.product(self.0.background, x, first, out);
     }
 
     #[inline(always)]
     fn backward(self, x: &[f64], first: &[f64], out: &mut [f64]) {
-        let lists = &self.0.successors;
-        lists.product(self.0.background, x, first, out);
-        out[x.len()..].fill(0.0);
+        self.0.successors.product(self.0.background, x, first, out);
     }
 }
 
@@ -262,7 +247,7 @@ fn passes<const L: usize, const B: usize, P: SharedPotentials>(
     floor: &[f64],
     potentials: P,
 ) -> bool {
-    let stride = if B == 0 { lattice.shape.stride } else { B * L };
+    let stride = if B == 0 { lattice.stride } else { B * L };
     let floor = &floor[..stride];
     let lowest = forward::<L, B, P>(floor, lattice, potentials);
     let highest = backward::<L, P>(floor, lattice, potentials);
@@ -277,9 +262,9 @@ fn forward<const L: usize, const B: usize, P: SharedPotentials>(
     potentials: P,
 ) -> f64 {
     let stride = floor.len();
-    let size = lattice.shape.labels * stride;
+    let size = lattice.labels * stride;
     let mut lowest = f64::INFINITY;
-    for t in 0..lattice.shape.tokens {
+    for t in 0..lattice.tokens {
         if lattice.interrupt.is_set() {
             break;
         }
@@ -289,7 +274,7 @@ fn forward<const L: usize, const B: usize, P: SharedPotentials>(
         if t == 0 {
             alpha.copy_from_slice(psi);
         } else {
-            let before = &done[(t - 1) * stride..][..lattice.shape.labels];
+            let before = &done[(t - 1) * stride..][..lattice.labels];
             match lattice.edge.get(t * size..(t + 1) * size) {
                 Some(edge) => row_times_matrix::<L, B>(before, edge, floor, alpha),
                 None => potentials.forward(before, floor, alpha),
@@ -316,16 +301,16 @@ fn backward<const L: usize, P: SharedPotentials>(
     potentials: P,
 ) -> f64 {
     let stride = floor.len();
-    let (labels, size) = (lattice.shape.labels, lattice.shape.labels * stride);
+    let (labels, size) = (lattice.labels, lattice.labels * stride);
     let mut highest = [0.0; L];
-    for t in (0..lattice.shape.tokens).rev() {
+    for t in (0..lattice.tokens).rev() {
         if lattice.interrupt.is_set() {
             break;
         }
         let row = t * stride;
         let (before, beta) = lattice.beta.split_at_mut(row);
         let beta = &mut beta[..stride];
-        if t + 1 == lattice.shape.tokens {
+        if t + 1 == lattice.tokens {
             beta[..labels].fill(1.0);
             beta[labels..].fill(0.0);
         }
@@ -367,19 +352,14 @@ fn matrix_times_column<const L: usize>(stride: usize, matrix: &[f64], x: &[f64],
     }
 }
 
-/// Runs forward-backward at order 1, O(TK²). Expects log ψ and log e in the lattice.
-fn forward_backward_in_log_space(lattice: &mut Lattice, transitions: &Transitions) {
-    lattice.mode = Mode::Log;
-    forward_in_log_space(lattice, transitions);
-    backward_in_log_space(lattice, transitions);
-}
-
-/// Fills log α and log c. The rows of v, which are filled later, serve as a buffer.
+/// Fills log α and log c at order 1, given log ψ and log e. The rows of v, which are filled later,
+/// serve as a buffer.
 fn forward_in_log_space(lattice: &mut Lattice, transitions: &Transitions) {
-    let (labels, stride) = (lattice.shape.labels, lattice.shape.stride);
+    lattice.mode = Mode::Log;
+    let (labels, stride) = (lattice.labels, lattice.stride);
     let mut alpha = std::mem::take(&mut lattice.alpha);
     let mut suffix = std::mem::take(&mut lattice.suffix);
-    for t in 0..lattice.shape.tokens {
+    for t in 0..lattice.tokens {
         let (done, rest) = alpha.split_at_mut(t * stride);
         let row = &mut rest[..stride];
         row.copy_from_slice(&lattice.psi[t * stride..][..stride]);
@@ -406,15 +386,15 @@ fn forward_in_log_space(lattice: &mut Lattice, transitions: &Transitions) {
 
 /// Fills log β, log v and the node marginals.
 fn backward_in_log_space(lattice: &mut Lattice, transitions: &Transitions) {
-    let (labels, stride) = (lattice.shape.labels, lattice.shape.stride);
+    let (labels, stride) = (lattice.labels, lattice.stride);
     let mut beta = std::mem::take(&mut lattice.beta);
     let mut suffix = std::mem::take(&mut lattice.suffix);
-    for t in (0..lattice.shape.tokens).rev() {
+    for t in (0..lattice.tokens).rev() {
         let row = t * stride..(t + 1) * stride;
         let (done, rest) = suffix.split_at_mut(row.end);
         let (beta, suffix) = (&mut beta[row.clone()], &mut done[row.start..]);
         beta[labels..].fill(f64::NEG_INFINITY);
-        if t + 1 == lattice.shape.tokens {
+        if t + 1 == lattice.tokens {
             beta[..labels].fill(0.0);
         } else {
             let (matrix, shift) = lattice.edge_matrix(transitions, t + 1);

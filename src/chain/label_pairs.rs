@@ -30,9 +30,9 @@ pub(crate) const GROUP: usize = 16;
 /// The label pairs that have weights, with their scores and potentials.
 #[derive(Clone, Debug)]
 pub struct LabelPairs {
-    labels: usize,
-    pub(crate) background: f64, // κ
-    positions: Vec<u32>,        // [P] a·S + b, ascending
+    pub(crate) labels: usize,
+    pub(crate) background: f64,     // κ
+    pub(crate) positions: Vec<u32>, // [P] a·S + b, ascending
     /// The pairs of each label a with the labels that follow, in the order of `positions`.
     pub(crate) successors: PairLists,
     /// The pairs of each label b with the labels before it.
@@ -113,13 +113,14 @@ impl PairLists {
         })
     }
 
-    /// out[i] = first[i] + Σ_j x[j]·e[i, j], with x and out `[K]`.
+    /// out[i] = first[i] + Σ_j x[j]·e[i, j], with x `[K]`, out `[S]`.
     #[inline(always)]
     pub fn product(&self, background: f64, x: &[f64], first: &[f64], out: &mut [f64]) {
         let x = &x[..self.ends.len()];
         let (whole, rest) = x.as_chunks::<8>();
         let sum = lane_sum::<8>(whole.as_flattened()) + rest.iter().sum::<f64>();
         let all = background * sum;
+        out[self.ends.len()..].fill(0.0);
         let mut start = 0;
         for (i, &end) in self.ends.iter().enumerate() {
             let range = start..end as usize;
@@ -188,7 +189,7 @@ impl LabelPairs {
         before.update(self.background);
     }
 
-    /// Returns the index of a pair in [`positions`](Self::positions).
+    /// Returns the index of a pair in `positions`.
     pub fn index(&self, a: usize, b: usize) -> Option<usize> {
         let range = self.successors.range(a);
         let found = self.successors.others[range.clone()].binary_search(&(b as u32));
@@ -199,21 +200,6 @@ impl LabelPairs {
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.positions.len()
-    }
-
-    /// Returns the scores of the pairs, `[P]`.
-    pub fn scores(&self) -> &[f64] {
-        &self.successors.scores
-    }
-
-    /// Returns the potentials e of the pairs, `[P]`.
-    pub fn potentials(&self) -> &[f64] {
-        &self.successors.potentials
-    }
-
-    /// Returns the position a·S + b of each pair, ascending.
-    pub fn positions(&self) -> &[u32] {
-        &self.positions
     }
 
     /// Adds the elements of a matrix `[K][S]` at the positions of the pairs to `sums` `[P]`.

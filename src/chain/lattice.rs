@@ -20,14 +20,6 @@ pub enum Mode {
     Log,
 }
 
-/// The size of a sentence.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Shape {
-    pub labels: usize, // K
-    pub stride: usize, // S
-    pub tokens: usize, // T
-}
-
 /// Forward and backward messages of one sentence; a reusable workspace.
 ///
 /// Let `n[t][b]` be the node score including boundary weights and
@@ -53,7 +45,9 @@ pub(super) struct Shape {
 /// the scaling; Lafferty, McCallum and Pereira, "Conditional random fields", ICML 2001, section 3.
 #[derive(Clone, Debug, Default)]
 pub struct Lattice {
-    pub(super) shape: Shape,
+    pub(super) labels: usize, // K
+    pub(super) stride: usize, // S
+    pub(super) tokens: usize, // T
     pub(crate) mode: Mode,
     pub(crate) psi: Aligned,       // [T][S]
     pub(crate) alpha: Aligned,     // [T][S]
@@ -76,22 +70,22 @@ impl Lattice {
         scores: Scores,
         mask: Option<&LabelMask>,
     ) -> bool {
-        self.shape = Shape {
-            labels: transitions.labels(),
-            stride: transitions.stride(),
-            tokens: scores.tokens(transitions),
-        };
-        let rows = self.shape.tokens * self.shape.stride;
+        (self.labels, self.stride) = (transitions.labels(), transitions.stride());
+        self.tokens = scores.tokens(transitions);
+        if let Some(mask) = mask {
+            assert_eq!(mask.rows.len(), scores.node.len(), "masks are [T][S]");
+        }
+        let rows = self.tokens * self.stride;
         for array in
             [&mut self.psi, &mut self.alpha, &mut self.beta, &mut self.suffix, &mut self.marginals]
         {
             array.resize(rows);
         }
-        self.scale.resize(self.shape.tokens, 0.0);
-        self.shift.resize(self.shape.tokens, 0.0);
+        self.scale.resize(self.tokens, 0.0);
+        self.shift.resize(self.tokens, 0.0);
         let mut poison = simd::dispatch(PrepareNodes { lattice: self, transitions, scores, mask });
         if let Some(edge) = scores.edges(transitions) {
-            self.prepare_edges(transitions, edge, mask.is_some(), &mut poison);
+            poison += self.prepare_edges(transitions, edge, mask.is_some());
         } else {
             self.edge.clear();
             let later = self.shift.iter_mut().skip(1);
@@ -100,44 +94,32 @@ impl Lattice {
         transitions.is_finite && poison == 0.0
     }
 
-    /// Sets log e and its maxima.
-    fn prepare_edges(
-        &mut self,
-        transitions: &Transitions,
-        edge: &[f64],
-        is_masked: bool,
-        poison: &mut f64,
-    ) {
-        let size = self.shape.labels * self.shape.stride;
+    /// Sets log e and its maxima; returns 0 if all edge scores are finite or masked, else NaN.
+    fn prepare_edges(&mut self, transitions: &Transitions, edge: &[f64], is_masked: bool) -> f64 {
+        let mut poison = 0.0;
+        let size = self.labels * self.stride;
         self.interrupt.resize(&mut self.edge, edge.len());
         let matrices = self.edge.chunks_exact_mut(size).zip(edge.chunks_exact(size));
         for ((matrix, edge), shift) in matrices.zip(&mut self.shift).skip(1) {
             if self.interrupt.is_set() {
-                return;
+                break;
             }
             let mut highest = f64::NEG_INFINITY;
-            let from = edge.chunks_exact(self.shape.stride);
-            let from = from.zip(transitions.scores().chunks_exact(self.shape.stride));
-            for (row, (edge, trans)) in matrix.chunks_exact_mut(self.shape.stride).zip(from) {
-                let (row, padding) = row.split_at_mut(self.shape.labels);
+            let from = edge.chunks_exact(self.stride);
+            let from = from.zip(transitions.scores().chunks_exact(self.stride));
+            for (row, (edge, trans)) in matrix.chunks_exact_mut(self.stride).zip(from) {
+                let (row, padding) = row.split_at_mut(self.labels);
                 for ((x, edge), trans) in row.iter_mut().zip(edge).zip(trans) {
                     *x = trans + edge;
                 }
                 padding.fill(f64::NEG_INFINITY);
-                highest = highest.max(if is_masked { max(row) } else { max_finite(row, poison) });
+                highest =
+                    highest.max(if is_masked { max(row) } else { max_finite(row, &mut poison) });
             }
             matrix.iter_mut().for_each(|x| *x -= highest);
             *shift += highest;
         }
-    }
-
-    /// Fills all results with NaN, for scores that are not finite.
-    pub(super) fn fill_nan(&mut self) {
-        self.mode = Mode::Scaled;
-        for array in [&mut self.alpha, &mut self.beta, &mut self.suffix, &mut self.marginals] {
-            array.fill(f64::NAN);
-        }
-        self.scale.fill(f64::NAN);
+        poison
     }
 
     /// Returns A = Σ_t (log c[t] + n̄[t] + w̄[t]).
@@ -151,7 +133,7 @@ impl Lattice {
 
     /// Returns the number of tokens T of the last sentence.
     pub fn tokens(&self) -> usize {
-        self.shape.tokens
+        self.tokens
     }
 
     /// Returns `p(y_t = b)`, of shape `[T][S]`.
@@ -169,14 +151,14 @@ impl Lattice {
     /// If `t` is 0 or not below T, if `out` has the wrong shape, or if `transitions`, which must be
     /// those passed to [`Lattice::forward_backward`], have another number of labels.
     pub fn edge_marginals(&self, transitions: &Transitions, t: usize, out: &mut [f64]) {
-        assert!(1 <= t && t < self.shape.tokens, "no edge leads to token {t}");
-        assert_eq!(transitions.labels(), self.shape.labels, "other transitions");
-        assert_eq!(out.len(), self.shape.labels * self.shape.stride, "marginals are [K][S]");
-        let before = &self.alpha[(t - 1) * self.shape.stride..][..self.shape.labels];
-        let suffix = &self.suffix[t * self.shape.stride..][..self.shape.stride];
+        assert!(1 <= t && t < self.tokens, "no edge leads to token {t}");
+        assert_eq!(transitions.labels(), self.labels, "other transitions");
+        assert_eq!(out.len(), self.labels * self.stride, "marginals are [K][S]");
+        let before = &self.alpha[(t - 1) * self.stride..][..self.labels];
+        let suffix = &self.suffix[t * self.stride..][..self.stride];
         let (matrix, shift) = self.edge_matrix(transitions, t);
-        let rows = out.chunks_exact_mut(self.shape.stride);
-        let rows = rows.zip(matrix.chunks_exact(self.shape.stride)).zip(before);
+        let rows = out.chunks_exact_mut(self.stride);
+        let rows = rows.zip(matrix.chunks_exact(self.stride)).zip(before);
         for ((row, weights), before) in rows {
             let columns = row.iter_mut().zip(weights).zip(suffix);
             match self.mode {
@@ -186,13 +168,53 @@ impl Lattice {
         }
     }
 
+    /// Adds Σ_t p(y_{t−1} = a, y_t = b) of the last sentence to `sums`.
+    ///
+    /// O(TK²) multiply-adds, or O(TK + TP) if only P pairs have weights; in log space as many
+    /// exponentials as there are pairs.
+    ///
+    /// # Panics
+    ///
+    /// If `sums` or `transitions` are for another number of labels.
+    pub fn add_edge_expectations(&self, transitions: &Transitions, sums: &mut EdgeSums) {
+        assert_eq!(transitions.labels(), self.labels, "other transitions");
+        let numbers = transitions.pair_numbers();
+        assert_eq!(sums.products.len(), numbers, "labels differ");
+        if self.mode == Mode::Log || !self.edge.is_empty() {
+            sums.scratch.resize(self.labels * self.stride, 0.0);
+            for t in 1..self.tokens {
+                self.edge_marginals(transitions, t, &mut sums.scratch);
+                match transitions.pairs() {
+                    None => add(&mut sums.marginals, &sums.scratch),
+                    Some(pairs) => pairs.add_at_pairs(&sums.scratch, &mut sums.marginals),
+                }
+            }
+            return;
+        }
+        if transitions.pairs().is_some() {
+            let rows = self.alpha.chunks_exact(self.stride);
+            for (alpha, v) in rows.zip(self.suffix.chunks_exact(self.stride).skip(1)) {
+                sums.groups[0].set(sums.tokens, 1.0, alpha);
+                sums.groups[1].set(sums.tokens, 1.0, v);
+                sums.tokens += 1;
+                if sums.tokens == GROUP {
+                    sums.add_pending(transitions);
+                }
+            }
+        } else if self.tokens > 1 {
+            let stride = self.stride;
+            let before = &self.alpha[..self.alpha.len() - stride];
+            add_outer_products(stride, before, &self.suffix[stride..], &mut sums.products);
+        }
+    }
+
     /// Returns e[t] and 0; in log space w[t] and the shift to subtract from it.
     pub(super) fn edge_matrix<'a>(
         &'a self,
         transitions: &'a Transitions,
         t: usize,
     ) -> (&'a [f64], f64) {
-        let size = self.shape.labels * self.shape.stride;
+        let size = self.labels * self.stride;
         if !self.edge.is_empty() {
             return (&self.edge[t * size..][..size], 0.0);
         }
@@ -235,7 +257,7 @@ impl PrepareNodes<'_> {
                 poison = lanewise(|j| poison[j] + if floor[j] > 0.0 { x[j] * 0.0 } else { 0.0 });
             }
             if let Some(mask) = mask {
-                add(row, &mask.rows()[t * stride..]);
+                add(row, &mask.rows[t * stride..]);
             }
             let mut highest = [f64::NEG_INFINITY; L];
             for x in blocks::<L>(row) {
@@ -344,47 +366,5 @@ impl EdgeSums {
         pairs.add_group(alpha, v, &mut self.products);
         alpha.zero();
         self.tokens = 0;
-    }
-}
-
-impl Lattice {
-    /// Adds Σ_t p(y_{t−1} = a, y_t = b) of the last sentence to `sums`.
-    ///
-    /// O(TK²) multiply-adds, or O(TK + TP) if only P pairs have weights; in log space as many
-    /// exponentials as there are pairs.
-    ///
-    /// # Panics
-    ///
-    /// If `sums` or `transitions` are for another number of labels.
-    pub fn add_edge_expectations(&self, transitions: &Transitions, sums: &mut EdgeSums) {
-        assert_eq!(transitions.labels(), self.shape.labels, "other transitions");
-        let numbers = transitions.pair_numbers();
-        assert_eq!(sums.products.len(), numbers, "labels differ");
-        if self.mode == Mode::Log || !self.edge.is_empty() {
-            sums.scratch.resize(self.shape.labels * self.shape.stride, 0.0);
-            for t in 1..self.shape.tokens {
-                self.edge_marginals(transitions, t, &mut sums.scratch);
-                match transitions.pairs() {
-                    None => add(&mut sums.marginals, &sums.scratch),
-                    Some(pairs) => pairs.add_at_pairs(&sums.scratch, &mut sums.marginals),
-                }
-            }
-            return;
-        }
-        if transitions.pairs().is_some() {
-            let rows = self.alpha.chunks_exact(self.shape.stride);
-            for (alpha, v) in rows.zip(self.suffix.chunks_exact(self.shape.stride).skip(1)) {
-                sums.groups[0].set(sums.tokens, 1.0, alpha);
-                sums.groups[1].set(sums.tokens, 1.0, v);
-                sums.tokens += 1;
-                if sums.tokens == GROUP {
-                    sums.add_pending(transitions);
-                }
-            }
-        } else if self.shape.tokens > 1 {
-            let stride = self.shape.stride;
-            let before = &self.alpha[..self.alpha.len() - stride];
-            add_outer_products(stride, before, &self.suffix[stride..], &mut sums.products);
-        }
     }
 }

@@ -43,19 +43,12 @@ struct PartialPath {
     next: Option<usize>, // the rest of the path, in `NBestSearch::expanded`
 }
 
-/// The label of an expanded partial path, and the rest of the path.
-#[derive(Debug)]
-struct PathNode {
-    label: LabelId,
-    next: Option<usize>, // in `NBestSearch::expanded`
-}
-
 /// The state of the A* search.
 #[derive(Debug)]
 struct NBestSearch {
     queue: BTreeSet<PartialPath>,
     capacity: usize, // of the queue: paths still to be found
-    expanded: Vec<PathNode>,
+    expanded: Vec<PartialPath>,
     sequence: usize,
 }
 
@@ -91,7 +84,7 @@ impl NBestSearch {
     /// Returns the labels from `node` of `expanded` to the end.
     fn labels(&self, node: usize) -> Vec<LabelId> {
         std::iter::successors(Some(node), |&node| self.expanded[node].next)
-            .map(|node| self.expanded[node].label)
+            .map(|node| LabelId(self.expanded[node].label))
             .collect()
     }
 }
@@ -122,8 +115,7 @@ impl Viterbi {
             return paths;
         }
         if self.tokens == 0 {
-            let (labels, score) = (Vec::new(), 0.0);
-            return vec![ScoredPath { labels, score }];
+            return vec![ScoredPath { labels: Vec::new(), score: 0.0 }];
         }
         let edge = scores.edges(transitions);
         let best = argmax(self.last().iter().copied()).1;
@@ -136,7 +128,7 @@ impl Viterbi {
             let (token, label) = (partial.token, partial.label);
             let regret = f64::from_bits(partial.regret);
             let node = search.expanded.len();
-            search.expanded.push(PathNode { label: LabelId(label), next: partial.next });
+            search.expanded.push(partial);
             if token > 0 {
                 let scores = self.predecessor_scores(edge, token, label.into());
                 search.extend(token - 1, scores, regret, Some(node));

@@ -56,10 +56,8 @@ impl<'a> Scores<'a> {
         let (labels, stride) = (transitions.labels(), transitions.stride());
         let tokens = self.node.len() / stride;
         assert_eq!(self.node.len(), tokens * stride, "node scores are [T][S]");
-        if let Some(edge) = self.edge {
-            let expected = tokens * labels * stride;
-            assert_eq!(edge.len(), expected, "edge scores are [T][K][S]");
-        }
+        let edges = self.edge.map_or(tokens * labels * stride, <[f64]>::len);
+        assert_eq!(edges, tokens * labels * stride, "edge scores are [T][K][S]");
         tokens
     }
 
@@ -206,14 +204,14 @@ fn penalty(allowed: bool) -> f64 {
 /// The labels that each token of a sentence may have, as rows that are added to its scores; a
 /// reusable workspace.
 ///
-/// [`Lattice::forward_backward_within`](super::Lattice::forward_backward_within) sums over the
+/// [`Lattice::forward_backward`](super::Lattice::forward_backward) sums over the
 /// paths of such labels alone, and [`Viterbi::decode`](super::Viterbi::decode) finds
 /// the best of them. Unlike a [`Constraint`](super::Constraint), which is the same for all
 /// sentences and restricts label pairs, a mask belongs to one sentence.
 #[derive(Clone, Debug, Default)]
 pub struct LabelMask {
     labels: usize,
-    rows: Vec<f64>, // [T][S] ALLOWED or FORBIDDEN
+    pub(crate) rows: Vec<f64>, // [T][S] ALLOWED or FORBIDDEN
 }
 
 impl LabelMask {
@@ -251,11 +249,6 @@ impl LabelMask {
     /// Returns the number of tokens T.
     pub fn tokens(&self) -> usize {
         self.rows.len() / padded(self.labels).max(1)
-    }
-
-    /// Returns 0 for labels that are allowed and −∞ for others, `[T][S]`.
-    pub fn rows(&self) -> &[f64] {
-        &self.rows
     }
 
     /// Returns whether token `t` may have a label.

@@ -61,11 +61,8 @@ impl Transitions {
     ///
     /// If `labels` is 0 or above [`LabelId::LIMIT`].
     pub fn new(labels: usize, order: Order) -> Self {
-        assert!(
-            (1..=LabelId::LIMIT).contains(&labels),
-            "{labels} labels; expected 1 to {}",
-            LabelId::LIMIT
-        );
+        const LIMIT: usize = LabelId::LIMIT;
+        assert!((1..=LIMIT).contains(&labels), "{labels} labels; expected 1 to {LIMIT}");
         let stride = padded(labels);
         let mut floor = vec![0.0; stride];
         floor[..labels].fill(FLOOR);
@@ -141,50 +138,22 @@ impl Transitions {
     ///
     /// If a slice has another length.
     pub fn set(&mut self, trans: &[f64], start: &[f64], end: &[f64]) {
+        let (labels, stride, order) = (self.labels, self.stride(), self.order);
+        let has_shape = trans.is_empty() || trans.len() == labels * labels;
+        assert!(order == Order::Zero || has_shape, "transitions are [K][K]");
+        if let Some(pairs) = &self.pairs {
+            let score = |&position: &u32| {
+                let (a, b) = (position as usize / stride, position as usize % stride);
+                trans.get(a * labels + b).copied().unwrap_or(0.0)
+            };
+            let scores: Vec<f64> = pairs.positions.iter().map(score).collect();
+            return self.set_pairs(&scores, start, end);
+        }
         self.set_boundaries(start, end);
-        if self.order == Order::Zero {
+        if order == Order::Zero {
             return;
         }
-        let (labels, stride) = (self.labels, self.stride());
-        assert!(trans.is_empty() || trans.len() == labels * labels, "transitions are [K][K]");
-        let Some(pairs) = &mut self.pairs else { return self.set_matrices(trans) };
-        let score = |&position: &u32| {
-            let (a, b) = (position as usize / stride, position as usize % stride);
-            trans.get(a * labels + b).copied().unwrap_or(0.0)
-        };
-        let scores: Vec<f64> = pairs.positions().iter().map(score).collect();
-        self.set_pair_scores(&scores);
-    }
-
-    /// Like [`set`](Self::set), but `scores` are those of the [`pairs`](Self::pairs), `[P]`.
-    ///
-    /// # Panics
-    ///
-    /// If all pairs may have scores, or a slice has another length.
-    pub fn set_pairs(&mut self, scores: &[f64], start: &[f64], end: &[f64]) {
-        self.set_boundaries(start, end);
-        self.set_pair_scores(scores);
-    }
-
-    fn set_boundaries(&mut self, start: &[f64], end: &[f64]) {
-        let start = set_row(&mut self.start, start, self.labels);
-        let end = set_row(&mut self.end, end, self.labels);
-        self.is_finite = start && end;
-    }
-
-    fn set_pair_scores(&mut self, scores: &[f64]) {
-        let pairs = self.pairs.as_mut().expect("some pairs have scores");
-        assert_eq!(scores.len(), pairs.len(), "scores of pairs are [P]");
-        // Pairs without a weight have the score 0.
-        self.shift = scores.iter().copied().fold(0.0, f64::max);
-        pairs.set(scores, self.shift);
-        self.matrices.take();
-        self.is_finite &= scores.iter().all(|x| x.is_finite());
-    }
-
-    fn set_matrices(&mut self, trans: &[f64]) {
         self.shift = trans.iter().copied().reduce(f64::max).unwrap_or(0.0);
-        let (labels, stride) = (self.labels, self.stride());
         let mut matrices = self.matrices.take().unwrap_or_else(|| Matrices::new(labels));
         let rows = matrices.scores.chunks_exact_mut(stride);
         match trans.is_empty() {
@@ -198,12 +167,41 @@ impl Transitions {
         self.is_finite &= trans.iter().all(|x| x.is_finite());
     }
 
+    /// Like [`set`](Self::set), but `scores` are those of the [`pairs`](Self::pairs), `[P]`.
+    ///
+    /// # Panics
+    ///
+    /// If all pairs may have scores, or a slice has another length.
+    pub fn set_pairs(&mut self, scores: &[f64], start: &[f64], end: &[f64]) {
+        self.set_boundaries(start, end);
+        let pairs = self.pairs.as_mut().expect("some pairs have scores");
+        assert_eq!(scores.len(), pairs.len(), "scores of pairs are [P]");
+        // Pairs without a weight have the score 0.
+        self.shift = scores.iter().copied().fold(0.0, f64::max);
+        pairs.set(scores, self.shift);
+        self.matrices.take();
+        self.is_finite &= scores.iter().all(|x| x.is_finite());
+    }
+
+    /// Sets the boundary weights from weights `[K]` or none.
+    fn set_boundaries(&mut self, start: &[f64], end: &[f64]) {
+        self.is_finite = start.iter().chain(end).all(|x| x.is_finite());
+        for (row, weights) in [(&mut self.start, start), (&mut self.end, end)] {
+            if weights.is_empty() {
+                row.fill(0.0);
+            } else {
+                assert_eq!(weights.len(), self.labels, "boundary weights are [K]");
+                row[..self.labels].copy_from_slice(weights);
+            }
+        }
+    }
+
     /// Returns the matrices, which are computed if need be.
     fn matrices(&self) -> &Matrices {
         self.matrices.get_or_init(|| {
             let mut matrices = Matrices::new(self.labels);
             if let Some(pairs) = &self.pairs {
-                pairs.add_to_matrix(pairs.scores(), &mut matrices.scores);
+                pairs.add_to_matrix(&pairs.successors.scores, &mut matrices.scores);
             }
             matrices.update(self.labels, self.shift);
             matrices
@@ -223,7 +221,7 @@ impl Transitions {
 
     /// Returns the scores of label pairs, `[P]` if only some pairs have scores, else `[K][S]`.
     pub fn pair_scores(&self) -> &[f64] {
-        self.pairs.as_ref().map_or_else(|| self.scores(), LabelPairs::scores)
+        self.pairs.as_ref().map_or_else(|| self.scores(), |pairs| &pairs.successors.scores)
     }
 
     /// Returns the scores of label pairs, like [`pair_scores`](Self::pair_scores), of first labels
@@ -234,7 +232,7 @@ impl Transitions {
 
     /// Returns the potentials of label pairs, `[P]` if only some pairs have scores, else `[K][S]`.
     pub fn pair_potentials(&self) -> &[f64] {
-        self.pairs.as_ref().map_or_else(|| self.potentials(), LabelPairs::potentials)
+        self.pairs.as_ref().map_or_else(|| self.potentials(), |pairs| &pairs.successors.potentials)
     }
 
     /// Returns the index of a pair of labels in arrays over label pairs; `None` if it is not among
@@ -326,17 +324,6 @@ impl Matrices {
             }
         }
     }
-}
-
-/// Sets a padded row from weights `[K]` or none; returns whether all are finite.
-fn set_row(row: &mut [f64], weights: &[f64], labels: usize) -> bool {
-    if weights.is_empty() {
-        row.fill(0.0);
-    } else {
-        assert_eq!(weights.len(), labels, "boundary weights are [K]");
-        row[..labels].copy_from_slice(weights);
-    }
-    weights.iter().all(|x| x.is_finite())
 }
 
 /// Transition and boundary weights, unpadded: the parameters that depend on labels alone.

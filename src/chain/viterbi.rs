@@ -30,6 +30,9 @@ use crate::interrupt::Interrupt;
 use crate::math::add;
 use crate::simd::{self, Kernel};
 
+/// Labels that are kept in descending order of δ; after those, all others are tried.
+const LEADERS: usize = 16;
+
 /// A Viterbi decoder; a reusable workspace.
 #[derive(Clone, Debug, Default)]
 pub struct Viterbi {
@@ -65,6 +68,33 @@ impl Viterbi {
         }
         self.fill(transitions, scores, constraint, mask);
         self.trace(edge, path)
+    }
+
+    /// Like [`Viterbi::decode`], by pairs, without a constraint and edge scores.
+    fn decode_by_pairs(
+        &mut self,
+        transitions: &Transitions,
+        pairs: &LabelPairs,
+        scores: Scores,
+        mask: Option<&LabelMask>,
+        path: &mut Vec<LabelId>,
+    ) -> f64 {
+        self.set_nodes(transitions, scores, mask);
+        let mut leaders = Vec::with_capacity(LEADERS + 1);
+        for t in (1..self.tokens).take_while(|_| !self.interrupt.is_set()) {
+            let (done, rest) = self.delta.split_at_mut(t * self.stride);
+            let before = &done[(t - 1) * self.stride..][..self.labels];
+            lead(before, &mut leaders);
+            for (b, score) in rest[..self.labels].iter_mut().enumerate() {
+                *score += best_before(pairs, before, &leaders, b);
+            }
+        }
+        let lists = &pairs.predecessors;
+        self.trace_by(path, |t, b| {
+            let before = &self.delta[(t - 1) * self.stride..][..self.labels];
+            let steps = lists.row(b, &lists.scores, 0.0);
+            argmax(before.iter().zip(steps).map(|(before, step)| before + step)).0
+        })
     }
 
     /// Writes the best path to `path` and returns its score, given δ and the edge scores.
@@ -124,7 +154,7 @@ impl Viterbi {
             scores.copy_node(transitions, t, &mut row[..self.labels]);
         }
         if let Some(mask) = mask {
-            add(&mut self.delta, mask.rows());
+            add(&mut self.delta, &mask.rows);
         }
     }
 
@@ -140,35 +170,27 @@ impl Viterbi {
         self.set_nodes(transitions, scores, mask);
         self.constrained.clear();
         self.constrained.extend_from_slice(transitions.scores());
-        if let Some(constraint) = constraint {
-            assert_eq!(constraint.labels(), self.labels, "labels differ");
-            add(&mut self.constrained, &constraint.transitions);
-        }
-        if let Some(constraint) = constraint
-            && self.tokens > 0
-        {
+        let Some(constraint) = constraint else { return };
+        assert_eq!(constraint.labels(), self.labels, "labels differ");
+        add(&mut self.constrained, &constraint.transitions);
+        if self.tokens > 0 {
             add(&mut self.delta, &constraint.start);
             let last = (self.tokens - 1) * self.stride;
             add(&mut self.delta[last..], &constraint.end);
         }
     }
 
-    /// Turns the scores of nodes into δ.
+    /// Turns the scores of nodes into δ; O(TK) at order 0 without a constraint.
     pub(super) fn forward_from_nodes(
         &mut self,
         transitions: &Transitions,
         scores: Scores,
         constraint: Option<&Constraint>,
     ) {
-        if transitions.order() == Order::Zero && constraint.is_none() {
-            return self.forward_independent();
+        if transitions.order() == Order::One || constraint.is_some() {
+            let edge = scores.edges(transitions);
+            return simd::dispatch(ViterbiForward { viterbi: self, edge });
         }
-        let edge = scores.edges(transitions);
-        simd::dispatch(ViterbiForward { viterbi: self, edge });
-    }
-
-    /// Turns node scores into δ at order 0 without a constraint: O(TK).
-    fn forward_independent(&mut self) {
         let mut best = 0.0;
         for row in self.delta.chunks_exact_mut(self.stride) {
             let row = &mut row[..self.labels];
@@ -301,38 +323,6 @@ fn viterbi_step_with_edges<const L: usize>(
         for (out, best) in out.iter_mut().zip(best) {
             *out += best;
         }
-    }
-}
-
-/// Labels that are kept in descending order of δ; after those, all others are tried.
-const LEADERS: usize = 16;
-
-impl Viterbi {
-    /// Like [`Viterbi::decode`], by pairs, without a constraint and edge scores.
-    pub(super) fn decode_by_pairs(
-        &mut self,
-        transitions: &Transitions,
-        pairs: &LabelPairs,
-        scores: Scores,
-        mask: Option<&LabelMask>,
-        path: &mut Vec<LabelId>,
-    ) -> f64 {
-        self.set_nodes(transitions, scores, mask);
-        let mut leaders = Vec::with_capacity(LEADERS + 1);
-        for t in (1..self.tokens).take_while(|_| !self.interrupt.is_set()) {
-            let (done, rest) = self.delta.split_at_mut(t * self.stride);
-            let before = &done[(t - 1) * self.stride..][..self.labels];
-            lead(before, &mut leaders);
-            for (b, score) in rest[..self.labels].iter_mut().enumerate() {
-                *score += best_before(pairs, before, &leaders, b);
-            }
-        }
-        let lists = &pairs.predecessors;
-        self.trace_by(path, |t, b| {
-            let before = &self.delta[(t - 1) * self.stride..][..self.labels];
-            let steps = lists.row(b, &lists.scores, 0.0);
-            argmax(before.iter().zip(steps).map(|(before, step)| before + step)).0
-        })
     }
 }
 

@@ -17,6 +17,8 @@ pub struct Features<'a> {
     /// Edge attributes, which combine with two labels, without the bare transition. Those of the
     /// first token are ignored.
     pub edge: AttributeRows<'a>,
+    /// The column of the node attribute "start of the sentence"; the next one is its end.
+    pub boundary: u32,
 }
 
 /// A sparse matrix in CSR form: the attributes of each token.
@@ -165,11 +167,6 @@ impl ActiveFeatures {
             self.columns.push(occurrences[0].0);
             self.members.push(member);
         }
-        self.index_by_token(tokens);
-    }
-
-    /// Sorts the entries by token and sets their ends.
-    fn index_by_token(&mut self, tokens: usize) {
         self.entries.sort_unstable_by_key(|&(t, feature, _)| (t, feature));
         self.ends.clear();
         let mut end = 0;
@@ -228,7 +225,7 @@ mod tests {
     #[test]
     fn sentences_are_counted_before_and_after_collapsing() {
         let mut counts = ActiveCounts::default();
-        let sentence = Features { node: ROWS, edge: ROWS };
+        let sentence = Features { node: ROWS, edge: ROWS, boundary: 0 };
         counts.add(sentence, 3);
         // Edge attributes of the first token do not count: 7 and 2 go, 4 fires once.
         let expected = ActiveCounts { tokens: 3, attributes: 6 + 4, collapsed: 4 + 3 };

@@ -25,9 +25,7 @@
 
 use super::features::{ActiveFeatures, FeatureGradient, FeatureRows};
 use super::quadratic::{EdgeMatrices, add_node_value, node_weights};
-use super::regularizer::{
-    ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput, checked_tokens,
-};
+use super::regularizer::{ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput};
 use crate::chain::Order;
 use crate::math::{add, add_scaled, dot, set_zeros};
 
@@ -54,35 +52,30 @@ impl Message {
 }
 
 impl Regularizer for Message {
-    fn begin(&mut self, context: ChainContext<'_>) {
-        self.edges.begin(context);
-        set_zeros(&mut self.row, context.transitions.stride());
+    fn begin(&mut self, chain: ChainContext<'_>) {
+        self.edges.begin(chain);
+        set_zeros(&mut self.row, chain.transitions.stride());
     }
 
-    fn regularize(
-        &mut self,
-        context: ChainContext<'_>,
-        sentence: SentenceInput<'_>,
-        out: &mut Derivatives<'_>,
-    ) -> f64 {
-        let tokens = checked_tokens(context, sentence, out);
-        self.prepare(context, sentence, tokens);
-        let value = match context.transitions.order() {
+    fn regularize(&mut self, sentence: SentenceInput<'_>, out: &mut Derivatives<'_>) -> f64 {
+        let tokens = sentence.checked_tokens(out);
+        self.prepare(sentence, tokens);
+        let value = match sentence.chain.transitions.order() {
             Order::Zero => self.regularize_independent(sentence, out),
             Order::One if tokens == 0 => 0.0,
             Order::One => {
-                let (value, total) = self.forward(context, sentence, out);
-                self.backward(context, sentence);
+                let (value, total) = self.forward(sentence, out);
+                self.backward(sentence);
                 add_scaled(&mut self.gradient, -total, &self.expectations);
                 value
             }
         };
-        self.write_gradient(context, sentence.weight);
+        self.write_gradient(sentence);
         value
     }
 
-    fn finish(&mut self, context: ChainContext<'_>, mut out: ChainDerivatives<'_>) {
-        self.edges.finish(context.transitions, &mut out);
+    fn finish(&mut self, chain: ChainContext<'_>, mut out: ChainDerivatives<'_>) {
+        self.edges.finish(chain.transitions, &mut out);
     }
 
     fn feature_gradient(&self) -> Option<&FeatureGradient> {
@@ -97,23 +90,18 @@ impl Message {
     }
 
     /// Sets the features of a sentence and sizes the arrays.
-    fn prepare(&mut self, context: ChainContext<'_>, sentence: SentenceInput<'_>, tokens: usize) {
-        let features = sentence.features;
-        self.node.set(features.node, 0, tokens, self.collapse);
-        let labels = context.transitions.labels();
+    fn prepare(&mut self, sentence: SentenceInput<'_>, tokens: usize) {
+        let transitions = sentence.chain.transitions;
+        self.node.set(sentence.features.node, 0, tokens, self.collapse);
+        let labels = transitions.labels();
         let mut size = self.node_size();
-        if context.transitions.order() == Order::One {
-            self.edge.set(features.edge, 1, tokens, self.collapse);
+        if transitions.order() == Order::One {
+            self.edge.set(sentence.features.edge, 1, tokens, self.collapse);
             size += (1 + self.edge.count) * labels * self.row.len();
         }
-        let [messages, next] = &mut self.messages;
-        for (array, length) in [
-            (messages, labels * size),
-            (next, labels * size),
-            (&mut self.gradient, size),
-            (&mut self.expectations, size),
-        ] {
-            set_zeros(array, length);
+        self.messages.iter_mut().for_each(|messages| set_zeros(messages, labels * size));
+        for sums in [&mut self.gradient, &mut self.expectations] {
+            set_zeros(sums, size);
         }
         self.conditional.resize(self.edges.marginals.len(), 0.0);
     }
@@ -141,12 +129,7 @@ impl Message {
 
     /// Computes the messages F; adds the terms with g_t and F to the gradient. Returns weight·R and
     /// E[W] = Σ M.
-    fn forward(
-        &mut self,
-        context: ChainContext<'_>,
-        sentence: SentenceInput<'_>,
-        out: &mut Derivatives<'_>,
-    ) -> (f64, f64) {
+    fn forward(&mut self, sentence: SentenceInput<'_>, out: &mut Derivatives<'_>) -> (f64, f64) {
         let (stride, size) = (self.row.len(), self.gradient.len());
         let marginals = sentence.lattice.node_marginals();
         let mut value = add_node_value(sentence, 0, &mut self.row, out);
@@ -160,7 +143,7 @@ impl Message {
             add_label(message, &self.node, 0, stride, b, 1.0);
         }
         for t in 1..sentence.lattice.tokens() {
-            self.edges.set_quadratic(context, sentence, t);
+            self.edges.set_quadratic(sentence, t);
             value += self.edges.add_edge_value(sentence.weight, t, out);
             total += self.edges.weighted.iter().sum::<f64>();
             let rows = self.edges.weighted.chunks_exact(stride);
@@ -209,11 +192,11 @@ impl Message {
     }
 
     /// Computes the messages B; adds the terms with B to the gradient.
-    fn backward(&mut self, context: ChainContext<'_>, sentence: SentenceInput<'_>) {
+    fn backward(&mut self, sentence: SentenceInput<'_>) {
         let (stride, size) = (self.row.len(), self.gradient.len());
         self.messages[0].fill(0.0);
         for t in (1..sentence.lattice.tokens()).rev() {
-            self.edges.set_quadratic(context, sentence, t);
+            self.edges.set_quadratic(sentence, t);
             column_sums(&self.edges.weighted, &mut self.row);
             for (message, m) in self.messages[0].chunks_exact(size).zip(&self.row) {
                 add_scaled(&mut self.gradient, *m, message);
@@ -249,13 +232,14 @@ impl Message {
 
     /// Writes the gradient with respect to attribute weights and accumulates that of the
     /// transitions.
-    fn write_gradient(&mut self, context: ChainContext<'_>, weight: f64) {
+    fn write_gradient(&mut self, sentence: SentenceInput<'_>) {
+        let (weight, transitions) = (sentence.weight, sentence.chain.transitions);
         let (node, edge) = self.gradient.split_at(self.node_size());
         let stride = self.row.len();
-        let size = context.transitions.labels() * stride;
+        let size = transitions.labels() * stride;
         let output = &mut self.output;
         expand(&self.node, node, stride, weight, &mut output.nodes);
-        if context.transitions.order() == Order::One {
+        if transitions.order() == Order::One {
             let (transitions, edge) = edge.split_at(size);
             add_scaled(&mut self.edges.score_sums, weight, transitions);
             expand(&self.edge, edge, size, weight, &mut output.edges);

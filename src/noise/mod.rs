@@ -79,5 +79,7 @@ pub use adjoint::Adjoint;
 pub use engine::Engine;
 pub use features::{ActiveCounts, AttributeRows, FeatureGradient, FeatureRows, Features};
 pub use message::Message;
-pub use regularizer::{ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput};
+pub use regularizer::{
+    ChainContext, ChainDerivatives, Derivatives, LabelVariances, Regularizer, SentenceInput,
+};
 pub use window::Window;

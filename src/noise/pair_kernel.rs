@@ -48,8 +48,8 @@ pub(super) struct PairKernel {
 
 impl PairKernel {
     /// Starts a batch of sentences.
-    pub fn begin(&mut self, context: ChainContext<'_>, pairs: &LabelPairs) {
-        let (labels, stride) = (context.transitions.labels(), context.transitions.stride());
+    pub fn begin(&mut self, chain: ChainContext<'_>, pairs: &LabelPairs) {
+        let (labels, stride) = (chain.transitions.labels(), chain.transitions.stride());
         let kappa = pairs.background;
         let value = |(&e, &tau): (&f64, &f64)| {
             let (d, h) = (e - kappa, 0.5 * e * tau);
@@ -57,7 +57,8 @@ impl PairKernel {
         };
         let [by_predecessors, by_successors] = &mut self.values;
         by_successors.clear();
-        by_successors.extend(pairs.potentials().iter().zip(context.variance).map(value));
+        by_successors
+            .extend(pairs.successors.potentials.iter().zip(&chain.variances.pairs).map(value));
         by_predecessors.clear();
         let sources = pairs.sources.iter();
         by_predecessors.extend(sources.map(|&i| by_successors[i as usize]));
@@ -78,24 +79,23 @@ impl PairKernel {
     /// Returns weight·R of a sentence and adds its derivatives.
     pub fn regularize(
         &mut self,
-        context: ChainContext<'_>,
         pairs: &LabelPairs,
         sentence: SentenceInput<'_>,
         out: &mut Derivatives<'_>,
     ) -> f64 {
-        simd::dispatch(Passes { kernel: self, context, pairs, sentence, out })
+        simd::dispatch(Passes { kernel: self, pairs, sentence, out })
     }
 
     /// Adds the derivatives with respect to transitions, `[P]`.
     pub fn finish(
         &mut self,
-        context: ChainContext<'_>,
+        chain: ChainContext<'_>,
         pairs: &LabelPairs,
         out: &mut ChainDerivatives<'_>,
     ) {
         self.add_pending(pairs);
         let sums = self.sums.each_ref().map(Vec::as_slice);
-        add_transitions(pairs.potentials(), context.variance, sums, out);
+        add_transitions(&pairs.successors.potentials, &chain.variances.pairs, sums, out);
     }
 
     /// Adds the products of the pending tokens to the sums.
@@ -121,7 +121,6 @@ impl PairKernel {
 /// Both passes over a sentence; returns weight·R.
 struct Passes<'a, 'b> {
     kernel: &'a mut PairKernel,
-    context: ChainContext<'a>,
     pairs: &'a LabelPairs,
     sentence: SentenceInput<'a>,
     out: &'a mut Derivatives<'b>,
@@ -132,8 +131,8 @@ impl Kernel for Passes<'_, '_> {
 
     #[inline(always)]
     fn run<const SUMS: usize>(mut self) -> f64 {
-        let stride = self.context.transitions.stride();
-        let numbers = self.sentence.node_variance.len();
+        let stride = self.kernel.row.len();
+        let numbers = self.sentence.variances.node.len();
         let phi = &mut self.kernel.phi;
         phi.resize(phi.len().max(numbers), 0.0);
         let squares = self.forward();
@@ -211,8 +210,7 @@ impl Passes<'_, '_> {
     #[inline(always)]
     fn forward(&mut self) -> f64 {
         let (lattice, weight) = (self.sentence.lattice, self.sentence.weight);
-        let transitions = self.context.transitions;
-        let (labels, stride) = (transitions.labels(), transitions.stride());
+        let (labels, stride) = (self.pairs.labels, self.kernel.row.len());
         let (kappa, lists) = (self.pairs.background, &self.pairs.predecessors);
         let kernel = &mut *self.kernel;
         let mut total = 0.0;
@@ -224,7 +222,7 @@ impl Passes<'_, '_> {
                 &lattice.psi[..],
                 &lattice.suffix[..],
                 lattice.node_marginals(),
-                self.sentence.node_variance,
+                self.sentence.variances.node,
             ]
             .map(|array| &array[row.clone()][..labels]);
             let derivatives = &mut self.out.variances.nodes[row.clone()];
@@ -260,8 +258,7 @@ impl Passes<'_, '_> {
     #[inline(always)]
     fn backward(&mut self, mean: f64) {
         let (lattice, weight) = (self.sentence.lattice, self.sentence.weight);
-        let transitions = self.context.transitions;
-        let (labels, stride) = (transitions.labels(), transitions.stride());
+        let (labels, stride) = (self.pairs.labels, self.kernel.row.len());
         let (kappa, lists) = (self.pairs.background, &self.pairs.successors);
         let kernel = &mut *self.kernel;
         kernel.omega[..labels].fill(-mean);
@@ -273,7 +270,7 @@ impl Passes<'_, '_> {
                 &lattice.beta[..],
                 &lattice.psi[..],
                 &lattice.suffix[..],
-                self.sentence.node_variance,
+                self.sentence.variances.node,
                 &kernel.phi,
             ]
             .map(|array| &array[row.clone()][..labels]);

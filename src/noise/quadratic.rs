@@ -68,31 +68,28 @@ use crate::math::{add, dot};
 impl EdgeMatrices {
     /// Starts a batch of sentences: checks the shapes and clears the sums. If few label pairs have
     /// weights, few sentences need the matrices: call [`prepare`](Self::prepare) then.
-    pub fn begin(&mut self, context: ChainContext<'_>) {
-        if context.transitions.order() == Order::One {
-            let numbers = context.transitions.pair_numbers();
-            assert_eq!(context.variance.len(), numbers, "variances are [K][S] or [P]");
+    pub fn begin(&mut self, ChainContext { transitions, variances }: ChainContext<'_>) {
+        if transitions.order() == Order::One {
+            let numbers = transitions.pair_numbers();
+            assert_eq!(variances.pairs.len(), numbers, "variances are [K][S] or [P]");
         }
-        self.reset();
-        if context.transitions.pairs().is_none() {
-            self.prepare(context.transitions);
+        self.matrices().into_iter().for_each(Vec::clear);
+        self.column_sums.clear();
+        if transitions.pairs().is_none() {
+            self.prepare(transitions);
         }
     }
 
     /// Sets μ, V and M for the edges into t ≥ 1. O(K²).
-    pub fn set_quadratic(
-        &mut self,
-        context: ChainContext<'_>,
-        sentence: SentenceInput<'_>,
-        t: usize,
-    ) {
-        let stride = context.transitions.stride();
-        sentence.lattice.edge_marginals(context.transitions, t, &mut self.marginals);
-        let node = &sentence.node_variance[t * stride..][..stride];
+    pub fn set_quadratic(&mut self, sentence: SentenceInput<'_>, t: usize) {
+        let ChainContext { transitions, variances } = sentence.chain;
+        let stride = transitions.stride();
+        sentence.lattice.edge_marginals(transitions, t, &mut self.marginals);
+        let node = &sentence.variances.node[t * stride..][..stride];
         let rows = self.variance.chunks_exact_mut(stride);
-        match context.transitions.pairs() {
+        match transitions.pairs() {
             None => {
-                for (row, transitions) in rows.zip(context.variance.chunks_exact(stride)) {
+                for (row, transitions) in rows.zip(variances.pairs.chunks_exact(stride)) {
                     for ((v, node), transition) in row.iter_mut().zip(node).zip(transitions) {
                         *v = node + transition;
                     }
@@ -100,10 +97,10 @@ impl EdgeMatrices {
             }
             Some(pairs) => {
                 rows.for_each(|row| row.copy_from_slice(node));
-                pairs.add_to_matrix(context.variance, &mut self.variance);
+                pairs.add_to_matrix(&variances.pairs, &mut self.variance);
             }
         }
-        if let Some(edge) = sentence.edge_variance {
+        if let Some(edge) = sentence.variances.edge {
             let size = self.variance.len();
             add(&mut self.variance, &edge[t * size..][..size]);
         }
@@ -115,7 +112,7 @@ impl EdgeMatrices {
 
     /// Returns the contribution of the edges into t to weight·R, and adds that to ∂R/∂V.
     pub fn add_edge_value(&mut self, weight: f64, t: usize, out: &mut Derivatives<'_>) -> f64 {
-        let (size, stride) = (self.marginals.len(), self.stride());
+        let (size, stride) = (self.marginals.len(), self.column_sums.len());
         let node = &mut out.variances.nodes[t * stride..][..stride];
         let mut total = 0.0;
         for (a, row) in self.marginals.chunks_exact(stride).enumerate() {
@@ -142,7 +139,7 @@ impl EdgeMatrices {
 pub(super) fn node_weights(sentence: SentenceInput<'_>, t: usize, w: &mut [f64]) {
     let row = t * w.len()..(t + 1) * w.len();
     let marginals = &sentence.lattice.node_marginals()[row.clone()];
-    let variance = &sentence.node_variance[row];
+    let variance = &sentence.variances.node[row];
     for ((w, p), v) in w.iter_mut().zip(marginals).zip(variance) {
         *w = (0.5 - p) * v;
     }
@@ -159,7 +156,7 @@ pub(super) fn add_node_value(
     node_weights(sentence, t, w);
     let row = t * w.len()..(t + 1) * w.len();
     let marginals = &sentence.lattice.node_marginals()[row.clone()];
-    let variance = &sentence.node_variance[row.clone()];
+    let variance = &sentence.variances.node[row.clone()];
     let out = &mut out.variances.nodes[row];
     let mut total = 0.0;
     for ((out, p), v) in out.iter_mut().zip(marginals).zip(variance) {
@@ -197,19 +194,10 @@ pub(super) struct EdgeMatrices {
 }
 
 impl EdgeMatrices {
-    /// Clears the matrices and sums. [`prepare`](Self::prepare) sizes them.
-    pub fn reset(&mut self) {
-        self.matrices().into_iter().for_each(Vec::clear);
-        self.column_sums.clear();
-    }
-
     /// Sizes the matrices and sums for the first sentence that needs them; new sums are 0.
     pub fn prepare(&mut self, transitions: &Transitions) {
         let (labels, stride) = (transitions.labels(), transitions.stride());
-        let size = labels * stride;
-        for matrix in self.matrices() {
-            matrix.resize(size, 0.0);
-        }
+        self.matrices().into_iter().for_each(|matrix| matrix.resize(labels * stride, 0.0));
         self.column_sums.resize(stride, 0.0);
     }
 
@@ -221,11 +209,6 @@ impl EdgeMatrices {
             &mut self.score_sums,
             &mut self.variance_sums,
         ]
-    }
-
-    /// Returns the stride S.
-    pub fn stride(&self) -> usize {
-        self.column_sums.len()
     }
 
     /// Adds the sums over all tokens, if there are any, to `out`.
@@ -280,7 +263,7 @@ impl EdgeMatrices {
 
     /// Writes p(y_{t−1} = a | y_t = b) to `out` `[K][S]`.
     pub fn conditionals_given_label(&mut self, out: &mut [f64]) {
-        let stride = self.stride();
+        let stride = self.column_sums.len();
         self.column_sums.fill(0.0);
         for row in self.marginals.chunks_exact(stride) {
             add(&mut self.column_sums, row);
@@ -294,7 +277,7 @@ impl EdgeMatrices {
 
     /// Writes p(y_t = b | y_{t−1} = a) to `out` `[K][S]`.
     pub fn conditionals_given_previous(&self, out: &mut [f64]) {
-        let stride = self.stride();
+        let stride = self.column_sums.len();
         for (out, row) in out.chunks_exact_mut(stride).zip(self.marginals.chunks_exact(stride)) {
             let sum = row.iter().sum();
             for (out, mu) in out.iter_mut().zip(row) {
@@ -315,7 +298,7 @@ impl EdgeMatrices {
         t: usize,
         out: &mut ScoreArrays<'_>,
     ) {
-        let (size, stride) = (self.marginals.len(), self.stride());
+        let (size, stride) = (self.marginals.len(), self.column_sums.len());
         self.column_sums.fill(0.0);
         let rows = self.weighted.chunks_exact_mut(stride);
         for ((m, mu), x) in rows.zip(self.marginals.chunks_exact(stride)).zip(before) {

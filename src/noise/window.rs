@@ -36,9 +36,7 @@
 use super::quadratic::{
     EdgeMatrices, add_node_covariance, add_node_value, independent_tokens, node_weights,
 };
-use super::regularizer::{
-    ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput, checked_tokens,
-};
+use super::regularizer::{ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput};
 use crate::chain::Order;
 use crate::math::{add, dot, set_zeros};
 
@@ -63,53 +61,43 @@ impl Window {
 }
 
 impl Regularizer for Window {
-    fn begin(&mut self, context: ChainContext<'_>) {
-        self.edges.begin(context);
+    fn begin(&mut self, chain: ChainContext<'_>) {
+        self.edges.begin(chain);
         for row in [&mut self.row, &mut self.zeros] {
-            set_zeros(row, context.transitions.stride());
+            set_zeros(row, chain.transitions.stride());
         }
     }
 
-    fn regularize(
-        &mut self,
-        context: ChainContext<'_>,
-        sentence: SentenceInput<'_>,
-        out: &mut Derivatives<'_>,
-    ) -> f64 {
-        let tokens = checked_tokens(context, sentence, out);
-        if context.transitions.order() == Order::Zero {
+    fn regularize(&mut self, sentence: SentenceInput<'_>, out: &mut Derivatives<'_>) -> f64 {
+        let tokens = sentence.checked_tokens(out);
+        if sentence.chain.transitions.order() == Order::Zero {
             return independent_tokens(sentence, &mut self.row, out);
         }
         let radius = self.radius.min(tokens.saturating_sub(1));
         for rows in [&mut self.forward, &mut self.backward] {
-            set_zeros(rows, sentence.node_variance.len());
+            set_zeros(rows, sentence.variances.node.len());
         }
         self.in_flight.resize(radius * self.row.len(), 0.0);
         self.means.resize(tokens, 0.0);
         if radius > 0 {
-            self.compute_forward(context, sentence, radius);
-            self.compute_backward(context, sentence, radius);
+            self.compute_forward(sentence, radius);
+            self.compute_backward(sentence, radius);
         }
-        self.add_derivatives(context, sentence, radius, out)
+        self.add_derivatives(sentence, radius, out)
     }
 
-    fn finish(&mut self, context: ChainContext<'_>, mut out: ChainDerivatives<'_>) {
-        self.edges.finish(context.transitions, &mut out);
+    fn finish(&mut self, chain: ChainContext<'_>, mut out: ChainDerivatives<'_>) {
+        self.edges.finish(chain.transitions, &mut out);
     }
 }
 
 impl Window {
     /// Computes F and the means of w.
-    fn compute_forward(
-        &mut self,
-        context: ChainContext<'_>,
-        sentence: SentenceInput<'_>,
-        radius: usize,
-    ) {
+    fn compute_forward(&mut self, sentence: SentenceInput<'_>, radius: usize) {
         let stride = self.row.len();
         for t in 0..self.means.len() {
             if t > 0 {
-                self.edges.set_quadratic(context, sentence, t);
+                self.edges.set_quadratic(sentence, t);
             }
             for source in (t + 1).saturating_sub(radius)..=t {
                 let x = &mut self.in_flight[source % radius * stride..][..stride];
@@ -129,15 +117,10 @@ impl Window {
     }
 
     /// Computes B.
-    fn compute_backward(
-        &mut self,
-        context: ChainContext<'_>,
-        sentence: SentenceInput<'_>,
-        radius: usize,
-    ) {
+    fn compute_backward(&mut self, sentence: SentenceInput<'_>, radius: usize) {
         let (tokens, stride) = (self.means.len(), self.row.len());
         for t in (1..tokens).rev() {
-            self.edges.set_quadratic(context, sentence, t);
+            self.edges.set_quadratic(sentence, t);
             for source in t..(t + radius).min(tokens) {
                 let x = &mut self.in_flight[source % radius * stride..][..stride];
                 if source > t {
@@ -154,7 +137,6 @@ impl Window {
     /// Adds all derivatives; returns weight·R.
     fn add_derivatives(
         &mut self,
-        context: ChainContext<'_>,
         sentence: SentenceInput<'_>,
         radius: usize,
         out: &mut Derivatives<'_>,
@@ -168,7 +150,7 @@ impl Window {
         let (lattice, weight) = (sentence.lattice, sentence.weight);
         add_node_covariance(lattice, 0, &self.row, weight, out.scores.nodes);
         for t in 1..tokens {
-            self.edges.set_quadratic(context, sentence, t);
+            self.edges.set_quadratic(sentence, t);
             value += self.edges.add_edge_value(sentence.weight, t, out);
             let mean = if radius == 0 {
                 self.edges.weighted.iter().sum()

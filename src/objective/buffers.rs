@@ -7,6 +7,7 @@ use crate::aligned::Aligned;
 use crate::chain::{ScoreArrays, Transitions};
 use crate::exact_sum::add_untied;
 use crate::math::{add, largest_magnitude};
+use crate::noise::LabelVariances;
 use crate::score::ParameterSpace;
 
 /// One number per score of the tokens of a block or a sentence.
@@ -68,19 +69,6 @@ fn take<'a>(numbers: &mut &'a mut [f64], length: usize) -> &'a mut [f64] {
     head
 }
 
-/// The variances of scores that do not depend on the text, for one evaluation.
-#[derive(Clone, Debug, Default)]
-pub struct LabelVariances {
-    /// Variances of transitions, `[K][stride]`, or `[P]` if only P pairs have weights.
-    pub pairs: Vec<f64>,
-    /// Variances of start weights, `[stride]`.
-    pub start: Vec<f64>,
-    /// Variances of end weights, `[stride]`.
-    pub end: Vec<f64>,
-    /// Variance of every node score under additive noise, `[stride]`; empty under other noise.
-    pub node: Vec<f64>,
-}
-
 impl LabelVariances {
     /// Computes the variances of label weights, those of `transitions`.
     pub fn set(&mut self, noise: &NoiseOptions, transitions: &Transitions) {
@@ -135,7 +123,8 @@ pub struct LabelSums {
 }
 
 impl LabelSums {
-    fn fields(&mut self) -> [&mut Vec<f64>; 7] {
+    /// Returns the arrays, those of label pairs first.
+    pub(super) fn fields(&mut self) -> [&mut Vec<f64>; 7] {
         [
             &mut self.pairs,
             &mut self.pair_variances,
@@ -183,11 +172,6 @@ impl LabelSums {
         largest.fold(0.0, f64::max)
     }
 
-    /// Calls `visit` for each of the arrays.
-    pub(super) fn for_each(&mut self, visit: impl FnMut(&mut Vec<f64>)) {
-        self.fields().into_iter().for_each(visit);
-    }
-
     /// Converts the derivatives with respect to variances into derivatives with respect to weights,
     /// and adds them to those with respect to scores: with V = ρw², ∂V/∂w = 2ρw. `rate` is ρ of
     /// edges; `weights` are shaped like the sums of pairs, of first and of last labels.
@@ -198,14 +182,9 @@ impl LabelSums {
             (&mut self.last, &self.last_variances),
         ];
         for ((sums, variances), weights) in sums.into_iter().zip(weights) {
-            add_scaled(sums, 2.0 * rate, weights, variances);
+            for ((d, &w), &q) in sums.iter_mut().zip(weights).zip(variances) {
+                *d += 2.0 * rate * w * q;
+            }
         }
-    }
-}
-
-/// Adds `factor · w · q` to derivatives.
-fn add_scaled(derivatives: &mut [f64], factor: f64, weights: &[f64], variances: &[f64]) {
-    for ((d, &w), &q) in derivatives.iter_mut().zip(weights).zip(variances) {
-        *d += factor * w * q;
     }
 }

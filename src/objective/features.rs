@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use super::sentence::SentenceAttributes;
 use crate::exact_sum::untied;
 use crate::extract::Dataset;
 use crate::math::largest_magnitude;
-use crate::noise::{self, ActiveCounts, AttributeRows, FeatureGradient};
+use crate::noise::{ActiveCounts, AttributeRows, FeatureGradient, Features};
 use crate::score::ParameterSpace;
 
 impl FeatureGradient {
@@ -43,7 +42,7 @@ impl AttributeBuffer {
         data: &Dataset,
         space: &ParameterSpace,
         tokens: Range<usize>,
-    ) -> SentenceAttributes<'_> {
+    ) -> Features<'_> {
         let boundary = space.nodes.columns() as u32;
         let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
         for (i, (matrix, block)) in matrices.into_iter().enumerate() {
@@ -62,13 +61,8 @@ impl AttributeBuffer {
                 ends.push(entries.len());
             }
         }
-        let [node_ends, edge_ends] = &self.ends;
-        let [node_entries, edge_entries] = &self.entries;
-        let features = noise::Features {
-            node: AttributeRows { ends: node_ends, entries: node_entries },
-            edge: AttributeRows { ends: edge_ends, entries: edge_entries },
-        };
-        SentenceAttributes { features, boundary }
+        let rows = |i: usize| AttributeRows { ends: &self.ends[i], entries: &self.entries[i] };
+        Features { node: rows(0), edge: rows(1), boundary }
     }
 }
 
@@ -81,7 +75,7 @@ pub fn active_counts(data: &Dataset, space: &ParameterSpace) -> ActiveCounts {
     for i in 0..data.len() {
         let tokens = data.sentence(i);
         let length = tokens.len();
-        counts.add(buffer.fill(data, space, tokens).features, length);
+        counts.add(buffer.fill(data, space, tokens), length);
     }
     counts
 }

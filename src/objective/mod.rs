@@ -20,7 +20,7 @@
 //!    their variances (`buffers.rs`);
 //! 2. where the sums over sentences start (`totals.rs`);
 //! 3. block by block of the corpus ([`BlockPartition`](crate::score::BlockPartition)), in parallel
-//!    over chunks of sentences (`chunk.rs`): scores S = X·Θ and variances V = ρ·X∘²·Θ∘²
+//!    over chunks of sentences: scores S = X·Θ and variances V = ρ·X∘²·Θ∘²
 //!    ([`ForwardProduct`](crate::score::ForwardProduct)), then
 //!    the sentence kernel (`sentence.rs`): −log p(y|x), R, ∂S, ∂V;
 //! 4. in parallel over columns, the block's contribution to the gradient, Xᵀ·∂S + 2ρ·Θ∘(X∘²ᵀ·∂V)
@@ -38,7 +38,6 @@
 //! on the number of threads or of processes.
 
 mod buffers;
-mod chunk;
 mod features;
 mod monte_carlo;
 mod noise;
@@ -60,20 +59,16 @@ use crate::noise::Engine;
 use crate::optim::{Change, Objective, Round};
 use crate::ranks::Ranks;
 use crate::score::ParameterSpace;
-pub use buffers::{BlockArrays, LabelSums, LabelVariances};
-use chunk::PassInput;
+pub use buffers::{BlockArrays, LabelSums};
 pub use features::active_counts;
 use monte_carlo::MonteCarlo;
 use noise::SentenceNoise;
 pub use noise::{NoiseKind, NoiseOptions};
-use pass::SentencePass;
+use pass::{PassInput, SentencePass};
 pub use penalty::Penalty;
 use problem::Problem;
 use reweighting::Reweighting;
-pub use sentence::{
-    ChainParameters, SentenceArrays, SentenceAttributes, SentenceKernel, SentenceTask,
-    SentenceTerms, fill_mask,
-};
+pub use sentence::{SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms, fill_mask};
 pub use term::{AnyTerm, Term, TermInput};
 
 /// The terms of the objective, without the L1 penalty.

@@ -312,7 +312,7 @@ impl Sampler {
     ) {
         let (labels, stride) = (free.labels(), free.stride());
         let scores = Scores::new(&self.nodes, &self.edges);
-        let mut loss = self.lattice.forward_backward(free, scores);
+        let mut loss = self.lattice.forward_backward(free, scores, None);
         let mut gold: &[_] = &[];
         if let Target::Gold(path) = target {
             loss -= score(free, scores, path);

@@ -1,17 +1,35 @@
 //! A pass over all sentences: their scores, the sentence kernel, and the sums of values and
 //! derivatives.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
-use super::buffers::{BlockArrays, LabelSums, LabelVariances};
-use super::chunk::{ChunkWorker, Context, PassInput};
+use super::buffers::{BlockArrays, LabelSums};
+use super::features::AttributeBuffer;
 use super::noise::SentenceNoise;
 use super::problem::{Problem, SentenceSums};
-use super::sentence::ChainParameters;
-use super::totals::{Anchors, LIMITS, VarianceFactors};
-use crate::chain::{LabelWeights, Transitions};
-use crate::noise::Engine;
-use crate::score::{ForwardProduct, VarianceDerivatives};
+use super::sentence::{SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms};
+use super::totals::{Anchors, LIMITS};
+use crate::aligned::Aligned;
+use crate::chain::{LabelWeights, ScoreArrays, Transitions};
+use crate::extract::Target;
+use crate::math::add;
+use crate::noise::{ChainContext, Engine, Features, LabelVariances};
+use crate::score::{ForwardProduct, VarianceDerivatives, Variances};
+
+/// The weights and factors of a pass.
+#[derive(Clone, Copy)]
+pub(super) struct PassInput<'a> {
+    pub problem: &'a Problem,
+    pub theta: &'a [f64],
+    /// Whether the result is the coefficients of θ∘² in the noise term, for fixed marginals,
+    /// instead of value and gradient.
+    pub is_noise_alone: bool,
+    /// The factors of 2ρ·∂R/∂V: θ for the gradient with respect to θ, ½ for the coefficients
+    /// of θ∘².
+    pub factors: &'a [f64],
+}
 
 /// The state of passes over the sentences of a [`Problem`], one after another: the label weights of
 /// the last θ, and buffers.
@@ -74,18 +92,19 @@ impl SentencePass {
     fn create_workers(&mut self, problem: &Problem) {
         let engine = self.noise.as_ref().map(|noise| noise.options.gradient);
         let chunks = 0..problem.partition.max_block_chunks();
-        let worker = |_| ChunkWorker::new(&self.transitions, engine);
+        let worker = |_| ChunkWorker {
+            kernel: SentenceKernel::new(&self.transitions, engine),
+            terms: SentenceTerms::default(),
+            largest_derivative: 0.0,
+            variances: Default::default(),
+            attributes: AttributeBuffer::default(),
+        };
         self.workers = chunks.map(worker).collect();
     }
 
     /// Returns the label weights of the last θ.
     pub fn transitions(&self) -> &Transitions {
         &self.transitions
-    }
-
-    /// Returns the label weights of the last θ, and the variances of their scores.
-    pub(super) fn chain(&self) -> ChainParameters<'_> {
-        ChainParameters { transitions: &self.transitions, variances: &self.variances }
     }
 
     /// Overwrites the gradient; returns the negative log-likelihood and the noise term. All are
@@ -145,12 +164,16 @@ impl SentencePass {
         [f64::NAN; 2]
     }
 
+    /// Returns the noise, if it is proportional to the values of attributes.
+    fn proportional_noise(&self) -> Option<&SentenceNoise> {
+        self.noise.as_ref().filter(|noise| !noise.options.is_additive())
+    }
+
     /// Returns where the sums over sentences start.
     fn anchors<'a>(&'a self, input: PassInput<'a>, limit: f64) -> Anchors<'a> {
-        let noise = self.noise.as_ref().filter(|noise| !noise.options.is_additive());
-        let variances = noise
-            .map(|noise| VarianceFactors { factors: input.factors, rates: noise.options.rates() });
-        Anchors { space: &input.problem.space, totals: &input.problem.totals, limit, variances }
+        let PassInput { problem, factors, .. } = input;
+        let rates = self.proportional_noise().map(|noise| noise.options.rates());
+        Anchors { space: &problem.space, totals: &problem.totals, limit, factors, rates }
     }
 
     /// Adds the contributions of all blocks to the gradient and to the sums for label weights, and
@@ -211,9 +234,8 @@ impl SentencePass {
             derivatives.each_mut().map(|arrays| arrays.split(&tokens, &problem.space));
         let derivatives = scores.into_iter().zip(variances).map(<[_; 2]>::from);
         let work: Vec<_> = workers.iter_mut().zip(&block.chunks).zip(derivatives).collect();
-        let context = Context::new(input, self.noise.as_ref(), &self.products, self.chain());
         work.into_par_iter().for_each(|((worker, chunk), derivatives)| {
-            worker.run(context, chunk.clone(), derivatives);
+            worker.run(self, input, chunk.clone(), derivatives);
         });
     }
 
@@ -225,7 +247,7 @@ impl SentencePass {
         [scores, variances]: &[BlockArrays; 2],
         gradient: &mut [f64],
     ) {
-        let noise = self.noise.as_ref().filter(|noise| !noise.options.is_additive());
+        let noise = self.proportional_noise();
         let arrays = [(&scores.nodes, &variances.nodes), (&scores.edges, &variances.edges)];
         for (i, (scores, values)) in arrays.into_iter().enumerate() {
             let variances = noise.map(|noise| VarianceDerivatives {
@@ -261,5 +283,119 @@ impl SentencePass {
             }
         }
         space.add_label_gradient([&sums.pairs, &sums.first, &sums.last], gradient);
+    }
+}
+
+/// Evaluates chunks of sentences, one at a time.
+#[derive(Debug)]
+struct ChunkWorker {
+    kernel: SentenceKernel,
+    terms: SentenceTerms,    // of the chunk
+    largest_derivative: f64, // under noise: with respect to a score or a variance, in magnitude
+    variances: [Aligned; 2], // [T][stride] and [T][K][stride] of a sentence
+    attributes: AttributeBuffer,
+}
+
+impl ChunkWorker {
+    /// Evaluates the sentences `chunk`. Writes their derivatives with respect to scores and
+    /// variances to `derivatives`, and accumulates everything else in the kernel's sums and in
+    /// `terms`.
+    fn run(
+        &mut self,
+        pass: &SentencePass,
+        input: PassInput<'_>,
+        chunk: Range<usize>,
+        mut derivatives: [ScoreArrays<'_>; 2],
+    ) {
+        let Problem { data, space, .. } = input.problem;
+        let chain = ChainContext { transitions: &pass.transitions, variances: &pass.variances };
+        self.terms = SentenceTerms::default();
+        self.largest_derivative = 0.0;
+        self.kernel.begin(chain);
+        for i in chunk {
+            let tokens = data.sentence(i).len();
+            let derivatives = derivatives.each_mut().map(|arrays| arrays.take(tokens, space));
+            if tokens > 0 {
+                self.run_sentence(pass, input, chain, i, derivatives);
+            }
+        }
+        self.kernel.finish(chain);
+        if input.is_noise_alone {
+            self.kernel.sums.clear_scores();
+        }
+    }
+
+    fn run_sentence(
+        &mut self,
+        pass: &SentencePass,
+        input: PassInput<'_>,
+        chain: ChainContext<'_>,
+        sentence: usize,
+        [mut scores, mut variances]: [ScoreArrays<'_>; 2],
+    ) {
+        let Problem { data, space, .. } = input.problem;
+        let (tokens, weight) = (data.sentence(sentence), data.weight(sentence));
+        self.compute_scores(pass, input.theta, tokens.clone(), &mut scores);
+        let (noise, target) = (pass.noise.as_ref(), data.target(sentence));
+        let noise_factor = noise.map_or(0.0, |noise| {
+            let is_unlabeled = matches!(target, Target::Unlabeled);
+            noise.options.factors(input.problem.total_weights())[usize::from(is_unlabeled)]
+        });
+        let task = SentenceTask {
+            target: if input.is_noise_alone { Target::Unlabeled } else { target },
+            weight,
+            noise_weight: weight * noise_factor,
+            attributes: match noise.map(|noise| noise.options.gradient) {
+                Some(Engine::Message { .. }) => self.attributes.fill(data, space, tokens),
+                _ => Features::default(),
+            },
+        };
+        let [nodes, edges] = &mut self.variances;
+        let arrays = SentenceArrays {
+            scores: scores.reborrow(),
+            variances: ScoreArrays { nodes, edges },
+            variance_derivatives: variances.reborrow(),
+        };
+        let terms = self.kernel.evaluate(chain, task, arrays);
+        self.terms.loss += terms.loss;
+        self.terms.noise += terms.noise;
+        let Some(noise) = noise else { return };
+        if input.is_noise_alone {
+            scores.fill(0.0);
+        }
+        if noise.options.is_additive() {
+            for row in variances.nodes.chunks_exact(space.stride()) {
+                add(&mut self.kernel.sums.node_variances, row);
+            }
+        }
+        for derivatives in [scores, variances] {
+            self.largest_derivative = self.largest_derivative.max(derivatives.largest_magnitude());
+        }
+    }
+
+    /// Computes the scores of a sentence, and under noise their variances: under additive noise
+    /// those that all tokens share.
+    fn compute_scores(
+        &mut self,
+        pass: &SentencePass,
+        theta: &[f64],
+        tokens: Range<usize>,
+        scores: &mut ScoreArrays<'_>,
+    ) {
+        let scores = [&mut *scores.nodes, &mut *scores.edges];
+        for (i, (scores, values)) in scores.into_iter().zip(&mut self.variances).enumerate() {
+            let variances = pass.proportional_noise().map(|noise| {
+                values.resize(scores.len());
+                Variances { values, rate: noise.options.rates()[i] }
+            });
+            pass.products[i].write(theta, tokens.clone(), scores, variances);
+        }
+        if pass.noise.as_ref().is_some_and(|noise| noise.options.is_additive()) {
+            let [nodes, edges] = &mut self.variances;
+            let row = &pass.variances.node;
+            nodes.resize(tokens.len() * row.len());
+            nodes.chunks_exact_mut(row.len()).for_each(|node| node.copy_from_slice(row));
+            edges.resize(0);
+        }
     }
 }

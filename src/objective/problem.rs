@@ -69,7 +69,7 @@ impl Problem {
         words.extend(sums.noise.to_words());
         words.push(f64::from(u8::from(sums.exceeds_limit)));
         let scalars = words.len();
-        labels.for_each(|sums| words.extend_from_slice(sums));
+        labels.fields().into_iter().for_each(|sums| words.extend_from_slice(sums));
         if !is_reached(ranks, ranks.sum(&mut words)) {
             return false;
         }
@@ -79,11 +79,11 @@ impl Problem {
         sums.loss = FixedPointSum::from_words(terms[0]);
         sums.noise = FixedPointSum::from_words(terms[1]);
         sums.exceeds_limit = exceeds_limit != [0.0];
-        labels.for_each(|sums| {
+        for sums in labels.fields() {
             let (values, after) = rest.split_at(sums.len());
             sums.copy_from_slice(values);
             rest = after;
-        });
+        }
         true
     }
 

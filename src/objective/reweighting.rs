@@ -17,8 +17,8 @@
 
 use std::borrow::Cow;
 
-use super::chunk::PassInput;
 use super::noise::SentenceNoise;
+use super::pass::PassInput;
 use super::penalty::sum_chunks;
 use super::term::{Term, TermInput};
 use crate::optim::{Change, Round};

@@ -34,31 +34,14 @@
 //! Time O(TK²); once warm, it does not allocate. The kernel knows neither attributes nor θ, so
 //! batch and online training can share it.
 
-use super::LabelSums;
-use super::buffers::LabelVariances;
+use super::buffers::LabelSums;
 use crate::chain::{EdgeSums, LabelMask, Lattice, Order, ScoreArrays, Transitions};
 use crate::extract::{Allowed, AllowedLabels, Target};
 use crate::ids::LabelId;
 use crate::math::add;
-use crate::noise::{self, Engine, FeatureGradient, Regularizer};
-
-/// The chain that all sentences of an evaluation share.
-#[derive(Clone, Copy, Debug)]
-pub struct ChainParameters<'a> {
-    /// Potentials, with the weights of the evaluation.
-    pub transitions: &'a Transitions,
-    /// Empty without noise.
-    pub variances: &'a LabelVariances,
-}
-
-/// The attributes of a sentence.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SentenceAttributes<'a> {
-    /// Empty for engines that do not read them.
-    pub features: noise::Features<'a>,
-    /// The column of the attribute "start of the sentence"; the next column is its end.
-    pub boundary: u32,
-}
+use crate::noise::{
+    self, ChainContext, Engine, FeatureGradient, Features, LabelVariances, Regularizer,
+};
 
 /// A sentence to be evaluated.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +53,7 @@ pub struct SentenceTask<'a> {
     /// The factor of its noise term: its weight times λ or αλ.
     pub noise_weight: f64,
     /// The attributes of the sentence, for engines that work on them.
-    pub attributes: SentenceAttributes<'a>,
+    pub attributes: Features<'a>,
 }
 
 /// The arrays of a sentence, T > 0 tokens. There is no edge into the first token: its edge scores
@@ -100,7 +83,11 @@ pub struct SentenceTerms {
 pub struct SentenceKernel {
     lattice: Lattice,
     expected: EdgeSums,
-    partial: Option<PartialWorkspace>, // created when it is first needed
+    expected_of_sentence: Option<EdgeSums>, // created when it is first needed
+    mask: LabelMask,
+    set: Vec<LabelId>,
+    allowed: Lattice,    // of the paths that are allowed
+    marginals: Vec<f64>, // [K][stride]
     regularizer: Option<Box<dyn Regularizer>>,
     /// Derivatives with respect to label weights since [`begin`](Self::begin). For the likelihood
     /// of label pairs these are the expected counts alone.
@@ -110,22 +97,6 @@ pub struct SentenceKernel {
     pub(super) attribute_gradient: FeatureGradient,
 }
 
-/// The workspace of sentences with partial labels or weights.
-#[derive(Debug)]
-struct PartialWorkspace {
-    mask: LabelMask,
-    set: Vec<LabelId>,
-    allowed: Lattice,   // of the paths that are allowed
-    expected: EdgeSums, // of one sentence
-    pairs: Vec<f64>,    // [K][stride]
-}
-
-impl ChainParameters<'_> {
-    fn context(&self) -> noise::ChainContext<'_> {
-        noise::ChainContext { transitions: self.transitions, variance: &self.variances.pairs }
-    }
-}
-
 impl SentenceKernel {
     /// Creates a kernel for the number of labels of `transitions`, and for the noise term of an
     /// engine, if there is one.
@@ -133,7 +104,11 @@ impl SentenceKernel {
         Self {
             lattice: Lattice::default(),
             expected: EdgeSums::new(transitions),
-            partial: None,
+            expected_of_sentence: None,
+            mask: LabelMask::default(),
+            set: Vec::new(),
+            allowed: Lattice::default(),
+            marginals: Vec::new(),
             regularizer: engine.map(Engine::regularizer),
             sums: LabelSums::default(),
             attribute_gradient: FeatureGradient::default(),
@@ -141,25 +116,26 @@ impl SentenceKernel {
     }
 
     /// Resets the sums for sentences of one chain.
-    pub fn begin(&mut self, chain: ChainParameters<'_>) {
+    pub fn begin(&mut self, chain: ChainContext<'_>) {
         let transitions = chain.transitions;
         self.sums.clear(transitions.pair_numbers(), transitions.stride());
         self.attribute_gradient.clear();
         self.expected.clear();
         if let Some(regularizer) = &mut self.regularizer {
-            regularizer.begin(chain.context());
+            regularizer.begin(chain);
         }
     }
 
     /// Evaluates a sentence and adds its derivatives to the sums.
     pub fn evaluate(
         &mut self,
-        chain: ChainParameters<'_>,
+        chain: ChainContext<'_>,
         task: SentenceTask<'_>,
         arrays: SentenceArrays<'_>,
     ) -> SentenceTerms {
         let SentenceArrays { mut scores, mut variances, variance_derivatives } = arrays;
-        let log_partition = self.lattice.forward_backward(chain.transitions, scores.as_scores());
+        let log_partition =
+            self.lattice.forward_backward(chain.transitions, scores.as_scores(), None);
         let mut terms = SentenceTerms::default();
         match task.target {
             Target::Gold(labels) => {
@@ -167,8 +143,8 @@ impl SentenceKernel {
                 self.differentiate_likelihood(chain, labels, task.weight, &mut scores);
             }
             Target::Allowed(labels) if !labels.is_any() => {
-                terms.loss = log_partition - self.sum_allowed(chain, labels, &scores);
-                self.differentiate_partial(chain, task.weight, &mut scores);
+                let allowed = self.differentiate_partial(chain, labels, task.weight, &mut scores);
+                terms.loss = log_partition - allowed;
             }
             Target::Allowed(_) | Target::Unlabeled => {
                 scores.fill(0.0);
@@ -191,7 +167,7 @@ impl SentenceKernel {
     }
 
     /// Completes the sums.
-    pub fn finish(&mut self, chain: ChainParameters<'_>) {
+    pub fn finish(&mut self, chain: ChainContext<'_>) {
         if chain.transitions.order() == Order::One {
             self.expected.finish(chain.transitions, &mut self.sums.pairs);
         }
@@ -200,80 +176,73 @@ impl SentenceKernel {
                 scores: &mut self.sums.pairs,
                 variance: &mut self.sums.pair_variances,
             };
-            regularizer.finish(chain.context(), derivatives);
+            regularizer.finish(chain, derivatives);
         }
-    }
-
-    /// Returns the log-partition over the paths that are allowed.
-    fn sum_allowed(
-        &mut self,
-        chain: ChainParameters<'_>,
-        labels: AllowedLabels<'_>,
-        scores: &ScoreArrays<'_>,
-    ) -> f64 {
-        let transitions = chain.transitions;
-        let PartialWorkspace { mask, set, allowed, .. } = workspace(&mut self.partial, transitions);
-        fill_mask(mask, transitions.labels(), labels, set);
-        allowed.forward_backward_within(transitions, scores.as_scores(), mask)
     }
 
     /// Replaces scores by the derivatives of −log p(Y|x), and adds the expected counts of label
-    /// pairs, multiplied by `weight`.
+    /// pairs, multiplied by `weight`. Returns the log-partition over the paths that are allowed.
     fn differentiate_partial(
         &mut self,
-        chain: ChainParameters<'_>,
+        chain: ChainContext<'_>,
+        labels: AllowedLabels<'_>,
         weight: f64,
         scores: &mut ScoreArrays<'_>,
-    ) {
+    ) -> f64 {
         let transitions = chain.transitions;
-        let Self { lattice, partial, expected: sums, .. } = self;
-        let PartialWorkspace { allowed, expected, pairs, .. } = workspace(partial, transitions);
+        let Self { lattice, allowed, mask, marginals, .. } = self;
+        fill_mask(mask, transitions.labels(), labels, &mut self.set);
+        let sum = allowed.forward_backward(transitions, scores.as_scores(), Some(mask));
         scores.nodes.copy_from_slice(lattice.node_marginals());
         subtract(scores.nodes, allowed.node_marginals());
         if transitions.order() == Order::Zero {
-            return;
+            return sum;
         }
+        let expected = self.expected_of_sentence.get_or_insert_with(|| EdgeSums::new(transitions));
         for (lattice, factor) in [(&*lattice, weight), (&*allowed, -weight)] {
             expected.clear();
             lattice.add_edge_expectations(transitions, expected);
-            sums.merge_scaled(factor, expected, transitions);
+            self.expected.merge_scaled(factor, expected, transitions);
         }
-        pairs.resize(transitions.labels() * transitions.stride(), 0.0);
-        for (t, row) in scores.edges.chunks_exact_mut(pairs.len()).enumerate().skip(1) {
+        marginals.resize(transitions.labels() * transitions.stride(), 0.0);
+        for (t, row) in scores.edges.chunks_exact_mut(marginals.len()).enumerate().skip(1) {
             lattice.edge_marginals(transitions, t, row);
-            allowed.edge_marginals(transitions, t, pairs);
-            subtract(row, pairs);
+            allowed.edge_marginals(transitions, t, marginals);
+            subtract(row, marginals);
         }
+        sum
     }
 
     /// Replaces scores by the derivatives of −log p(y|x), and adds the expected counts of label
     /// pairs, multiplied by `weight`.
     fn differentiate_likelihood(
         &mut self,
-        chain: ChainParameters<'_>,
+        chain: ChainContext<'_>,
         labels: &[LabelId],
         weight: f64,
         scores: &mut ScoreArrays<'_>,
     ) {
-        let (k, stride) = (chain.transitions.labels(), chain.transitions.stride());
+        let transitions = chain.transitions;
+        let (k, stride) = (transitions.labels(), transitions.stride());
         scores.nodes.copy_from_slice(self.lattice.node_marginals());
         for (row, label) in scores.nodes.chunks_exact_mut(stride).zip(labels) {
             row[label.index()] -= 1.0;
         }
-        if chain.transitions.order() == Order::Zero {
+        if transitions.order() == Order::Zero {
             return;
         }
         if weight == 1.0 {
-            self.lattice.add_edge_expectations(chain.transitions, &mut self.expected);
+            self.lattice.add_edge_expectations(transitions, &mut self.expected);
         } else {
-            let expected = &mut workspace(&mut self.partial, chain.transitions).expected;
+            let expected =
+                self.expected_of_sentence.get_or_insert_with(|| EdgeSums::new(transitions));
             expected.clear();
-            self.lattice.add_edge_expectations(chain.transitions, expected);
-            self.expected.merge_scaled(weight, expected, chain.transitions);
+            self.lattice.add_edge_expectations(transitions, expected);
+            self.expected.merge_scaled(weight, expected, transitions);
         }
         let rows = scores.edges.chunks_exact_mut(k * stride).enumerate().skip(1);
         for ((t, row), pair) in rows.zip(labels.windows(2)) {
-            self.lattice.edge_marginals(chain.transitions, t, row);
+            self.lattice.edge_marginals(transitions, t, row);
             row[pair[0].index() * stride + pair[1].index()] -= 1.0;
         }
     }
@@ -281,7 +250,7 @@ impl SentenceKernel {
     /// Returns the noise term of the sentence and adds its derivatives.
     fn regularize(
         &mut self,
-        chain: ChainParameters<'_>,
+        chain: ChainContext<'_>,
         task: SentenceTask<'_>,
         variances: &mut ScoreArrays<'_>,
         mut derivatives: noise::Derivatives<'_>,
@@ -291,13 +260,13 @@ impl SentenceKernel {
         add_boundary(chain.variances, variances.nodes);
         derivatives.variances.fill(0.0);
         let input = noise::SentenceInput {
+            chain: chain,
             lattice: &self.lattice,
-            node_variance: variances.nodes,
-            edge_variance: (!variances.edges.is_empty()).then_some(&*variances.edges),
+            variances: variances.as_scores(),
             weight: task.noise_weight,
-            features: task.attributes.features,
+            features: task.attributes,
         };
-        let value = regularizer.regularize(chain.context(), input, &mut derivatives);
+        let value = regularizer.regularize(input, &mut derivatives);
         let sums = &mut self.sums;
         if let Some(gradient) = regularizer.feature_gradient() {
             let [start, end] = [0, 1].map(|end| task.attributes.boundary + end);
@@ -317,20 +286,6 @@ impl SentenceKernel {
         add(&mut sums.last_variances, &by_variance[length - stride..]);
         value
     }
-}
-
-/// Returns the workspace for partial labels and weights, and creates it if it is new.
-fn workspace<'a>(
-    workspace: &'a mut Option<PartialWorkspace>,
-    transitions: &Transitions,
-) -> &'a mut PartialWorkspace {
-    workspace.get_or_insert_with(|| PartialWorkspace {
-        mask: LabelMask::default(),
-        set: Vec::new(),
-        allowed: Lattice::default(),
-        expected: EdgeSums::new(transitions),
-        pairs: Vec::new(),
-    })
 }
 
 /// Adds the variances of start and end weights to those of the first and the last token.
@@ -363,7 +318,7 @@ pub fn fill_mask(
 }
 
 /// Returns the score of the gold labels.
-fn gold_score(chain: ChainParameters<'_>, labels: &[LabelId], scores: &ScoreArrays<'_>) -> f64 {
+fn gold_score(chain: ChainContext<'_>, labels: &[LabelId], scores: &ScoreArrays<'_>) -> f64 {
     let transitions = chain.transitions;
     let (k, stride) = (transitions.labels(), transitions.stride());
     let mut score = 0.0;

@@ -197,17 +197,10 @@ pub(super) struct Anchors<'a> {
     pub totals: &'a Totals,
     /// No derivative with respect to a score or a variance exceeds it.
     pub limit: f64,
-    /// Under noise proportional to the values: what 2ρ·∂R/∂V is multiplied by.
-    pub variances: Option<VarianceFactors<'a>>,
-}
-
-/// The factors of the derivatives with respect to variances.
-#[derive(Clone, Copy)]
-pub(super) struct VarianceFactors<'a> {
-    /// `[n]`.
+    /// What 2ρ·∂R/∂V is multiplied by, `[n]`.
     pub factors: &'a [f64],
-    /// ρ of node and of edge attributes.
-    pub rates: [f64; 2],
+    /// ρ of node and of edge attributes, under noise proportional to the values.
+    pub rates: Option<[f64; 2]>,
 }
 
 impl Anchors<'_> {
@@ -245,14 +238,13 @@ impl Anchors<'_> {
                     let (sums, after) = rest.split_at_mut(weights.len());
                     rest = after;
                     let bound = block.scale[column] * totals.magnitudes[column] * self.limit;
-                    let Some(variances) = &self.variances else {
+                    let Some(rates) = self.rates else {
                         let anchor = anchor(bound);
                         sums.iter_mut().for_each(|sum| visit(sum, anchor));
                         continue;
                     };
-                    let slope =
-                        2.0 * variances.rates[kind] * totals.square_magnitudes[column] * self.limit;
-                    let factors = &block.weights(variances.factors)[weights];
+                    let slope = 2.0 * rates[kind] * totals.square_magnitudes[column] * self.limit;
+                    let factors = &block.weights(self.factors)[weights];
                     for (sum, factor) in sums.iter_mut().zip(factors) {
                         visit(sum, anchor(bound + slope * factor.abs()));
                     }

@@ -73,10 +73,8 @@ impl Decoder {
         scores: &SentenceScores,
         lattice: &mut Lattice,
     ) -> Result<f64> {
-        let log_partition = match &scores.mask {
-            None => lattice.forward_backward(&self.transitions, scores.scores()),
-            Some(mask) => lattice.forward_backward_within(&self.transitions, scores.scores(), mask),
-        };
+        let mask = scores.mask.as_ref();
+        let log_partition = lattice.forward_backward(&self.transitions, scores.scores(), mask);
         lattice.interrupt.check()?;
         if log_partition.is_finite() { Ok(log_partition) } else { Err(overflow(sentence, 0)) }
     }

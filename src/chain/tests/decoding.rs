@@ -135,7 +135,7 @@ fn probabilities_of_all_paths_sum_to_one() {
     let chain = Chain::new(5, 4, || numbers.next()).with_edges(|| numbers.next());
     let transitions = chain.transitions();
     chain.scores(0.0, |scores| {
-        let total = Lattice::default().forward_backward(&transitions, scores);
+        let total = Lattice::default().forward_backward(&transitions, scores, None);
         let paths = Viterbi::default().nbest(&transitions, scores, usize::MAX, None, None);
         assert_eq!(paths.len(), 1024);
         let sum = paths.iter().map(|path| (path.score - total).exp()).sum();

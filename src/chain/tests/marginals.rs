@@ -44,8 +44,8 @@ fn the_modes_hold_the_same_messages() {
         }
         chain.scores(0.0, |scores| {
             let (mut scaled, mut log) = (Lattice::default(), Lattice::default());
-            scaled.forward_backward(&transitions, scores);
-            log.forward_backward_in_log_space(&transitions, scores);
+            scaled.forward_backward(&transitions, scores, None);
+            log.forward_backward_in_log_space(&transitions, scores, None);
             let first = if chain.edge.is_some() { chain.labels * padded(chain.labels) } else { 0 };
             for (scaled, log) in [
                 (&scaled.alpha[..], &log.alpha[..]),
@@ -70,7 +70,7 @@ fn an_edge_marginal_is_the_product_of_its_messages() {
     let transitions = chain.transitions();
     chain.scores(0.0, |scores| {
         let mut lattice = Lattice::default();
-        lattice.forward_backward(&transitions, scores);
+        lattice.forward_backward(&transitions, scores, None);
         let mut edge = vec![0.0; 5 * STRIDE];
         lattice.edge_marginals(&transitions, 2, &mut edge);
         let product = lattice.alpha[STRIDE + 3]
@@ -90,7 +90,7 @@ fn boundary_weights_may_be_omitted() {
     let mut transitions = chain.transitions();
     transitions.set(&chain.trans.concat(), &[], &[]);
     let actual =
-        chain.scores(0.0, |scores| Lattice::default().forward_backward(&transitions, scores));
+        chain.scores(0.0, |scores| Lattice::default().forward_backward(&transitions, scores, None));
     assert_close(actual, chain.enumerate().log_partition(), 1e-14);
 }
 
@@ -110,7 +110,7 @@ fn a_sentence_without_tokens_has_one_path() {
     let transitions = Transitions::new(3, Order::One);
     let scores = Scores { node: &[], edge: None };
     let mut lattice = Lattice::default();
-    assert_eq!(lattice.forward_backward(&transitions, scores), 0.0);
+    assert_eq!(lattice.forward_backward(&transitions, scores, None), 0.0);
     assert!(lattice.node_marginals().is_empty());
     lattice.add_edge_expectations(&transitions, &mut EdgeSums::new(&transitions));
     let mut path = vec![LabelId(1)];
@@ -139,8 +139,8 @@ fn expectations_add_up_over_sentences_in_any_mix_of_modes() {
             chain = chain.with_edges(|| numbers.next());
         }
         chain.scores(0.0, |scores| match i % 3 {
-            2 => lattice.forward_backward_in_log_space(&transitions, scores),
-            _ => lattice.forward_backward(&transitions, scores),
+            2 => lattice.forward_backward_in_log_space(&transitions, scores, None),
+            _ => lattice.forward_backward(&transitions, scores, None),
         });
         lattice.add_edge_expectations(&transitions, &mut sums[i % 2]);
         let oracle = chain.enumerate();
@@ -164,11 +164,11 @@ fn a_lattice_keeps_no_state_between_sentences() {
         let transitions = chain.transitions();
         let mut junk = Chain::new(7, 5, || numbers.extreme());
         junk = junk.with_edges(|| numbers.extreme());
-        junk.scores(1.0, |scores| lattice.forward_backward(&junk.transitions(), scores));
+        junk.scores(1.0, |scores| lattice.forward_backward(&junk.transitions(), scores, None));
         chain.scores(0.0, |scores| {
             let mut fresh = Lattice::default();
-            let expected = fresh.forward_backward(&transitions, scores);
-            assert_eq!(lattice.forward_backward(&transitions, scores), expected);
+            let expected = fresh.forward_backward(&transitions, scores, None);
+            assert_eq!(lattice.forward_backward(&transitions, scores, None), expected);
         });
         let fresh = infer(&chain, Lattice::forward_backward);
         assert_eq!(lattice.node_marginals(), fresh.nodes);
@@ -182,7 +182,7 @@ fn a_lattice_does_not_allocate_after_the_longest_sentence() {
     chain.node[20] = vec![0.0, 1e4, -1e4];
     let transitions = chain.transitions();
     let mut lattice = Lattice::default();
-    chain.scores(0.0, |scores| lattice.forward_backward(&transitions, scores));
+    chain.scores(0.0, |scores| lattice.forward_backward(&transitions, scores, None));
     let buffers = |lattice: &Lattice| {
         [&lattice.alpha[..], &lattice.beta, &lattice.edge, &lattice.suffix, &lattice.scale]
             .map(<[f64]>::as_ptr)
@@ -190,8 +190,8 @@ fn a_lattice_does_not_allocate_after_the_longest_sentence() {
     assert_eq!(lattice.mode, Mode::Log);
     let before = buffers(&lattice);
     let short = Chain::new(3, 3, || numbers.next());
-    short.scores(0.0, |scores| lattice.forward_backward(&transitions, scores));
+    short.scores(0.0, |scores| lattice.forward_backward(&transitions, scores, None));
     assert_eq!(lattice.mode, Mode::Scaled);
-    chain.scores(0.0, |scores| lattice.forward_backward(&transitions, scores));
+    chain.scores(0.0, |scores| lattice.forward_backward(&transitions, scores, None));
     assert_eq!(buffers(&lattice), before);
 }

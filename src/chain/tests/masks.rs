@@ -29,8 +29,8 @@ fn allows(mask: &LabelMask, path: &[LabelId]) -> bool {
 }
 
 fn infer_within(chain: &Chain, mask: &LabelMask) -> Inference {
-    infer(chain, |lattice, transitions, scores| {
-        lattice.forward_backward_within(transitions, scores, mask)
+    infer(chain, |lattice, transitions, scores, _| {
+        lattice.forward_backward(transitions, scores, Some(mask))
     })
 }
 

@@ -84,10 +84,14 @@ struct Inference {
 }
 
 /// Collects the results of `run`; the padding of the scores is NaN.
-fn infer(chain: &Chain, run: impl FnOnce(&mut Lattice, &Transitions, Scores) -> f64) -> Inference {
+fn infer(
+    chain: &Chain,
+    run: impl FnOnce(&mut Lattice, &Transitions, Scores, Option<&LabelMask>) -> f64,
+) -> Inference {
     let transitions = chain.transitions();
     let mut lattice = Lattice::default();
-    let log_partition = chain.scores(f64::NAN, |scores| run(&mut lattice, &transitions, scores));
+    let log_partition =
+        chain.scores(f64::NAN, |scores| run(&mut lattice, &transitions, scores, None));
     let edges = (1..lattice.tokens()).map(|t| {
         let mut edge = vec![f64::NAN; transitions.labels() * transitions.stride()];
         lattice.edge_marginals(&transitions, t, &mut edge);

@@ -35,8 +35,8 @@ fn infer_by_pairs(
     transitions.set(&chain.trans.concat(), &chain.start, &chain.end);
     let mut lattice = Lattice::default();
     let log_partition = chain.scores(f64::NAN, |scores| match in_log_space {
-        true => lattice.forward_backward_in_log_space(&transitions, scores),
-        false => lattice.forward_backward(&transitions, scores),
+        true => lattice.forward_backward_in_log_space(&transitions, scores, None),
+        false => lattice.forward_backward(&transitions, scores, None),
     });
     let mut sums = EdgeSums::new(&transitions);
     // Twice, to see that groups of tokens cross the end of a sentence.

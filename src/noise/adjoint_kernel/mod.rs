@@ -57,17 +57,21 @@ mod tests;
 use std::ops::Range;
 
 use crate::aligned::Aligned;
+use crate::chain::Mode;
 use crate::chain::products::{
     add_matrix_product, add_outer_products, blocks, blocks_mut, by_stride, lanewise,
     row_times_matrix,
 };
-use crate::chain::{Mode, Transitions};
 use crate::noise::quadratic::EdgeMatrices;
 use crate::noise::regularizer::{ChainContext, ChainDerivatives, Derivatives, SentenceInput};
 use crate::simd::{self, Kernel};
 
 /// The largest v whose square is used: 2⁴⁰⁰.
 const MAX_SUFFIX: f64 = f64::from_bits((1023 + 400) << 52);
+
+/// Number of buffered tokens that triggers the sums: with fewer, reading and writing the sums would
+/// cost more than the multiplications.
+const FLUSH_TOKENS: usize = 32;
 
 /// Matrices, messages and sums; a reusable workspace.
 #[derive(Clone, Debug, Default)]
@@ -98,8 +102,8 @@ struct Factors {
 
 impl AdjointKernel {
     /// Starts a batch of sentences: computes the matrices and clears the sums.
-    pub fn begin(&mut self, context: ChainContext<'_>) {
-        let (labels, stride) = (context.transitions.labels(), context.transitions.stride());
+    pub fn begin(&mut self, ChainContext { transitions, variances }: ChainContext<'_>) {
+        let (labels, stride) = (transitions.labels(), transitions.stride());
         self.factors.pending = 0;
         let matrices = self.matrices.iter_mut().chain(&mut self.transposed);
         for matrix in matrices.chain(&mut self.sums) {
@@ -108,10 +112,10 @@ impl AdjointKernel {
         for row in [&mut self.omega, &mut self.row] {
             row.set_zeros(stride);
         }
-        let potentials = context.transitions.potentials();
+        let potentials = transitions.potentials();
         for a in 0..labels {
             for b in 0..labels {
-                let (e, tau) = (potentials[a * stride + b], context.variance[a * stride + b]);
+                let (e, tau) = (potentials[a * stride + b], variances.pairs[a * stride + b]);
                 for (i, x) in [0.5 * e * tau, e * e, e * e * tau].into_iter().enumerate() {
                     self.matrices[i][a * stride + b] = x;
                     self.transposed[i][b * stride + a] = x;
@@ -131,18 +135,19 @@ impl AdjointKernel {
         }
         lattice.mode == Mode::Scaled
             && lattice.edge.is_empty()
-            && sentence.edge_variance.is_none()
+            && sentence.variances.edge.is_none()
             && out.scores.edges.is_empty()
             && out.variances.edges.is_empty()
             && highest.iter().all(|&v| v <= MAX_SUFFIX)
     }
 
-    /// Reserves space for a sentence with T·S = `numbers`.
-    fn reserve(&mut self, numbers: usize) {
-        self.factors.reserve(numbers);
-        for array in self.forward_products.iter_mut().chain(&mut self.backward_products) {
-            array.resize(array.len().max(numbers));
-        }
+    /// Adds the derivatives with respect to transitions to the sums of `edges`.
+    pub fn finish(&mut self, chain: ChainContext<'_>, edges: &mut EdgeMatrices) {
+        self.flush();
+        let (scores, variance) = (&mut edges.score_sums[..], &mut edges.variance_sums[..]);
+        let mut out = ChainDerivatives { scores, variance };
+        let sums = self.sums.each_ref().map(|sums| &sums[..]);
+        add_transitions(chain.transitions.potentials(), &chain.variances.pairs, sums, &mut out);
     }
 }
 
@@ -150,21 +155,6 @@ impl AdjointKernel {
 #[inline(always)]
 fn row_of<'a, const L: usize>(array: &'a [f64], row: &Range<usize>) -> &'a [[f64; L]] {
     blocks(&array[row.clone()])
-}
-
-/// Number of buffered tokens that triggers the sums: with fewer, reading and writing the sums would
-/// cost more than the multiplications.
-const FLUSH_TOKENS: usize = 32;
-
-impl AdjointKernel {
-    /// Adds the derivatives with respect to transitions to the sums of `edges`.
-    pub fn finish(&mut self, context: ChainContext<'_>, edges: &mut EdgeMatrices) {
-        self.flush();
-        let (scores, variance) = (&mut edges.score_sums[..], &mut edges.variance_sums[..]);
-        let mut out = ChainDerivatives { scores, variance };
-        let sums = self.sums.each_ref().map(|sums| &sums[..]);
-        add_transitions(context.transitions.potentials(), context.variance, sums, &mut out);
-    }
 }
 
 /// Adds the derivatives with respect to transitions, given e, τ and the sums P₀ to P₃ of the same
@@ -243,16 +233,15 @@ impl AdjointKernel {
     }
 
     /// Returns weight·R of a sentence and adds its derivatives.
-    pub fn regularize(
-        &mut self,
-        transitions: &Transitions,
-        sentence: SentenceInput<'_>,
-        out: &mut Derivatives<'_>,
-    ) -> f64 {
-        self.reserve(sentence.node_variance.len());
+    pub fn regularize(&mut self, sentence: SentenceInput<'_>, out: &mut Derivatives<'_>) -> f64 {
+        let numbers = sentence.variances.node.len();
+        self.factors.reserve(numbers);
+        for array in self.forward_products.iter_mut().chain(&mut self.backward_products) {
+            array.resize(array.len().max(numbers));
+        }
         simd::dispatch(Squares { factors: &mut self.factors, sentence });
         self.row_products(sentence);
-        let value = simd::dispatch(SentencePasses { kernel: self, transitions, sentence, out });
+        let value = simd::dispatch(SentencePasses { kernel: self, sentence, out });
         if self.factors.pending >= FLUSH_TOKENS * self.row.len() {
             self.flush();
         }
@@ -290,11 +279,10 @@ impl AdjointKernel {
     #[inline(always)]
     fn forward<const L: usize, const B: usize>(
         &mut self,
-        potentials: &[f64],
         sentence: SentenceInput<'_>,
         out: &mut Derivatives<'_>,
     ) -> f64 {
-        let lattice = sentence.lattice;
+        let (lattice, potentials) = (sentence.lattice, sentence.chain.transitions.potentials());
         let stride = if B == 0 { self.row.len() } else { B * L };
         let labels = potentials.len() / stride;
         let (weight, phi) = (sentence.weight, &mut self.factors.phi[self.factors.pending..]);
@@ -308,7 +296,7 @@ impl AdjointKernel {
             let (tau, c, d) = (row_of::<L>(tau, &row), row_of::<L>(c, &row), row_of::<L>(d, &row));
             let (alpha, psi) = (row_of::<L>(&lattice.alpha, &row), row_of::<L>(&lattice.psi, &row));
             let (v, p) = (row_of(&lattice.suffix, &row), row_of(lattice.node_marginals(), &row));
-            let n = row_of::<L>(sentence.node_variance, &row);
+            let n = row_of::<L>(sentence.variances.node, &row);
             let first = blocks_mut::<L>(&mut self.row);
             let derivatives = blocks_mut::<L>(&mut out.variances.nodes[row.clone()]);
             for i in 0..first.len() {
@@ -341,12 +329,12 @@ impl AdjointKernel {
     #[inline(always)]
     fn backward<const L: usize, const B: usize>(
         &mut self,
-        transposed: &[f64],
         sentence: SentenceInput<'_>,
         mean: f64,
         out: &mut Derivatives<'_>,
     ) {
         let lattice = sentence.lattice;
+        let transposed = sentence.chain.transitions.transposed_potentials();
         let stride = if B == 0 { self.row.len() } else { B * L };
         let labels = transposed.len() / stride;
         let Factors { pending, phi, g, .. } = &mut self.factors;
@@ -359,7 +347,7 @@ impl AdjointKernel {
             let (alpha, beta) =
                 (row_of::<L>(&lattice.alpha, &row), row_of::<L>(&lattice.beta, &row));
             let (psi, v) = (row_of::<L>(&lattice.psi, &row), row_of::<L>(&lattice.suffix, &row));
-            let (n, phi) = (row_of::<L>(sentence.node_variance, &row), row_of::<L>(phi, &row));
+            let (n, phi) = (row_of::<L>(sentence.variances.node, &row), row_of::<L>(phi, &row));
             let omega = blocks::<L>(&self.omega);
             let derivatives = blocks_mut::<L>(&mut out.scores.nodes[row.clone()]);
             let gains = blocks_mut::<L>(&mut g[row.clone()]);
@@ -406,7 +394,7 @@ impl Kernel for Squares<'_> {
         for (square, alpha) in alpha_squared.iter_mut().zip(&*lattice.alpha) {
             *square = alpha * alpha;
         }
-        let from = lattice.suffix.iter().zip(sentence.node_variance);
+        let from = lattice.suffix.iter().zip(sentence.variances.node);
         let to = factors.v_squared[here.clone()].iter_mut().zip(&mut factors.n_v_squared[here]);
         for ((square, n_square), (v, n)) in to.zip(from) {
             *square = v * v;
@@ -418,7 +406,6 @@ impl Kernel for Squares<'_> {
 /// Both passes over a sentence; returns weight·R.
 struct SentencePasses<'a, 'b> {
     kernel: &'a mut AdjointKernel,
-    transitions: &'a Transitions,
     sentence: SentenceInput<'a>,
     out: &'a mut Derivatives<'b>,
 }
@@ -440,13 +427,11 @@ impl SentencePasses<'_, '_> {
     #[inline(always)]
     fn recurrences<const L: usize, const B: usize>(&mut self) -> f64 {
         let (kernel, sentence) = (&mut *self.kernel, self.sentence);
-        let potentials = self.transitions.potentials();
-        let squares = kernel.forward::<L, B>(potentials, sentence, self.out);
-        let end = kernel.factors.pending + sentence.node_variance.len();
+        let squares = kernel.forward::<L, B>(sentence, self.out);
+        let end = kernel.factors.pending + sentence.variances.node.len();
         let last = &kernel.factors.phi[end - kernel.row.len()..end];
         let mean: f64 = last.iter().sum();
-        let transposed = self.transitions.transposed_potentials();
-        kernel.backward::<L, B>(transposed, sentence, mean, self.out);
+        kernel.backward::<L, B>(sentence, mean, self.out);
         mean + 0.5 * squares
     }
 }

@@ -219,7 +219,7 @@ fn an_engine_sums_transitions_over_sentences_and_keeps_no_other_state() {
         for (sentence, buffers) in &all_buffers {
             let mut result = ValueAndGradient::zeros(sentence);
             let out = &mut result.derivatives();
-            result.value = regularizer.regularize(buffers.context(), buffers.input(1.0), out);
+            result.value = regularizer.regularize(buffers.input(1.0), out);
             let mut alone = ValueAndGradient::zeros(sentence);
             buffers.run(&mut *engine.regularizer(), 1.0, &mut alone);
             assert_eq!(result.value, alone.value);

@@ -10,7 +10,7 @@ mod pairs;
 
 use super::*;
 use crate::chain::tests::oracle::Chain;
-use crate::chain::{Lattice, Mode, Order, ScoreArrays, Transitions, padded};
+use crate::chain::{Lattice, Mode, Order, ScoreArrays, Scores, Transitions, padded};
 use crate::math::add;
 use crate::random::Lcg;
 use oracle::Paths;
@@ -150,7 +150,7 @@ pub(super) struct SentenceBuffers {
     transitions: Transitions,
     lattice: Lattice,
     node: Vec<f64>,
-    trans: Vec<f64>,
+    variances: LabelVariances, // of pairs
     edge: Option<Vec<f64>>,
     rows: [OwnedRows; 2],
 }
@@ -172,8 +172,8 @@ impl SentenceBuffers {
         };
         let mut lattice = Lattice::default();
         sentence.chain.scores(f64::NAN, |scores| match in_log_space {
-            true => lattice.forward_backward_in_log_space(&transitions, scores),
-            false => lattice.forward_backward(&transitions, scores),
+            true => lattice.forward_backward_in_log_space(&transitions, scores, None),
+            false => lattice.forward_backward(&transitions, scores, None),
         });
         let rows = [&sentence.node_attributes, &sentence.edge_attributes].map(|attributes| {
             let mut end = 0;
@@ -187,25 +187,28 @@ impl SentenceBuffers {
             transitions,
             lattice,
             node: sentence.node.iter().flat_map(pad).collect(),
-            trans: sentence.trans.iter().flat_map(pad).collect(),
+            variances: LabelVariances {
+                pairs: sentence.trans.iter().flat_map(pad).collect(),
+                ..LabelVariances::default()
+            },
             edge: sentence.edge.as_ref().map(|edge| edge.iter().flatten().flat_map(pad).collect()),
             rows,
         }
     }
 
     pub(super) fn context(&self) -> ChainContext<'_> {
-        ChainContext { transitions: &self.transitions, variance: &self.trans }
+        ChainContext { transitions: &self.transitions, variances: &self.variances }
     }
 
     pub(super) fn input(&self, weight: f64) -> SentenceInput<'_> {
         let [node, edge] =
             self.rows.each_ref().map(|(ends, entries)| AttributeRows { ends, entries });
         SentenceInput {
+            chain: self.context(),
             lattice: &self.lattice,
-            node_variance: &self.node,
-            edge_variance: self.edge.as_deref(),
+            variances: Scores { node: &self.node, edge: self.edge.as_deref() },
             weight,
-            features: Features { node, edge },
+            features: Features { node, edge, boundary: 0 },
         }
     }
 
@@ -213,7 +216,7 @@ impl SentenceBuffers {
     fn run(&self, engine: &mut dyn Regularizer, weight: f64, result: &mut ValueAndGradient) {
         engine.begin(self.context());
         let mut out = result.derivatives();
-        let value = engine.regularize(self.context(), self.input(weight), &mut out);
+        let value = engine.regularize(self.input(weight), &mut out);
         result.value += value;
         let out =
             ChainDerivatives { scores: &mut result.trans, variance: &mut result.trans_variance };

@@ -43,8 +43,8 @@ fn evaluate_by_pairs(
     transitions.set(&chain.trans.concat(), &chain.start, &chain.end);
     let mut buffers = SentenceBuffers::with_transitions(sentence, transitions, in_log_space);
     let pairs = buffers.transitions.pairs().unwrap();
-    let matrix = std::mem::replace(&mut buffers.trans, zeros(pairs));
-    pairs.add_at_pairs(&matrix, &mut buffers.trans);
+    let matrix = std::mem::replace(&mut buffers.variances.pairs, zeros(pairs));
+    pairs.add_at_pairs(&matrix, &mut buffers.variances.pairs);
     let mut result = ValueAndGradient::zeros(sentence);
     let matrices = [&mut result.trans, &mut result.trans_variance];
     let [mut trans, mut trans_variance] = matrices.map(|m| std::mem::replace(m, zeros(pairs)));

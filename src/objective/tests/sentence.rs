@@ -5,12 +5,9 @@ use crate::chain::tests::oracle::Chain;
 use crate::extract::Target;
 use crate::ids::LabelId;
 use crate::math::assert_close;
-use crate::noise::Engine;
-use crate::objective::sentence::{
-    ChainParameters, SentenceArrays, SentenceAttributes, SentenceKernel, SentenceTask,
-    SentenceTerms,
-};
-use crate::objective::{LabelVariances, ScoreArrays};
+use crate::noise::{ChainContext, Engine, Features, LabelVariances};
+use crate::objective::ScoreArrays;
+use crate::objective::sentence::{SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms};
 use crate::random::Lcg;
 
 const LABELS: usize = 3; // K
@@ -65,7 +62,7 @@ impl Case {
 
     fn evaluate(&self, labels: &[LabelId], engine: Option<Engine>) -> Evaluated {
         let transitions = self.chain.transitions();
-        let parameters = ChainParameters { transitions: &transitions, variances: &self.variances };
+        let parameters = ChainContext { transitions: &transitions, variances: &self.variances };
         let task = SentenceTask {
             target: match labels {
                 [] => Target::Unlabeled,
@@ -73,7 +70,7 @@ impl Case {
             },
             weight: 1.0,
             noise_weight: WEIGHT,
-            attributes: SentenceAttributes::default(),
+            attributes: Features::default(),
         };
         let [mut nodes, mut edges] = [&self.nodes, &self.edges].map(Clone::clone);
         let variances = [&self.node_variances, &self.edge_variances];

@@ -14,7 +14,7 @@ fn run(sentence: &TestSentence) -> ValueAndGradient {
     assert!(AdjointKernel::supports(input, &out));
     let (mut kernel, mut edges) = (AdjointKernel::default(), EdgeMatrices::default());
     kernel.begin(buffers.context());
-    result.value = kernel.regularize(buffers.context().transitions, input, &mut out);
+    result.value = kernel.regularize(input, &mut out);
     edges.begin(buffers.context());
     kernel.finish(buffers.context(), &mut edges);
     (result.trans, result.trans_variance) = (edges.score_sums, edges.variance_sums);
@@ -45,8 +45,7 @@ fn sums_over_sentences_are_weighted_sums_of_those_of_each() {
         kernel.begin(buffers.context());
         for &weight in weights {
             let mut result = ValueAndGradient::zeros(&sentence);
-            let transitions = buffers.context().transitions;
-            kernel.regularize(transitions, buffers.input(weight), &mut result.derivatives());
+            kernel.regularize(buffers.input(weight), &mut result.derivatives());
         }
         edges.begin(buffers.context());
         kernel.finish(buffers.context(), &mut edges);
