@@ -86,8 +86,8 @@ pub mod label {
 pub mod model {
     pub use crate::model::columns::{CorpusColumns, LabelSource};
     pub use crate::model::format::{FORMAT_VERSION, MAGIC, MAX_LABELS, Magic};
-    pub use crate::model::noise_exposure::NoiseExposure;
-    pub use crate::model::recall_bias::add_recall_bias;
+    pub use crate::model::header::add_recall_bias;
+    pub use crate::model::training_record::NoiseExposure;
 }
 
 /// Lists of names for messages.

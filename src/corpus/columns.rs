@@ -97,7 +97,7 @@ pub(super) fn find_labels<S: AsRef<str>>(
 }
 
 /// The first of some columns if they are the last of `width` columns, in any order.
-pub(super) fn first_of_last(columns: &[usize], width: usize) -> Option<usize> {
+pub fn first_of_last(columns: &[usize], width: usize) -> Option<usize> {
     let first = *columns.iter().min()?;
     (first + columns.len() == width).then_some(first)
 }

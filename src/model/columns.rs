@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::corpus::columns::first_of_last;
 use crate::label::LabelSet;
 use crate::sentence::{JoinedColumns, LineRules, Schema};
 
@@ -91,9 +92,7 @@ impl CorpusColumns {
     /// Returns the number of the first columns that a file without labels has, if the labels were
     /// in the last ones.
     pub fn before_label(&self) -> Option<usize> {
-        let positions = self.label_positions();
-        let first = *positions.iter().min()?;
-        (first + positions.len() == self.names.len()).then_some(first)
+        first_of_last(&self.label_positions(), self.names.len())
     }
 
     /// Finds out which columns a file has whose tokens have `width` cells, or its header row names:

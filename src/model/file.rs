@@ -3,10 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::container::Container;
-use super::container_file::{Contents, EXPECTED, Sections, assemble, check_memory};
-use super::format::{AttributeKind, FIRST_PASS};
+use serde::Serialize;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::container::{Container, Contents, EXPECTED, assemble, check_memory};
+use super::format::{AttributeKind, FIRST_PASS, FORMAT_VERSION, PREAMBLE};
 use super::header::Header;
+use super::provenance::Provenance;
 use super::table::{AttributeTable, TableBuilder, TableLayout};
 #[cfg(feature = "train")]
 use crate::atomic_file;
@@ -14,20 +17,58 @@ use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprinter, key};
 use crate::input_file::InputFile;
 use crate::label::Labeling;
+use crate::template::Template;
 
 /// A trained model: immutable, shared by any number of threads.
 #[derive(Debug)]
 pub struct Model {
-    file: Container,
+    pub(super) file: Container,
     header: Header,
     tables: [TableLayout; 2], // nodes, edges
     first_pass: Option<Arc<Model>>,
 }
 
+/// The sizes of the parts of a model file in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ModelSizes {
+    /// Preamble and header: labels, label weights, template with its files, provenance.
+    pub header: usize,
+    /// Checksums.
+    pub checksums: usize,
+    /// The table of node attributes.
+    pub nodes: TableSizes,
+    /// The table of edge attributes.
+    pub edges: TableSizes,
+    /// The model of the first pass; 0 if there is none.
+    pub first_pass: usize,
+}
+
+/// The sizes of the parts of a table in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TableSizes {
+    /// The hash table, where attributes are looked up.
+    pub slots: usize,
+    /// Weights.
+    pub weights: usize,
+    /// The names of attributes.
+    pub names: usize,
+    /// The lengths of names.
+    pub ends: usize,
+}
+
 impl Model {
     /// Builds a model from its header and the tables of nodes and edges; sets [`Header::tables`].
-    pub fn build(header: Header, tables: [TableBuilder; 2]) -> Result<Self> {
-        Self::from_bytes(encode(header, tables)?)
+    pub fn build(mut header: Header, [nodes, edges]: [TableBuilder; 2]) -> Result<Self> {
+        // Both tables use one seed, so that a key can be computed before the table is known.
+        let mut seeds =
+            (0..).filter_map(|seed| Some((seed, nodes.slots(seed)?, edges.slots(seed)?)));
+        let (seed, node_slots, edge_slots) = seeds.next().expect("there is no last seed");
+        header.tables = [nodes.info(seed)?, edges.info(seed)?];
+        let header = header.encode()?;
+        let nodes = nodes.into_sections(node_slots);
+        let edges = edges.into_sections(edge_slots);
+        let sections = [nodes, edges].into_iter().flatten().chain([Vec::new()]);
+        Self::from_bytes(assemble(&header, sections.collect()))
     }
 
     /// Reads a model file into memory. What happens to the file afterwards has no effect on the
@@ -66,9 +107,9 @@ impl Model {
     fn of(mut file: Container) -> Result<Self> {
         let header = Header::decode(file.header()).map_err(|what| file.damaged(&what))?;
         let labels = header.labels.len();
-        check_label_memory(labels.pow(2), file.path())?;
+        check_label_memory(labels.pow(2), &file.path)?;
         let table = |kind: AttributeKind| {
-            let sections = &file.sections()[2 + 4 * kind as usize..];
+            let sections = &file.sections[2 + 4 * kind as usize..];
             let of_table = std::array::from_fn(|i| sections[i].clone());
             TableLayout::new(&header, kind, of_table).map_err(|what| file.damaged(&what))
         };
@@ -77,13 +118,13 @@ impl Model {
             return Err(file.damaged("its tables have different seeds"));
         }
         let mut first_pass = None;
-        if !file.sections()[FIRST_PASS].is_empty() {
+        if !file.sections[FIRST_PASS].is_empty() {
             let first = Self::of(file.nested(FIRST_PASS)?)?;
             if first.first_pass.is_some() {
                 return Err(file.damaged("its first pass has two passes"));
             }
             let label_pairs = [&header, &first.header].map(|header| header.labels.len().pow(2));
-            check_label_memory(label_pairs.iter().sum(), file.path())?;
+            check_label_memory(label_pairs.iter().sum(), &file.path)?;
             first_pass = Some(Arc::new(first));
         }
         Ok(Self { file, header, tables, first_pass })
@@ -126,7 +167,7 @@ impl Model {
 
     /// Returns the contents of all sections after the checksums.
     fn contents(&self) -> Vec<&[u8]> {
-        self.file.sections()[2..].iter().map(|section| &self.as_bytes()[section.clone()]).collect()
+        self.file.sections[2..].iter().map(|section| &self.as_bytes()[section.clone()]).collect()
     }
 
     /// Returns the model of the first pass, whose predictions the template of this one reads.
@@ -136,12 +177,7 @@ impl Model {
 
     /// Returns the contents of the model file.
     pub fn as_bytes(&self) -> &[u8] {
-        self.file.as_bytes()
-    }
-
-    /// Returns the byte ranges of the sections of the file.
-    pub(super) fn sections(&self) -> &Sections {
-        self.file.sections()
+        &self.file.contents
     }
 
     /// Writes the model to a file, atomically: after a crash, the path holds either the old file
@@ -165,13 +201,13 @@ impl Model {
     /// Sets the path that errors name.
     #[must_use]
     pub fn with_path(mut self, path: &Path) -> Self {
-        self.file.set_path(path);
+        path.clone_into(&mut self.file.path);
         self
     }
 
     /// Returns the path that the model was opened from.
     pub fn path(&self) -> &Path {
-        self.file.path()
+        &self.file.path
     }
 
     /// Returns the number of attributes with weights.
@@ -232,12 +268,67 @@ impl Model {
 
     /// Returns the fingerprinter that computes the keys of attributes.
     pub fn fingerprinter(&self) -> Fingerprinter {
-        self.tables[0].fingerprinter()
+        self.tables[0].fingerprinter
     }
 
     /// Computes the key of an attribute, for `AttributeTable::find`, from its name.
     pub fn key(&self, name: &[u8]) -> u64 {
         key(self.fingerprinter().fingerprint(name))
+    }
+
+    /// Returns a hash of everything that determines the predictions: labels, schemes, columns,
+    /// template, weights. Two models with the same fingerprint tag alike.
+    ///
+    /// Provenance (names, date, note) and the name of the template file are left out, so training
+    /// on the same data gives the same fingerprint whether they came from a file, compressed, or
+    /// from standard input. The bytes of the file differ, since provenance has names as typed.
+    ///
+    /// The hash is XXH3 of 128 bits, which detects differences, but not forgery.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`](crate::Error::Parameter) if the header cannot be encoded;
+    /// [`Error::Model`](crate::Error::Model) if the file is damaged.
+    pub fn fingerprint(&self) -> Result<u128> {
+        let mut header = self.header().clone();
+        header.provenance = Provenance::default();
+        header.template = header.template.map(Template::without_name);
+        let mut hasher = Xxh3::new();
+        hasher.update(&FORMAT_VERSION.to_le_bytes());
+        hasher.update(&header.encode()?);
+        for kind in [AttributeKind::Node, AttributeKind::Edge] {
+            let table = self.table(kind);
+            hasher.update(table.slots_and_weights()?);
+            // Names are hashed as they are decoded: another version of the compressor may encode
+            // them otherwise.
+            for i in 0..table.len() {
+                let name = table.name(i)?;
+                hasher.update(&(name.len() as u64).to_le_bytes());
+                hasher.update(name);
+            }
+        }
+        if let Some(first) = self.first_pass() {
+            hasher.update(&first.fingerprint()?.to_le_bytes());
+        }
+        Ok(hasher.digest128())
+    }
+
+    /// Returns the sizes of the parts of the file, in whose sum no byte is missing.
+    pub fn sizes(&self) -> ModelSizes {
+        let length = |section: usize| self.file.sections[section].len();
+        let table = |first: usize| TableSizes {
+            slots: length(first),
+            weights: length(first + 1),
+            ends: length(first + 2),
+            names: length(first + 3),
+        };
+        ModelSizes {
+            header: PREAMBLE + length(0),
+            checksums: length(1),
+            nodes: table(2),
+            edges: table(6),
+            first_pass: length(FIRST_PASS),
+        }
     }
 
     /// Verifies the checksums of the whole file.
@@ -248,19 +339,6 @@ impl Model {
     pub fn verify(&self) -> Result<()> {
         self.file.verify()
     }
-}
-
-/// Encodes the header and tables of a model as the contents of a file.
-fn encode(mut header: Header, [nodes, edges]: [TableBuilder; 2]) -> Result<Vec<u8>> {
-    // Both tables use one seed, so that a key can be computed before the table is known.
-    let mut seeds = (0..).filter_map(|seed| Some((seed, nodes.slots(seed)?, edges.slots(seed)?)));
-    let (seed, node_slots, edge_slots) = seeds.next().expect("there is no last seed");
-    header.tables = [nodes.info(seed)?, edges.info(seed)?];
-    let header = header.encode()?;
-    let nodes = nodes.into_sections(node_slots);
-    let edges = edges.into_sections(edge_slots);
-    let sections = [nodes, edges].into_iter().flatten().chain([Vec::new()]);
-    Ok(assemble(&header, sections.collect()))
 }
 
 /// Checks that there is memory for the transitions of `label_pairs` pairs of labels, which a small

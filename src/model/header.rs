@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::columns::CorpusColumns;
 use super::format::{MAX_LABELS, Precision, TableInfo};
 use super::provenance::Provenance;
-use crate::chain::{LabelWeights, Order};
+use crate::chain::{Constraint, LabelWeights, Order};
 use crate::corpus::{CONLLU_COLUMNS, Format, ReadOptions};
 use crate::error::{Error, Result};
-use crate::label::{LabelSet, Labeling, PlainLabels, Scheme};
+use crate::label::{LabelSet, Labeling, PlainLabels, Scheme, SchemeConstraint};
 use crate::template::Template;
 
 /// Maximum length of an encoded header. With [`MAX_LABELS`] labels, transitions take half of it.
@@ -206,5 +206,27 @@ impl Header {
             return Err("the labels join columns, but encode spans".to_owned());
         }
         self.columns.validate(&self.labels)
+    }
+}
+
+/// Returns the constraint that restricts decoding to the legal label sequences; `None`
+/// if every sequence is legal.
+pub fn decoding_constraint(labels: &LabelSet, labeling: &Labeling) -> Option<Constraint> {
+    let legal = SchemeConstraint::new(labels, labeling);
+    let constraint = || Constraint::new(&legal.allowed, &legal.start, &legal.end);
+    (labeling.strict && legal.is_binding()).then(constraint)
+}
+
+/// Subtracts the recall bias from the score of the label outside of all spans, at every token
+/// (decision 83).
+pub fn add_recall_bias(
+    bias: f64,
+    labels: &LabelSet,
+    labeling: &Labeling,
+    weights: &mut LabelWeights,
+) {
+    let Some(outside) = labels.id(labeling.outside()).filter(|_| bias != 0.0) else { return };
+    for row in weights.transitions.chunks_exact_mut(labels.len()).chain([&mut weights.start[..]]) {
+        row[outside.index()] -= bias;
     }
 }

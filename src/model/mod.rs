@@ -77,7 +77,7 @@
 //!    | sparse | bytes before the row | entries (position, weight) for nonzero weights only |
 //!
 //!    A weight has 4 (`f32`), 8 (`f64`) or 2 bytes (`f16`); see
-//!    `src/model/table/stored_weight.rs`. The *position* is the label b in 2 bytes (node; in 1
+//!    `src/model/table/encoding.rs`. The *position* is the label b in 2 bytes (node; in 1
 //!    byte if there are at most 128 labels) or the label pair a·K + b in 4 bytes (edge). Its
 //!    highest bit marks the last entry of an attribute. The builder picks the smaller encoding.
 //!
@@ -109,46 +109,36 @@
 //! becomes one when a block of the new contents is first accessed.
 
 pub(crate) mod columns;
-mod constraint;
 mod container;
-mod container_file;
 mod file;
-mod fingerprint;
 pub(crate) mod format;
-mod header;
-pub(crate) mod noise_exposure;
+pub(crate) mod header;
 mod provenance;
-pub(crate) mod recall_bias;
-mod sizes;
 mod table;
 #[cfg(test)]
 pub mod tests;
-mod training_record;
+pub(crate) mod training_record;
 mod weights;
 
 pub use crate::chain::{LabelWeights, Order};
 pub use columns::ColumnFit;
 #[cfg(any(feature = "train", test))]
 pub(crate) use columns::CorpusColumns;
-pub(crate) use constraint::decoding_constraint;
-pub use file::Model;
+pub use file::{Model, ModelSizes, TableSizes};
 #[cfg(feature = "train")]
 pub(crate) use format::MAX_LABELS;
 pub use format::{AttributeKind, Precision};
 pub use header::Header;
 #[cfg(feature = "train")]
-pub(crate) use noise_exposure::NoiseExposure;
-#[cfg(feature = "train")]
+pub(crate) use header::add_recall_bias;
+pub(crate) use header::decoding_constraint;
 #[cfg(feature = "train")]
 pub(crate) use provenance::source_date;
 pub use provenance::{FileRecord, FileRole, Provenance};
-#[cfg(feature = "train")]
-pub(crate) use recall_bias::add_recall_bias;
-pub use sizes::{ModelSizes, TableSizes};
 #[cfg(any(feature = "train", test))]
 pub(crate) use table::TableBuilder;
 pub(crate) use table::{AttributeTable, WeightRows};
-#[cfg(feature = "train")]
-pub(crate) use training_record::APPLIED_RECALL_BIAS;
 pub use training_record::TrainingRecord;
+#[cfg(feature = "train")]
+pub(crate) use training_record::{APPLIED_RECALL_BIAS, NoiseExposure};
 pub use weights::{EdgeWeights, NodeWeights};

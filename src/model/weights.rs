@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::container_file::check_memory;
+use super::container::check_memory;
 use super::file::Model;
 use super::format::{AttributeKind, Precision};
 use super::header::Header;
@@ -20,15 +20,15 @@ const PRUNE: &str = "prune";
 /// How many times the rest of a model, mostly names, is in memory while it is copied.
 const COPIES: usize = 6;
 
+/// An attribute with its weights.
+type Weights<N, T> = (N, Vec<(T, f64)>);
+
 /// An attribute of tokens, with its weight for each label that has one.
 pub type NodeWeights<N> = (N, Vec<(LabelId, f64)>);
 
 /// An attribute of pairs of adjacent tokens, with its weight for each pair of labels (previous,
 /// current) that has one.
 pub type EdgeWeights<N> = (N, Vec<([LabelId; 2], f64)>);
-
-/// An attribute with its weights.
-type NamedWeights<'a, T> = (&'a [u8], Vec<(T, f64)>);
 
 impl Model {
     /// Iterates over the attributes of tokens in training order, each with its nonzero weights in
@@ -88,11 +88,12 @@ impl Model {
         kind: AttributeKind,
         i: usize,
         target: impl Fn(usize) -> T,
-    ) -> Result<NamedWeights<'_, T>> {
+    ) -> Result<Weights<&[u8], T>> {
         let table = self.table(kind);
         let name = table.name(i)?;
         let weights = table.weights_of(self.key(name))?;
-        let weights = weights.ok_or_else(|| table.name_without_weights())?.into_iter();
+        let weights =
+            weights.ok_or_else(|| table.file.damaged("a name has no weights"))?.into_iter();
         let nonzero = weights.filter(|(_, weight)| *weight != 0.0);
         Ok((name, nonzero.map(|(position, weight)| (target(position), weight)).collect()))
     }
@@ -158,23 +159,17 @@ impl Model {
 
     /// Copies the model of each pass with `convert`, which leaves the first pass out.
     fn converted(&self, convert: &dyn Fn(&Self) -> Result<Self>) -> Result<Self> {
-        self.check_copy_memory()?;
+        let mut bytes = COPIES * self.as_bytes().len();
+        for kind in [AttributeKind::Node, AttributeKind::Edge] {
+            bytes +=
+                self.weights(kind) * COPIED_WEIGHT + COPIES * self.table(kind).length_of_names()?;
+        }
+        check_memory(self.path(), bytes as u64, || "copying the model".to_owned())?;
         let copy = convert(self)?;
         match self.first_pass() {
             Some(first) => Self::combine(&copy, &first.converted(convert)?),
             None => Ok(copy),
         }
-    }
-
-    /// Checks that there is memory for a copy of the model.
-    fn check_copy_memory(&self) -> Result<()> {
-        let kinds = [AttributeKind::Node, AttributeKind::Edge];
-        let mut bytes = COPIES * self.as_bytes().len();
-        for kind in kinds {
-            bytes +=
-                self.weights(kind) * COPIED_WEIGHT + COPIES * self.table(kind).length_of_names()?;
-        }
-        check_memory(self.path(), bytes as u64, || "copying the model".to_owned())
     }
 
     fn from_weight_results<N: AsRef<[u8]>, E: AsRef<[u8]>>(
@@ -183,23 +178,12 @@ impl Model {
         edges: impl Iterator<Item = Result<EdgeWeights<E>>>,
     ) -> Result<Self> {
         header.validate().map_err(Error::parameter)?;
-        let (k, precision) = (header.labels.len(), header.precision);
-        let mut node_table = TableBuilder::new(AttributeKind::Node, k, precision);
-        for attribute in nodes {
-            let (name, weights) = attribute?;
-            let position = |label: LabelId| Some(label.index()).filter(|&label| label < k);
-            push(&mut node_table, name.as_ref(), weights, position)?;
-        }
-        let mut edge_table = TableBuilder::new(AttributeKind::Edge, k, precision);
-        for attribute in edges {
-            let (name, weights) = attribute?;
-            let position = |[a, b]: [LabelId; 2]| {
-                let exist = a.index() < k && b.index() < k;
-                exist.then(|| a.index() * k + b.index())
-            };
-            push(&mut edge_table, name.as_ref(), weights, position)?;
-        }
-        for table in [&node_table, &edge_table] {
+        let k = header.labels.len();
+        let node = |label: LabelId| Some(label.index()).filter(|&label| label < k);
+        let edge = |[a, b]: [LabelId; 2]| Some(node(a)? * k + node(b)?);
+        let nodes = table(AttributeKind::Node, &header, nodes, node)?;
+        let edges = table(AttributeKind::Edge, &header, edges, edge)?;
+        for table in [&nodes, &edges] {
             if let Some(name) = table.duplicate() {
                 return Err(Error::parameter(format!(
                     "attribute '{}' occurs twice; expected each attribute once",
@@ -207,43 +191,42 @@ impl Model {
                 )));
             }
         }
-        Self::build(header, [node_table, edge_table])
+        Self::build(header, [nodes, edges])
     }
 }
 
 /// Removes the weights whose absolute value is below a threshold.
-fn without_small<N, T>(
-    row: Result<(N, Vec<(T, f64)>)>,
-    threshold: f64,
-) -> Result<(N, Vec<(T, f64)>)> {
+fn without_small<N, T>(row: Result<Weights<N, T>>, threshold: f64) -> Result<Weights<N, T>> {
     let (name, mut weights) = row?;
     weights.retain(|(_, weight)| weight.abs() >= threshold);
     Ok((name, weights))
 }
 
-/// Adds an attribute to a table. `position` is `None` for labels that do not exist.
-fn push<T: Copy>(
-    table: &mut TableBuilder,
-    name: &[u8],
-    weights: Vec<(T, f64)>,
+/// Collects attributes in a table. `position` is `None` for labels that do not exist.
+fn table<N: AsRef<[u8]>, T>(
+    kind: AttributeKind,
+    header: &Header,
+    attributes: impl Iterator<Item = Result<Weights<N, T>>>,
     position: impl Fn(T) -> Option<usize>,
-) -> Result<()> {
-    let fault = |what: &str| {
-        let name = String::from_utf8_lossy(name);
-        Error::parameter(format!("attribute '{name}' {what}"))
-    };
-    let mut row = Vec::with_capacity(weights.len());
-    for (target, weight) in weights {
-        let Some(position) = position(target) else {
-            return Err(fault("has a weight for a label that does not exist"));
+) -> Result<TableBuilder> {
+    let mut table = TableBuilder::new(kind, header.labels.len(), header.precision);
+    for attribute in attributes {
+        let (name, weights) = attribute?;
+        let fault = |what: &str| {
+            let name = String::from_utf8_lossy(name.as_ref());
+            Error::parameter(format!("attribute '{name}' {what}"))
         };
-        row.push((position as u32, weight));
+        let entry = |(target, weight)| Some((position(target)? as u32, weight));
+        let row: Option<Vec<(u32, f64)>> = weights.into_iter().map(entry).collect();
+        let unknown = || fault("has a weight for a label that does not exist");
+        let mut row = row.ok_or_else(unknown)?;
+        row.sort_unstable_by_key(|&(position, _)| position);
+        if row.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            return Err(fault("has two weights for the same label"));
+        }
+        table.push(name.as_ref(), row)?;
     }
-    row.sort_unstable_by_key(|&(position, _)| position);
-    if row.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-        return Err(fault("has two weights for the same label"));
-    }
-    table.push(name, row)
+    Ok(table)
 }
 
 #[cfg(test)]

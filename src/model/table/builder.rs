@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::encoding::WeightEncoding;
+use super::encoding::{MAX_PROBES, Slots, WeightEncoding};
 use super::names;
-use super::slots::{MAX_PROBES, Slots};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprinter, key};
 use crate::model::format::{AttributeKind, Precision, TableInfo};

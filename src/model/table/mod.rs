@@ -8,8 +8,6 @@ mod encoding;
 mod names;
 mod reader;
 mod rows;
-mod slots;
-mod stored_weight;
 
 pub use builder::TableBuilder;
 pub use reader::AttributeTable;

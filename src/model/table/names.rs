@@ -35,11 +35,6 @@ impl Names {
         Self { count, lengths, bytes, decoded: OnceLock::new() }
     }
 
-    /// Returns the number of names.
-    pub fn len(&self) -> usize {
-        self.count
-    }
-
     /// Returns name `i`, in training order.
     ///
     /// # Errors
@@ -55,16 +50,12 @@ impl Names {
         Ok(self.decoded(file)?.get(i))
     }
 
-    /// Returns the number of bytes of all names.
+    /// Returns all names.
     ///
     /// # Errors
     ///
     /// [`Error::Model`] if the file is damaged there.
-    pub fn total(&self, file: &Container) -> Result<usize> {
-        Ok(self.decoded(file)?.bytes().len())
-    }
-
-    fn decoded(&self, file: &Container) -> Result<&NameList> {
+    pub fn decoded(&self, file: &Container) -> Result<&NameList> {
         let decoded = match self.decoded.get() {
             Some(decoded) => decoded,
             None => {

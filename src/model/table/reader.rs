@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use super::encoding::WeightEncoding;
+use super::encoding::{MAX_PROBES, Slots, WeightEncoding, WeightLocation};
 use super::names::Names;
 use super::rows::{RowLayout, WeightRows};
-use super::slots::{MAX_PROBES, Slots, WeightLocation};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::fingerprint::Fingerprinter;
-use crate::model::container::Container;
+use crate::model::container::{Container, prefetch_range};
 use crate::model::format::{AttributeKind, TableInfo};
 use crate::model::header::Header;
 
@@ -21,7 +20,7 @@ pub(in crate::model) struct TableLayout {
     info: TableInfo,
     slots: Slots,
     slot_bytes: Range<usize>,
-    fingerprinter: Fingerprinter,
+    pub fingerprinter: Fingerprinter,
     rows: RowLayout,
     names: Names,
 }
@@ -70,17 +69,12 @@ impl TableLayout {
             names: Names::new(info.attributes as usize, lengths, name_bytes),
         })
     }
-
-    /// Returns the fingerprinter that keys are made with.
-    pub fn fingerprinter(&self) -> Fingerprinter {
-        self.fingerprinter
-    }
 }
 
 impl<'m> AttributeTable<'m> {
     /// Returns the number of attributes.
     pub fn len(self) -> usize {
-        self.layout.names.len()
+        self.layout.info.attributes as usize
     }
 
     /// Returns whether there are no attributes.
@@ -109,7 +103,7 @@ impl<'m> AttributeTable<'m> {
     ///
     /// [`Error::Model`] if the file is damaged there.
     pub fn length_of_names(self) -> Result<usize> {
-        self.layout.names.total(self.file)
+        Ok(self.layout.names.decoded(self.file)?.bytes().len())
     }
 
     /// Returns the slots and weights, as stored.
@@ -126,7 +120,8 @@ impl<'m> AttributeTable<'m> {
     #[inline(always)]
     pub fn prefetch_slot(self, key: u64) -> u8 {
         let layout = self.layout;
-        self.file.prefetch(layout.slot_bytes.start + layout.slots.home(key) * SLOT)
+        let at = layout.slot_bytes.start + layout.slots.home(key) * SLOT;
+        prefetch_range(&self.file.contents, at, 1)
     }
 
     /// Looks up a key by linear probing; `None` if no attribute has it.
@@ -195,11 +190,5 @@ impl<'m> AttributeTable<'m> {
             }
         })?;
         Ok(Some(weights))
-    }
-
-    /// Returns the error for a name that the table does not find.
-    #[cold]
-    pub(in crate::model) fn name_without_weights(self) -> Error {
-        self.file.damaged("a name has no weights")
     }
 }

@@ -7,9 +7,7 @@
 
 use std::marker::PhantomData;
 
-use super::encoding::WeightEncoding;
-use super::slots::WeightLocation;
-use super::stored_weight::StoredWeight;
+use super::encoding::{StoredWeight, WeightEncoding, WeightLocation};
 use crate::error::Result;
 use crate::model::container::{Container, prefetch_range};
 use crate::model::format::Precision;
@@ -21,10 +19,14 @@ const LANES: usize = 4;
 /// Number of vectors of partial sums that fit in registers.
 const MAX_VECTORS: usize = 8;
 
-/// The position of an entry of a sparse row: its bytes. The highest bit marks the last entry.
-trait StoredPosition {
-    const SIZE: usize;
+/// The damage of a location that is out of bounds, or of a row without a last entry.
+const OUT_OF_BOUNDS: &str = "the weights of an attribute are out of bounds";
 
+/// The damage of a weight whose label does not exist.
+const UNKNOWN_LABEL: &str = "a weight is for a label that does not exist";
+
+/// The position of an entry of a sparse row: its bytes. The highest bit marks the last entry.
+trait StoredPosition: Sized {
     /// Returns the label, or pair of labels, and whether the entry is the last, given the bytes of
     /// the position.
     fn split(bytes: &[u8]) -> Option<(usize, bool)>;
@@ -37,8 +39,6 @@ trait StoredPosition {
 }
 
 impl StoredPosition for u8 {
-    const SIZE: usize = 1;
-
     #[inline(always)]
     fn split(bytes: &[u8]) -> Option<(usize, bool)> {
         let &[position] = bytes else { return None };
@@ -47,8 +47,6 @@ impl StoredPosition for u8 {
 }
 
 impl StoredPosition for u16 {
-    const SIZE: usize = 2;
-
     #[inline(always)]
     fn split(bytes: &[u8]) -> Option<(usize, bool)> {
         let &[a, b] = bytes else { return None };
@@ -58,8 +56,6 @@ impl StoredPosition for u16 {
 }
 
 impl StoredPosition for u32 {
-    const SIZE: usize = 4;
-
     #[inline(always)]
     fn split(bytes: &[u8]) -> Option<(usize, bool)> {
         let position = Self::from_le_bytes(*bytes.first_chunk()?);
@@ -99,7 +95,7 @@ pub struct WeightRows<'a> {
 impl<'a> WeightRows<'a> {
     /// Returns the rows of a file with this layout.
     pub(super) fn new(file: &'a Container, layout: RowLayout) -> Self {
-        Self { file, data: &file.as_bytes()[..layout.end], layout }
+        Self { file, data: &file.contents[..layout.end], layout }
     }
 
     /// Returns the size of a row in bytes; of a sparse row, the maximum.
@@ -113,7 +109,7 @@ impl<'a> WeightRows<'a> {
     pub fn locate(&self, location: WeightLocation) -> Result<usize> {
         let number = location.0;
         if number >= self.layout.locations {
-            return Err(self.file.missing_weights());
+            return Err(self.file.damaged(OUT_OF_BOUNDS));
         }
         let start = self.layout.start + self.layout.encoding.offset(number, self.layout.scores);
         let end = (start + self.row_size()).min(self.data.len());
@@ -136,14 +132,14 @@ impl<'a> WeightRows<'a> {
                 false => encoding.read_position(entry),
             };
             if position >= self.layout.scores {
-                return Err(self.file.weight_without_label());
+                return Err(self.file.damaged(UNKNOWN_LABEL));
             }
             visit(position, encoding.read_weight(entry));
             if is_last {
                 return Ok(());
             }
         }
-        Err(self.file.missing_weights())
+        Err(self.file.damaged(OUT_OF_BOUNDS))
     }
 
     /// Prefetches every cache line of the row at an offset. For a sparse row it prefetches the
@@ -199,16 +195,13 @@ impl<'a> WeightRows<'a> {
         scores: &mut [f64],
     ) -> Result<()> {
         for &(offset, value) in rows {
-            match self.add_sparse_row::<W, P>(offset, value, stride, scores) {
-                Ok(()) => {}
-                Err(SparseRowError::UnknownLabel) => return Err(self.file.weight_without_label()),
-                Err(SparseRowError::Unterminated) => return Err(self.file.missing_weights()),
-            }
+            self.add_sparse_row::<W, P>(offset, value, stride, scores)
+                .map_err(|what| self.file.damaged(what))?;
         }
         Ok(())
     }
 
-    /// Adds the sparse row at an offset, times `value`.
+    /// Adds the sparse row at an offset, times `value`; or returns what is damaged.
     #[inline(always)]
     fn add_sparse_row<W: StoredWeight, P: StoredPosition>(
         &self,
@@ -216,24 +209,24 @@ impl<'a> WeightRows<'a> {
         value: f64,
         stride: usize,
         scores: &mut [f64],
-    ) -> Result<(), SparseRowError> {
-        let entries = &self.data[offset..];
+    ) -> Result<(), &'static str> {
+        let entries = self.data[offset..].chunks_exact(size_of::<P>() + size_of::<W>());
         // A row has at most K or K² entries; bytes after that have not been verified.
-        for entry in entries.chunks_exact(P::SIZE + W::SIZE).take(self.layout.scores) {
-            let (position, weight) = entry.split_at(P::SIZE);
-            let (position, is_last) = P::split(position).ok_or(SparseRowError::Unterminated)?;
+        for entry in entries.take(self.layout.scores) {
+            let (position, weight) = entry.split_at(size_of::<P>());
+            let (position, is_last) = P::split(position).ok_or(OUT_OF_BOUNDS)?;
             let score = scores.get_mut(P::score(position, self.layout.labels, stride));
             match (score, W::weights(weight)) {
                 (Some(score), [weight]) if position < self.layout.scores => {
                     *score += value * weight.number();
                 }
-                _ => return Err(SparseRowError::UnknownLabel),
+                _ => return Err(UNKNOWN_LABEL),
             }
             if is_last {
                 return Ok(());
             }
         }
-        Err(SparseRowError::Unterminated)
+        Err(OUT_OF_BOUNDS)
     }
 }
 
@@ -258,13 +251,6 @@ fn add_dense<W: StoredWeight>(
             _ => add_columns::<W, MAX_VECTORS>(data, first, rows, scores),
         }
     }
-}
-
-/// The kinds of damage to a sparse row.
-enum SparseRowError {
-    UnknownLabel,
-    /// No entry is marked as the last.
-    Unterminated,
 }
 
 #[inline(always)]
@@ -341,7 +327,7 @@ mod tests {
     }
 
     fn table(file: &Container, labels: usize, encoding: WeightEncoding) -> WeightRows<'_> {
-        let end = file.as_bytes().len();
+        let end = file.contents.len();
         let layout = RowLayout { start: 7, end, locations: 3, labels, scores: labels, encoding };
         WeightRows::new(file, layout)
     }

@@ -4,7 +4,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::*;
 use crate::error::{Error, Result};
-use crate::model::container_file::{assemble, preamble_sum, sections};
+use crate::model::container::{assemble, preamble_sum, sections};
 use crate::model::format::{BLOCK, FIRST_PASS, LENGTHS_AT, PREAMBLE, SUM_AT};
 use crate::sentence::JoinedColumns;
 
@@ -62,7 +62,7 @@ pub(crate) fn crafted(model: &Model) -> impl Iterator<Item = Vec<u8>> {
 
 /// The byte range of section `i`.
 fn section(model: &Model, i: usize) -> std::ops::Range<usize> {
-    model.sections()[i].clone()
+    model.file.sections[i].clone()
 }
 
 /// The model with bytes of section `i` replaced, from `offset` on, and valid checksums.
@@ -395,7 +395,7 @@ fn a_first_pass_of_two_passes_is_damage() {
     let two = Model::combine(&model, &model).unwrap();
     assert_eq!(two.first_pass().unwrap().as_bytes(), model.as_bytes());
     let sections = |model: &Model| -> Vec<Vec<u8>> {
-        let data = model.sections()[2..].iter();
+        let data = model.file.sections[2..].iter();
         data.map(|section| model.as_bytes()[section.clone()].to_vec()).collect()
     };
     let header = two.as_bytes()[section(&two, 0)].to_vec();
