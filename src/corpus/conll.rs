@@ -37,6 +37,7 @@ const HEADER_ROW: Repair = Repair {
 };
 
 /// Parses columns: CoNLL, or CoNLL-U ([`conllu`]).
+#[derive(Default)]
 pub(super) struct ConllParser {
     options: ReadOptions,
     is_conllu: bool,
@@ -70,22 +71,8 @@ impl ConllParser {
                 ..options
             },
             is_conllu,
-            sheet: Sheet::default(),
-            header: None,
-            places: Vec::new(),
-            layout: None,
-            current: None,
-            misc_labels: MiscLabels::default(),
-            early_boundaries: Vec::new(),
-            before: BeforeSentence::default(),
-            blank: false,
+            ..Self::default()
         }
-    }
-
-    /// Whether a row of CSV has only empty cells, which separates sentences as a blank line does.
-    fn is_empty_row(&self, line: &str) -> bool {
-        let separator = self.sheet.separator;
-        separator.is_some_and(|separator| line.chars().all(|c| c == separator || c == ' '))
     }
 
     /// Keeps a comment line.
@@ -232,7 +219,9 @@ impl SentenceParser for ConllParser {
     }
 
     fn line(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
-        let is_blank = is_blank(line.text) || self.is_empty_row(line.text);
+        // A row of CSV with only empty cells separates sentences as a blank line does.
+        let is_empty = |separator| line.text.chars().all(|c| c == separator || c == ' ');
+        let is_blank = is_blank(line.text) || self.sheet.separator.is_some_and(is_empty);
         let was_blank = std::mem::replace(&mut self.blank, is_blank);
         if is_blank {
             let is_extra = match self.is_conllu {

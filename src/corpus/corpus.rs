@@ -1,11 +1,13 @@
-//! A corpus in memory.
+//! A corpus in memory, and its labels for the detector that decides how they are read.
 
 use std::ffi::OsStr;
 
 use super::parse::ReadOptions;
 use super::reader::Reader;
 use crate::error::Result;
-use crate::sentence::Sentence;
+use crate::label::{PlainLabels, SchemeDetector};
+use crate::memory::input_over_limit;
+use crate::sentence::{Schema, Sentence};
 
 /// The sentences of a corpus, in order.
 ///
@@ -58,7 +60,20 @@ impl Corpus {
     /// Same as [`Corpus::read`].
     pub fn collect(mut reader: Reader) -> Result<Self> {
         reader.require_sentences();
-        Ok(Self::from(reader.collect_within_memory()?))
+        let limit = reader.memory_limit();
+        let (mut sentences, mut held) = (Vec::new(), 0);
+        for sentence in reader {
+            let sentence = sentence?;
+            held += sentence.memory() as u64;
+            // The vector doubles when it grows.
+            let spare = sentences.capacity() - sentences.len();
+            if held + (spare * size_of::<Sentence>()) as u64 > limit {
+                let what = "the sentences up to here need";
+                return Err(input_over_limit(sentence.place(0), what, limit, "less text"));
+            }
+            sentences.push(sentence);
+        }
+        Ok(Self { sentences })
     }
 
     /// Parses text in memory; `name` identifies it in error messages. Without a format in the
@@ -144,6 +159,38 @@ impl<'a> IntoIterator for &'a Corpus {
 
     fn into_iter(self) -> Self::IntoIter {
         self.sentences.iter()
+    }
+}
+
+impl SchemeDetector {
+    /// A detector that has also seen the labels of these sentences, document boundaries left out.
+    #[must_use]
+    pub fn of<'a>(&self, sentences: impl IntoIterator<Item = &'a Sentence>) -> Self {
+        let mut detector = self.clone();
+        let content = sentences.into_iter().filter(|sentence| !sentence.layout.document_start);
+        content.for_each(|sentence| detector.observe_sentence(sentence));
+        detector
+    }
+
+    /// Notes whether the column of labels has tags: those of CoNLL-U are spans only by choice, and
+    /// labels that join columns never.
+    pub fn observe_column(&mut self, schema: &Schema) {
+        if schema.joined().is_some() {
+            *self = std::mem::take(self).with_plain_labels(PlainLabels::Tags);
+        }
+        if schema.has_tags() {
+            self.of_tags();
+        }
+    }
+
+    /// Observes the labels of a sentence and their column.
+    pub fn observe_sentence(&mut self, sentence: &Sentence) {
+        self.observe_column(sentence.schema());
+        let place = |t| Some(sentence.place(t));
+        match sentence.allowed_labels() {
+            Some(allowed) => self.observe_partial(&allowed, place),
+            None => self.observe_at(&sentence.labels().unwrap_or_default(), place),
+        }
     }
 }
 

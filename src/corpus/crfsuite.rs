@@ -52,12 +52,9 @@ impl CrfsuiteParser {
     }
 
     /// Parses the token on `line`.
-    fn token(
-        &mut self,
-        line: &InputLine,
-        sentence: &mut Sentence,
-        out: &mut Attributes,
-    ) -> Result<()> {
+    fn token(&mut self, line: &InputLine) -> Result<()> {
+        let new = || (Sentence::new(self.schema.clone(), line.file.clone()), Attributes::default());
+        let (sentence, out) = self.current.get_or_insert_with(new);
         let mut fields = line.text.split('\t');
         let mut label = fields.next().unwrap_or_default();
         let mut value = unescape(label, &mut self.name);
@@ -145,11 +142,7 @@ impl SentenceParser for CrfsuiteParser {
             return self.end_sentence(ready);
         }
         self.is_bare = self.is_bare && !line.text.contains('\t');
-        let new = || (Sentence::new(self.schema.clone(), line.file.clone()), Attributes::default());
-        let (mut sentence, mut attributes) = self.current.take().unwrap_or_else(new);
-        self.token(line, &mut sentence, &mut attributes)?;
-        self.current = Some((sentence, attributes));
-        Ok(())
+        self.token(line)
     }
 
     fn end(&mut self, lines: &LineReader, ready: &mut VecDeque<Sentence>) -> Result<()> {

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Read};
 use encoding_rs::{Decoder, DecoderResult};
 
 use super::read_report::{ReadReport, Repair};
-use super::text_encoding::TextEncoding;
+use super::source::TextEncoding;
 
 /// Size of the buffer of decoded text, in bytes.
 const BUFFER: usize = 64 << 10;

@@ -34,45 +34,14 @@ const COMMENTS: [&str; 3] = ["# ", "#\t", "##"];
 /// Maximum number of different labels of doubted lines.
 const MAX_LABELS: usize = 16;
 
-/// What is doubted in a file, until all of its labels are known.
+/// What is doubted in a file, until all of its labels are known: lines that may be comments are most
+/// likely no tokens if no other token has their labels.
 #[derive(Debug)]
 pub(super) struct Doubts {
-    word: Option<usize>, // the column of words
-    blanks: bool,        // words may have blanks
-    comments: Option<Doubt>,
-}
-
-/// Lines that are most likely no tokens if no other token has their labels.
-#[derive(Debug)]
-struct Doubt {
-    line: u64, // of the first
-    count: u64,
-    labels: Vec<String>, // that no other token has, as far as it is known
-}
-
-impl Doubt {
-    /// Adds a line with this label to those that are doubted, if any.
-    fn add(doubt: &mut Option<Self>, line: u64, label: &str) {
-        let new = || Self { line, count: 0, labels: Vec::new() };
-        let Self { count, labels, .. } = doubt.get_or_insert_with(new);
-        *count += 1;
-        if labels.len() < MAX_LABELS && !labels.iter().any(|known| known == label) {
-            labels.push(label.to_owned());
-        }
-    }
-
-    /// Another token has this label.
-    fn refute(doubt: &mut Option<Self>, label: &str) {
-        if let Some(doubt) = doubt {
-            doubt.labels.retain(|known| known != label);
-        }
-    }
-
-    /// Returns the first line and the number of lines, if they are still doubted.
-    fn end(doubt: &mut Option<Self>) -> Option<(u64, u64)> {
-        let doubt = doubt.take().filter(|doubt| !doubt.labels.is_empty())?;
-        Some((doubt.line, doubt.count))
-    }
+    word: Option<usize>,          // the column of words
+    blanks: bool,                 // words may have blanks
+    comments: Option<(u64, u64)>, // the first line of those, and how many there are
+    labels: Vec<String>,          // of those, which no other token has, as far as it is known
 }
 
 impl Doubts {
@@ -80,7 +49,7 @@ impl Doubts {
     pub fn new(schema: &Schema, blanks: bool) -> Self {
         let word = Some(schema.position("word").unwrap_or(0));
         let word = word.filter(|&word| word < schema.width());
-        Self { word, blanks, comments: None }
+        Self { word, blanks, comments: None, labels: Vec::new() }
     }
 
     /// Looks at the last token of a sentence, which is on `line`.
@@ -92,23 +61,28 @@ impl Doubts {
         if line.text.starts_with("-X-") && word == "-X-" {
             report.warn_at(&PLACEHOLDER, line.file, line.number);
         }
-        match t == 0 && COMMENTS.iter().any(|start| line.text.starts_with(start)) {
-            true => Doubt::add(&mut self.comments, line.number, label),
-            false => Doubt::refute(&mut self.comments, label),
+        if t == 0 && COMMENTS.iter().any(|start| line.text.starts_with(start)) {
+            self.comments.get_or_insert((line.number, 0)).1 += 1;
+            if self.labels.len() < MAX_LABELS && !self.labels.iter().any(|known| known == label) {
+                self.labels.push(label.to_owned());
+            }
+        } else {
+            self.labels.retain(|known| known != label);
         }
     }
 
     /// Warns of what is still doubted at the end of the file.
     pub fn end(&mut self, file: &str, report: &ReadReport) {
-        if let Some((line, count)) = Doubt::end(&mut self.comments) {
-            let what = match count {
-                1 => "1 line that begins with '#' is read as a token: `comments` skips it".into(),
-                _ => format!(
-                    "{count} lines that begin with '#' are read as tokens: `comments` skips them"
-                ),
-            };
-            report.warn(Place::line(file, line), what);
-        }
+        let Some((line, count)) = self.comments.take().filter(|_| !self.labels.is_empty()) else {
+            return;
+        };
+        let what = match count {
+            1 => "1 line that begins with '#' is read as a token: `comments` skips it".to_owned(),
+            _ => format!(
+                "{count} lines that begin with '#' are read as tokens: `comments` skips them"
+            ),
+        };
+        report.warn(Place::line(file, line), what);
     }
 }
 

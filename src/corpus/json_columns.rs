@@ -1,4 +1,5 @@
-//! The columns of JSON lines: arrays with a string for each token.
+//! What an object of JSON lines has for each token: columns of strings, labels, and ready-made
+//! attributes as in CRFsuite's format.
 
 use std::sync::Arc;
 
@@ -6,12 +7,13 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::columns::{JOINED_PARTIAL, find_labels, labeled_schema};
+use super::crfsuite::edge_name;
 use super::json_object::{JsonObject, type_name};
 use super::lines::InputLine;
 use super::parse::ReadOptions;
 use super::tag_names::label_column;
 use crate::error::{Place, Result};
-use crate::sentence::{JOINT, Schema, TokenLabel};
+use crate::sentence::{Attributes, JOINT, Schema, TokenLabel, check_attribute};
 
 /// The default key of the labels.
 const LABELS: &str = "labels";
@@ -188,4 +190,66 @@ pub(super) fn strings(line: &InputLine, key: &str, value: &RawValue) -> Result<V
         ),
         None => format!("key \"{key}\": expected an array of strings, found {}", type_name(value)),
     }))
+}
+
+/// The key of the attributes.
+pub(super) const ATTRIBUTES: &str = "attributes";
+
+/// The items of a value of the key `attributes`, one for each token: arrays or objects. `None` if
+/// it is something else, such as a column of strings.
+pub(super) fn attribute_items(value: &RawValue) -> Option<Vec<&RawValue>> {
+    let items: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;
+    let is_set = |item: &&RawValue| item.get().starts_with(['[', '{']);
+    (!items.is_empty() && items.iter().all(is_set)).then_some(items)
+}
+
+/// Parses the attributes of each token: an array of names and of pairs of a name and a number, or
+/// an object of names and numbers.
+pub(super) fn attributes(line: &InputLine, items: &[&RawValue]) -> Result<Attributes> {
+    let mut attributes = Attributes::default();
+    for (t, item) in items.iter().enumerate() {
+        add_token(item, &mut attributes).map_err(|fault| {
+            line.error(format!("key \"{ATTRIBUTES}\", item {}: {fault}", t + 1))
+        })?;
+        attributes.end_token();
+    }
+    attributes.shrink();
+    Ok(attributes)
+}
+
+/// Adds the attributes of a token, or says what is wrong with them.
+fn add_token(item: &RawValue, attributes: &mut Attributes) -> Result<(), String> {
+    let value: Value = serde_json::from_str(item.get()).map_err(|error| error.to_string())?;
+    let mut add = |name: &str, value: &Value| add(attributes, name, value);
+    match &value {
+        Value::Object(members) => members.iter().try_for_each(|(name, value)| add(name, value)),
+        Value::Array(items) => items.iter().try_for_each(|item| match item {
+            Value::String(name) => add(name, &Value::from(1.0)),
+            Value::Array(pair) => match &pair[..] {
+                [Value::String(name), value] => add(name, value),
+                _ => {
+                    let expected = "a name and a number, such as [\"w=Ann\", 0.5]";
+                    Err(format!("expected pairs of {expected}"))
+                }
+            },
+            _ => Err("expected names, or pairs of a name and a number, in an array".to_owned()),
+        }),
+        _ => Err(format!(
+            "expected an array of names, or an object of names and numbers, found {}",
+            type_name(item)
+        )),
+    }
+}
+
+/// Adds an attribute. `edge:name` is one of the pair of the previous token and this one.
+fn add(attributes: &mut Attributes, name: &str, value: &Value) -> Result<(), String> {
+    let number = value.as_f64().ok_or_else(|| {
+        format!("attribute '{name}' has the value {value}; expected a finite number")
+    })?;
+    check_attribute(name, number)?;
+    match edge_name(name) {
+        Some(edge) => attributes.push_edge(edge, number),
+        None => attributes.push(name, number),
+    }
+    Ok(())
 }

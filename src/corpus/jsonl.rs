@@ -7,8 +7,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::doubts::check_token;
-use super::json_attributes::{self, ATTRIBUTES};
-use super::json_columns::{JsonColumns, column, partial_labels, strings};
+use super::json_columns::{
+    ATTRIBUTES, JsonColumns, attribute_items, attributes, column, partial_labels, strings,
+};
 use super::json_object::{JsonObject, parse_object, type_name};
 use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
@@ -125,8 +126,8 @@ impl JsonlParser {
         document: Option<u64>,
         ready: &mut VecDeque<Sentence>,
     ) -> Result<()> {
-        let attributes = object.get(ATTRIBUTES).and_then(json_attributes::items);
-        let tokens = match (object.get("tokens"), &attributes) {
+        let items = object.get(ATTRIBUTES).and_then(attribute_items);
+        let tokens = match (object.get("tokens"), &items) {
             (Some(value), _) => Some(strings(line, "tokens", value)?),
             (None, Some(items)) if object.get(TEXT).is_none() => {
                 Some(vec![NO_WORD.to_owned(); items.len()])
@@ -138,10 +139,15 @@ impl JsonlParser {
                 return Ok(());
             }
             let mut sentence = self.tokens(line, object, tokens)?;
-            if let Some(items) = attributes {
-                check_items(line, items.len(), sentence.len())?;
-                let attributes = json_attributes::parse(line, &items)?;
-                sentence.attributes = Some(Box::new(attributes));
+            if let Some(items) = items {
+                if items.len() != sentence.len() {
+                    return Err(line.error(format!(
+                        "key \"{ATTRIBUTES}\": expected the attributes of each token ({}), found {}",
+                        sentence.len(),
+                        items.len()
+                    )));
+                }
+                sentence.attributes = Some(Box::new(attributes(line, &items)?));
             }
             let record = match document {
                 None => Arc::from(line.text),
@@ -157,12 +163,10 @@ impl JsonlParser {
                      \"labels\" (`format` spans reads spans of characters)",
                 ));
             }
-            let Ok(text) = serde_json::from_str::<String>(value.get()) else {
-                return Err(line.error(format!(
-                    "key \"text\": expected a string, found {}",
-                    type_name(value)
-                )));
-            };
+            let text: String = serde_json::from_str(value.get()).map_err(|_| {
+                let found = type_name(value);
+                line.error(format!("key \"text\": expected a string, found {found}"))
+            })?;
             // Each of its sentences gets the rest of the object: with the text of all, they would
             // be quadratic.
             let record = object.without(&[TEXT], document);
@@ -269,27 +273,16 @@ impl SentenceParser for JsonlParser {
     }
 }
 
-/// Checks that there are attributes for each token.
-fn check_items(line: &InputLine, items: usize, tokens: usize) -> Result<()> {
-    if items == tokens {
-        return Ok(());
-    }
-    Err(line.error(format!(
-        "key \"{ATTRIBUTES}\": expected the attributes of each token ({tokens}), found {items}"
-    )))
-}
-
 /// Gives a sentence the weight of its object, if it has one.
 fn set_weight(line: &InputLine, object: &JsonObject, sentence: &mut Sentence) -> Result<()> {
     let Some(value) = object.get("weight") else { return Ok(()) };
     let weight = match serde_json::from_str(value.get()) {
-        Ok(Value::Null) => return Ok(()),
         // An array is a column of this name.
-        Ok(Value::Array(_)) => return Ok(()),
+        Ok(Value::Null | Value::Array(_)) => return Ok(()),
         Ok(Value::Number(number)) => number.as_f64().unwrap_or(f64::INFINITY),
         _ => {
-            return Err(line
-                .error(format!("key \"weight\": expected a number, found {}", type_name(value))));
+            let found = type_name(value);
+            return Err(line.error(format!("key \"weight\": expected a number, found {found}")));
         }
     };
     sentence.set_weight(weight).map_err(|message| line.error(message))

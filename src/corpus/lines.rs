@@ -19,6 +19,11 @@ pub const MAX_LINE: usize = 64 << 20;
 /// How much is skipped at most after an error, in bytes. A device may have no end.
 const MAX_SKIPPED: u64 = 1 << 30;
 
+/// Maximum number of lines that are looked at before the first sentence is read, and of their
+/// bytes.
+const MAX_LINES: usize = 100;
+pub(super) const MAX_PEEKED: usize = 1 << 20;
+
 /// The mark with which some programs begin a UTF-8 file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -190,7 +195,7 @@ impl LineReader {
 
     /// Sets how to decode the input, of which nothing has been read yet.
     pub(super) fn decode_as(&mut self, decoding: Decoding) {
-        self.source.decoding = decoding;
+        self.source = Source::new(self.source.take(), decoding);
     }
 
     /// The name of the input; `-` is standard input.
@@ -215,9 +220,7 @@ impl LineReader {
     /// The input cannot be read, is not in its encoding, or exceeds a limit.
     pub fn next_line(&mut self) -> Result<Option<InputLine<'_>>> {
         self.buffer.clear();
-        if let Err(error) = self.fill() {
-            return Err(self.read_error(error, self.number + 1));
-        }
+        self.fill().map_err(|error| self.read_error(error, self.number + 1))?;
         if self.buffer.is_empty() {
             if let Some(copy) = &mut self.copy {
                 copy.flush().map_err(|error| Error::io(COPY, error))?;
@@ -304,11 +307,8 @@ impl LineReader {
                 return Ok(None);
             }
             let mut line = Vec::new();
-            let read = self.read_line(&mut line);
-            if let Err(error) = read {
-                let number = self.number + self.ahead.len() as u64 + 1;
-                return Err(self.read_error(error, number));
-            }
+            let number = self.number + self.ahead.len() as u64 + 1;
+            self.read_line(&mut line).map_err(|error| self.read_error(error, number))?;
             if line.is_empty() {
                 return Ok(None);
             }
@@ -316,6 +316,28 @@ impl LineReader {
             self.ahead.push_back(line);
         }
         Ok(Some(text_of(&self.ahead[i])))
+    }
+
+    /// Returns the first lines of a file, of which nothing has been read, up to the first blank line
+    /// after others, or beyond it if these say so: in a stream, nothing may follow yet. The last one
+    /// may be cut.
+    pub(super) fn first_lines(&mut self, go_on: impl Fn(&[String]) -> bool) -> Result<Vec<String>> {
+        let (mut first, mut bytes, mut goes_on) = (Vec::new(), 0, false);
+        while first.len() < MAX_LINES && bytes <= MAX_PEEKED {
+            let Some(mut line) = self.peek(first.len())? else { break };
+            let mut ends = (0..=line.len().min(MAX_PEEKED)).rev();
+            line.truncate(ends.find(|&end| line.is_char_boundary(end)).unwrap_or(0));
+            let has_content = || first.iter().any(|line: &String| !is_blank(line));
+            if !goes_on && is_blank(&line) && has_content() {
+                goes_on = go_on(&first);
+                if !goes_on {
+                    break;
+                }
+            }
+            bytes += line.len();
+            first.push(line);
+        }
+        Ok(first)
     }
 
     /// Returns the lines that have not been read but are there already: those that were peeked at,
@@ -334,25 +356,16 @@ impl LineReader {
                 let whole = bytes.split_inclusive(|&byte| byte == b'\n');
                 Ok(whole.filter(|line| line.ends_with(b"\n")).map(text_of).collect())
             }
-            Err(error) => {
-                let number = self.number + 1;
-                Err(self.read_error(error, number))
-            }
+            Err(error) => Err(self.read_error(error, self.number + 1)),
         }
     }
 
     /// Fills the buffer with the next line.
     fn fill(&mut self) -> io::Result<()> {
-        let mut buffer = std::mem::take(&mut self.buffer);
-        let result = match self.ahead.pop_front() {
-            Some(line) => {
-                buffer = line;
-                Ok(())
-            }
-            None => self.read_line(&mut buffer),
-        };
-        self.position += buffer.len() as u64;
-        self.buffer = buffer;
+        let mut line = self.ahead.pop_front().unwrap_or_else(|| std::mem::take(&mut self.buffer));
+        let result = if line.is_empty() { self.read_line(&mut line) } else { Ok(()) };
+        self.position += line.len() as u64;
+        self.buffer = line;
         result
     }
 
@@ -386,8 +399,9 @@ impl LineReader {
         let line = match std::str::from_utf8(bytes) {
             Ok(line) => line,
             Err(_) if *lossy => {
-                let places = replace_invalid(bytes, &mut self.decoded);
-                report.add(&Repair::REPLACED, places);
+                let invalid = bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty());
+                report.add(&Repair::REPLACED, invalid.count() as u64);
+                self.decoded = String::from_utf8_lossy(bytes).into_owned();
                 &self.decoded
             }
             Err(error) => return Err(self.not_utf8(bytes, error.valid_up_to())),
@@ -424,20 +438,6 @@ impl LineReader {
 fn text_of(line: &[u8]) -> String {
     let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
     String::from_utf8_lossy(line).trim_end_matches(['\r', '\n']).to_owned()
-}
-
-/// Decodes a line with U+FFFD for what is not UTF-8. Returns the number of these places.
-fn replace_invalid(bytes: &[u8], decoded: &mut String) -> u64 {
-    decoded.clear();
-    let mut places = 0;
-    for chunk in bytes.utf8_chunks() {
-        decoded.push_str(chunk.valid());
-        if !chunk.invalid().is_empty() {
-            decoded.push(char::REPLACEMENT_CHARACTER);
-            places += 1;
-        }
-    }
-    places
 }
 
 /// Whether a line separates sentences. White space beyond ASCII can be a token.
@@ -583,7 +583,7 @@ mod tests {
     fn what_is_no_text_in_an_encoding_is_an_error_with_its_line() {
         let mut lines = lines(b"a\n\x82\xa0\xff\n");
         let encoding = Some("shift_jis".parse().unwrap());
-        lines.decode_as(Decoding::new(encoding, false, ReadReport::default()));
+        lines.decode_as(Decoding { encoding, ..Decoding::default() });
         assert_eq!(lines.next_line().unwrap().unwrap().text, "a");
         assert_eq!(
             lines.next_line().err().unwrap().to_string(),
@@ -596,7 +596,7 @@ mod tests {
     fn what_is_not_utf8_can_be_replaced() {
         let mut lines = lines(b"\xc3\xa4b\xe9c\xe9\n\xc3\n");
         let report = ReadReport::default();
-        lines.decode_as(Decoding::new(None, true, report.clone()));
+        lines.decode_as(Decoding { encoding: None, lossy: true, report: report.clone() });
         assert_eq!(lines.next_line().unwrap().unwrap().text, "äb\u{fffd}c\u{fffd}");
         assert_eq!(lines.next_line().unwrap().unwrap().text, "\u{fffd}");
         assert_eq!(report.count(&Repair::REPLACED), 3);

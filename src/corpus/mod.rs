@@ -18,11 +18,9 @@ mod crfsuite;
 mod decoding_reader;
 mod doubts;
 mod guess;
-mod json_attributes;
 mod json_columns;
 pub(crate) mod json_object;
 mod jsonl;
-mod labels;
 pub(crate) mod lines;
 mod misc;
 pub(crate) mod output;
@@ -37,7 +35,6 @@ mod tag_names;
 #[cfg(test)]
 mod tests;
 mod text;
-mod text_encoding;
 
 pub(crate) use columns::CONLLU_COLUMNS;
 pub use corpus::Corpus;
@@ -53,6 +50,6 @@ pub use parse::{
 pub use read_report::{ReadReport, Repair};
 pub use reader::Reader;
 pub(crate) use source::InputStream;
+pub use source::TextEncoding;
 pub use tag_names::{label_column, label_names};
 pub use text::TextSplitter;
-pub use text_encoding::TextEncoding;

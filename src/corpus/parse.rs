@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use super::lines::{InputLine, LineReader};
 use super::read_report::ReadReport;
-use super::source::Decoding;
-use super::text_encoding::TextEncoding;
+use super::source::{Decoding, TextEncoding};
 use crate::error::{Error, Result};
 use crate::memory::MemoryLimit;
 use crate::sentence::{LineRules, Sentence, TokenLabel};
@@ -183,7 +182,7 @@ impl ReadOptions {
     /// Makes `lines`, of which nothing has been read, decode its input as the options say.
     pub fn decode(&self, lines: &mut LineReader) {
         let TextOptions { encoding, lossy, .. } = self.text;
-        lines.decode_as(Decoding::new(encoding, lossy, self.report.clone()));
+        lines.decode_as(Decoding { encoding, lossy, report: self.report.clone() });
     }
 
     /// Checks that `sentence`, which is still being read, is not too long.

@@ -15,19 +15,10 @@ use super::parse::{Format, ReadFormat, ReadOptions, SentenceParser};
 use super::source::InputStream;
 use super::text::TextParser;
 use crate::error::{Error, Place, Result};
-use crate::memory::{MemoryLimit, input_over_limit};
 use crate::sentence::{Schema, Sentence, Separation, SourceFile};
 
 /// Size of the read buffer, in bytes.
 const BUFFER: usize = 64 << 10;
-
-/// An input that has not been opened.
-enum PendingInput {
-    /// A path, or `-` for standard input.
-    Path(OsString),
-    /// A stream, or an open file whose first lines have been looked at.
-    Lines(LineReader),
-}
 
 /// The input being read.
 struct OpenInput {
@@ -92,7 +83,8 @@ impl OpenInput {
 /// An iterator over the sentences of some inputs. It ends after an error.
 pub struct Reader {
     options: ReadOptions,
-    pending: VecDeque<PendingInput>,
+    first: Option<LineReader>, // a stream, or a file whose first lines have been looked at
+    pending: VecDeque<OsString>, // paths, or `-` for standard input
     current: Option<OpenInput>,
     columns: Option<(Arc<Schema>, SourceFile)>, // of the first input, with its name
     separator: char,
@@ -111,13 +103,12 @@ impl Reader {
         check_sources(sources)?;
         let mut pending = VecDeque::with_capacity(sources.len());
         for source in sources {
-            let files = files_of(source.as_ref(), options)?;
-            pending.extend(files.into_iter().map(PendingInput::Path));
+            pending.extend(files_of(source.as_ref(), options)?);
         }
         if pending.is_empty() {
             return Err(Error::parameter("no input to read"));
         }
-        Ok(Self::new(pending, options))
+        Ok(Self::new(None, pending, options))
     }
 
     /// Like [`Reader::open`], with options that depend on the first lines of the first file, at
@@ -131,10 +122,9 @@ impl Reader {
         options: impl FnOnce(&mut LineReader) -> Result<ReadOptions>,
     ) -> Result<Self> {
         let mut reader = Self::open(sources, &ReadOptions::default())?;
-        if let Some(first) = reader.pending.pop_front() {
-            let mut lines = first.open(reader.options.limits.memory)?;
+        if let Some(mut lines) = reader.next_input()? {
             reader.options = options(&mut lines)?;
-            reader.pending.push_front(PendingInput::Lines(lines));
+            reader.first = Some(lines);
         }
         Ok(reader)
     }
@@ -145,13 +135,13 @@ impl Reader {
         name: &str,
         options: &ReadOptions,
     ) -> Self {
-        let input = PendingInput::Lines(LineReader::new(input, name));
-        Self::new(VecDeque::from([input]), options)
+        Self::new(Some(LineReader::new(input, name)), VecDeque::new(), options)
     }
 
-    fn new(pending: VecDeque<PendingInput>, options: &ReadOptions) -> Self {
+    fn new(first: Option<LineReader>, pending: VecDeque<OsString>, options: &ReadOptions) -> Self {
         Self {
             options: options.clone(),
+            first,
             pending,
             current: None,
             columns: None,
@@ -170,24 +160,6 @@ impl Reader {
         Self { copy: Some(copy), ..self }
     }
 
-    /// Collects all sentences, within the memory limit of the options.
-    pub(super) fn collect_within_memory(self) -> Result<Vec<Sentence>> {
-        let limit = self.options.limits.memory.bytes(0);
-        let (mut sentences, mut held) = (Vec::new(), 0);
-        for sentence in self {
-            let sentence = sentence?;
-            held += sentence.memory() as u64;
-            // The vector doubles when it grows.
-            let spare = sentences.capacity() - sentences.len();
-            if held + (spare * size_of::<Sentence>()) as u64 > limit {
-                let what = "the sentences up to here need";
-                return Err(input_over_limit(sentence.place(0), what, limit, "less text"));
-            }
-            sentences.push(sentence);
-        }
-        Ok(sentences)
-    }
-
     /// Makes an input without a sentence an error.
     pub fn require_sentences(&mut self) {
         self.sentences_required = true;
@@ -204,12 +176,24 @@ impl Reader {
         self.separator
     }
 
+    /// Opens the next input.
+    fn next_input(&mut self) -> Result<Option<LineReader>> {
+        if self.first.is_some() {
+            return Ok(self.first.take());
+        }
+        let Some(name) = self.pending.pop_front() else { return Ok(None) };
+        let (stream, file) = open_stream(&name)?;
+        let mut lines = LineReader::new(stream, file);
+        lines.limit_memory(self.memory_limit(), None);
+        Ok(Some(lines))
+    }
+
     /// Reads the next sentence of any input.
     fn next_sentence(&mut self) -> Result<Option<Sentence>> {
         loop {
             if self.current.is_none() {
-                let Some(input) = self.pending.pop_front() else { return Ok(None) };
-                let mut input = open(input, &self.options)?;
+                let Some(lines) = self.next_input()? else { return Ok(None) };
+                let mut input = open(lines, &self.options)?;
                 input.lines = input.lines.with_copy(self.copy.take());
                 self.current = Some(input);
             }
@@ -270,21 +254,6 @@ impl Iterator for Reader {
             self.current = None;
         }
         next.transpose()
-    }
-}
-
-impl PendingInput {
-    /// Opens the input.
-    fn open(self, memory: MemoryLimit) -> Result<LineReader> {
-        match self {
-            Self::Lines(lines) => Ok(lines),
-            Self::Path(name) => {
-                let (stream, file) = open_stream(&name)?;
-                let mut lines = LineReader::new(stream, file);
-                lines.limit_memory(memory.bytes(0), None);
-                Ok(lines)
-            }
-        }
     }
 }
 
@@ -350,9 +319,8 @@ pub fn open_stream(name: &OsStr) -> Result<(InputStream, SourceFile)> {
     Ok((Box::new(BufReader::with_capacity(BUFFER, source.reader(file))), source))
 }
 
-/// Opens an input and selects its parser.
-fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
-    let mut lines = input.open(options.limits.memory)?;
+/// Selects the parser of an input.
+fn open(mut lines: LineReader, options: &ReadOptions) -> Result<OpenInput> {
     options.decode(&mut lines);
     lines.limit_memory(options.limits.memory.bytes(0), None);
     let parser = match &options.reader {

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::columns::{DOCUMENT_START, row_cells, split_blanks};
-use super::guess::first_lines::first_lines;
 use super::lines::{LineReader, is_blank};
 use super::parse::ReadOptions;
 use crate::csv::csv_cells;
@@ -99,7 +98,7 @@ impl Sheet {
             lines.iter().filter(is_row).cloned().collect()
         };
         let names = options.columns.is_none();
-        let first = first_lines(lines, |first| {
+        let first = lines.first_lines(|first| {
             let first = content(first);
             let rows = || first.iter().filter(|line| !is_blank(line));
             let cells: Vec<&str> = rows().filter_map(|line| split_blanks(line).next()).collect();

@@ -1,7 +1,8 @@
-//! Writing: tagged sentences, the options, and the traits of the formats.
+//! Writing: tagged sentences, the options, the traits of the formats, and the writer.
 
 use std::borrow::Cow;
 use std::fmt;
+use std::io::Write;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -83,7 +84,7 @@ impl<'a> Tagged<'a> {
     }
 
     /// Checks that labels, marginals and candidates have one entry per token.
-    pub(super) fn check(&self) -> Result<()> {
+    fn check(&self) -> Result<()> {
         let tokens = self.sentence.len();
         let error = |what: &str, found: usize| {
             let place = self.sentence.place(0);
@@ -152,17 +153,6 @@ pub trait SentenceWriter: Send {
     }
 }
 
-/// An output format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OutputFormat {
-    /// The input's columns, with the predicted label as an additional one.
-    Conll,
-    /// CoNLL-U, with the predicted label in a column or as a key in `MISC`.
-    Conllu,
-    /// JSON lines: one object per sentence.
-    Jsonl,
-}
-
 /// How to write sentences.
 #[derive(Clone, Debug)]
 pub struct WriteOptions {
@@ -224,5 +214,92 @@ impl WriteOptions {
                 ),
             )
         })
+    }
+}
+
+/// Writes tagged sentences to a stream, each with a single `write_all`.
+///
+/// Nothing is buffered across sentences, except in the formats of texts
+/// ([`WriteFormat::has_texts`]), and a text is written with its last
+/// sentence. Wrap `out` in a
+/// [`std::io::BufWriter`] if more is wanted. [`Writer::finish`] ends the output.
+pub struct Writer<W: Write> {
+    out: W,
+    name: String,
+    writer: Box<dyn SentenceWriter>,
+    buffer: String,
+}
+
+impl<W: Write> Writer<W> {
+    /// A writer to `out`; `name` identifies it in error messages.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the format: [`Error::Parameter`] if the separator is neither a tab nor a
+    /// space, or the label cannot be a key in `MISC`.
+    pub fn new(out: W, name: &str, options: &WriteOptions) -> Result<Self> {
+        Ok(Self::with(out, name, options.format.writer(options)?))
+    }
+
+    /// A writer to `out` with a writer of a format.
+    pub fn with(out: W, name: &str, writer: Box<dyn SentenceWriter>) -> Self {
+        Self { out, name: name.to_owned(), writer, buffer: String::new() }
+    }
+
+    /// Writes a sentence.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] if the format cannot represent a cell (a tab or line break in a token);
+    /// [`Error::Parameter`] if the numbers of labels and tokens differ; [`Error::Io`] if writing
+    /// fails.
+    pub fn write(&mut self, tagged: &Tagged) -> Result<()> {
+        self.buffer.clear();
+        if tagged.sentence.layout.document_start {
+            self.writer.boundary(&mut self.buffer, tagged)?;
+        } else {
+            tagged.check()?;
+            self.writer.sentence(&mut self.buffer, tagged)?;
+        }
+        self.write_buffer()
+    }
+
+    /// Writes what is left after the last sentence, such as the end of a page, and flushes the
+    /// stream. The formats of sentences need no end.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Writer::write`].
+    pub fn finish(&mut self) -> Result<()> {
+        self.buffer.clear();
+        self.writer.finish(&mut self.buffer)?;
+        self.write_buffer()?;
+        self.flush()
+    }
+
+    fn write_buffer(&mut self) -> Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        self.out.write_all(self.buffer.as_bytes()).map_err(|error| Error::io(&self.name, error))
+    }
+
+    /// Flushes the stream.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if flushing fails.
+    pub fn flush(&mut self) -> Result<()> {
+        self.out.flush().map_err(|error| Error::io(&self.name, error))
+    }
+
+    /// Borrows the stream.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.out
+    }
+
+    /// Returns the stream.
+    pub fn into_inner(self) -> W {
+        self.out
     }
 }

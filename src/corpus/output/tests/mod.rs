@@ -109,3 +109,30 @@ fn document_boundaries_are_omitted_in_jsonl() {
     let tagged = Tagged::new(&boundary, Vec::new());
     assert_eq!(written(&options, &[tagged]).unwrap(), "");
 }
+
+fn noted(input: Format, text: &str, output: OutputFormat) -> String {
+    let sentences = read(input, text);
+    let notes = [("score", Value::from(0.5)), ("place", Value::from("x:1"))];
+    let sentence = with_notes(&sentences[0], &notes);
+    let options = WriteOptions { spans: false, ..WriteOptions::new(output) };
+    written(&options, &[Tagged::new(&sentence, vec!["X"])]).unwrap()
+}
+
+#[test]
+fn notes_are_comments_of_columns() {
+    let text = noted(Format::Conll, "a\n", OutputFormat::Conll);
+    assert_eq!(text, "# score = 0.5\n# place = x:1\na\tX\n\n");
+}
+
+#[test]
+fn notes_are_members_of_objects_and_replace_those_of_the_input() {
+    let json = r#"{"n":1.50,"score":"old","tokens":["a"],"labels":["Y"]}"#;
+    assert_eq!(
+        noted(Format::Jsonl, json, OutputFormat::Jsonl),
+        concat!(r#"{"score":0.5,"place":"x:1","n":1.50,"tokens":["a"],"labels":["X"]}"#, "\n")
+    );
+    assert!(
+        noted(Format::Conll, "a\n", OutputFormat::Jsonl)
+            .starts_with(r#"{"score":0.5,"place":"x:1","tokens":["a"]"#)
+    );
+}
