@@ -74,12 +74,12 @@ pub mod eval {
 
 /// For commands that look at labels: single labels of a scheme, and what may follow what.
 pub mod label {
-    pub use crate::label::chunk_label::ChunkLabel;
     pub use crate::label::detected::Misfit;
     pub use crate::label::notation::{Letters, TagPlace};
     #[cfg(feature = "train")]
     pub use crate::label::partial::convert_partial;
     pub use crate::label::scheme_constraint::{SchemeConstraint, may_follow};
+    pub use crate::label::span::ChunkLabel;
 }
 
 /// For files of other models, and for commands that look into a [`Model`](crate::Model).

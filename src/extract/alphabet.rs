@@ -15,7 +15,8 @@ use crate::template::Attribute;
 /// Names are concatenated in one buffer, and looking one up does not allocate.
 #[derive(Clone, Debug, Default)]
 pub struct Alphabet {
-    names: NameList,              // [A]
+    /// The names, in the order of their ids, `[A]`.
+    pub names: NameList,
     index: HashTable<(u64, u32)>, // key and id
 }
 
@@ -93,11 +94,6 @@ impl Alphabet {
         renumbered
     }
 
-    /// Returns the names in the order of their ids.
-    pub fn into_names(self) -> NameList {
-        self.names
-    }
-
     /// Frees the hash index and excess capacity. After this, only [`Alphabet::name`] works:
     /// look-ups find nothing.
     pub fn drop_index(&mut self) {
@@ -131,6 +127,13 @@ pub struct Alphabets {
     pub nodes: Alphabet,
     /// Edge attributes.
     pub edges: Alphabet,
+}
+
+impl Alphabets {
+    /// Returns the memory usage in bytes.
+    pub fn memory(&self) -> usize {
+        self.nodes.memory() + self.edges.memory()
+    }
 }
 
 #[cfg(test)]

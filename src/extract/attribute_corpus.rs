@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 
-use super::alphabet::{Alphabet, Alphabets};
+use super::alphabet::Alphabets;
+use super::builder::{MAX_VALUE, beyond_limit};
 use super::dataset::Dataset;
-use super::matrix::SparseRows;
-use super::unfinished_sentence::{UnfinishedSentence, Zero, check};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
 use crate::ids::LabelId;
@@ -134,7 +133,7 @@ impl AttributeCorpus {
     /// sentence.
     pub fn end_sentence(&mut self) -> Result<()> {
         let mut sentence = std::mem::take(&mut self.sentence);
-        let added = self.add(&mut sentence);
+        let added = self.add(&sentence);
         sentence.clear();
         self.sentence = sentence;
         added
@@ -265,11 +264,10 @@ impl AttributeCorpus {
 
     /// Returns the memory usage in bytes.
     pub fn memory(&self) -> usize {
-        let Alphabets { nodes, edges } = &*self.alphabets;
         let zeros = self.zeros.as_ref().map_or(0, HashSet::allocation_size);
         let parts = 4 * self.parts.capacity();
         let data = self.labeled.memory() + self.unlabeled.memory();
-        nodes.memory() + edges.memory() + data + parts + zeros
+        self.alphabets.memory() + data + parts + zeros
     }
 
     /// Returns the names of the attributes.
@@ -316,16 +314,12 @@ impl AttributeCorpus {
         }
         // A training run may share the names; then they are copied once.
         let alphabets = Arc::make_mut(&mut self.alphabets);
-        let alphabet: &mut Alphabet = match kind {
-            0 => &mut alphabets.nodes,
-            _ => &mut alphabets.edges,
-        };
+        let alphabet = if kind == 0 { &mut alphabets.nodes } else { &mut alphabets.edges };
         let attribute = Attribute::named(name.as_bytes(), Fingerprinter::default());
         Ok(Some(alphabet.intern(&attribute)?.0))
     }
 
-    fn add(&mut self, sentence: &mut UnfinishedSentence) -> Result<()> {
-        let tokens = sentence.len();
+    fn add(&mut self, sentence: &UnfinishedSentence) -> Result<()> {
         let is_labeled = sentence.labels.iter().any(|labels| !labels.is_empty());
         let ends = sentence.ends.iter().map(|ends| ends.last().copied());
         let mut lengths = sentence.entries.iter().map(Vec::len).zip(ends);
@@ -334,7 +328,7 @@ impl AttributeCorpus {
                 "attributes follow the last token of the sentence; expected the end of their token",
             ));
         }
-        if tokens == 0 {
+        if sentence.len() == 0 {
             return Ok(());
         }
         let part = if is_labeled { &mut self.labeled } else { &mut self.unlabeled };
@@ -351,7 +345,7 @@ impl AttributeCorpus {
         let matrices = [&mut part.nodes, &mut part.edges];
         let mut row = Vec::new();
         for (kind, matrix) in matrices.into_iter().enumerate() {
-            let matrix: &mut SparseRows = Arc::make_mut(matrix);
+            let matrix = Arc::make_mut(matrix);
             let mut start = 0;
             for &end in &sentence.ends[kind] {
                 row.clear();
@@ -364,4 +358,59 @@ impl AttributeCorpus {
         part.end_sentence(part.nodes.len(), sentence.weight.unwrap_or(1.0));
         Ok(())
     }
+}
+
+/// An attribute that has the value 0 at a token with this label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Zero {
+    part: i32,
+    attribute: u32,
+    label: LabelId,
+}
+
+/// The sentence that is being pushed.
+#[derive(Clone, Debug, Default)]
+struct UnfinishedSentence {
+    entries: [Vec<(u32, f64)>; 2], // nodes, edges
+    ends: [Vec<usize>; 2],         // [T] end of each token in `entries`
+    labels: Vec<Vec<LabelId>>,     // [T] labels that each token may have; none for any
+    weight: Option<f64>,           // 1 if it has none
+}
+
+impl UnfinishedSentence {
+    /// Returns the number of tokens.
+    fn len(&self) -> usize {
+        self.ends[0].len()
+    }
+
+    /// Collects the attributes of tokens with the value 0, with their labels.
+    fn add_zeros(&self, part: i32, zeros: &mut HashSet<Zero>) {
+        let mut start = 0;
+        for (&end, labels) in self.ends[0].iter().zip(&self.labels) {
+            let entries = self.entries[0][start..end].iter();
+            for &(attribute, _) in entries.filter(|&&(_, value)| value == 0.0) {
+                zeros.extend(labels.iter().map(|&label| Zero { part, attribute, label }));
+            }
+            start = end;
+        }
+    }
+
+    /// Drops what has been pushed.
+    fn clear(&mut self) {
+        self.entries.iter_mut().for_each(Vec::clear);
+        self.ends.iter_mut().for_each(Vec::clear);
+        self.labels.clear();
+        self.weight = None;
+    }
+}
+
+/// Checks the name and the value of an attribute.
+fn check(name: &str, value: f64) -> Result<()> {
+    if name.is_empty() {
+        return Err(Error::parameter("an attribute has no name"));
+    }
+    if value.is_nan() || value.abs() > MAX_VALUE {
+        return Err(beyond_limit(name, value));
+    }
+    Ok(())
 }

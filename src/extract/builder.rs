@@ -14,49 +14,54 @@ use crate::template::{Attribute, AttributeSink, Workspace};
 /// Maximum absolute value of an attribute; sums of squares of larger ones might overflow.
 pub(super) const MAX_VALUE: f64 = 1e30;
 
+/// The error of an attribute whose value is larger, or not a number.
+pub(super) fn beyond_limit(name: &str, value: f64) -> Error {
+    Error::parameter(format!(
+        "attribute '{name}' has the value {value}; expected a number of at most {MAX_VALUE:e}"
+    ))
+}
+
 /// Builds a [`Dataset`] sentence by sentence.
 #[derive(Debug)]
 pub struct DatasetBuilder {
-    source: AttributeSource,
+    /// Produces the attributes.
+    pub source: AttributeSource,
+    workspace: Workspace,
+    extracted: Extracted,
+}
+
+/// The data set so far, and how attributes are added to it.
+#[derive(Debug)]
+struct Extracted {
     alphabets: Alphabets,
     grow: bool,  // whether new attributes are interned
     edges: bool, // whether edge attributes are extracted
     data: Dataset,
-    workspace: Workspace,
-    entries: [Vec<(u32, f64)>; 2],
+    entries: [Vec<(u32, f64)>; 2], // node and edge entries of the token
 }
 
 impl DatasetBuilder {
     /// Creates a builder of training data that adds to alphabets. Edge attributes are extracted
     /// only if `edges` is set (order 1).
     pub fn extending(source: AttributeSource, alphabets: Alphabets, edges: bool) -> Self {
-        Self { grow: true, ..Self::with_alphabets(source, alphabets, edges) }
+        let mut builder = Self::with_alphabets(source, alphabets, edges);
+        builder.extracted.grow = true;
+        builder
     }
 
     /// Creates a builder with fixed alphabets: unknown attributes are dropped.
     pub fn with_alphabets(source: AttributeSource, alphabets: Alphabets, edges: bool) -> Self {
-        Self {
-            source,
-            alphabets,
-            grow: false,
-            edges,
-            data: Dataset::default(),
-            workspace: Workspace::default(),
-            entries: [Vec::new(), Vec::new()],
-        }
+        let (data, entries) = (Dataset::default(), [Vec::new(), Vec::new()]);
+        let extracted = Extracted { alphabets, grow: false, edges, data, entries };
+        Self { source, workspace: Workspace::default(), extracted }
     }
 
     /// Switches to another source for the following sentences, for example those of another schema.
     /// Unknown attributes are dropped from here on.
     pub fn switch_source(&mut self, source: AttributeSource) {
         self.source = source;
-        self.grow = false;
+        self.extracted.grow = false;
         self.workspace.clear();
-    }
-
-    /// Returns the source.
-    pub fn source(&self) -> &AttributeSource {
-        &self.source
     }
 
     /// Adds a sentence with its labels, `[T]`, or with none if it is unlabeled. Labeled sentences
@@ -75,13 +80,8 @@ impl DatasetBuilder {
         sentence: impl Into<SentenceRef<'a>>,
         labels: &[LabelId],
     ) -> Result<()> {
-        self.data.labels.extend_from_slice(labels);
+        self.extracted.data.labels.extend_from_slice(labels);
         self.add_tokens(sentence.into(), labels.len())
-    }
-
-    /// Returns whether attributes depend on other sentences of the document.
-    pub fn sees_document(&self) -> bool {
-        self.source.sees_document()
     }
 
     /// Adds a sentence with the labels that each token may have, `[T]`; with none, a token may have
@@ -100,7 +100,7 @@ impl DatasetBuilder {
         allowed: &[Vec<LabelId>],
     ) -> Result<()> {
         for labels in allowed {
-            self.data.push_labels(labels);
+            self.extracted.data.push_labels(labels);
         }
         self.add_tokens(sentence.into(), allowed.len())
     }
@@ -108,43 +108,31 @@ impl DatasetBuilder {
     /// Adds the tokens of a sentence, of which `labeled` have labels: all or none.
     fn add_tokens(&mut self, context: SentenceRef<'_>, labeled: usize) -> Result<()> {
         let sentence = context.sentence();
-        let mut sink = DatasetSink {
-            alphabets: &mut self.alphabets,
-            grow: self.grow,
-            edges: self.edges,
-            data: &mut self.data,
-            entries: &mut self.entries,
-            sentence,
-            first: true,
-            error: None,
-        };
-        (self.source).attributes(context, &mut self.workspace, &mut sink)?;
-        let tokens = self.data.nodes.len();
-        let labels = self.data.labels.len();
+        let mut sink = DatasetSink { to: &mut self.extracted, sentence, first: true, error: None };
+        self.source.attributes(context, &mut self.workspace, &mut sink)?;
+        let data = &mut self.extracted.data;
+        let (tokens, labels) = (data.nodes.len(), data.labels.len());
         assert!(labels == tokens || labeled == 0, "{labels} labels for {tokens} tokens");
-        self.data.end_sentence(tokens, sentence.weight());
+        data.end_sentence(tokens, sentence.weight());
         Ok(())
     }
 
     /// Returns the data set and its alphabets.
-    pub fn finish(mut self) -> (Dataset, Alphabets) {
-        self.data.shrink_to_fit();
-        (self.data, self.alphabets)
+    pub fn finish(self) -> (Dataset, Alphabets) {
+        let Extracted { mut data, alphabets, .. } = self.extracted;
+        data.shrink_to_fit();
+        (data, alphabets)
     }
 
     /// Returns the memory usage in bytes of the data set and the alphabets so far.
     pub fn memory(&self) -> usize {
-        self.data.memory() + self.alphabets.nodes.memory() + self.alphabets.edges.memory()
+        self.extracted.data.memory() + self.extracted.alphabets.memory()
     }
 }
 
 /// Appends the attributes of one sentence to the data set.
 struct DatasetSink<'a> {
-    alphabets: &'a mut Alphabets,
-    grow: bool,
-    edges: bool,
-    data: &'a mut Dataset,
-    entries: &'a mut [Vec<(u32, f64)>; 2], // node and edge entries of the token
+    to: &'a mut Extracted,
     sentence: &'a Sentence,
     first: bool, // whether this is the first token, which no edge leads into
     error: Option<Error>,
@@ -166,13 +154,10 @@ impl DatasetSink<'_> {
         } else {
             let mut name = Vec::new();
             attribute.write(&mut name);
-            Err(Error::parameter(format!(
-                "attribute '{}' has the value {value}; expected a number of at most {MAX_VALUE:e}",
-                String::from_utf8_lossy(&name)
-            )))
+            Err(beyond_limit(&String::from_utf8_lossy(&name), value))
         };
         match id {
-            Ok(Some(id)) => self.entries[usize::from(edge)].push((id.0, value)),
+            Ok(Some(id)) => self.to.entries[usize::from(edge)].push((id.0, value)),
             Ok(None) => {}
             Err(error) => self.error = Some(error),
         }
@@ -186,9 +171,12 @@ impl DatasetSink<'_> {
             ABSENT => return Ok(None),
             memo => return Ok(Some(AttributeId((memo - PRESENT) as u32))),
         }
-        let alphabet = if edge { &mut self.alphabets.edges } else { &mut self.alphabets.nodes };
-        let id =
-            if self.grow { Some(alphabet.intern(attribute)?) } else { alphabet.find(attribute) };
+        let Alphabets { nodes, edges } = &mut self.to.alphabets;
+        let alphabet = if edge { edges } else { nodes };
+        let id = match self.to.grow {
+            true => Some(alphabet.intern(attribute)?),
+            false => alphabet.find(attribute),
+        };
         if let Some(memo) = memo {
             memo.set(id.map_or(ABSENT, |id| u64::from(id.0) + PRESENT));
         }
@@ -202,7 +190,7 @@ impl AttributeSink for DatasetSink<'_> {
     }
 
     fn edge(&mut self, attribute: &Attribute<'_>, value: f64) {
-        if self.edges && !self.first {
+        if self.to.edges && !self.first {
             self.push(true, attribute, value);
         }
     }
@@ -213,12 +201,11 @@ impl TokenSink for DatasetSink<'_> {
         if let Some(error) = self.error.take() {
             return Err(Error::input(self.sentence.place(t), error.to_string()));
         }
-        let [nodes, edges] = &mut *self.entries;
+        let Extracted { data, entries, .. } = &mut *self.to;
         // Nobody shares the matrices yet, so nothing is copied.
-        Arc::make_mut(&mut self.data.nodes).push_row(nodes);
-        Arc::make_mut(&mut self.data.edges).push_row(edges);
-        nodes.clear();
-        edges.clear();
+        Arc::make_mut(&mut data.nodes).push_row(&mut entries[0]);
+        Arc::make_mut(&mut data.edges).push_row(&mut entries[1]);
+        entries.iter_mut().for_each(Vec::clear);
         self.first = false;
         Ok(())
     }

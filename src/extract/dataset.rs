@@ -52,7 +52,8 @@ pub struct Dataset {
     /// [`target`](Self::target) says where a token has no single label.
     pub labels: Vec<LabelId>,
     pub(super) partial: PartialLabels,
-    pub(super) weights: Option<Vec<f64>>, // [N]; `None`: all 1
+    /// Weights of the sentences, `[N]`; `None`: all 1.
+    pub weights: Option<Vec<f64>>,
 }
 
 impl Dataset {
@@ -82,26 +83,16 @@ impl Dataset {
         self.ends.partition_point(|&end| end <= self.labels.len() as u64)
     }
 
-    /// Returns the number of unlabeled sentences.
-    pub fn unlabeled(&self) -> usize {
-        self.len() - self.labeled()
-    }
-
-    /// Returns the number of tokens of labeled sentences, which come first.
-    pub fn labeled_tokens(&self) -> usize {
-        self.labels.len()
-    }
-
     /// Returns the number of tokens of labeled sentences that have no single label.
     pub fn partial_tokens(&self) -> usize {
-        self.partial.len()
+        self.partial.tokens.len()
     }
 
     /// Returns what is known about the labels of sentence `i`.
     pub fn target(&self, i: usize) -> Target<'_> {
         let tokens = self.sentence(i);
         match self.labels.get(tokens.clone()) {
-            Some(labels) if !tokens.is_empty() => match self.partial.is_empty() {
+            Some(labels) if !tokens.is_empty() => match self.partial.tokens.is_empty() {
                 true => Target::Gold(labels),
                 false => self.partial.target(tokens, labels),
             },
@@ -112,11 +103,6 @@ impl Dataset {
     /// Returns the weight of sentence `i`.
     pub fn weight(&self, i: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[i])
-    }
-
-    /// Returns whether some sentence has a weight other than 1.
-    pub fn is_weighted(&self) -> bool {
-        self.weights.is_some()
     }
 
     /// Returns the sum of the weights of some sentences.
@@ -144,16 +130,6 @@ impl Dataset {
         self.ends.push(tokens as u64);
     }
 
-    /// Appends labels of the next tokens.
-    pub(super) fn push_target(&mut self, target: Target<'_>) {
-        let mut labels = Vec::new();
-        for token in target.tokens() {
-            labels.clear();
-            token.for_each(|label| labels.push(label));
-            self.push_labels(&labels);
-        }
-    }
-
     /// Appends the labels that the next token may have, none for any.
     pub fn push_labels(&mut self, labels: &[LabelId]) {
         let label = self.partial.push(self.labels.len(), labels);
@@ -169,8 +145,13 @@ impl Dataset {
 
     /// Appends sentences of another data set.
     pub fn append(&mut self, other: &Self, sentences: impl IntoIterator<Item = usize>) {
+        let mut labels = Vec::new();
         for i in sentences {
-            self.push_target(other.target(i));
+            for token in other.target(i).tokens() {
+                labels.clear();
+                token.for_each(|label| labels.push(label));
+                self.push_labels(&labels);
+            }
             // Nobody shares the matrices yet, so nothing is copied.
             let (nodes, edges) = (Arc::make_mut(&mut self.nodes), Arc::make_mut(&mut self.edges));
             for row in other.sentence(i) {
@@ -212,7 +193,8 @@ impl Dataset {
         Arc::make_mut(&mut self.edges).shrink_to_fit();
         self.ends.shrink_to_fit();
         self.labels.shrink_to_fit();
-        self.partial.shrink_to_fit();
+        self.partial.tokens.shrink_to_fit();
+        self.partial.sets.shrink_to_fit();
     }
 
     /// Returns the memory usage in bytes.
@@ -230,7 +212,7 @@ impl Dataset {
 impl Hash for Dataset {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (&self.ends, &self.nodes, &self.edges, &self.labels).hash(state);
-        if !self.partial.is_empty() {
+        if !self.partial.tokens.is_empty() {
             self.partial.hash(state);
         }
         for weight in self.weights.iter().flatten() {
@@ -310,7 +292,10 @@ impl<'a> AllowedLabels<'a> {
                 return Allowed::One(label);
             }
             next += 1;
-            self.partial.set(self.sets[next - 1])
+            match self.sets[next - 1] {
+                ANY => Allowed::Any,
+                set => Allowed::Some(&self.partial.members[set as usize]),
+            }
         })
     }
 
@@ -330,16 +315,6 @@ pub(super) struct PartialLabels {
 }
 
 impl PartialLabels {
-    /// Returns whether every token has a single label.
-    pub fn is_empty(&self) -> bool {
-        self.tokens.is_empty()
-    }
-
-    /// Returns the number of tokens without a single label.
-    pub fn len(&self) -> usize {
-        self.tokens.len()
-    }
-
     /// Adds the next token of the data set; returns what stands for its label. Without labels, it
     /// may have any.
     pub fn push(&mut self, token: usize, labels: &[LabelId]) -> LabelId {
@@ -369,7 +344,8 @@ impl PartialLabels {
 
     /// Returns the target of a sentence with these tokens and labels.
     pub fn target<'a>(&'a self, tokens: Range<usize>, labels: &'a [LabelId]) -> Target<'a> {
-        let range = self.find(&tokens);
+        let position = |token: usize| self.tokens.partition_point(|&t| t < token as u64);
+        let range = position(tokens.start)..position(tokens.end);
         if range.is_empty() {
             return Target::Gold(labels);
         }
@@ -380,24 +356,6 @@ impl PartialLabels {
             sets: &self.sets[range],
             partial: self,
         })
-    }
-
-    /// Returns the positions of these tokens.
-    fn find(&self, tokens: &Range<usize>) -> Range<usize> {
-        let position = |token: usize| self.tokens.partition_point(|&t| t < token as u64);
-        position(tokens.start)..position(tokens.end)
-    }
-
-    fn set(&self, number: u32) -> Allowed<'_> {
-        match number {
-            ANY => Allowed::Any,
-            _ => Allowed::Some(&self.members[number as usize]),
-        }
-    }
-
-    pub fn shrink_to_fit(&mut self) {
-        self.tokens.shrink_to_fit();
-        self.sets.shrink_to_fit();
     }
 
     /// Returns the memory usage in bytes.
@@ -439,7 +397,7 @@ mod tests {
                 Allowed::One(LabelId(3)),
             ]
         );
-        assert_eq!((partial.len(), partial.numbers.len()), (4, 2));
+        assert_eq!((partial.tokens.len(), partial.numbers.len()), (4, 2));
         assert!(matches!(partial.target(11..12, &labels[1..2]), Target::Gold([LabelId(7)])));
         let Target::Allowed(any) = partial.target(12..13, &labels[2..3]) else {
             panic!("a partial target");

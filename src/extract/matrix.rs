@@ -32,14 +32,15 @@ use std::hash::{Hash, Hasher};
 pub struct SparseRows {
     ends: Vec<u64>, // [rows] end of each row in `columns`: the row pointers without the first, 0
     columns: Vec<u32>, // [nonzeros]
-    values: Option<Vec<f64>>,
+    /// Values, `[nonzeros]`; `None`: all 1.
+    pub values: Option<Vec<f64>>,
 }
 
 impl SparseRows {
-    /// Creates a matrix of the ends of its rows, their columns, distinct and ascending, and values.
+    /// Creates a matrix without entries.
     #[cfg(feature = "train")]
-    pub fn from_parts(ends: Vec<u64>, columns: Vec<u32>, values: Option<Vec<f64>>) -> Self {
-        Self { ends, columns, values }
+    pub fn empty(rows: usize) -> Self {
+        Self { ends: vec![0; rows], ..Self::default() }
     }
 
     /// Returns the number of rows.
@@ -57,11 +58,6 @@ impl SparseRows {
         self.columns.len()
     }
 
-    /// Returns whether every value is 1.
-    pub fn is_binary(&self) -> bool {
-        self.values.is_none()
-    }
-
     /// Returns the columns of a row and, unless the matrix is binary, their values.
     #[inline]
     pub fn row(&self, row: usize) -> (&[u32], Option<&[f64]>) {
@@ -73,10 +69,8 @@ impl SparseRows {
     /// Returns the entries of a row, as pairs of column and value.
     pub fn entries(&self, row: usize) -> impl Iterator<Item = (u32, f64)> {
         let (columns, values) = self.row(row);
-        columns
-            .iter()
-            .enumerate()
-            .map(move |(i, &column)| (column, values.map_or(1.0, |values| values[i])))
+        let value = move |i: usize| values.map_or(1.0, |values| values[i]);
+        columns.iter().enumerate().map(move |(i, &column)| (column, value(i)))
     }
 
     /// Appends a row, after sorting `entries` by column and summing those of the same column, in
@@ -113,7 +107,7 @@ impl SparseRows {
         }
         let mut next = ends.clone();
         let mut numbers = vec![0_u32; self.nonzeros()];
-        let mut values = (!self.is_binary()).then(|| vec![1.0; self.nonzeros()]);
+        let mut values = self.values.as_ref().map(|values| vec![1.0; values.len()]);
         for n in 0..self.len() {
             for (j, x) in self.entries(n) {
                 let position = &mut next[j as usize];
@@ -124,7 +118,8 @@ impl SparseRows {
                 *position += 1;
             }
         }
-        Self::from_parts(ends[1..].iter().map(|&end| end as u64).collect(), numbers, values)
+        let ends = ends[1..].iter().map(|&end| end as u64).collect();
+        Self { ends, columns: numbers, values }
     }
 
     /// Appends a row of another matrix.
@@ -193,7 +188,8 @@ impl Hash for SparseRows {
 /// The partition of columns into equivalence classes of identical columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Classes {
-    class: Vec<u32>, // [A] class of each column
+    /// The class of each column, `[A]`.
+    pub class: Vec<u32>,
     sizes: Vec<u32>, // [classes] members m
 }
 
@@ -223,12 +219,10 @@ impl Classes {
         }
         let mut row_groups = Vec::new(); // (class, value bits, column)
         for row in 0..matrix.len() {
+            let keyed =
+                |(column, value): (u32, f64)| (class[column as usize], value.to_bits(), column);
             row_groups.clear();
-            row_groups.extend(
-                matrix
-                    .entries(row)
-                    .map(|(column, value)| (class[column as usize], value.to_bits(), column)),
-            );
+            row_groups.extend(matrix.entries(row).map(keyed));
             row_groups.sort_unstable();
             for group in row_groups.chunk_by(|x, y| (x.0, x.1) == (y.0, y.1)) {
                 let old = group[0].0 as usize;
@@ -275,11 +269,6 @@ impl Classes {
     /// Returns the class of a column.
     pub fn class(&self, column: u32) -> u32 {
         self.class[column as usize]
-    }
-
-    /// Returns the class of each column, `[A]`.
-    pub fn classes(&self) -> &[u32] {
-        &self.class
     }
 
     /// Returns the first member of each class.
@@ -344,10 +333,10 @@ mod tests {
     fn values_are_stored_once_one_differs_from_1() {
         let mut m = SparseRows::default();
         m.push_row(&mut vec![(3, 1.0), (1, 1.0)]);
-        assert!(m.is_binary());
+        assert!(m.values.is_none());
         m.push_row(&mut vec![]);
         m.push_row(&mut vec![(2, 0.5), (0, 1.0), (2, 0.25)]);
-        assert!(!m.is_binary());
+        assert!(m.values.is_some());
         assert_eq!(m.entries(0).collect::<Vec<_>>(), [(1, 1.0), (3, 1.0)]);
         assert_eq!(m.entries(1).count(), 0);
         assert_eq!(m.entries(2).collect::<Vec<_>>(), [(0, 1.0), (2, 0.75)]);
@@ -370,7 +359,7 @@ mod tests {
             &[],
         ]);
         let classes = Classes::equal_columns(&m, 6);
-        assert_eq!(classes.classes(), [0, 0, 1, 2, 3, 4]);
+        assert_eq!(classes.class, [0, 0, 1, 2, 3, 4]);
         assert_eq!(classes.size(0), 2);
         let collapsed = classes.collapsed(&m);
         assert_eq!(collapsed.entries(1).collect::<Vec<_>>(), [(0, 1.0), (2, 2.0), (3, 3.0)]);

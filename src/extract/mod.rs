@@ -12,7 +12,6 @@ mod matrix;
 mod source;
 #[cfg(test)]
 pub(crate) mod tests;
-mod unfinished_sentence;
 
 pub use alphabet::{Alphabet, Alphabets};
 pub use attribute_corpus::AttributeCorpus;

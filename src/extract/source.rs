@@ -31,14 +31,6 @@ impl AttributeSource {
         }))
     }
 
-    /// Returns whether attributes depend on other sentences of the document.
-    pub fn sees_document(&self) -> bool {
-        match &self.0 {
-            SourceKind::Template(extractor) => extractor.sees_document(),
-            SourceKind::Input(_) => false,
-        }
-    }
-
     /// Sets the fingerprinter that computes the keys of attributes.
     #[must_use]
     pub fn with_fingerprinter(self, fingerprinter: Fingerprinter) -> Self {
@@ -121,25 +113,20 @@ fn input_attributes<S: TokenSink>(
     fingerprinter: Fingerprinter,
     sink: &mut S,
 ) -> Result<()> {
+    let fault = |message: &str| Err(Error::input(sentence.place(0), message));
     let Some(attributes) = &sentence.attributes else {
-        return Err(Error::input(
-            sentence.place(0),
-            "found columns; expected pre-extracted attributes (CRFsuite's format), because \
-             there is no template",
-        ));
+        return fault(
+            "found columns; expected pre-extracted attributes (CRFsuite's format), because there \
+             is no template",
+        );
     };
     if attributes.is_full() {
-        let message = "the sentence has more than 4 GiB of attributes";
-        return Err(Error::input(sentence.place(0), message));
+        return fault("the sentence has more than 4 GiB of attributes");
     }
-    if attributes.len() != sentence.len() {
-        return Err(Error::input(
-            sentence.place(0),
-            format!(
-                "found attributes for {} tokens; expected them for all {} of the sentence",
-                attributes.len(),
-                sentence.len()
-            ),
+    let (found, tokens) = (attributes.len(), sentence.len());
+    if found != tokens {
+        return fault(&format!(
+            "found attributes for {found} tokens; expected them for all {tokens} of the sentence"
         ));
     }
     for t in 0..sentence.len() {

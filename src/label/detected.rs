@@ -3,8 +3,7 @@
 use std::fmt;
 
 use super::labeling::Labeling;
-use super::plain_labels::PlainLabels;
-use super::scheme::Scheme;
+use super::scheme::{PlainLabels, Scheme};
 use crate::error::Place;
 
 /// Number of labels of no scheme that are named.

@@ -7,38 +7,31 @@
 //! to another. [`spans`] decodes any canonical labels by conlleval's rules, whatever their scheme
 //! and even if they are malformed. [`SchemeConstraint`] has the transitions that a scheme allows.
 
-pub(crate) mod chunk_label;
 pub(crate) mod detected;
-mod encode;
 mod label_counts;
 mod label_set;
 mod labeling;
 pub(crate) mod notation;
-mod notation_search;
 #[cfg(feature = "train")]
 pub(crate) mod partial;
-mod plain_labels;
 mod scheme;
 pub(crate) mod scheme_constraint;
 mod scheme_detector;
-mod span;
+pub(crate) mod span;
 #[cfg(test)]
 mod tests;
 
 pub use crate::ids::LabelId;
-pub(crate) use chunk_label::ChunkLabel;
 pub use detected::Detected;
 #[cfg(feature = "train")]
 pub(crate) use detected::Misfit;
-pub use encode::{convert, encode};
 pub use label_set::LabelSet;
-pub use labeling::{Labeling, spans};
+pub use labeling::{Labeling, convert, encode, spans};
 pub use notation::Notation;
 #[cfg(feature = "train")]
 pub(crate) use partial::convert_partial;
-pub use plain_labels::PlainLabels;
-pub use scheme::Scheme;
+pub use scheme::{PlainLabels, Scheme};
 pub(crate) use scheme_constraint::SchemeConstraint;
 pub use scheme_detector::SchemeDetector;
 pub use span::Span;
-pub(crate) use span::SpanPosition;
+pub(crate) use span::{ChunkLabel, SpanPosition};

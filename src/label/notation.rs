@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::chunk_label::ChunkLabel;
+use super::span::ChunkLabel;
 
 /// The letters of a scheme for the first token of a span, one inside, the last, and the only one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -1,9 +1,9 @@
 //! The transitions that a scheme allows, for constrained decoding.
 
-use super::chunk_label::ChunkLabel;
 use super::label_set::LabelSet;
 use super::labeling::Labeling;
 use super::scheme::Scheme;
+use super::span::ChunkLabel;
 
 /// The labels that may start a sentence, end it, and follow each other.
 ///
@@ -36,19 +36,17 @@ pub struct SchemeConstraint {
 impl SchemeConstraint {
     /// The constraint of a labeling on its K labels. Takes K² bytes.
     pub fn new(labels: &LabelSet, labeling: &Labeling) -> Self {
-        let scheme = labeling.scheme;
-        let roles: Vec<Role<'_>> =
-            labels.names().iter().map(|name| Role::new(name, labeling)).collect();
-        let start: Vec<bool> =
-            (roles.iter().map(|b| Role::Outside.may_precede(*b, scheme))).collect();
-        let end: Vec<bool> = (roles.iter().map(|a| a.may_precede(Role::Outside, scheme))).collect();
+        let follows = |a, b| may_precede(a, b, labeling.scheme);
+        let chunks: Vec<_> = labels.names().iter().map(|name| chunk(name, labeling)).collect();
+        let outside = Some(ChunkLabel::OUTSIDE);
+        let start: Vec<bool> = chunks.iter().map(|b| follows(outside, *b)).collect();
+        let end: Vec<bool> = chunks.iter().map(|a| follows(*a, outside)).collect();
         if !start.iter().zip(&end).any(|(&start, &end)| start && end) {
             let k = labels.len();
             return Self { start: vec![true; k], end: vec![true; k], allowed: vec![true; k * k] };
         }
-        let allowed =
-            roles.iter().flat_map(|a| roles.iter().map(|b| a.may_precede(*b, scheme))).collect();
-        Self { start, end, allowed }
+        let pairs = chunks.iter().flat_map(|a| chunks.iter().map(|b| (*a, *b)));
+        Self { start, end, allowed: pairs.map(|(a, b)| follows(a, b)).collect() }
     }
 
     /// Whether anything is forbidden.
@@ -57,58 +55,28 @@ impl SchemeConstraint {
     }
 }
 
-/// The role of a label in a scheme.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role<'a> {
-    /// Not a label of the scheme.
-    Free,
-    Outside,
-    Begin(&'a str),
-    Inside(&'a str),
-    End(&'a str),
-    Single(&'a str),
+/// Splits a label of a scheme with rules; `None` if it is not of the scheme.
+fn chunk<'a>(label: &'a str, labeling: &Labeling) -> Option<ChunkLabel<'a>> {
+    labeling.notation.read(label).filter(|_| labeling.has(label))
 }
 
-impl<'a> Role<'a> {
-    fn new(label: &'a str, labeling: &Labeling) -> Self {
-        let Some(ChunkLabel { tag, kind }) = labeling.notation.read(label) else {
-            return Self::Free;
-        };
-        match (labeling.scheme, tag) {
-            (_, "O") => Self::Outside,
-            (Scheme::Iob1 | Scheme::Iob2 | Scheme::Bioes, "B") => Self::Begin(kind),
-            (Scheme::Iob1 | Scheme::Iob2 | Scheme::Bioes, "I") => Self::Inside(kind),
-            (Scheme::Bioes, "E") => Self::End(kind),
-            (Scheme::Bioes, "S") => Self::Single(kind),
-            _ => Self::Free,
+/// Whether one label may follow another; what is not of the scheme may occur anywhere.
+fn may_precede(a: Option<ChunkLabel>, b: Option<ChunkLabel>, scheme: Scheme) -> bool {
+    let (Some(a), Some(b)) = (a, b) else { return true };
+    let is_open = matches!(a.tag, "B" | "I");
+    match (scheme, b.tag) {
+        (Scheme::Iob1, "B") | (Scheme::Iob2, "I") | (Scheme::Bioes, "I" | "E") => {
+            is_open && a.kind == b.kind
         }
-    }
-
-    /// Whether `next` may follow `self`.
-    fn may_precede(self, next: Self, scheme: Scheme) -> bool {
-        if self == Self::Free || next == Self::Free {
-            return true;
-        }
-        // The type of the span that continues after `self`.
-        let open = match self {
-            Self::Begin(kind) | Self::Inside(kind) => Some(kind),
-            _ => None,
-        };
-        match (scheme, next) {
-            (Scheme::Iob1, Self::Begin(kind)) | (Scheme::Iob2, Self::Inside(kind)) => {
-                open == Some(kind)
-            }
-            (Scheme::Bioes, Self::Inside(kind) | Self::End(kind)) => open == Some(kind),
-            (Scheme::Bioes, _) => open.is_none(),
-            _ => true,
-        }
+        (Scheme::Bioes, _) => !is_open,
+        _ => true,
     }
 }
 
 /// Whether `next` may follow `label` in a sequence that is legal in a labeling; the label outside
 /// stands for the ends of a sentence.
 pub fn may_follow(label: &str, next: &str, labeling: &Labeling) -> bool {
-    Role::new(label, labeling).may_precede(Role::new(next, labeling), labeling.scheme)
+    may_precede(chunk(label, labeling), chunk(next, labeling), labeling.scheme)
 }
 
 #[cfg(test)]

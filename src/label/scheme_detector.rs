@@ -2,17 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::chunk_label::ChunkLabel;
 use super::detected::{Detected, Misfit};
-use super::label_counts::{END, LabelCounts};
+use super::label_counts::{END, LabelCounts, ONE_IN};
 use super::labeling::Labeling;
 use super::notation::{Letters, Notation, TagPlace};
-use super::plain_labels::PlainLabels;
-use super::scheme::Scheme;
+use super::scheme::{PlainLabels, Scheme};
+use super::span::ChunkLabel;
 use crate::error::Place;
-
-/// One label in this many may break the rules of the scheme, or belong to none.
-pub(super) const ONE_IN: u64 = 100;
 
 /// One label in this many with a tag makes the others suspicious.
 const SUSPICIOUS: u64 = 5;

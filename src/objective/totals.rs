@@ -118,7 +118,7 @@ impl ColumnTotals {
     fn new(data: &Dataset, matrix: &SparseRows, columns: usize, largest_weight: f64) -> Self {
         let mut counts = vec![0.0; columns];
         // max(1, |x|), unless all are 1.
-        let mut largest = (!matrix.is_binary()).then(|| vec![1.0_f64; columns]);
+        let mut largest = matrix.values.is_some().then(|| vec![1.0_f64; columns]);
         for (column, x) in (0..data.len()).flat_map(|i| entries(data, matrix, i)) {
             counts[column as usize] += 1.0;
             if let Some(largest) = &mut largest {
@@ -127,7 +127,7 @@ impl ColumnTotals {
             }
         }
         let largest_of = |column| largest.as_ref().map_or(1.0, |largest| largest[column]);
-        let squares = (data.is_weighted() || largest.is_some()).then(|| {
+        let squares = (data.weights.is_some() || largest.is_some()).then(|| {
             // With bits that do not depend on the order of the entries.
             let anchors = counts.iter().enumerate().map(|(column, count)| {
                 let largest = largest_of(column);

@@ -152,7 +152,7 @@ impl Split {
             ends: Vec::with_capacity(matrix.len()),
             weights: Vec::new(),
             positions: Vec::new(),
-            values: (!matrix.is_binary()).then(Vec::new),
+            values: matrix.values.is_some().then(Vec::new),
             table: zeros(coefficients.len() * targets.width()),
             coefficients,
             scaled: vec![[0.0; 2]; targets.weights()],

@@ -126,7 +126,7 @@ pub struct ColumnBlock {
 impl ColumnBlock {
     /// Creates an empty block for entries of `rows`.
     pub fn for_entries_of(rows: &SparseRows) -> Self {
-        Self { values: (!rows.is_binary()).then(Vec::new), ..Self::default() }
+        Self { values: rows.values.is_some().then(Vec::new), ..Self::default() }
     }
 
     /// Appends a column, whose entries must not be empty.

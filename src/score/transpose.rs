@@ -123,7 +123,7 @@ impl Slice {
             dense: ColumnBlock::for_entries_of(matrix),
             listed: ColumnBlock::for_entries_of(matrix),
             sparse: Vec::new(),
-            sparse_values: (!matrix.is_binary()).then(Vec::new),
+            sparse_values: matrix.values.is_some().then(Vec::new),
             tasks: Vec::new(),
         };
         let mut work = 0;

@@ -52,7 +52,7 @@ impl ClassWeights<'_> {
     ) -> Result<TableBuilder> {
         let parameters = block.weights(theta);
         let initial = self.origin.map(|origin| origin.initial(block)); // θ0, unless all are 0
-        table.with_names(names.into_names(), |id, row| {
+        table.with_names(names.names, |id, row| {
             let class = classes.class(id as u32);
             let factor = 1.0 / f64::from(classes.size(class)).sqrt();
             let class = class as usize;

@@ -153,7 +153,7 @@ impl Extracted {
 
     /// Returns the memory usage of the names of attributes in bytes.
     pub fn memory_of_names(&self) -> usize {
-        self.alphabets.nodes.memory() + self.alphabets.edges.memory()
+        self.alphabets.memory()
     }
 
     /// Returns the memory usage in bytes.

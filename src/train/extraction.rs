@@ -182,7 +182,7 @@ impl Extraction<'_> {
     /// weight unless it is 0. Consumes the sentences, document by document or one by one, to free
     /// their text early.
     fn add_labeled(&mut self, sentences: Vec<Sentence>, caseless: f64) -> Result<()> {
-        let copies = caseless_copies(self.builder.source(), &sentences, caseless)?;
+        let copies = caseless_copies(&self.builder.source, &sentences, caseless)?;
         self.memory.text += copies.iter().map(Sentence::memory).sum::<usize>();
         let lengths = match self.rule {
             None => vec![1; sentences.len()],

@@ -68,7 +68,7 @@ impl TrainingSet {
 
     fn into_model(mut self, settings: &TrainSettings, theta: &[f64], end: &End) -> Result<Model> {
         let data = std::mem::take(&mut self.extracted.data);
-        let (sentences, tokens) = (data.labeled() as u64, data.labeled_tokens() as u64);
+        let (sentences, tokens) = (data.labeled() as u64, data.labels.len() as u64);
         drop(data);
         let options = settings.options();
         let names = Arc::unwrap_or_clone(std::mem::take(&mut self.extracted.alphabets));

@@ -52,7 +52,7 @@ impl Extracted {
             data.append(corpus.unlabeled(), 0..corpus.unlabeled().len());
         }
         if options.structure.order == Order::Zero {
-            data.edges = Arc::new(empty_rows(data.tokens()));
+            data.edges = Arc::new(SparseRows::empty(data.tokens()));
         }
         // Which attributes have the value 0 with which labels.
         let zeros = corpus.zeros().into_iter().filter_map(|(attribute, label)| {
@@ -96,11 +96,6 @@ fn record(role: FileRole, corpus: &AttributeCorpus) -> FileRecord {
     FileRecord { sentences: Some(corpus.labeled().len() as u64), ..record }
 }
 
-/// A matrix without entries.
-fn empty_rows(rows: usize) -> SparseRows {
-    SparseRows::from_parts(vec![0; rows], Vec::new(), None)
-}
-
 /// Maps development data to the attributes of the training data.
 fn development(dev: &AttributeCorpus, alphabets: &Alphabets, order: Order) -> Result<Dataset> {
     let sentences = dev.labeled();
@@ -121,7 +116,7 @@ fn development(dev: &AttributeCorpus, alphabets: &Alphabets, order: Order) -> Re
     let mut data = sentences.without_labels();
     data.nodes = project(&data.nodes, &known(&own.nodes, &alphabets.nodes));
     data.edges = match order {
-        Order::Zero => Arc::new(empty_rows(data.tokens())),
+        Order::Zero => Arc::new(SparseRows::empty(data.tokens())),
         Order::One => project(&data.edges, &known(&own.edges, &alphabets.edges)),
     };
     Ok(data)

@@ -98,7 +98,7 @@ impl TrainingSet {
 /// The copies of a matrix by columns and, if only some labels have weights, by rows.
 fn copies_of(matrix: &SparseRows, block: &FeatureBlock) -> usize {
     let targets = &block.targets;
-    let per_value = if matrix.is_binary() { 0 } else { 8 };
+    let per_value = if matrix.values.is_none() { 0 } else { 8 };
     let columns = (0..targets.columns()).map(|column| match targets.form(column) {
         ColumnForm::Sparse => 2 * (8 + per_value) * targets.range(column).len(),
         _ if targets.is_observed() => 2 * (6 + per_value),

@@ -52,10 +52,10 @@ impl TrainingSet {
             options: fields(settings).into(),
             data: DataSizes {
                 sentences: data.labeled(),
-                tokens: data.labeled_tokens(),
-                total_weight: data.is_weighted().then(|| data.total_weights()[0]),
+                tokens: data.labels.len(),
+                total_weight: data.weights.is_some().then(|| data.total_weights()[0]),
                 partial_tokens: data.partial_tokens(),
-                unlabeled_sentences: data.unlabeled(),
+                unlabeled_sentences: data.len() - data.labeled(),
                 dev_sentences: development.as_ref().map_or(0, DevelopmentSet::len),
                 dev_units: development.as_ref().map_or(0, DevelopmentSet::units),
                 labels: labels.set.len(),

@@ -138,7 +138,7 @@ fn mean_square_norm(set: &TrainingSet) -> f64 {
     let squares = blocks.filter(|(matrix, _)| !matrix.is_empty());
     let sum: f64 = squares
         .map(|(matrix, block)| {
-            let tokens = 0..data.labeled_tokens();
+            let tokens = 0..data.labels.len();
             let entries = tokens.flat_map(|token| matrix.entries(token));
             let square = |(column, value): (u32, f64)| {
                 let value = block.scale[column as usize] * value;
@@ -147,5 +147,5 @@ fn mean_square_norm(set: &TrainingSet) -> f64 {
             entries.map(square).sum::<f64>()
         })
         .sum();
-    sum / data.labeled_tokens().max(1) as f64
+    sum / data.labels.len().max(1) as f64
 }

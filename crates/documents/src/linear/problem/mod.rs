@@ -208,6 +208,6 @@ impl<'a> Problem<'a> {
             let scale = self.scorer.scales[class as usize] / f64::from(classes.size(class));
             self.scorer.weights(weights, class).iter().map(|w| scale * w).collect()
         };
-        (biases, classes.classes().iter().map(row).collect())
+        (biases, classes.class.iter().map(row).collect())
     }
 }
