@@ -118,12 +118,11 @@ pub mod train {
     pub use crate::train::checkpoint::CHECKPOINT_MAGIC;
     pub use crate::train::corpora::is_content;
     pub use crate::train::course::Course;
-    pub use crate::train::defaults::Defaults;
     pub use crate::train::folds::Folds;
     pub use crate::train::learner::{
         AnyLearner, AnyOptions, Learner, LearnerOptions, Request, fields, unfit,
     };
-    pub use crate::train::regularization::Regularization;
+    pub use crate::train::options::{Defaults, Regularization};
     pub use crate::train::schedule::{Schedule, Stage, StageObjective};
     pub use crate::train::selection::{MeanChoice, MeanScore};
     pub use crate::train::training_set::TrainingSet;

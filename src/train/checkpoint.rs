@@ -35,8 +35,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::course_state::CourseState;
 use super::events::{DevScore, End};
+use super::schedule::{Progress, Schedule};
+use super::selection::Selection;
 use crate::atomic_file;
 use crate::error::{Error, Result};
 use crate::model::{Model, NoiseExposure};
@@ -224,6 +225,27 @@ impl Header {
              interrupted run",
             name.replace('_', "-")
         ))
+    }
+}
+
+/// The state of a course after an iteration, as checkpoints hold it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct CourseState {
+    /// The schedule that the run began with: that of the resumed run may differ, since the default
+    /// of the warm-up depends on the maximum number of iterations.
+    pub schedule: Schedule,
+    pub progress: Progress,
+    /// Time until the clock was started.
+    pub time: Duration,
+    pub selection: Selection,
+    /// The weights of the iteration that is kept; none without one.
+    pub kept: Vec<f64>,
+}
+
+impl CourseState {
+    /// Returns whether the weights that are kept have this dimension.
+    pub fn fits(&self, dimension: usize) -> bool {
+        self.selection.kept().is_none() || self.kept.len() == dimension
     }
 }
 

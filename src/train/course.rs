@@ -9,21 +9,20 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::agreement::Agreement;
-use super::checkpoint::{LearnerState, Run};
-use super::course_state::CourseState;
-use super::dev_scorer::DevScorer;
+use super::checkpoint::{CourseState, LearnerState, Run};
+use super::development::DevScorer;
 use super::events::{
-    Calibration, DevDetails, End, Iteration, ObjectiveTerms, Observer, OptimizerStep, WeightCounts,
+    Calibration, DevDetails, DevScore, End, Iteration, ObjectiveTerms, Observer, OptimizerStep,
+    WeightCounts,
 };
-use super::options::CommonOptions;
-use super::recall_bias::{RecallBiasSearch, ScoredBias};
-use super::regularization::Regularization;
+use super::options::{CommonOptions, Regularization};
 use super::schedule::{Progress, Schedule, Stage};
-use super::selection::Selection;
+use super::selection::{RecallBiasSearch, ScoredBias, Selection};
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::objective::{PenalizedLikelihood, Penalty, Terms};
 use crate::optim::{self, Outcome, SavedState, StateObserver, StopReason};
+use crate::ranks::Ranks;
 
 /// The course of a training run, through which a [`Learner`](super::learner::Learner) starts a
 /// stage, reports its iterations, saves its state and is interrupted.
@@ -31,13 +30,17 @@ pub struct Course<'a> {
     set: &'a TrainingSet,
     settings: CourseSettings<'a>,
     pub(super) observer: &'a mut dyn Observer,
-    control: Control<'a>,
+    agreement: &'a Agreement<'a>,
     pub(super) run: &'a mut Run,
-    start: StageStart,
-    clock: Clock,
+    /// The weights of the stage before; `None`: this stage starts where training does.
+    weights: Option<Vec<f64>>,
+    /// Or where an interrupted run has left the stage.
+    saved: Option<LearnerState>,
+    started: Instant, // without the time since then for scoring development data
     scorer: Option<DevScorer<'a>>,
     state: CourseState,
-    ending: Option<Ending>,
+    /// Why the course ended training: patience, or a failure.
+    ending: Option<Result<StopReason>>,
 }
 
 /// The settings that a course follows.
@@ -47,42 +50,8 @@ pub(super) struct CourseSettings<'a> {
     pub schedule: Schedule,
 }
 
-/// Interruption from outside, and the agreement of ranks after every iteration.
-#[derive(Clone, Copy)]
-pub(super) struct Control<'a> {
-    pub interrupt: Option<&'a AtomicBool>,
-    pub agreement: Option<&'a Agreement<'a>>,
-}
-
-/// Where the stage starts.
-#[derive(Default)]
-struct StageStart {
-    /// At the weights of the stage before it; `None`: where training starts.
-    weights: Option<Vec<f64>>,
-    /// Or where an interrupted run has left it.
-    saved: Option<LearnerState>,
-}
-
-/// Measures the time of training without that of scoring development data.
-struct Clock {
-    started: Instant,
-    scoring: Duration, // since then
-}
-
-impl Clock {
-    fn elapsed(&self) -> Duration {
-        self.started.elapsed().saturating_sub(self.scoring)
-    }
-}
-
 /// Runs a stage: [`Learner::run`](super::Learner::run).
 type RunStage<'r> = &'r dyn Fn(&Stage, &mut Course<'_>) -> Result<Outcome<Terms>>;
-
-/// Why the course ended training.
-enum Ending {
-    Patience,
-    Failure(Error),
-}
 
 impl<'a> Course<'a> {
     /// Creates the course of training that started at `started`.
@@ -94,33 +63,32 @@ impl<'a> Course<'a> {
         set: &'a TrainingSet,
         settings: CourseSettings<'a>,
         run: &'a mut Run,
-        control: Control<'a>,
+        agreement: &'a Agreement<'a>,
         started: Instant,
         observer: &'a mut dyn Observer,
     ) -> Result<Self> {
         let mut search = RecallBiasSearch::new(settings.options, &set.extracted.labels)?;
-        search.resume(set.recall_bias());
-        let schedule = settings.schedule.clone();
+        if let Some(origin) = set.origin.as_ref().filter(|_| search.is_enabled) {
+            search.bias = origin.recall_bias;
+        }
+        let (schedule, progress) = (settings.schedule.clone(), Progress::default());
         let mut selection = Selection::new(search);
-        if let Some(first) = schedule.stage(&Progress::default()) {
+        if let Some(first) = schedule.stage(&progress) {
             selection.begin_stage(&first, 0);
         }
+        let (time, kept) = (Duration::ZERO, Vec::new());
+        let development = set.extracted.development.as_ref();
         Ok(Self {
             set,
             settings,
             observer,
-            control,
+            agreement,
             run,
-            start: StageStart::default(),
-            clock: Clock { started, scoring: Duration::ZERO },
-            scorer: DevScorer::new(set),
-            state: CourseState {
-                schedule,
-                progress: Progress::default(),
-                time: Duration::ZERO,
-                selection,
-                kept: Vec::new(),
-            },
+            weights: None,
+            saved: None,
+            started,
+            scorer: development.map(|development| DevScorer::new(development, set.space())),
+            state: CourseState { schedule, progress, time, selection, kept },
             ending: None,
         })
     }
@@ -138,10 +106,10 @@ impl<'a> Course<'a> {
             let max_iterations = self.state.schedule.max_iterations;
             self.state = state;
             self.state.schedule.max_iterations = max_iterations;
-            self.start.saved = Some(saved);
+            self.saved = Some(saved);
         }
         let outcome = self.run_stages(run_stage);
-        if let Some(failure) = self.control.agreement.and_then(Agreement::take_failure) {
+        if let Some(failure) = self.agreement.ranks.and_then(Ranks::take_failure) {
             return Err(failure);
         }
         self.finish(outcome?)
@@ -166,7 +134,7 @@ impl<'a> Course<'a> {
                 Some(next) => stage = next,
             }
             selection.begin_stage(&stage, progress.iterations);
-            self.start.weights = Some(outcome.x);
+            self.weights = Some(outcome.x);
         }
     }
 
@@ -182,7 +150,7 @@ impl<'a> Course<'a> {
 
     /// Returns the weights that the stage starts from, `[dimension]`.
     pub fn take_start(&mut self) -> Vec<f64> {
-        self.start.weights.take().unwrap_or_else(|| self.set.start())
+        self.weights.take().unwrap_or_else(|| self.set.start())
     }
 
     /// Returns the state that was [saved](Self::save) in this stage, if training resumes there.
@@ -191,23 +159,21 @@ impl<'a> Course<'a> {
     ///
     /// [`Error::Parameter`]: the state is of another type.
     pub fn take_state<S: DeserializeOwned>(&mut self) -> Result<Option<S>> {
-        self.start.saved.take().map(|saved| saved.decode()).transpose()
+        self.saved.take().map(|saved| saved.decode()).transpose()
     }
 
     /// Creates the objective −Σ log p(y|x) with a penalty and the terms of the options, without
     /// noise, divided among the ranks if there are any.
     pub fn objective(&self, penalty: Penalty) -> PenalizedLikelihood {
         let (data, space) = (self.set.data(), self.set.space());
-        let ranks = self.control.agreement.map(Agreement::ranks);
-        let objective = PenalizedLikelihood::divided(data, space, penalty, ranks);
+        let objective = PenalizedLikelihood::divided(data, space, penalty, self.agreement.ranks);
         let terms = self.settings.options.terms.iter();
         terms.fold(objective, |objective, term| objective.with_term(term.begin()))
     }
 
     /// Returns the flag that ends training at the next evaluation.
     pub fn interrupt(&self) -> Option<&'a AtomicBool> {
-        let agreed = self.control.agreement.map(|agreement| &agreement.is_interrupted);
-        agreed.or(self.control.interrupt)
+        self.agreement.interrupt()
     }
 
     /// Returns whether training is to end.
@@ -243,13 +209,10 @@ impl<'a> Course<'a> {
         learning_rate: Option<f64>,
     ) -> ControlFlow<()> {
         let flow = self.report(iteration, learning_rate).unwrap_or_else(|error| {
-            self.ending = Some(Ending::Failure(error));
+            self.ending = Some(Err(error));
             ControlFlow::Break(())
         });
-        match self.control.agreement {
-            None => flow,
-            Some(agreement) => agreement.agree(iteration, flow),
-        }
+        self.agreement.agree(iteration, flow)
     }
 
     fn report(
@@ -267,7 +230,7 @@ impl<'a> Course<'a> {
         let evaluations = progress.evaluations_before.saturating_add(iteration.evaluations);
         let time = self.time();
         let dev = self.score(number, iteration.x)?;
-        let is_searched = self.state.selection.recall_bias().1;
+        let is_searched = self.state.selection.search.is_enabled;
         let reported = Iteration {
             number,
             objective: iteration.value,
@@ -284,16 +247,16 @@ impl<'a> Course<'a> {
                 nonzero_weights: self.set.nonzero_weights(iteration.x, iteration.nonzero),
             },
             time,
-            dev: dev.map(|(dev, _)| dev.score),
-            dev_mean: dev.and_then(|(_, mean)| mean),
-            recall_bias: dev.filter(|_| is_searched).map(|(dev, _)| dev.recall_bias),
-            dev_details: dev.map(|(dev, _)| self.dev_details(number, dev)),
+            dev: dev.as_ref().map(|dev| dev.scored.score),
+            dev_mean: dev.as_ref().and_then(|dev| dev.mean),
+            recall_bias: dev.as_ref().filter(|_| is_searched).map(|dev| dev.scored.recall_bias),
+            dev_details: dev.map(|dev| dev.details),
         };
         if self.observer.iteration(&reported).map_err(Error::Observer)?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
         if self.state.selection.is_exhausted(number, self.settings.options.patience) {
-            self.ending = Some(Ending::Patience);
+            self.ending = Some(Ok(StopReason::Patience));
             return Ok(ControlFlow::Break(()));
         }
         Ok(ControlFlow::Continue(()))
@@ -310,43 +273,37 @@ impl<'a> Course<'a> {
         ObjectiveTerms { log_likelihood, noise, l2, l1 }
     }
 
-    /// Scores the iterate `x`, and keeps a copy of it if it is the best so far. Returns its score,
-    /// and the mean score by which it is chosen.
-    fn score(&mut self, number: usize, x: &[f64]) -> Result<Option<(ScoredBias, Option<f64>)>> {
-        let Some(scorer) = &mut self.scorer else {
-            return Ok(None);
-        };
-        let started = Instant::now();
+    /// Scores the iterate `x`, and keeps a copy of it if it is the best so far.
+    fn score(&mut self, number: usize, x: &[f64]) -> Result<Option<DevResult>> {
+        let Some(scorer) = &mut self.scorer else { return Ok(None) };
+        let start = Instant::now();
         let CourseState { selection, kept, .. } = &mut self.state;
-        let scores = scorer.score(x, &selection.candidates(number))?;
-        let scored = selection.score(number, &scores);
+        let biases = selection.search.candidates(number);
+        let (scores, types): (Vec<DevScore>, Vec<_>) =
+            scorer.score(x, &biases)?.into_iter().unzip();
+        let scored = selection.search.choose(&biases, &scores);
         let mean = self.set.chooses_on_dev().then(|| selection.decide(number, scored));
         if selection.keeps(number) {
             kept.clear();
             kept.extend_from_slice(x);
         }
-        self.clock.scoring += started.elapsed();
-        Ok(Some((scored, mean)))
-    }
-
-    /// Returns what development data show beside the score of an iteration.
-    fn dev_details(&mut self, number: usize, dev: ScoredBias) -> DevDetails {
-        let selection = &self.state.selection;
-        let mut details = DevDetails {
+        let mut types = biases.iter().zip(types);
+        let details = DevDetails {
             best_iteration: selection.kept().map_or(number, |(kept, _)| kept.iteration),
             waited: selection.waited(number),
-            ..DevDetails::default()
+            types: types
+                .find(|(bias, _)| **bias == scored.recall_bias)
+                .map(|(_, types)| types)
+                .unwrap_or_default(),
+            label_scores: scorer.label_scores.take(),
         };
-        if let Some(scorer) = &mut self.scorer {
-            details.types = scorer.take_types(dev.recall_bias);
-            details.label_scores = scorer.take_label_scores();
-        }
-        details
+        self.started += start.elapsed();
+        Ok(Some(DevResult { scored, mean, details }))
     }
 
     /// Returns the time since training began, excluding the time for scoring development data.
     fn time(&self) -> Duration {
-        self.state.time + self.clock.elapsed()
+        self.state.time + self.started.elapsed()
     }
 
     /// Saves the state of the learner after an iteration, if it is time or if training is
@@ -356,7 +313,7 @@ impl<'a> Course<'a> {
         if iterations > 0 && self.run.is_due(iterations, is_interrupted) {
             self.observer.checkpoint();
             self.state.time = self.time();
-            self.clock = Clock { started: Instant::now(), scoring: Duration::ZERO };
+            self.started = Instant::now();
             if let Err(error) = self.run.write(Some((&self.state, state()))) {
                 self.observer.checkpoint_failed(&error);
             }
@@ -366,9 +323,8 @@ impl<'a> Course<'a> {
     /// Returns the weights of the model and the result of training.
     fn finish(self, outcome: Outcome<Terms>) -> Result<(Vec<f64>, End)> {
         let time = self.time();
-        let reason = match (self.ending, outcome.stop_reason) {
-            (Some(Ending::Failure(error)), _) => return Err(error),
-            (Some(Ending::Patience), StopReason::Interrupted) => StopReason::Patience,
+        let reason = match (self.ending.transpose()?, outcome.stop_reason) {
+            (Some(ending), StopReason::Interrupted) => ending,
             (_, reason) => reason,
         };
         let CourseState { progress, selection, kept, .. } = self.state;
@@ -378,7 +334,7 @@ impl<'a> Course<'a> {
             Some((best, scored)) => (best.iteration, scored.recall_bias, kept),
             None => {
                 let iteration = selection.chosen.unwrap_or(iterations);
-                (iteration, selection.recall_bias().0, outcome.x)
+                (iteration, selection.search.bias, outcome.x)
             }
         };
         let regularization = self.settings.regularization;
@@ -400,6 +356,14 @@ impl<'a> Course<'a> {
         };
         Ok((theta, end))
     }
+}
+
+/// The scores of an iteration on development data.
+struct DevResult {
+    scored: ScoredBias,
+    /// The mean score by which it is chosen, if development data choose.
+    mean: Option<f64>,
+    details: DevDetails,
 }
 
 /// Reports the iterations of L-BFGS and saves its states.

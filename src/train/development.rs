@@ -1,21 +1,19 @@
-//! Development data.
+//! Development data, and scoring parameters on them during training.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use super::corpora::for_each_in_context;
-use super::events::DevScore;
-use super::label_scores::LabelScores;
+use rayon::prelude::*;
+
+use super::events::{DevScore, LabelScores};
 use super::labels::TrainingLabels;
-use crate::chain::{Constraint, LabelWeights, Transitions};
-use crate::error::{Error, Result};
+use crate::chain::{Constraint, LabelWeights, Scores, Transitions, Viterbi};
+use crate::error::Result;
 use crate::eval::{Counts, Evaluation};
-use crate::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
+use crate::extract::{Classes, Dataset};
 use crate::ids::LabelId;
 use crate::model::{add_recall_bias, decoding_constraint};
-use crate::score::ParameterSpace;
-use crate::sentence::Sentence;
-use crate::template::Template;
+use crate::score::{ForwardProduct, ParameterSpace};
 
 /// The number of threads that the estimate of memory assumes, so that logs do not depend on it.
 const THREADS: usize = 8;
@@ -23,10 +21,10 @@ const THREADS: usize = 8;
 /// Development data over the attribute classes of the training data.
 #[derive(Debug)]
 pub(super) struct DevelopmentSet {
-    pub(super) data: Dataset,
+    pub data: Dataset,
     gold: Vec<Vec<String>>, // [sentences][T]
     labels: TrainingLabels,
-    pub(super) constraint: Option<Constraint>,
+    constraint: Option<Constraint>,
     /// Whether the data are only reported.
     pub is_report: bool,
 }
@@ -34,31 +32,11 @@ pub(super) struct DevelopmentSet {
 /// Hashes the data and the gold labels.
 impl Hash for DevelopmentSet {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.data.hash(state);
-        self.gold.hash(state);
+        (&self.data, &self.gold).hash(state);
     }
 }
 
 impl DevelopmentSet {
-    /// Extracts the attributes of the development sentences, dropping those that do not occur in
-    /// the training data. Also returns the alphabets.
-    pub fn from_text(
-        (sentences, gold): (&[Sentence], Vec<Vec<String>>),
-        template: Option<&Template>,
-        alphabets: Alphabets,
-        edges: bool,
-        labels: &TrainingLabels,
-    ) -> Result<(Self, Alphabets)> {
-        let Some(first) = sentences.first() else {
-            return Err(Error::parameter("there are no development sentences"));
-        };
-        let source = AttributeSource::bind(template, first.schema())?;
-        let mut builder = DatasetBuilder::with_alphabets(source, alphabets, edges);
-        for_each_in_context(sentences, template, |sentence| builder.add(sentence, &[]))?;
-        let (data, alphabets) = builder.finish();
-        Ok((Self::new(data, gold, labels), alphabets))
-    }
-
     /// Creates a development set from data over the attributes of the training data and the gold
     /// labels of each sentence.
     pub fn new(data: Dataset, gold: Vec<Vec<String>>, labels: &TrainingLabels) -> Self {
@@ -98,11 +76,6 @@ impl DevelopmentSet {
         3 * self.data.memory() + 72 * self.data.len() + 8 * (THREADS * per_thread + 13 * pairs)
     }
 
-    /// Returns the number of sentences.
-    pub fn len(&self) -> usize {
-        self.data.len()
-    }
-
     /// Returns the number of gold spans, of tokens if the labels encode no spans.
     pub fn units(&self) -> usize {
         let labeling = &self.labels.corpus;
@@ -123,45 +96,109 @@ impl DevelopmentSet {
         Transitions::from_weights(&weights, space.order())
     }
 
-    /// Counts predicted label sequences by label.
-    pub(super) fn label_scores<'a>(
-        &self,
-        paths: impl Iterator<Item = &'a Vec<LabelId>>,
-    ) -> LabelScores {
-        let mut scores = LabelScores::new(self.labels.set.names());
-        for (path, gold) in paths.zip(&self.gold) {
-            let gold = gold.iter().map(|label| self.labels.set.id(label));
-            scores.add(gold, path);
-        }
-        scores
-    }
-
-    /// Scores predicted label sequences, one per sentence.
-    pub(super) fn evaluate<'a>(
-        &self,
-        paths: impl Iterator<Item = &'a Vec<LabelId>>,
-    ) -> Result<Evaluation> {
-        let corpus = &self.labels.corpus;
+    /// Scores predicted label sequences, one per sentence: by span F1, or by accuracy if the labels
+    /// do not encode spans. Also returns the counts of spans by type.
+    fn score<'p>(&self, paths: impl Iterator<Item = &'p Vec<LabelId>>) -> Result<Scored> {
+        let TrainingLabels { set, labeling, corpus, .. } = &self.labels;
         let mut evaluation = Evaluation::new().with_labelings(corpus, corpus);
         for (path, gold) in paths.zip(&self.gold) {
-            let name = |&label: &LabelId| self.labels.set.name(label);
-            let mut predicted: Vec<&str> = path.iter().map(name).collect();
+            let mut predicted: Vec<&str> = path.iter().map(|&label| set.name(label)).collect();
             let converted;
-            if self.labels.labeling != *corpus {
-                converted = self.labels.labeling.convert(&predicted, corpus);
+            if labeling != corpus {
+                converted = labeling.convert(&predicted, corpus);
                 predicted = converted.iter().map(String::as_str).collect();
             }
             evaluation.add(gold, &predicted)?;
         }
-        Ok(evaluation)
-    }
-
-    /// Returns the score of an evaluation, and the counts of spans by type.
-    pub(super) fn score(&self, evaluation: &Evaluation) -> (DevScore, Vec<(String, Counts)>) {
         if !evaluation.has_spans() {
-            return (DevScore::Accuracy(evaluation.accuracy()), Vec::new());
+            return Ok((DevScore::Accuracy(evaluation.accuracy()), Vec::new()));
         }
         let types = evaluation.types().map(|(name, counts)| (name.to_owned(), counts));
-        (DevScore::F1(evaluation.f1()), types.collect())
+        Ok((DevScore::F1(evaluation.f1()), types.collect()))
+    }
+}
+
+/// A score, and the counts of spans by type.
+type Scored = (DevScore, Vec<(String, Counts)>);
+
+/// Scores parameters on a development set, iteration after iteration.
+pub(super) struct DevScorer<'a> {
+    development: &'a DevelopmentSet,
+    space: &'a ParameterSpace,
+    products: [ForwardProduct; 2], // of nodes and edges
+    /// The predictions of the last parameters by label, if the data are only reported.
+    pub label_scores: Option<LabelScores>,
+}
+
+impl<'a> DevScorer<'a> {
+    pub fn new(development: &'a DevelopmentSet, space: &'a ParameterSpace) -> Self {
+        let data = &development.data;
+        let products = [
+            ForwardProduct::new(&data.nodes, &space.nodes),
+            ForwardProduct::new(&data.edges, &space.edges),
+        ];
+        Self { development, space, products, label_scores: None }
+    }
+
+    /// Scores the parameters θ with each of the recall biases.
+    pub fn score(&mut self, theta: &[f64], recall_biases: &[f64]) -> Result<Vec<Scored>> {
+        for product in &mut self.products {
+            product.set_weights(theta);
+        }
+        let Self { development, space, products, .. } = self;
+        let transitions = recall_biases.iter().map(|&b| development.transitions(space, theta, b));
+        let transitions: Vec<Transitions> = transitions.collect();
+        let decode = |scratch: &mut Scratch, i| {
+            scratch.decode(development, products, theta, &transitions, i)
+        };
+        let sentences = (0..development.data.len()).into_par_iter();
+        let paths: Vec<Vec<Vec<LabelId>>> = sentences.map_init(Scratch::default, decode).collect();
+        if development.is_report {
+            let labels = &development.labels.set;
+            let scores = self.label_scores.insert(LabelScores::new(labels.names()));
+            for (paths, gold) in paths.iter().zip(&development.gold) {
+                scores.add(gold.iter().map(|label| labels.id(label)), &paths[0]);
+            }
+        }
+        let candidates = 0..recall_biases.len();
+        candidates.map(|i| development.score(paths.iter().map(|paths| &paths[i]))).collect()
+    }
+}
+
+#[derive(Default)]
+struct Scratch {
+    viterbi: Viterbi,
+    nodes: Vec<f64>,
+    edges: Vec<f64>,
+}
+
+impl Scratch {
+    /// Decodes a sentence with each of several transition matrices.
+    fn decode(
+        &mut self,
+        development: &DevelopmentSet,
+        products: &[ForwardProduct; 2],
+        theta: &[f64],
+        transitions: &[Transitions],
+        sentence: usize,
+    ) -> Vec<Vec<LabelId>> {
+        let tokens = development.data.sentence(sentence);
+        let [nodes, edges] = products;
+        for (product, scores, width) in [
+            (nodes, &mut self.nodes, nodes.block().width()),
+            (edges, &mut self.edges, edges.block().used_width()),
+        ] {
+            scores.resize(tokens.len() * width, 0.0);
+            product.write(theta, tokens.clone(), scores, None);
+        }
+        let scores =
+            Scores { node: &self.nodes, edge: (!self.edges.is_empty()).then_some(&self.edges) };
+        let constraint = development.constraint.as_ref();
+        let decode = |transitions| {
+            let mut path = Vec::new();
+            self.viterbi.decode(transitions, scores, constraint, None, &mut path);
+            path
+        };
+        transitions.iter().map(decode).collect()
     }
 }

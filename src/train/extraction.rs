@@ -1,25 +1,31 @@
 //! Extraction: from the sentences of corpora, or from ready-made attributes, to the attributes of a
 //! training run.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use super::base_models::BaseModels;
-use super::base_weights::BaseWeights;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::base_models::{BaseModels, BaseWeights};
 use super::corpora::{TrainingCorpora, document_rule, for_each_in_context, is_content};
 use super::development::DevelopmentSet;
-use super::extracted::{DataSource, Extracted};
-use super::labeled_sentence::gold_labels;
+use super::labeled_sentence::{AttributeSentence, gold_labels};
 use super::labels::{LabelIds, TrainingLabels};
 use super::options::CommonOptions;
 use super::settings::TrainSettings;
+use super::training_set::{DataSource, Extracted};
 use crate::chain::Order;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
-use crate::extract::{Alphabets, AttributeCorpus, AttributeSource, DatasetBuilder};
+use crate::extract::{
+    Alphabet, Alphabets, AttributeCorpus, AttributeSource, Dataset, DatasetBuilder, SparseRows,
+};
+use crate::fingerprint::Fingerprinter;
+use crate::ids::AttributeId;
 use crate::memory::{MemoryLimit, available_address_space, input_over_limit};
-use crate::model::{CorpusColumns, source_date};
-use crate::sentence::{Document, DocumentRule, Schema, Sentence, SentenceRef, Separation};
-use crate::template::Template;
+use crate::model::{CorpusColumns, FileRecord, FileRole, source_date};
+use crate::sentence::{Document, DocumentRule, Sentence, SentenceRef, Separation, SourceFile};
+use crate::template::{Attribute, Template};
 
 /// What a training set is made from.
 pub(super) enum Source<'a> {
@@ -69,17 +75,23 @@ impl Extracted {
         let (sentences, dev) = (content(labeled), dev.map(content));
         let unlabeled = if settings.has_noise() { unlabeled.into_sentences() } else { Vec::new() };
         let text = sentences.iter().chain(dev.iter().flatten()).chain(&unlabeled);
-        let mut memory = ExtractionMemory::new(text.map(Sentence::memory).sum(), limit);
+        let text = text.map(Sentence::memory).sum();
         let template = learned_template(template, &sentences, options, models)?;
         let Some(first) = sentences.first() else {
             return Err(Error::parameter("there are no sentences to train on"));
         };
-        let schema = Schema::clone(first.schema());
+        let schema = Arc::clone(first.schema());
         let labels = TrainingLabels::new(&[], &sentences, options, models)?;
         let attributes = AttributeSource::bind(template.as_ref(), &schema)?;
         let mut alphabets = Alphabets::default();
         let base = BaseWeights::read_all(models, &labels.set, &mut alphabets)?;
-        check_transitions(&base, template.as_ref())?;
+        let has_transitions = template.as_ref().is_none_or(Template::transitions);
+        if !has_transitions && base.iter().any(BaseWeights::has_transitions) {
+            return Err(Error::parameter(
+                "the template has no weights for label pairs (no bare B), but the model that \
+                 training continues from has; expected a template with a line `B`",
+            ));
+        }
         let has_edges = options.structure.order == Order::One;
         let columns = CorpusColumns::of(&schema);
         let source = DataSource { files, date, columns, template, held_out };
@@ -90,7 +102,10 @@ impl Extracted {
             builder: DatasetBuilder::extending(attributes, alphabets, has_edges),
             labels: &labels,
             rule: document_rule(template),
-            memory: &mut memory,
+            text,
+            limit: limit.bytes(text as u64),
+            has_address_limit: available_address_space().is_some(),
+            sentences: 0,
         };
         extraction.add_labeled(sentences, options.attributes.caseless)?;
         extraction.add_unlabeled(&unlabeled, template)?;
@@ -117,12 +132,15 @@ impl Extracted {
                 Some(_) => gold_labels(&dev)?,
                 None => extracted.labels.of_development(&dev, options)?,
             };
-            let (template, labels) = (extracted.source.template.as_ref(), &extracted.labels);
+            let Some(first) = dev.first() else { return Err(no_development()) };
+            let template = extracted.source.template.as_ref();
+            let source = AttributeSource::bind(template, first.schema())?;
             let known = Arc::unwrap_or_clone(std::mem::take(&mut extracted.alphabets));
-            let (development, known) =
-                DevelopmentSet::from_text((&dev, gold), template, known, has_edges, labels)?;
+            let mut builder = DatasetBuilder::with_alphabets(source, known, has_edges);
+            for_each_in_context(&dev, template, |sentence| builder.add(sentence, &[]))?;
+            let (data, known) = builder.finish();
             extracted.alphabets = Arc::new(known);
-            extracted.development = Some(development);
+            extracted.development = Some(DevelopmentSet::new(data, gold, &extracted.labels));
         }
         // Attributes are no longer looked up by name.
         let alphabets = Arc::make_mut(&mut extracted.alphabets);
@@ -130,33 +148,77 @@ impl Extracted {
         alphabets.edges.drop_index();
         Ok(extracted)
     }
-}
 
-/// Returns the sentences that have tokens and are not document boundaries.
-fn content(corpus: Corpus) -> Vec<Sentence> {
-    let mut sentences = corpus.into_sentences();
-    retain_content(&mut sentences);
-    sentences
-}
-
-/// Checks that a model without weights of label pairs does not continue one that has them.
-fn check_transitions(base: &[BaseWeights], template: Option<&Template>) -> Result<()> {
-    let has_transitions = template.is_none_or(Template::transitions);
-    match has_transitions || !base.iter().any(BaseWeights::has_transitions) {
-        true => Ok(()),
-        false => Err(Error::parameter(
-            "the template has no weights for label pairs (no bare B), but the model that training \
-             continues from has; expected a template with a line `B`",
-        )),
+    /// Prepares attribute corpora for training. Their names and matrices are shared unless
+    /// unlabeled sentences or a minimum count require others.
+    fn from_attributes(
+        corpus: &AttributeCorpus,
+        dev: Option<&AttributeCorpus>,
+        settings: &TrainSettings,
+        models: &BaseModels<'_>,
+    ) -> Result<Self> {
+        let options = settings.options();
+        if options.attributes.caseless > 0.0 {
+            return Err(Error::parameter(
+                "copies without case need a template, but the attributes are ready-made",
+            ));
+        }
+        if corpus.labeled().is_empty() {
+            return Err(Error::parameter("there are no sentences to train on"));
+        }
+        let sentences = AttributeSentence::all(corpus);
+        let labels = TrainingLabels::new(corpus.given_labels(), &sentences, options, models)?;
+        let mut data = corpus.labeled().without_labels();
+        for sentence in &sentences {
+            match labels.ids(sentence)? {
+                LabelIds::Gold(labels) => data.labels.extend(labels),
+                LabelIds::Allowed(sets) => sets.iter().for_each(|set| data.push_labels(set)),
+            }
+        }
+        if settings.has_noise() {
+            data.append(corpus.unlabeled(), 0..corpus.unlabeled().len());
+        }
+        if options.structure.order == Order::Zero {
+            data.edges = Arc::new(SparseRows::empty(data.tokens()));
+        }
+        // Which attributes have the value 0 with which labels.
+        let zeros = corpus.zeros().into_iter().filter_map(|(attribute, label)| {
+            Some((attribute, labels.set.id(corpus.label_name(label))?))
+        });
+        let dev_record = dev.map(|dev| record(FileRole::Dev, dev));
+        let files = [record(FileRole::Train, corpus)].into_iter().chain(dev_record).collect();
+        let mut extracted = Self {
+            zeros: zeros.collect(),
+            doubts: Vec::new(),
+            labels,
+            alphabets: Arc::clone(corpus.alphabets()),
+            data,
+            development: None,
+            source: DataSource { files, date: source_date()?, ..DataSource::default() },
+            base: Vec::new(),
+        };
+        extracted.check_weights()?;
+        if !models.is_empty() {
+            let alphabets = Arc::make_mut(&mut extracted.alphabets);
+            extracted.base = BaseWeights::read_all(models, &extracted.labels.set, alphabets)?;
+        }
+        extracted.drop_rare(options);
+        if let Some(dev) = dev {
+            let data = development(dev, &extracted.alphabets, options.structure.order)?;
+            let gold = extracted.labels.of_development(&AttributeSentence::all(dev), options)?;
+            extracted.development = Some(DevelopmentSet::new(data, gold, &extracted.labels));
+        }
+        Ok(extracted)
     }
 }
 
-/// Removes document boundaries and sentences without tokens. What they separate stays separate.
-fn retain_content(sentences: &mut Vec<Sentence>) {
+/// Returns the sentences that have tokens and are not document boundaries. What the others separate
+/// stays separate.
+fn content(corpus: Corpus) -> Vec<Sentence> {
+    let mut sentences = corpus.into_sentences();
     let mut before = Separation::default();
     sentences.retain_mut(|sentence| {
-        let layout = &mut sentence.layout;
-        layout.separation.add(before);
+        sentence.layout.separation.add(before);
         if is_content(sentence) {
             before = Separation::default();
             return true;
@@ -167,23 +229,36 @@ fn retain_content(sentences: &mut Vec<Sentence>) {
         }
         false
     });
+    sentences
 }
 
-/// The attributes so far, and what more of them are added with.
+/// The attributes so far, what more of them are added with, and the memory that is left.
 struct Extraction<'a> {
     builder: DatasetBuilder,
     labels: &'a TrainingLabels,
     rule: Option<DocumentRule>, // if attributes depend on documents
-    memory: &'a mut ExtractionMemory,
+    text: usize,                // sentences that have not been freed, in bytes
+    limit: u64,                 // of text and attributes
+    has_address_limit: bool,
+    sentences: usize, // extracted so far
 }
 
 impl Extraction<'_> {
+    /// Sentences from one check of the memory to the next.
+    const INTERVAL: usize = 64;
+
+    /// Address space that must be left for what is not counted, such as memoized values.
+    const RESERVE: u64 = 16 << 20;
+
     /// Adds the labeled sentences, then copies without case of those that have one, with this
     /// weight unless it is 0. Consumes the sentences, document by document or one by one, to free
     /// their text early.
     fn add_labeled(&mut self, sentences: Vec<Sentence>, caseless: f64) -> Result<()> {
-        let copies = caseless_copies(&self.builder.source, &sentences, caseless)?;
-        self.memory.text += copies.iter().map(Sentence::memory).sum::<usize>();
+        let source = &self.builder.source;
+        let copied = sentences.iter().filter(|_| caseless > 0.0);
+        let copies = copied.filter_map(|s| source.caseless_copy(s, caseless).transpose());
+        let copies: Vec<Sentence> = copies.collect::<Result<_>>()?;
+        self.text += copies.iter().map(Sentence::memory).sum::<usize>();
         let lengths = match self.rule {
             None => vec![1; sentences.len()],
             Some(rule) => rule.documents(&sentences).iter().map(Vec::len).collect(),
@@ -196,11 +271,11 @@ impl Extraction<'_> {
                 let context = document.as_ref().and_then(|document| document.in_context(i));
                 self.add(context.unwrap_or(sentence.into()))?;
             }
-            sentences.iter().for_each(|sentence| self.memory.free(sentence));
+            sentences.iter().for_each(|sentence| self.free(sentence));
         }
         for copy in &copies {
             self.add(copy.into())?;
-            self.memory.free(copy);
+            self.free(copy);
         }
         Ok(())
     }
@@ -211,7 +286,7 @@ impl Extraction<'_> {
             LabelIds::Gold(labels) => self.builder.add(sentence, &labels),
             LabelIds::Allowed(sets) => self.builder.add_partial(sentence, &sets),
         }?;
-        self.memory.check(&self.builder, sentence)
+        self.check_memory(sentence)
     }
 
     /// Adds the unlabeled sentences, without their new attributes.
@@ -221,10 +296,43 @@ impl Extraction<'_> {
             self.builder.switch_source(source);
             for_each_in_context(sentences, template, |sentence| {
                 self.builder.add(sentence, &[])?;
-                self.memory.check(&self.builder, sentence)
+                self.check_memory(sentence)
             })?;
         }
         Ok(())
+    }
+
+    /// Subtracts a sentence that will be freed. Its memory may seem more than when it was counted:
+    /// it may have shared text with a copy that is gone.
+    fn free(&mut self, sentence: &Sentence) {
+        self.text = self.text.saturating_sub(sentence.memory());
+    }
+
+    /// Checks the memory after `sentence`, the last one added.
+    fn check_memory(&mut self, sentence: SentenceRef<'_>) -> Result<()> {
+        self.sentences += 1;
+        if !self.sentences.is_multiple_of(Self::INTERVAL) {
+            return Ok(());
+        }
+        let document = sentence.document().map_or(0, |(document, _)| document.memory());
+        let attributes = self.builder.memory() as u64;
+        let mut limit = self.limit;
+        if self.has_address_limit {
+            // An array that grows takes twice its size beside itself, and none is more than half of
+            // all. Training needs more than that.
+            let left = available_address_space().unwrap_or(u64::MAX);
+            limit = limit.min(left.saturating_sub(Self::RESERVE));
+        }
+        let counted = (self.text + document) as u64 + attributes;
+        if counted <= self.limit && attributes <= limit {
+            return Ok(());
+        }
+        Err(input_over_limit(
+            sentence.sentence().place(0),
+            "the attributes up to here need",
+            limit,
+            "less text, a smaller template",
+        ))
     }
 }
 
@@ -263,71 +371,44 @@ fn learned_template(
     Ok(Some(template))
 }
 
-/// Returns copies without case of those training sentences that have one, with their numbers; none
-/// if their weight is 0.
-fn caseless_copies(
-    source: &AttributeSource,
-    sentences: &[Sentence],
-    weight: f64,
-) -> Result<Vec<Sentence>> {
-    let sentences = sentences.iter().filter(|_| weight > 0.0);
-    sentences.filter_map(|sentence| source.caseless_copy(sentence, weight).transpose()).collect()
+/// Returns the record of a corpus in memory.
+fn record(role: FileRole, corpus: &AttributeCorpus) -> FileRecord {
+    let content = || {
+        let mut hasher = Xxh3::new();
+        (corpus.given_labels(), corpus.alphabets(), corpus.labeled()).hash(&mut hasher);
+        hasher.finish()
+    };
+    let record = FileRecord::new(role, &SourceFile::from("-"), content);
+    FileRecord { sentences: Some(corpus.labeled().len() as u64), ..record }
 }
 
-/// The memory of text and attributes during extraction.
-struct ExtractionMemory {
-    text: usize, // sentences that have not been freed, in bytes
-    limit: u64,
-    has_address_limit: bool,
-    sentences: usize, // extracted so far
+/// The error of development data without sentences.
+fn no_development() -> Error {
+    Error::parameter("there are no development sentences")
 }
 
-impl ExtractionMemory {
-    /// Sentences from one check to the next.
-    const INTERVAL: usize = 64;
-
-    /// Address space that must be left for what is not counted, such as memoized values.
-    const RESERVE: u64 = 16 << 20;
-
-    fn new(text: usize, limit: MemoryLimit) -> Self {
-        Self {
-            text,
-            limit: limit.bytes(text as u64),
-            has_address_limit: available_address_space().is_some(),
-            sentences: 0,
-        }
+/// Maps development data to the attributes of the training data.
+fn development(dev: &AttributeCorpus, alphabets: &Alphabets, order: Order) -> Result<Dataset> {
+    let sentences = dev.labeled();
+    if sentences.is_empty() {
+        return Err(no_development());
     }
-
-    /// Subtracts a sentence that will be freed. Its memory may seem more than when it was counted:
-    /// it may have shared text with a copy that is gone.
-    fn free(&mut self, sentence: &Sentence) {
-        self.text = self.text.saturating_sub(sentence.memory());
-    }
-
-    /// Checks the memory after `sentence`, the last one added to `builder`.
-    fn check(&mut self, builder: &DatasetBuilder, sentence: SentenceRef<'_>) -> Result<()> {
-        self.sentences += 1;
-        if !self.sentences.is_multiple_of(Self::INTERVAL) {
-            return Ok(());
-        }
-        let document = sentence.document().map_or(0, |(document, _)| document.memory());
-        let attributes = builder.memory() as u64;
-        let mut limit = self.limit;
-        if self.has_address_limit {
-            // An array that grows takes twice its size beside itself, and none is more than half of
-            // all. Training needs more than that.
-            let left = available_address_space().unwrap_or(u64::MAX);
-            limit = limit.min(left.saturating_sub(Self::RESERVE));
-        }
-        let counted = (self.text + document) as u64 + attributes;
-        if counted <= self.limit && attributes <= limit {
-            return Ok(());
-        }
-        Err(input_over_limit(
-            sentence.sentence().place(0),
-            "the attributes up to here need",
-            limit,
-            "less text, a smaller template",
-        ))
-    }
+    let known = |own: &Alphabet, training: &Alphabet| -> Vec<Option<u32>> {
+        let id = |id| {
+            let attribute = Attribute::named(own.name(id), Fingerprinter::default());
+            training.find(&attribute).map(|id| id.0)
+        };
+        (0..own.len() as u32).map(AttributeId).map(id).collect()
+    };
+    let project = |rows: &SparseRows, known: &[Option<u32>]| {
+        Arc::new(rows.map_columns(|column| known[column as usize], |_, value| value))
+    };
+    let own = dev.alphabets();
+    let mut data = sentences.without_labels();
+    data.nodes = project(&data.nodes, &known(&own.nodes, &alphabets.nodes));
+    data.edges = match order {
+        Order::Zero => Arc::new(SparseRows::empty(data.tokens())),
+        Order::One => project(&data.edges, &known(&own.edges, &alphabets.edges)),
+    };
+    Ok(data)
 }

@@ -105,19 +105,9 @@ impl Folds {
     }
 }
 
-/// Returns the documents or blocks of `content` sentences, for `count` parts, in the order of the
-/// seed. Also returns whether they are documents.
-pub(super) fn shuffled_units(
-    sentences: &[Sentence],
-    content: usize,
-    count: usize,
-    seed: u64,
-) -> (Vec<Vec<usize>>, bool) {
-    shuffled(documents(sentences), content, count, seed)
-}
-
-/// Shuffles documents if there are at least `count` of them, else blocks of as many sentences.
-fn shuffled(
+/// Returns documents if there are at least `count` of them, else blocks of as many sentences, in
+/// the order of the seed. Also returns whether they are documents.
+pub(super) fn shuffled(
     documents: Vec<Vec<usize>>,
     sentences: usize,
     count: usize,
@@ -139,7 +129,7 @@ fn shuffled(
 }
 
 /// Returns the sentences of each document; empty if the corpus marks no documents.
-fn documents(sentences: &[Sentence]) -> Vec<Vec<usize>> {
+pub(super) fn documents(sentences: &[Sentence]) -> Vec<Vec<usize>> {
     if !sentences.iter().any(|s| s.layout.document_start) {
         return Vec::new();
     }

@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use super::course::Course;
-use super::defaults::Defaults;
 use super::learner::{AnyLearner, Learner, LearnerOptions, Request, fields};
-use super::options::Lbfgs;
-use super::regularization::Regularization;
+use super::options::{Defaults, Lbfgs, Regularization};
 use super::schedule::{Schedule, Stage, StageObjective};
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result, check_not_negative};

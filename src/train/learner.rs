@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 
 use super::base_models::BaseRole;
 use super::course::Course;
-use super::options::{CommonOptions, TrainOptions};
-use super::regularization::Regularization;
+use super::options::{CommonOptions, Regularization, TrainOptions};
 use super::schedule::{Schedule, Stage, StageObjective};
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};

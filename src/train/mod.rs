@@ -27,35 +27,23 @@
 
 mod agreement;
 mod base_models;
-mod base_weights;
 pub(crate) mod checkpoint;
 pub(crate) mod corpora;
 pub(crate) mod course;
-mod course_state;
-pub(crate) mod defaults;
-mod dev_scorer;
 mod development;
 mod events;
-mod expand;
-mod extracted;
 mod extraction;
 mod finish;
 pub(crate) mod folds;
-mod from_attributes;
-mod held_out_corpora;
 mod hold_out;
-mod label_scores;
 mod labeled_sentence;
 mod labels;
 mod lbfgs;
 pub(crate) mod learner;
 mod memory;
 mod model_match;
-mod options;
+pub(crate) mod options;
 mod origin;
-mod preparation;
-mod recall_bias;
-pub(crate) mod regularization;
 pub(crate) mod schedule;
 pub(crate) mod selection;
 mod settings;
@@ -72,13 +60,12 @@ pub use crate::optim::StopReason;
 pub use crate::score::{Boundary, States};
 pub use base_models::{BaseModels, BaseRole};
 pub use checkpoint::{CheckpointInterval, Checkpoints};
-pub use corpora::TrainingCorpora;
+pub use corpora::{HeldOut, HoldOut, TrainingCorpora};
 pub use events::{
-    Calibration, DataSizes, DevDetails, DevScore, End, Iteration, ModelSizes, ObjectiveTerms,
-    Observer, ObserverError, OptimizerStep, Pass, Pruned, Rounded, Start, WeightCounts,
+    Calibration, DataSizes, DevDetails, DevScore, End, Iteration, LabelScores, ModelSizes,
+    ObjectiveTerms, Observer, ObserverError, OptimizerStep, Pass, Pruned, Rounded, Start,
+    WeightCounts,
 };
-pub use hold_out::{HeldOut, HoldOut};
-pub use label_scores::LabelScores;
 pub use model_match::{MatchCounts, ModelMatch};
 pub use options::{
     AttributeOptions, LabelOptions, Lbfgs, StorageOptions, StructureOptions, TrainOptions,

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::base_models::BaseRole;
-use super::base_weights::BaseWeights;
+use super::base_models::{BaseRole, BaseWeights};
 use crate::extract::{Allowed, Dataset, Target};
 use crate::ids::LabelId;
 

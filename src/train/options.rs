@@ -2,14 +2,56 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::defaults::{Defaults, is_default};
 use crate::chain::Order;
 use crate::error::{Error, Result, check_not_negative};
 use crate::label::{PlainLabels, Scheme, SchemeDetector};
-use crate::model::Precision;
-use crate::objective::{AnyTerm, NoiseOptions};
+use crate::model::{NoiseExposure, Precision};
+use crate::noise::Engine;
+use crate::objective::{AnyTerm, NoiseKind, NoiseOptions};
 use crate::optim::LbfgsOptions;
 use crate::score::{Boundary, States};
+
+/// The defaults of [`TrainOptions`](TrainOptions), for help texts.
+pub struct Defaults;
+
+impl Defaults {
+    /// Strength of the L2 penalty without noise.
+    pub const L2: f64 = 0.3;
+    /// Strength of the L2 penalty with noise.
+    pub const L2_WITH_NOISE: f64 = 0.1;
+    /// Dropout rate.
+    pub const DROPOUT: f64 = 0.3;
+    /// Weight of an unlabeled sentence.
+    pub const UNLABELED_WEIGHT: f64 = 0.02;
+    /// With more labels, only observed pairs of attribute and label get a weight.
+    pub const MANY_LABELS: usize = 256;
+    /// Warm-up iterations.
+    pub const WARM_UP: usize = 20;
+    /// With noise and without development data, which choose the iteration otherwise: training
+    /// stops if the objective fell by less than this fraction of its value in ten iterations.
+    pub const IMPROVEMENT_WITH_NOISE: f64 = 3e-3;
+    /// Random seed.
+    pub const SEED: u64 = 1;
+    /// Iterations without a better score before training stops.
+    pub const PATIENCE: usize = 40;
+}
+
+/// Whether it is the default, which logs and models do not mention.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl Default for NoiseOptions {
+    fn default() -> Self {
+        Self {
+            kind: NoiseKind::Dropout,
+            dropout: Defaults::DROPOUT,
+            edge_dropout: None,
+            gradient: Engine::Exact,
+            unlabeled_weight: Defaults::UNLABELED_WEIGHT,
+        }
+    }
+}
 
 /// The parameters of training: what all learners need, and a learner. A model stores them.
 ///
@@ -98,6 +140,57 @@ impl Lbfgs {
     /// Without noise.
     pub fn without_noise() -> Self {
         Self::dropout(0.0)
+    }
+}
+
+/// The penalties and the noise term of an objective.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Regularization {
+    /// Strength c1 of the L1 penalty c1·‖θ‖₁.
+    pub l1: f64,
+    /// Strength c2 of the L2 penalty c2·‖θ‖²; `None` for the default.
+    pub l2: Option<f64>,
+    /// The noise.
+    pub noise: NoiseOptions,
+    /// Number of iterations without noise before those with it; `None` for the default.
+    pub warm_up: Option<usize>,
+}
+
+impl Regularization {
+    /// No penalties and no noise.
+    pub fn none() -> Self {
+        Self { l1: 0.0, l2: Some(0.0), noise: NoiseOptions::none(), warm_up: None }
+    }
+
+    /// Describes what regularizes weights that have seen so much noise, such as `dropout 0.3, edges
+    /// 0.6, L2 0.1`.
+    pub fn describe(&self, noise: Option<&NoiseExposure>) -> String {
+        let mut parts = Vec::new();
+        if noise.is_some_and(NoiseExposure::is_any) {
+            let [node, edge] = [self.noise.dropout, self.noise.edge_noise()];
+            parts.push(format!("{} {node}", self.noise.kind));
+            if edge != node {
+                parts.push(format!("edges {edge}"));
+            }
+        }
+        let penalties = [("L1", self.l1), ("L2", self.l2.unwrap_or(0.0))];
+        let penalties = penalties.iter().filter(|(_, strength)| *strength > 0.0);
+        parts.extend(penalties.map(|(name, strength)| format!("{name} {strength}")));
+        if parts.is_empty() { "no penalty".to_owned() } else { parts.join(", ") }
+    }
+
+    /// Returns how much noise the weights of iteration `kept` have seen, if there is noise, given
+    /// the number of iterations before it.
+    pub fn exposure(&self, kept: usize, warm_up: usize) -> Option<NoiseExposure> {
+        let exposure = || NoiseExposure::new(self.noise.kind.to_string(), kept, warm_up);
+        self.noise.is_on().then(exposure)
+    }
+
+    /// Returns the number of iterations without noise, given the default, which is at most half of
+    /// the maximum number of iterations.
+    pub fn warm_up_or(&self, default: usize, max_iterations: Option<usize>) -> usize {
+        let half = max_iterations.map_or(usize::MAX, |n| n / 2);
+        self.warm_up.unwrap_or(default.min(half))
     }
 }
 

@@ -14,27 +14,26 @@
 
 use std::sync::Arc;
 
-use super::base_models::BaseRole;
-use super::base_weights::{BaseWeights, Entry, position};
+use super::base_models::{BaseRole, BaseWeights, Entry, position};
 use super::model_match::Occurrences;
 use crate::chain::LabelWeights;
 use crate::extract::Classes;
-use crate::score::{ExtraWeights, FeatureBlock, ParameterSpace};
+use crate::score::{ExtraWeights, ParameterSpace};
 
 /// Where training starts and what the L2 penalty pulls towards.
 #[derive(Debug)]
 pub(super) struct Origin {
-    initial: Vec<f64>,        // [n] θ of single attributes, not of classes
-    centers: Arc<[f64]>,      // [n] φ of classes
-    is_fixed: [Vec<bool>; 2], // [classes] of nodes and edges: the third row of the table
-    recall_bias: f64,
+    pub initial: Vec<f64>,        // [n] θ of single attributes, not of classes
+    pub centers: Arc<[f64]>,      // [n] φ of classes
+    pub is_fixed: [Vec<bool>; 2], // [classes] of nodes and edges: the third row of the table
+    pub recall_bias: f64,         // that the search for it starts from
 }
 
 /// Returns the nonzero weights of the models, which exist whether or not the training data have
 /// them.
 pub(super) fn extra_weights(
     base: &[BaseWeights],
-    classes: [&Classes; 2],
+    classes: &[Classes; 2],
     labels: usize,
     stride: usize,
 ) -> ExtraWeights {
@@ -63,13 +62,14 @@ impl Origin {
     pub fn new(
         base: &[BaseWeights],
         space: &ParameterSpace,
-        classes: [&Classes; 2],
+        classes: &[Classes; 2],
         occurrences: &Occurrences,
     ) -> Self {
         let (n, stride) = (space.dimension(), space.stride());
         let [mut initial, mut centers] = [(); 2].map(|()| vec![0.0; n]);
-        let mut is_fixed = classes.map(|classes| vec![false; classes.len()]);
-        let models = [BaseRole::Init, BaseRole::Towards].map(|role| of_role(base, role));
+        let mut is_fixed = classes.each_ref().map(|classes| vec![false; classes.len()]);
+        let models = [BaseRole::Init, BaseRole::Towards]
+            .map(|role| base.iter().find(|model| model.role == role));
         let known = models[0].map(|init| &init.known_labels);
         for (kind, block) in space.blocks().into_iter().enumerate() {
             let initial = block.weights_mut(&mut initial);
@@ -116,36 +116,10 @@ impl Origin {
         start
     }
 
-    /// Returns the centers of the penalty.
-    pub fn centers(&self) -> Arc<[f64]> {
-        Arc::clone(&self.centers)
-    }
-
-    /// Returns, for each class of node and edge attributes, whether no labeled token has it.
-    pub fn is_fixed(&self) -> &[Vec<bool>; 2] {
-        &self.is_fixed
-    }
-
-    /// Returns the initial weights θ of the members of the classes of a block, in the order of its
-    /// parameters.
-    pub fn initial(&self, block: &FeatureBlock) -> &[f64] {
-        block.weights(&self.initial)
-    }
-
-    /// Returns the recall bias that the search for it starts from.
-    pub fn recall_bias(&self) -> f64 {
-        self.recall_bias
-    }
-
     /// Returns the memory usage in bytes.
     pub fn memory(&self) -> usize {
         8 * (self.initial.len() + self.centers.len())
     }
-}
-
-/// Returns the model with this role, if there is one.
-fn of_role(base: &[BaseWeights], role: BaseRole) -> Option<&BaseWeights> {
-    base.iter().find(|model| model.role == role)
 }
 
 /// Returns the label weights where training starts.
@@ -153,13 +127,13 @@ fn starting_labels([init, towards]: [Option<&BaseWeights>; 2]) -> LabelWeights {
     let (Some(init), Some(towards)) = (init, towards) else {
         return init.or(towards).map_or_else(LabelWeights::default, |one| one.labels.clone());
     };
-    let known = &init.known_labels;
-    let k = known.len();
+    let k = init.known_labels.len();
+    let known: Vec<usize> = (0..k).filter(|&a| init.known_labels[a]).collect();
     let mut labels = towards.labels.clone();
-    for (a, _) in known.iter().enumerate().filter(|(_, known)| **known) {
+    for &a in &known {
         labels.start[a] = init.labels.start[a];
         labels.end[a] = init.labels.end[a];
-        for (b, _) in known.iter().enumerate().filter(|(_, known)| **known) {
+        for &b in &known {
             labels.transitions[a * k + b] = init.labels.transitions[a * k + b];
         }
     }

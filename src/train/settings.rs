@@ -6,9 +6,7 @@ use serde::{Serialize, Serializer};
 
 use super::base_models::{BaseModels, stored_boundary};
 use super::learner::{AnyLearner, AnyOptions, Learner, Request};
-use super::options::check_finite;
-use super::options::{CommonOptions, TrainOptions};
-use super::regularization::Regularization;
+use super::options::{CommonOptions, Regularization, TrainOptions, check_finite};
 use super::schedule::Schedule;
 use crate::chain::Order;
 use crate::error::{Error, Result};
@@ -168,7 +166,7 @@ impl BaseModels<'_> {
 mod tests {
     use super::*;
     use crate::train::Lbfgs;
-    use crate::train::defaults::Defaults;
+    use crate::train::options::Defaults;
 
     fn settings(change: impl FnOnce(&mut TrainOptions)) -> Result<TrainSettings> {
         let mut options = TrainOptions::default();

@@ -1,24 +1,27 @@
-//! The trainer: from corpora to a model.
+//! The trainer: from corpora to a model, and what is reported of a training set before training.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::agreement::{Agreement, agreed, check_same};
+use super::agreement::Agreement;
 use super::base_models::BaseModels;
 use super::checkpoint::{Checkpoints, Run};
 use super::corpora::{TrainingCorpora, first_template};
-use super::course::{Control, Course, CourseSettings};
-use super::events::{End, Observer};
+use super::course::{Course, CourseSettings};
+use super::development::DevelopmentSet;
+use super::events::{DataSizes, End, ModelSizes, Observer, Start};
 use super::extraction::Source;
-use super::learner::{AnyLearner, Request};
+use super::learner::{AnyLearner, Request, fields};
+use super::model_match::ModelMatch;
 use super::options::TrainOptions;
 use super::settings::TrainSettings;
-use super::training_set::TrainingSet;
+use super::training_set::{Extracted, TrainingSet};
 use crate::error::Result;
-use crate::extract::AttributeCorpus;
+use crate::extract::{AttributeCorpus, Classes};
 use crate::memory::MemoryLimit;
 use crate::model::Model;
 use crate::ranks::Ranks;
+use crate::simd;
 use crate::template::Template;
 
 /// Trains models.
@@ -208,49 +211,37 @@ impl<'a> Trainer<'a> {
         run: &mut Run,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
-        let ranks = self.ranks.as_ref();
-        let extracted = source.extract(&self.settings, &self.models, self.memory);
-        let extracted = agreed(ranks, extracted)?;
+        let settings = &self.settings;
+        let agreement = Agreement::new(self.ranks.as_ref(), self.interrupt);
+        let extracted = source.extract(settings, &self.models, self.memory);
+        let extracted = agreement.outcome(extracted)?;
         let started = Instant::now();
-        let set = TrainingSet::of(extracted, self.settings.options());
-        if let Some(ranks) = ranks {
-            check_same(ranks, set.fingerprint(), || {
+        let set = TrainingSet::of(extracted, settings.options());
+        agreement.check_same(
+            || set.fingerprint(),
+            || {
                 "other training or development data than rank 0; expected the same on all machines"
                     .to_owned()
-            })?;
-        }
-        let (theta, end) = self.learn(&set, started, run, observer)?;
-        observer.end(&end);
-        let model = set.finish(&self.settings, theta, &end, observer)?;
-        Ok(Trained { model, end, is_first_pass: false })
-    }
-
-    /// Learns the parameters of a training set.
-    fn learn(
-        &self,
-        set: &TrainingSet,
-        started: Instant,
-        run: &mut Run,
-        observer: &mut dyn Observer,
-    ) -> Result<(Vec<f64>, End)> {
-        let (settings, ranks) = (&self.settings, self.ranks.as_ref());
-        let agreement = ranks.map(|ranks| Agreement::new(ranks, self.interrupt));
-        let control = Control { interrupt: self.interrupt, agreement: agreement.as_ref() };
+            },
+        )?;
         let course_settings = CourseSettings {
             options: settings.options(),
             regularization: settings.regularization(),
             schedule: settings.schedule(),
         };
-        let course = Course::new(set, course_settings, run, control, started, observer)?;
+        let course = Course::new(&set, course_settings, run, &agreement, started, observer)?;
         course.observer.start(&set.start_event(settings));
         for found in &set.matches {
             course.observer.matched(found);
         }
-        agreed(ranks, set.check_memory(settings, self.memory))?;
+        agreement.outcome(set.check_memory(settings, self.memory))?;
         if !course.run.has_two_passes() {
             course.run.set_fingerprint(|| Ok(set.fingerprint()))?;
         }
-        course.train(&|stage, course| settings.learner().run(stage, course))
+        let (theta, end) = course.train(&|stage, course| settings.learner().run(stage, course))?;
+        observer.end(&end);
+        let model = set.finish(settings, theta, &end, observer)?;
+        Ok(Trained { model, end, is_first_pass: false })
     }
 }
 
@@ -265,4 +256,62 @@ pub struct Trained {
     /// had a result. It tags like a model that was trained without the lines of the template that
     /// read predictions.
     pub is_first_pass: bool,
+}
+
+impl TrainingSet {
+    /// Extracts the attributes of `corpora` as [`Trainer::train`](super::Trainer::train) does.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Trainer::train`](super::Trainer::train).
+    pub fn new(
+        corpora: impl Into<TrainingCorpora>,
+        template: impl Into<Option<Template>>,
+        settings: &TrainSettings,
+    ) -> Result<Self> {
+        let source = Source::Text(corpora.into(), template.into());
+        let extracted = source.extract(settings, &BaseModels::default(), MemoryLimit::default())?;
+        Ok(Self::of(extracted, settings.options()))
+    }
+
+    /// Returns the event before the first iteration of training.
+    pub(super) fn start_event(&self, settings: &TrainSettings) -> Start {
+        let Extracted { data, labels, development, .. } = &self.extracted;
+        let per_token = |entries: usize| entries as f64 / data.tokens().max(1) as f64;
+        let [active_per_token, collapsed_active_per_token] = self.entries.map(per_token);
+        let mut reading = self.extracted.reading();
+        if !simd::has_fused_multiply_add() {
+            reading.push(
+                "warning: this processor has no fused multiply-add instructions; training gives \
+                 the same model, but takes many times as long"
+                    .to_owned(),
+            );
+        }
+        if settings.options().max_iterations != Some(0) {
+            reading.extend(ModelMatch::warning(&self.matches));
+        }
+        Start {
+            options: fields(settings).into(),
+            data: DataSizes {
+                sentences: data.labeled(),
+                tokens: data.labels.len(),
+                total_weight: data.weights.is_some().then(|| data.total_weights()[0]),
+                partial_tokens: data.partial_tokens(),
+                unlabeled_sentences: data.len() - data.labeled(),
+                dev_sentences: development.as_ref().map_or(0, |dev| dev.data.len()),
+                dev_units: development.as_ref().map_or(0, DevelopmentSet::units),
+                labels: labels.set.len(),
+            },
+            reading,
+            model: ModelSizes {
+                attributes: self.attributes(),
+                collapsed_attributes: self.classes.iter().map(Classes::len).sum(),
+                parameters: self.space.dimension(),
+                weights: self.weights(),
+                active_per_token,
+                collapsed_active_per_token,
+            },
+            estimated_memory: self.memory().saturating_add(self.memory_to_train(settings)),
+        }
+    }
 }

@@ -254,7 +254,7 @@ fn a_run_may_resume_with_another_number_of_iterations() {
     let checkpoints = Some(Checkpoints::new(&path).resume());
     let resumed = run(&defaults(Some(24)), checkpoints, &mut Watcher::default());
     let [iterations, warm_up] = [resumed.end.iterations, resumed.end.warm_up];
-    assert_eq!((iterations, warm_up), (24, defaults::Defaults::WARM_UP));
+    assert_eq!((iterations, warm_up), (24, options::Defaults::WARM_UP));
     interrupted(&options, &path);
     let resume = |options| {
         let checkpoints = Some(Checkpoints::new(&path).resume());

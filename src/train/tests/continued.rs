@@ -8,7 +8,7 @@ use crate::math::assert_close;
 use crate::model::{Header, Order};
 use crate::optim::Objective;
 use crate::random::Lcg;
-use crate::train::dev_scorer::DevScorer;
+use crate::train::development::DevScorer;
 
 /// Names, places and companies: other words than [`NAMES`], and another label.
 const MORE: &str = "\
@@ -380,7 +380,9 @@ fn all_of_the_model_is_kept_however_rare_it_is() {
     let set = training_set(corpora, None, &settings, &models);
     let nodes = model.attributes(AttributeKind::Node);
     // The held-out sentence is scored with the weights of the model.
-    let score = DevScorer::new(&set).unwrap().score(&set.start(), &[0.0]).unwrap()[0];
+    let development = set.extracted.development.as_ref().unwrap();
+    let mut scorer = DevScorer::new(development, set.space());
+    let score = scorer.score(&set.start(), &[0.0]).unwrap()[0].0;
     assert!(score.value() > 0.0, "{score:?}");
     let start = set.start();
     let mut kept = 0;
