@@ -11,7 +11,6 @@
 //! deadlock: batches are taken in order, so the batch that is waited for has been taken, and its
 //! worker waits for nobody.
 
-mod batch;
 mod queue;
 #[cfg(test)]
 mod tests;
@@ -24,9 +23,8 @@ use super::workspace::Workspace;
 use crate::corpus::Reader;
 use crate::error::{Error, Result};
 use crate::sentence::DocumentOptions;
-use batch::InOrder;
-pub use batch::{Batch, BatchOutput};
-use queue::{Queue, lock};
+pub use queue::{Batch, BatchOutput};
+use queue::{InOrder, Queue, lock};
 
 /// Tags the sentences of `reader` with `threads` worker threads and a reader thread, and hands the
 /// results over in input order.

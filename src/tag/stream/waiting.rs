@@ -24,10 +24,10 @@ pub(super) const READ_AHEAD_BYTES: usize = 64 << 20;
 #[derive(Default)]
 pub(super) struct WaitingSentences {
     sentences: VecDeque<Queued>,
-    past: usize,  // sentences at the front that have been taken
-    ready: usize, // sentences after them that wait for no others of their document
-    bytes: usize, // memory of the sentences that wait
-    tokens: u64,  // read so far
+    past: usize,      // sentences at the front that have been taken
+    pub ready: usize, // sentences after them that wait for no others of their document
+    pub bytes: usize, // memory of the sentences that wait
+    tokens: u64,      // read so far
     documents: Option<DocumentOptions>,
 }
 
@@ -55,16 +55,6 @@ impl WaitingSentences {
         self.sentences.len() - self.past
     }
 
-    /// Returns their memory in bytes.
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// Returns the number of sentences that wait for no others of their document.
-    pub fn ready(&self) -> usize {
-        self.ready
-    }
-
     /// Returns whether no more sentences are to be read ahead.
     pub fn are_full(&self) -> bool {
         self.len() >= READ_AHEAD || self.bytes >= READ_AHEAD_BYTES
@@ -76,7 +66,7 @@ impl WaitingSentences {
     }
 
     /// Returns whether no sentence has been read.
-    pub fn are_at_start(&self) -> bool {
+    pub fn is_at_start(&self) -> bool {
         self.tokens == 0
     }
 
@@ -201,7 +191,7 @@ mod tests {
             let mut state = WaitingSentences::new(documents_of(23));
             let (mut found, mut most) = (Vec::new(), 0);
             let mut take = |state: &mut WaitingSentences| {
-                while state.ready() > 0 {
+                while state.ready > 0 {
                     let [before, batch, after] = state.take_batch();
                     most = most.max(before.len() + after.len());
                     let parts = [&before[..], &batch, &after];
@@ -229,8 +219,8 @@ mod tests {
         let mut state = WaitingSentences::new(documents_of(100));
         for i in 0..10_000 {
             state.push(Sentence::from_words(["a"]), 1);
-            assert_eq!(state.ready(), usize::from(i >= 100));
-            if state.ready() > 0 {
+            assert_eq!(state.ready, usize::from(i >= 100));
+            if state.ready > 0 {
                 state.take_batch();
             }
             assert!(state.len() <= 101 && state.past <= 100);
@@ -245,6 +235,6 @@ mod tests {
         reader(&long.repeat(5)).for_each(|sentence| waiting.push(sentence.unwrap(), 7));
         let sizes = [(); 3].map(|()| waiting.take_batch()[1].len());
         assert_eq!(sizes, [2, 2, 1]);
-        assert_eq!((waiting.len(), waiting.bytes()), (0, 0));
+        assert_eq!((waiting.len(), waiting.bytes), (0, 0));
     }
 }
