@@ -97,8 +97,8 @@ pub mod sentence {
 
 /// For explanations: the scores of a sentence, and taggers that ignore some attributes.
 pub mod tag {
-    pub use crate::tag::attribute_filter::AttributeFilter;
-    pub use crate::tag::sentence_scores::SentenceScores;
+    pub use crate::tag::scorer::SentenceScores;
+    pub use crate::tag::tagger::AttributeFilter;
 }
 
 /// For the extraction of attributes without a training set or a tagger.

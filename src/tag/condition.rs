@@ -179,11 +179,14 @@ impl Condition {
                      expected the key \"tokens\" with known labels and spans"
                 )));
             }
-            let result = match items.iter().all(Value::is_object) {
-                true => condition.add_spans(items),
-                false => condition.add_labels(items, sentence.len()),
-            };
-            result.map_err(|fault| error(format!("key \"{key}\"{fault}")))?;
+            let fault = |fault: String| error(format!("key \"{key}\"{fault}"));
+            if items.iter().all(Value::is_object) {
+                condition.add_spans(items).map_err(fault)?;
+                continue;
+            }
+            let labels = TokenLabel::all_from_json(items, sentence.len()).map_err(fault)?;
+            let known = (0..).zip(labels).filter(|(_, label)| *label != TokenLabel::Unknown);
+            condition.labels.extend(known);
         }
         Ok(condition)
     }
@@ -199,12 +202,6 @@ impl Condition {
             })?;
             self.spans.push(span);
         }
-        Ok(())
-    }
-
-    fn add_labels(&mut self, items: &[Value], tokens: usize) -> Result<(), String> {
-        let labels = TokenLabel::all_from_json(items, tokens)?.into_iter().enumerate();
-        self.labels.extend(labels.filter(|(_, label)| *label != TokenLabel::Unknown));
         Ok(())
     }
 }

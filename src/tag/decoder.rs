@@ -1,32 +1,17 @@
 //! From the scores of a sentence to its labels: the second half of tagging.
 
 use super::input::TagInput;
-use super::sentence_scorer::overflow;
-use super::sentence_scores::SentenceScores;
+use super::scorer::SentenceScores;
+use super::scoring::overflow;
+use super::tagger::Tagger;
 use super::tagging::{LabelPath, TagOptions, Tagging};
 use super::workspace::Workspace;
-use crate::chain::{Constraint, Lattice, Marginals, ScoredPath, Transitions};
+use crate::chain::{Constraint, Lattice, Marginals, ScoredPath};
 use crate::error::{Error, Result};
-use crate::model::{Header, decoding_constraint};
 
-/// Finds the best label sequences, and computes probabilities.
-#[derive(Debug)]
-pub(super) struct Decoder {
-    pub transitions: Transitions,
-    /// To label sequences that are legal in the label scheme; `None` if all are.
-    pub constraint: Option<Constraint>,
-}
-
-impl Decoder {
-    pub fn new(header: &Header) -> Self {
-        Self {
-            transitions: Transitions::from_weights(&header.label_weights, header.order),
-            constraint: decoding_constraint(&header.labels, &header.labeling),
-        }
-    }
-
+impl Tagger {
     /// Predicts the labels of a sentence, given its scores in the workspace.
-    pub fn decode(
+    pub(super) fn decode(
         &self,
         sentence: TagInput<'_>,
         options: TagOptions,
@@ -34,10 +19,10 @@ impl Decoder {
     ) -> Result<Tagging> {
         let Workspace { scores: all, viterbi, lattice, interrupt, .. } = workspace;
         let (scores, mask) = (all.scores(), all.mask.as_ref());
-        let constraint = self.constraint.as_ref().filter(|_| options.constrain);
+        let constraint = self.constraint().filter(|_| options.constrain);
         let mut tagging = Tagging::default();
         let labels = &mut tagging.labels;
-        let best = viterbi.decode(&self.transitions, scores, constraint, mask, labels);
+        let best = viterbi.decode(self.transitions(), scores, constraint, mask, labels);
         interrupt.check()?;
         if best == f64::NEG_INFINITY && mask.is_some() {
             return Err(self.no_sequence(sentence, all, constraint));
@@ -51,10 +36,11 @@ impl Decoder {
         let log_partition = self.forward_backward(sentence, all, lattice)?;
         let probability = |score: f64| (score - log_partition).exp().min(1.0);
         tagging.probability = options.probability.then(|| probability(best));
-        tagging.marginals = options.marginals.then(|| self.marginals(sentence.len(), all, lattice));
+        tagging.marginals =
+            options.marginals.then(|| self.marginals_of(sentence.len(), all, lattice));
         if options.nbest > 1 {
             let n = options.nbest;
-            let paths = viterbi.nbest(&self.transitions, scores, n, constraint, mask);
+            let paths = viterbi.nbest(self.transitions(), scores, n, constraint, mask);
             interrupt.check()?;
             let path = |ScoredPath { labels, score }| LabelPath {
                 labels,
@@ -67,27 +53,27 @@ impl Decoder {
     }
 
     /// Fills the lattice of a sentence. Returns the logarithm of the partition function.
-    pub fn forward_backward(
+    pub(super) fn forward_backward(
         &self,
         sentence: TagInput<'_>,
         scores: &SentenceScores,
         lattice: &mut Lattice,
     ) -> Result<f64> {
         let mask = scores.mask.as_ref();
-        let log_partition = lattice.forward_backward(&self.transitions, scores.scores(), mask);
+        let log_partition = lattice.forward_backward(self.transitions(), scores.scores(), mask);
         lattice.interrupt.check()?;
         if log_partition.is_finite() { Ok(log_partition) } else { Err(overflow(sentence, 0)) }
     }
 
     /// Copies the node marginals out of the lattice, without its padding. Those of labels outside
     /// of the mask are 0; in the lattice, they are rounded up.
-    pub fn marginals(
+    pub(super) fn marginals_of(
         &self,
         tokens: usize,
         scores: &SentenceScores,
         lattice: &Lattice,
     ) -> Marginals {
-        let (k, stride) = (self.transitions.labels(), self.transitions.stride());
+        let (k, stride) = (self.transitions().labels(), self.transitions().stride());
         let padded = lattice.node_marginals();
         let cells = (0..tokens).flat_map(|t| (0..k).map(move |b| (t, b)));
         let values = cells.map(|(t, b)| match scores.allows(t, b) {
@@ -104,31 +90,11 @@ impl Decoder {
         scores: &SentenceScores,
         constraint: Option<&Constraint>,
     ) -> Error {
-        let t = self.first_unreachable(sentence.len(), scores, constraint).unwrap_or(0);
-        let (legal, or_off) = match constraint {
-            Some(_) => ("legal ", ", or `constrain` off"),
-            None => ("", ""),
-        };
-        Error::input(
-            sentence.place(t),
-            format!(
-                "no {legal}label sequence has the known labels and spans up to here; expected \
-                 labels and spans that fit together{or_off}"
-            ),
-        )
-    }
-
-    /// Returns the first token that no sequence within the constraint reaches, if there is one.
-    fn first_unreachable(
-        &self,
-        tokens: usize,
-        scores: &SentenceScores,
-        constraint: Option<&Constraint>,
-    ) -> Option<usize> {
-        let (k, stride) = (self.transitions.labels(), self.transitions.stride());
+        let (k, stride) = (self.transitions().labels(), self.transitions().stride());
         let edge = |t: usize, a: usize, b: usize| scores.edges.get((t * k + a) * stride + b);
+        let tokens = sentence.len();
         let mut before: Vec<usize> = Vec::new();
-        (0..tokens).find(|&t| {
+        let unreachable = (0..tokens).find(|&t| {
             let may_follow = |a: usize, b: usize| {
                 constraint.is_none_or(|c| c.allows(a, b))
                     && edge(t, a, b) != Some(&f64::NEG_INFINITY)
@@ -140,6 +106,17 @@ impl Decoder {
             let ends = |b: usize| t + 1 < tokens || constraint.is_none_or(|c| c.allows_end(b));
             before = (0..k).filter(|&b| scores.allows(t, b) && follows(b) && ends(b)).collect();
             before.is_empty()
-        })
+        });
+        let (legal, or_off) = match constraint {
+            Some(_) => ("legal ", ", or `constrain` off"),
+            None => ("", ""),
+        };
+        Error::input(
+            sentence.place(unreachable.unwrap_or(0)),
+            format!(
+                "no {legal}label sequence has the known labels and spans up to here; expected \
+                 labels and spans that fit together{or_off}"
+            ),
+        )
     }
 }

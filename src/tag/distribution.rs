@@ -2,7 +2,8 @@
 
 use super::condition::Condition;
 use super::input::TagInput;
-use super::sentence_scores::SentenceScores;
+use super::restriction::continues;
+use super::scorer::SentenceScores;
 use super::tagger::Tagger;
 use super::tagging::TagOptions;
 use super::workspace::Workspace;
@@ -88,10 +89,10 @@ impl Tagger {
         let scores = |workspace: &mut _| self.scores_given(sentence, condition, options, workspace);
         let scores = self.with_workspace(scores)?;
         let mut lattice = Lattice::default();
-        let log_partition = self.decoder.forward_backward(sentence, &scores, &mut lattice)?;
+        let log_partition = self.forward_backward(sentence, &scores, &mut lattice)?;
         Ok(Distribution {
             tagger: self,
-            marginals: self.decoder.marginals(sentence.len(), &scores, &lattice),
+            marginals: self.marginals_of(sentence.len(), &scores, &lattice),
             scores,
             lattice,
             log_partition,
@@ -191,8 +192,6 @@ impl Distribution<'_> {
         let labels = header.labels.names();
         let chunks: Vec<_> = labels.iter().map(|label| header.labeling.chunk(label)).collect();
         let opens = |a: ChunkLabel<'_>, b: ChunkLabel<'_>| b.starts_after(a) && b.kind == kind;
-        let continues =
-            |a: ChunkLabel<'_>, b: ChunkLabel<'_>| !b.starts_after(a) && !a.ends_before(b);
         if !chunks.iter().any(|&b| opens(ChunkLabel::OUTSIDE, b)) {
             return Err(Error::parameter(format!(
                 "a span of type '{kind}'; the model has no label for it"

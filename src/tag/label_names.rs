@@ -36,9 +36,19 @@ impl Tagger {
     ) -> Tagged<'a> {
         let names = |labels: &[LabelId]| self.label_names_in(labeling, labels);
         let marginals = tagging.marginals.as_ref().map(|marginals| {
+            let header = self.model().header();
             let predicted = self.label_names(&tagging.labels);
-            let rows = marginals.rows().enumerate();
-            rows.map(|(t, row)| named_marginals(self, row, &predicted, t, labeling)).collect()
+            let named = |(t, row): (usize, &[f64])| {
+                let labels = header.labels.names().iter().map(String::as_str);
+                let row = labels.zip(row.iter().copied());
+                let mut row: LabelProbabilities<'_> = match *labeling == header.labeling {
+                    true => row.map(|(label, p)| (Cow::Borrowed(label), p)).collect(),
+                    false => convert_marginals(row, &predicted, t, [&header.labeling, labeling]),
+                };
+                row.sort_by(|x, y| y.1.total_cmp(&x.1)); // by descending probability
+                row
+            };
+            marginals.rows().enumerate().map(named).collect()
         });
         let candidate = |path: &LabelPath| Candidate {
             labels: names(&path.labels),
@@ -55,25 +65,6 @@ impl Tagger {
             nbest: tagging.nbest.iter().map(candidate).collect(),
         }
     }
-}
-
-/// Names the marginals `[K]` of token `t`, sorted by descending probability.
-fn named_marginals<'a>(
-    tagger: &'a Tagger,
-    marginals: &[f64],
-    predicted: &[&'a str],
-    t: usize,
-    labeling: &Labeling,
-) -> LabelProbabilities<'a> {
-    let header = tagger.model().header();
-    let row = header.labels.names().iter().map(String::as_str).zip(marginals.iter().copied());
-    let mut row = if *labeling == header.labeling {
-        row.map(|(label, p)| (Cow::Borrowed(label), p)).collect()
-    } else {
-        convert_marginals(row, predicted, t, [&header.labeling, labeling])
-    };
-    row.sort_by(|x, y| y.1.total_cmp(&x.1));
-    row
 }
 
 /// Converts the marginals of token `t` to another labeling: the probability of each of the model's

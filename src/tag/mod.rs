@@ -25,20 +25,17 @@
 //! parts and looked up in the model. Whole inputs are read, tagged and written
 //! concurrently by [`stream()`].
 
-pub(crate) mod attribute_filter;
 mod bundle_sums;
 mod condition;
 mod decoder;
 mod distribution;
 mod input;
 mod label_names;
-mod missing_columns;
 mod restriction;
-mod scorer;
-mod sentence_scorer;
-pub(crate) mod sentence_scores;
+pub(crate) mod scorer;
+mod scoring;
 mod stream;
-mod tagger;
+pub(crate) mod tagger;
 mod tagging;
 #[cfg(test)]
 mod tests;

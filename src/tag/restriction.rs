@@ -9,7 +9,7 @@
 
 use super::condition::{Condition, KnownSpan};
 use super::input::TagInput;
-use super::sentence_scores::SentenceScores;
+use super::scorer::SentenceScores;
 use crate::chain::{LabelMask, Order, padded};
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
@@ -106,7 +106,7 @@ impl Builder<'_> {
             let Some(id) = self.header.labels.id(name) else { return Err(self.no_label(t, name)) };
             allowed[id.index()] = true;
         }
-        self.restrict(t, |b| allowed[b]);
+        self.allowed[t].iter_mut().zip(allowed).for_each(|(own, allowed)| *own &= allowed);
         Ok(())
     }
 
@@ -123,8 +123,7 @@ impl Builder<'_> {
         for b in 0..self.chunks.len() {
             let chunk = self.chunks[b];
             if !chunk.is_inside() {
-                let is_allowed = labels.iter().any(|name| name == labeling.outside());
-                self.restrict(t, |other| other != b || is_allowed);
+                self.allowed[t][b] &= labels.iter().any(|name| name == labeling.outside());
                 continue;
             }
             // By the position before (not first, first, following) and after (not last, last).
@@ -182,51 +181,19 @@ impl Builder<'_> {
     /// span, its first, or the first after another span of its type; and another than the last of
     /// its span, or the last.
     fn restrict_around(&mut self, t: usize, b: usize, before: [bool; 3], after: [bool; 2]) {
-        self.restrict_before(t, b, |a, b| before[starts(a, b)]);
-        self.restrict_after(t, b, |b, c| after[usize::from(!continues(b, c))]);
-    }
-
-    /// Restricts the labels of token `t` to those for which `allows` holds.
-    fn restrict(&mut self, t: usize, allows: impl Fn(usize) -> bool) {
-        for (b, allowed) in self.allowed[t].iter_mut().enumerate() {
-            *allowed = *allowed && allows(b);
+        let (last, own, label) = (self.allowed.len() - 1, self.chunks[b], LabelId(b as u16));
+        let may_precede = |a: ChunkLabel<'_>| before[starts(a, own)];
+        let may_follow = |c: ChunkLabel<'_>| after[usize::from(!continues(own, c))];
+        for (other, &chunk) in (0..).zip(&self.chunks) {
+            if t > 0 && !may_precede(chunk) {
+                self.forbidden.push((t, LabelId(other), label));
+            }
+            if t < last && !may_follow(chunk) {
+                self.forbidden.push((t + 1, label, LabelId(other)));
+            }
         }
-    }
-
-    /// Restricts the labels before label `b` of token `t`.
-    fn restrict_before(
-        &mut self,
-        t: usize,
-        b: usize,
-        allows: impl Fn(ChunkLabel<'_>, ChunkLabel<'_>) -> bool,
-    ) {
-        let label = LabelId(b as u16);
-        if t == 0 {
-            let is_allowed = allows(ChunkLabel::OUTSIDE, self.chunks[b]);
-            self.allowed[0][b] = self.allowed[0][b] && is_allowed;
-            return;
-        }
-        let before = self.chunks.iter().enumerate();
-        let forbidden = before.filter(|(_, a)| !allows(**a, self.chunks[b]));
-        self.forbidden.extend(forbidden.map(|(a, _)| (t, LabelId(a as u16), label)));
-    }
-
-    /// Restricts the labels after label `b` of token `t`.
-    fn restrict_after(
-        &mut self,
-        t: usize,
-        b: usize,
-        allows: impl Fn(ChunkLabel<'_>, ChunkLabel<'_>) -> bool,
-    ) {
-        let label = LabelId(b as u16);
-        if t + 1 == self.allowed.len() {
-            let is_allowed = allows(self.chunks[b], ChunkLabel::OUTSIDE);
-            self.allowed[t][b] = self.allowed[t][b] && is_allowed;
-            return;
-        }
-        let after = self.chunks.iter().enumerate();
-        let forbidden = after.filter(|(_, c)| !allows(self.chunks[b], **c));
-        self.forbidden.extend(forbidden.map(|(c, _)| (t + 1, label, LabelId(c as u16))));
+        let outside = ChunkLabel::OUTSIDE;
+        self.allowed[t][b] &= (t > 0 || may_precede(outside)) && (t < last || may_follow(outside));
     }
 
     /// Drops labels that have no neighbor, and pairs whose labels are forbidden anyway.
@@ -284,7 +251,7 @@ fn is_of(label: ChunkLabel<'_>, kind: &str) -> bool {
 }
 
 /// Whether a span goes on from label `a` to label `b`.
-fn continues(a: ChunkLabel<'_>, b: ChunkLabel<'_>) -> bool {
+pub(super) fn continues(a: ChunkLabel<'_>, b: ChunkLabel<'_>) -> bool {
     !b.starts_after(a) && !a.ends_before(b)
 }
 

@@ -12,9 +12,10 @@ use std::hint::black_box;
 use std::ops::BitOr;
 
 use super::bundle_sums::BundleSums;
-use super::sentence_scores::SentenceScores;
+use crate::chain::{LabelMask, Scores};
 use crate::error::Result;
 use crate::extract::TokenSink;
+use crate::ids::LabelId;
 use crate::interrupt::{Interrupt, STEP};
 use crate::model::{AttributeKind, AttributeTable, Model, WeightRows};
 use crate::template::{Attribute, AttributeSink, BundleKey, BundleSink};
@@ -37,6 +38,40 @@ const MAX_BUNDLED_LABELS: usize = 64;
 
 /// Maximum length of a sentence that is summed in bundles, since it may have as many sums.
 const MAX_BUNDLED_TOKENS: usize = 1000;
+
+/// The scores of a sentence: sums of the weights of its attributes, times their values. Those of
+/// label pairs, first and last labels are in [`Tagger::transitions`](super::Tagger::transitions).
+#[derive(Debug, Default)]
+pub struct SentenceScores {
+    /// Scores of labels, `[T][stride]`.
+    pub nodes: Vec<f64>,
+    /// Scores of label pairs, `[T][K][stride]`, empty if there are none; −∞ for pairs that a
+    /// condition forbids.
+    pub edges: Vec<f64>,
+    /// The labels that a condition allows, if there is one.
+    pub mask: Option<LabelMask>,
+}
+
+impl SentenceScores {
+    /// Returns the scores for inference.
+    pub fn scores(&self) -> Scores<'_> {
+        Scores { node: &self.nodes, edge: (!self.edges.is_empty()).then_some(&self.edges) }
+    }
+
+    /// Sets all to 0, and their numbers, unless it is interrupted.
+    pub(super) fn reset(&mut self, nodes: usize, edges: usize, interrupt: &Interrupt) {
+        for (scores, length) in [(&mut self.nodes, nodes), (&mut self.edges, edges)] {
+            scores.clear();
+            interrupt.resize(scores, length);
+        }
+        self.mask = None;
+    }
+
+    /// Returns whether token `t` may have label `b`.
+    pub(super) fn allows(&self, t: usize, b: usize) -> bool {
+        self.mask.as_ref().is_none_or(|mask| mask.allows(t, LabelId(b as u16)))
+    }
+}
 
 /// Buffers of a [`Scorer`], reused from sentence to sentence.
 #[derive(Debug, Default)]
@@ -132,7 +167,7 @@ impl AttributeBatch {
     /// Adds the weights of all attributes to `scores`, `[T][width]` in lines of `stride`.
     fn add_weights(
         &mut self,
-        weights: &WeightRows<'_>,
+        table: AttributeTable<'_>,
         rows: &mut Vec<(usize, f64)>,
         [stride, width]: [usize; 2],
         scores: &mut [f64],
@@ -141,6 +176,8 @@ impl AttributeBatch {
         if self.attributes.is_empty() {
             return Ok(());
         }
+        let weights = table.rows();
+        self.resolve(table, &weights)?;
         rows.clear();
         let mut start = 0;
         for end in &mut self.ends {
@@ -169,16 +206,10 @@ impl AttributeBatch {
     }
 }
 
-/// Prefetches memory for every item.
+/// Prefetches `items` window by window until `prefetched`, the number of items done, reaches `end`.
 ///
 /// `prefetch` is an ordinary load that returns what it read, so that no unsafe code is needed; the
 /// loads are independent, so the processor overlaps them.
-#[inline(always)]
-fn prefetch_all<T>(items: &[T], prefetch: impl Fn(&T) -> u8) {
-    black_box(items.iter().map(prefetch).fold(0, BitOr::bitor));
-}
-
-/// Prefetches `items` window by window until `prefetched`, the number of items done, reaches `end`.
 #[inline(always)]
 fn prefetch_through<T>(
     prefetched: &mut usize,
@@ -188,7 +219,7 @@ fn prefetch_through<T>(
 ) {
     while *prefetched < end {
         let window = &items[*prefetched..items.len().min(*prefetched + PREFETCH_WINDOW)];
-        prefetch_all(window, &prefetch);
+        black_box(window.iter().map(&prefetch).fold(0, BitOr::bitor));
         *prefetched += PREFETCH_WINDOW;
     }
 }
@@ -265,17 +296,12 @@ impl<'a> Scorer<'a> {
         let ScoringBuffers { batches, rows, bundled, sums, .. } = self.buffers;
         let node = [self.stride; 2];
         let table = self.model.table(AttributeKind::Node);
-        let weights = table.rows();
-        bundled.resolve(table, &weights)?;
-        bundled.add_weights(&weights, rows, node, sums.new_scores(), interrupt)?;
+        bundled.add_weights(table, rows, node, sums.new_scores(), interrupt)?;
         sums.add_to(nodes);
         let [of_nodes, of_edges] = batches;
-        of_nodes.resolve(table, &weights)?;
-        of_nodes.add_weights(&weights, rows, node, nodes, interrupt)?;
+        of_nodes.add_weights(table, rows, node, nodes, interrupt)?;
         let table = self.model.table(AttributeKind::Edge);
-        let weights = table.rows();
-        of_edges.resolve(table, &weights)?;
-        of_edges.add_weights(&weights, rows, [self.stride, self.width], edges, interrupt)
+        of_edges.add_weights(table, rows, [self.stride, self.width], edges, interrupt)
     }
 }
 

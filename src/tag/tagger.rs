@@ -1,53 +1,70 @@
 //! The tagger: sentences in, labels out.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::attribute_filter::AttributeFilter;
 use super::condition::Condition;
-use super::decoder::Decoder;
 use super::input::TagInput;
-use super::sentence_scorer::SentenceScorer;
 use super::tagging::{LabelPath, SentenceMemory, TagOptions, Tagging};
-use super::workspace::{Workspace, WorkspacePool};
-use crate::chain::{Constraint, Marginals, Transitions};
+use super::workspace::Workspace;
+use crate::chain::{Constraint, Marginals, Order, Transitions};
 use crate::error::Result;
-use crate::extract::TokenSink;
 use crate::ids::LabelId;
 use crate::interrupt::Interrupt;
 use crate::label::Labeling;
 use crate::memory::MemoryLimit;
-use crate::model::Model;
+use crate::model::{AttributeKind, Model, decoding_constraint};
 use crate::second_pass::{LabelTypes, PredictedDocument, Prediction};
 use crate::sentence::{Document, DocumentOptions, Sentence};
-use crate::template::Template;
+use crate::template::{Attribute, Template};
 
 /// Tags sentences with a model.
 ///
 /// A tagger is `Send` and `Sync`: threads share one by reference or in an [`Arc`].
 #[derive(Debug)]
 pub struct Tagger {
-    first_pass: Option<Box<FirstPass>>,
-    scorer: SentenceScorer,
-    pub(super) decoder: Decoder,
-    pool: WorkspacePool,
+    pub(super) model: Arc<Model>,
+    /// Distinguishes the tagger from others that use the same workspace.
+    pub(super) identity: Arc<()>,
+    /// The template of the model, if what a document is was changed.
+    template: Option<Template>,
+    pub(super) filter: Option<Arc<dyn AttributeFilter>>,
+    pub(super) first_pass: Option<Box<FirstPass>>,
+    transitions: Transitions,
+    constraint: Option<Constraint>,
+    /// Idle workspaces, at most one for each concurrent call.
+    pool: Mutex<Vec<Workspace>>,
     memory: MemoryLimit,
     /// Held while a sentence that is not small is tagged, so that there is one at a time.
     large: Mutex<()>,
+}
+
+/// Decides which attributes of sentences a tagger sees
+/// ([`Tagger::with_attribute_filter`](super::Tagger::with_attribute_filter)).
+pub trait AttributeFilter: fmt::Debug + Send + Sync {
+    /// Returns the function that is called with every attribute of a sentence, in their order, and
+    /// returns whether the tagger sees it.
+    fn of(&self, sentence: &Sentence) -> Box<dyn FnMut(&Attribute<'_>) -> bool>;
 }
 
 impl Tagger {
     /// Creates a tagger for `model`.
     pub fn new(model: impl Into<Arc<Model>>) -> Self {
         let model = model.into();
+        let header = model.header();
         Self {
+            identity: Arc::new(()),
+            template: None,
+            filter: None,
             first_pass: FirstPass::of(&model).map(Box::new),
-            decoder: Decoder::new(model.header()),
-            scorer: SentenceScorer::new(model),
-            pool: WorkspacePool::default(),
+            transitions: Transitions::from_weights(&header.label_weights, header.order),
+            constraint: decoding_constraint(&header.labels, &header.labeling),
+            pool: Mutex::default(),
             memory: MemoryLimit::default(),
-            large: Mutex::new(()),
+            large: Mutex::default(),
+            model,
         }
     }
 
@@ -55,9 +72,9 @@ impl Tagger {
     #[must_use]
     pub fn with_attribute_filter(mut self, filter: Arc<dyn AttributeFilter>) -> Self {
         if let Some(first) = &mut self.first_pass {
-            first.tagger.scorer.set_filter(Arc::clone(&filter));
+            first.tagger.filter = Some(Arc::clone(&filter));
         }
-        self.scorer.set_filter(filter);
+        self.filter = Some(filter);
         self
     }
 
@@ -79,7 +96,12 @@ impl Tagger {
     /// Returns what a document is to the model; `None` if its template does not look at documents,
     /// so that a sentence is tagged alone as in its document.
     pub fn documents(&self) -> Option<DocumentOptions> {
-        self.scorer.documents()
+        self.template().and_then(Template::documents)
+    }
+
+    /// Returns the template that is applied, if there is one.
+    pub(super) fn template(&self) -> Option<&Template> {
+        self.template.as_ref().or(self.model.header().template.as_ref())
     }
 
     /// Returns what has to be known around a sentence to tag it: the rule of
@@ -99,13 +121,24 @@ impl Tagger {
     /// [`Error::Parameter`](crate::Error::Parameter) if the template of the model is too large to
     /// be changed.
     pub fn with_documents(mut self, documents: DocumentOptions) -> Result<Self> {
-        let sees_documents = self.documents().is_some();
-        self.scorer.set_documents(documents)?;
-        if let Some(first) = self.first_pass.as_mut().filter(|_| sees_documents) {
-            first.window = documents.window;
-            first.tagger.scorer.set_documents(documents)?;
+        if self.documents().is_some() {
+            self.set_documents(documents)?;
+            if let Some(first) = &mut self.first_pass {
+                first.window = documents.window;
+                first.tagger.set_documents(documents)?;
+            }
         }
         Ok(self)
+    }
+
+    /// Sets what a document is, if the template looks at documents.
+    fn set_documents(&mut self, documents: DocumentOptions) -> Result<()> {
+        let template = self.template().filter(|template| template.documents().is_some());
+        if let Some(template) = template.cloned() {
+            self.template = Some(template.with_documents(documents)?);
+            self.identity = Arc::new(());
+        }
+        Ok(())
     }
 
     /// Opens a model file and creates a tagger for it.
@@ -119,7 +152,7 @@ impl Tagger {
 
     /// Returns the model.
     pub fn model(&self) -> &Model {
-        &self.scorer.model
+        &self.model
     }
 
     /// Predicts sentence `i` of a document for a second pass; `types` are those of the model's
@@ -143,9 +176,16 @@ impl Tagger {
         Ok(Prediction::new(&tagging.labels, &marginals, types))
     }
 
-    /// Calls `f` with a workspace of the pool ([`Tagger::tag`]).
+    /// Calls `f` with a workspace of the pool ([`Tagger::tag`]), or with a new one if all are in
+    /// use. If `f` panics, its workspace is dropped.
     pub fn with_workspace<R>(&self, f: impl FnOnce(&mut Workspace) -> R) -> R {
-        self.pool.with(f)
+        // Pushing and popping leave the pool valid even if they panic.
+        let idle = || self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut workspace = idle().pop().unwrap_or_default();
+        let result = f(&mut workspace);
+        workspace.set_interrupt(Interrupt::default());
+        idle().push(workspace);
+        result
     }
 
     /// Returns the name of a label.
@@ -355,7 +395,7 @@ impl Tagger {
         let _one_at_a_time =
             is_large.then(|| self.large.lock().unwrap_or_else(PoisonError::into_inner));
         let scored = self.score(sentence, condition, workspace);
-        let tagging = scored.and_then(|()| self.decoder.decode(sentence, options, workspace));
+        let tagging = scored.and_then(|()| self.decode(sentence, options, workspace));
         if is_large {
             workspace.free_arrays();
         }
@@ -373,75 +413,32 @@ impl Tagger {
         let size = SentenceMemory {
             tokens: sentence.len(),
             labels: header.labels.len(),
-            has_edges: self.scorer.has_edges() || condition.has_pairs(header),
+            has_edges: self.has_edges() || condition.has_pairs(header),
             known: condition.memory(sentence.len(), header),
         };
         size.check(options, self.memory, || sentence.place(0))
     }
 
-    /// Passes the attributes of a sentence that the tagger sees to `sink`, with their names, in
-    /// their order.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Tagger::tag_with`] before there are scores, and of the sink.
-    pub fn attributes<'s>(
-        &self,
-        sentence: impl Into<TagInput<'s>>,
-        workspace: &mut Workspace,
-        sink: &mut impl TokenSink,
-    ) -> Result<()> {
-        self.with_predictions(sentence.into(), workspace, |sentence, workspace| {
-            self.scorer.attributes(sentence, workspace, sink)
-        })
-    }
-
-    /// Computes the scores of a sentence in the workspace, as far as a condition allows.
-    pub(super) fn score(
-        &self,
-        sentence: TagInput<'_>,
-        condition: &Condition,
-        workspace: &mut Workspace,
-    ) -> Result<()> {
-        self.with_predictions(sentence, workspace, |sentence, workspace| {
-            self.scorer.score(sentence, condition, workspace)
-        })
-    }
-
-    /// Calls `f` with a sentence as the template reads it: if there is a first pass, with its
-    /// predictions.
-    fn with_predictions(
-        &self,
-        sentence: TagInput<'_>,
-        workspace: &mut Workspace,
-        f: impl FnOnce(TagInput<'_>, &mut Workspace) -> Result<()>,
-    ) -> Result<()> {
-        let own = sentence.in_context().filter(|_| !sentence.is_empty());
-        let (Some(first), Some(own)) = (&self.first_pass, own) else {
-            return f(sentence, workspace);
-        };
-        let alone = Document::alone(own.sentence());
-        let (document, i) = own.document().unwrap_or((&alone, 0));
-        let extend = || first.extend(document, &workspace.interrupt);
-        let predicted = document.derived(&self.scorer.identity, extend)?;
-        f(TagInput::InDocument(&predicted, i), workspace)
+    /// Returns whether label pairs have scores of their own at each token.
+    pub(super) fn has_edges(&self) -> bool {
+        self.model.header().order == Order::One && self.model.attributes(AttributeKind::Edge) > 0
     }
 
     /// Returns the transitions and boundary weights.
     pub fn transitions(&self) -> &Transitions {
-        &self.decoder.transitions
+        &self.transitions
     }
 
     /// Returns the constraint to label sequences that are legal in the label scheme; `None` if all
     /// are.
     pub fn constraint(&self) -> Option<&Constraint> {
-        self.decoder.constraint.as_ref()
+        self.constraint.as_ref()
     }
 }
 
 /// The first of two passes, a tagger of its own.
 #[derive(Debug)]
-struct FirstPass {
+pub(super) struct FirstPass {
     tagger: Tagger,
     types: LabelTypes,
     /// Maximum distance in tokens of the predictions that the second pass reads.
@@ -459,7 +456,7 @@ impl FirstPass {
     }
 
     /// Returns the sentences of a document with columns of predictions.
-    fn extend(&self, document: &Document<'_>, interrupt: &Interrupt) -> Result<Vec<Sentence>> {
+    pub fn extend(&self, document: &Document<'_>, interrupt: &Interrupt) -> Result<Vec<Sentence>> {
         let predict = |i| self.tagger.predict(document, i, &self.types, interrupt);
         let predictions = (0..document.len()).map(predict).collect::<Result<Vec<_>>>()?;
         let sentences = document.sentences().zip(&predictions);

@@ -137,21 +137,15 @@ impl SentenceMemory {
             numbers += labels;
         }
         let arrays = numbers.saturating_mul(8).saturating_mul(tokens);
-        arrays.saturating_add(self.paths(options.nbest as u64)).saturating_add(self.known)
-    }
-
-    /// Returns the size in bytes of the n best paths and of the search for them, at most.
-    fn paths(self, nbest: u64) -> u64 {
-        if nbest < 2 {
-            return 0;
+        let mut paths = 0;
+        if options.nbest > 1 {
+            // Short sentences have fewer paths: K to the power T.
+            let exponent = u32::try_from(self.tokens).unwrap_or(u32::MAX);
+            let count = (options.nbest as u64).min(labels.saturating_pow(exponent));
+            // A queued partial path; for each token, an expanded one and the label of two results.
+            paths = count.saturating_mul(tokens.saturating_mul(24 + 4).saturating_add(64));
         }
-        let tokens = self.tokens as u64;
-        // Short sentences have fewer paths: K to the power T.
-        let exponent = u32::try_from(self.tokens).unwrap_or(u32::MAX);
-        let paths = nbest.min((self.labels as u64).saturating_pow(exponent));
-        // A queued partial path; for each token, an expanded one and the label of two results.
-        let path = tokens.saturating_mul(24 + 4).saturating_add(64);
-        paths.saturating_mul(path)
+        arrays.saturating_add(paths).saturating_add(self.known)
     }
 }
 

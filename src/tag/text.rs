@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use super::condition::Condition;
-use super::input::{TagDocuments, TagInput};
+use super::input::TagDocuments;
 use super::tagger::Tagger;
 use super::tagging::TagOptions;
 use super::threshold::Threshold;
 use crate::corpus::TextSplitter;
 use crate::error::Result;
-use crate::sentence::{Offsets, Sentence};
+use crate::sentence::Offsets;
 
 /// A tagged sentence of a text. All offsets count from the start of the text.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,53 +98,44 @@ impl Tagger {
             }
         }
         let documents = TagDocuments::new(self, &sentences);
-        let mut tagged = Vec::with_capacity(sentences.len());
-        for (i, sentence) in sentences.iter().enumerate() {
-            tagged.extend(self.tag_with_offsets(sentence, documents.input(i), threshold)?);
-        }
-        Ok(tagged)
-    }
-
-    /// Tags a sentence whose tokens have offsets; `None` if there are no tokens.
-    fn tag_with_offsets(
-        &self,
-        sentence: &Sentence,
-        input: TagInput<'_>,
-        threshold: Option<&Threshold>,
-    ) -> Result<Option<TaggedSentence>> {
-        let Some(offsets) = Offsets::of_tokens(&sentence.offsets) else { return Ok(None) };
         let header = self.model().header();
         let options = TagOptions { marginals: threshold.is_some(), ..TagOptions::default() };
-        let mut tagging = self.with_workspace(|all| self.tag_with(input, options, all))?;
-        if let Some(threshold) = threshold {
-            self.mark(input, &Condition::new(), threshold, &mut tagging)?;
-        }
-        let marginals = tagging.marginals.as_ref();
-        let marks = self.mark_probabilities_in(&header.corpus_labeling, &tagging);
-        let labels = self.label_names_in(&header.corpus_labeling, &tagging.labels);
-        let found = match header.encodes_spans() {
-            true => header.corpus_labeling.spans(&labels),
-            false => Vec::new(),
-        };
-        let spans = found.into_iter().enumerate().filter_map(|(i, span)| {
-            let tokens = span.start..span.end;
-            Some(TaggedSpan {
-                kind: span.kind.to_owned(),
-                offsets: Offsets::of_tokens(&sentence.offsets[tokens.clone()])?,
-                tokens,
-                probability: marks.as_ref().and_then(|marks| marks.get(i).copied()),
-            })
-        });
-        Ok(Some(TaggedSentence {
-            offsets,
-            spans: spans.collect(),
-            tokens: (sentence.offsets.iter().zip(labels.iter()).enumerate())
-                .map(|(t, (offsets, label))| TaggedToken {
-                    offsets: offsets.clone(),
-                    label: label.clone().into_owned(),
-                    probability: marginals.map(|m| m[[t, tagging.labels[t].index()]]),
+        let mut tagged = Vec::with_capacity(sentences.len());
+        for (i, sentence) in sentences.iter().enumerate() {
+            let Some(offsets) = Offsets::of_tokens(&sentence.offsets) else { continue };
+            let input = documents.input(i);
+            let mut tagging = self.with_workspace(|all| self.tag_with(input, options, all))?;
+            if let Some(threshold) = threshold {
+                self.mark(input, &Condition::new(), threshold, &mut tagging)?;
+            }
+            let marginals = tagging.marginals.as_ref();
+            let marks = self.mark_probabilities_in(&header.corpus_labeling, &tagging);
+            let labels = self.label_names_in(&header.corpus_labeling, &tagging.labels);
+            let found = match header.encodes_spans() {
+                true => header.corpus_labeling.spans(&labels),
+                false => Vec::new(),
+            };
+            let spans = found.into_iter().enumerate().filter_map(|(i, span)| {
+                let tokens = span.start..span.end;
+                Some(TaggedSpan {
+                    kind: span.kind.to_owned(),
+                    offsets: Offsets::of_tokens(&sentence.offsets[tokens.clone()])?,
+                    tokens,
+                    probability: marks.as_ref().and_then(|marks| marks.get(i).copied()),
                 })
-                .collect(),
-        }))
+            });
+            let tokens = sentence.offsets.iter().zip(&labels).enumerate();
+            let tokens = tokens.map(|(t, (offsets, label))| TaggedToken {
+                offsets: offsets.clone(),
+                label: label.to_string(),
+                probability: marginals.map(|m| m[[t, tagging.labels[t].index()]]),
+            });
+            tagged.push(TaggedSentence {
+                offsets,
+                tokens: tokens.collect(),
+                spans: spans.collect(),
+            });
+        }
+        Ok(tagged)
     }
 }

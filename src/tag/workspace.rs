@@ -1,9 +1,8 @@
 //! The mutable state of tagging.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use super::scorer::ScoringBuffers;
-use super::sentence_scores::SentenceScores;
+use super::scorer::{ScoringBuffers, SentenceScores};
 use crate::chain::{Lattice, Viterbi};
 use crate::extract::AttributeSource;
 use crate::interrupt::Interrupt;
@@ -65,33 +64,4 @@ impl Workspace {
 pub(super) struct BoundTemplate {
     pub schema: Arc<Schema>,
     pub source: AttributeSource,
-}
-
-impl BoundTemplate {
-    /// Returns whether the template is bound to the columns of `schema`.
-    pub fn is_for(&self, schema: &Arc<Schema>) -> bool {
-        Arc::ptr_eq(&self.schema, schema) || self.schema == *schema
-    }
-}
-
-/// The idle workspaces of a tagger, at most one for each concurrent call.
-#[derive(Debug, Default)]
-pub(super) struct WorkspacePool(Mutex<Vec<Workspace>>);
-
-impl WorkspacePool {
-    /// Calls `f` with a workspace of the pool, or with a new one if all are in use. If `f` panics,
-    /// its workspace is dropped.
-    pub fn with<R>(&self, f: impl FnOnce(&mut Workspace) -> R) -> R {
-        let idle = self.idle().pop();
-        let mut workspace = idle.unwrap_or_default();
-        let result = f(&mut workspace);
-        workspace.set_interrupt(Interrupt::default());
-        self.idle().push(workspace);
-        result
-    }
-
-    /// Locks the pool. Pushing and popping leave it valid even if they panic.
-    fn idle(&self) -> MutexGuard<'_, Vec<Workspace>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }

@@ -10,7 +10,7 @@ mod workspace;
 
 use std::sync::Arc;
 
-use super::attribute_filter::AttributeFilter;
+use super::tagger::AttributeFilter;
 use super::*;
 use crate::chain::Order;
 use crate::chain::tests::oracle::Chain;
