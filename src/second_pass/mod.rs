@@ -15,7 +15,6 @@
 //! *Elsewhere* is at most a window of tokens away, in the same document. Empty cells mean that
 //! there is no such place. All votes are sums of integers, so that a document may be read in parts.
 
-mod elsewhere;
 mod prediction;
 mod predictions;
 #[cfg(test)]

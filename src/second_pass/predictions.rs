@@ -1,8 +1,11 @@
-//! The predictions of the first pass for a document, as columns of its sentences.
+//! The predictions of the first pass for a document, as columns of its sentences: what the document
+//! says elsewhere about words, the types of the same word and spans with its words.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::elsewhere::{Occurrence, POSITIONS, Parts, Phrases, WordVote, WordVotes};
+use hashbrown::HashMap;
+
 use super::prediction::{LabelTypes, PredictedSpan, Prediction};
 use crate::error::{Error, Result};
 use crate::sentence::{PREDICTIONS, Schema, Sentence};
@@ -41,7 +44,7 @@ impl<'a> PredictedDocument<'a> {
             types,
             window,
         };
-        let mut votes = WordVotes::default();
+        let mut occurrences: HashMap<&str, Vec<Occurrence<'_>>> = HashMap::new();
         let mut start = 0;
         for (sentence, prediction) in sentences {
             let words = sentence.words();
@@ -49,16 +52,19 @@ impl<'a> PredictedDocument<'a> {
                 words.map_or_else(|| vec![""; sentence.len()], Iterator::collect);
             for (t, &word) in words.iter().enumerate() {
                 let occurrence = Occurrence { position: start + t, shares: prediction.shares(t) };
-                votes.push(word, occurrence);
+                occurrences.entry(word).or_default().push(occurrence);
             }
             for &span in &prediction.spans {
                 document.phrases.push(&words, start, span);
-                document.parts.push(&words, start, span);
+                push_parts(&mut document.parts, &words, start, span);
             }
             document.sentences.push(PredictedSentence { sentence, prediction, words, start });
             start += sentence.len();
         }
-        document.votes = votes.count(start, window);
+        document.votes = vec![None; start];
+        for occurrences in occurrences.into_values() {
+            count_word(&occurrences, window, &mut document.votes);
+        }
         document
     }
 
@@ -92,16 +98,19 @@ impl<'a> PredictedDocument<'a> {
         let PredictedSentence { sentence, prediction, words, start } = &self.sentences[i];
         let spans = self.phrases.find(words, *start, self.window);
         let cells = (0..sentence.len()).map(|t| {
-            let vote = self.votes[start + t].map(|vote| self.vote(vote));
+            let vote = self.votes[start + t]
+                .map(|WordVote { kind, level }| format!("{}:{level}", self.types.types[kind]));
             let phrase = span_at(&spans, t).map(|span| {
                 let position = if span.start == t { 'B' } else { 'I' };
                 format!("{position}-{}", self.types.types[span.kind])
             });
-            let own = span_at(&prediction.spans, t);
-            let part =
-                self.parts.find(words, *start, t, own, self.window).map(|(position, kind)| {
-                    format!("{}-{}", POSITIONS[position], self.types.types[kind])
-                });
+            // What part of longer spans elsewhere the word is most often.
+            let own = span_at(&prediction.spans, t).map(|span| start + span.start);
+            let parts = self.parts.get(words[t]);
+            let part = parts.and_then(|parts| most_frequent(parts, start + t, self.window, own));
+            let part = part.map(|(position, kind)| {
+                format!("{}-{}", POSITIONS[position], self.types.types[kind])
+            });
             [
                 self.types.labels[prediction.labels[t].index()].name.clone(),
                 vote.unwrap_or_default(),
@@ -111,14 +120,160 @@ impl<'a> PredictedDocument<'a> {
         });
         sentence.with_columns(Arc::clone(schema), cells)
     }
-
-    fn vote(&self, WordVote { kind, level }: WordVote) -> String {
-        format!("{}:{level}", self.types.types[kind])
-    }
 }
 
 /// Returns the span that contains token `t`.
 fn span_at(spans: &[PredictedSpan], t: usize) -> Option<PredictedSpan> {
     let next = spans.partition_point(|span| span.end <= t);
     spans.get(next).filter(|span| span.start <= t).copied()
+}
+
+/// The type with the most probability at other occurrences of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct WordVote {
+    /// Index of the type.
+    kind: usize,
+    /// The share of this type in the probability: 9 for 0.9 and more, 7 for 0.7 and more, else 5.
+    level: u8,
+}
+
+/// An occurrence of a word: its position in the document, and the probabilities of the types.
+#[derive(Clone, Copy, Debug)]
+struct Occurrence<'a> {
+    position: usize,
+    shares: &'a [u32],
+}
+
+/// Counts the votes for the occurrences of one word, ascending by position, by moving a window over
+/// them: that of the others at most `window` tokens away, if there are any.
+fn count_word(occurrences: &[Occurrence<'_>], window: usize, votes: &mut [Option<WordVote>]) {
+    let types = occurrences.first().map_or(0, |first| first.shares.len());
+    let mut sum = vec![0_u64; types];
+    let change = |sum: &mut [u64], occurrence: &Occurrence<'_>, by: fn(u64, u64) -> u64| {
+        for (sum, &share) in sum.iter_mut().zip(occurrence.shares) {
+            *sum = by(*sum, u64::from(share));
+        }
+    };
+    let (mut first, mut next) = (0, 0);
+    for occurrence in occurrences {
+        while let Some(new) = occurrences.get(next)
+            && new.position <= occurrence.position + window
+        {
+            change(&mut sum, new, |sum, share| sum + share);
+            next += 1;
+        }
+        while occurrences[first].position + window < occurrence.position {
+            change(&mut sum, &occurrences[first], |sum, share| sum - share);
+            first += 1;
+        }
+        if next - first > 1 {
+            change(&mut sum, occurrence, |sum, share| sum - share);
+            votes[occurrence.position] = vote(&sum);
+            change(&mut sum, occurrence, |sum, share| sum + share);
+        }
+    }
+}
+
+/// Returns the type with the largest sum, the first of several.
+fn vote(sum: &[u64]) -> Option<WordVote> {
+    let total: u64 = sum.iter().sum();
+    let (kind, &largest) = sum.iter().enumerate().rev().max_by_key(|(_, sum)| **sum)?;
+    let level = match 10 * largest {
+        share if share >= 9 * total => 9,
+        share if share >= 7 * total => 7,
+        _ => 5,
+    };
+    Some(WordVote { kind, level })
+}
+
+/// Longer spans are not looked up elsewhere.
+const MAX_LENGTH: usize = 8;
+
+/// The predicted spans of a document by their words.
+#[derive(Debug, Default)]
+struct Phrases<'a> {
+    /// Positions of the first tokens by type, ascending.
+    spans: HashMap<Vec<&'a str>, BTreeMap<usize, Vec<usize>>>,
+    /// The length of the longest phrase that begins with a word.
+    longest: HashMap<&'a str, usize>,
+}
+
+impl<'a> Phrases<'a> {
+    /// Adds a span, the next of the document. `words` are those of its sentence, which begins at
+    /// the position `start` of the document.
+    fn push(&mut self, words: &[&'a str], start: usize, span: PredictedSpan) {
+        let phrase = &words[span.start..span.end];
+        if phrase.len() > MAX_LENGTH {
+            return;
+        }
+        let longest = self.longest.entry(phrase[0]).or_default();
+        *longest = phrase.len().max(*longest);
+        let kinds = self.spans.entry(phrase.to_vec()).or_default();
+        kinds.entry(span.kind).or_default().push(start + span.start);
+    }
+
+    /// Returns the phrases of a sentence that are spans elsewhere, at most `window` tokens away:
+    /// the longest ones from the left, with the type that most of these spans have.
+    fn find(&self, words: &[&'a str], start: usize, window: usize) -> Vec<PredictedSpan> {
+        let mut found = Vec::new();
+        let mut t = 0;
+        while t < words.len() {
+            let longest = self.longest.get(words[t]).copied().unwrap_or(0).min(words.len() - t);
+            let span = (1..=longest).rev().find_map(|length| {
+                let kinds = self.spans.get(&words[t..t + length])?;
+                let kind = most_frequent(kinds, start + t, window, Some(start + t))?;
+                Some(PredictedSpan { start: t, end: t + length, kind })
+            });
+            t = span.map_or(t + 1, |span| span.end);
+            found.extend(span);
+        }
+        found
+    }
+}
+
+/// Returns what has the most positions at most `window` away from `position`, the first of several,
+/// without the position `own`.
+fn most_frequent<K: Copy>(
+    items: &BTreeMap<K, Vec<usize>>,
+    position: usize,
+    window: usize,
+    own: Option<usize>,
+) -> Option<K> {
+    let own = own.filter(|own| own.abs_diff(position) <= window);
+    let counts = items.iter().map(|(&item, positions)| {
+        let from = positions.partition_point(|&p| p + window < position);
+        let to = positions.partition_point(|&p| p <= position + window);
+        let is_own = own.is_some_and(|own| positions.binary_search(&own).is_ok());
+        (to - from - usize::from(is_own), item)
+    });
+    let (count, item) = counts.rev().max_by_key(|&(count, _)| count)?;
+    (count > 0).then_some(item)
+}
+
+/// The letters of the positions in a span: begin, inside, end.
+const POSITIONS: [char; 3] = ['B', 'I', 'E'];
+
+/// A position in spans, as an index of [`POSITIONS`], and the index of their type.
+type Part = (usize, usize);
+
+/// The words of the predicted spans of two tokens or more of a document: positions of the first
+/// tokens of the spans, ascending.
+type Parts<'a> = HashMap<&'a str, BTreeMap<Part, Vec<usize>>>;
+
+/// Adds a span, the next of the document. `words` are those of its sentence, which begins at the
+/// position `start` of the document.
+fn push_parts<'a>(parts: &mut Parts<'a>, words: &[&'a str], start: usize, span: PredictedSpan) {
+    for t in (span.start..span.end).filter(|_| span.end - span.start > 1) {
+        let position = match t {
+            t if t + 1 == span.end => 2,
+            t if t == span.start => 0,
+            _ => 1,
+        };
+        let positions = parts.entry(words[t]).or_default();
+        let positions = positions.entry((position, span.kind)).or_default();
+        // A word counts once per span.
+        if positions.last() != Some(&(start + span.start)) {
+            positions.push(start + span.start);
+        }
+    }
 }
