@@ -1,12 +1,7 @@
-//! What an evaluation counts: true positives with precision, recall and F1; the confusion matrix;
-//! and the correct values of columns that labels join.
-
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
+//! What an evaluation counts: true positives with precision, recall and F1; confusions; and the
+//! accuracies of columns that labels join.
 
 use serde::Serialize;
-
-use crate::sentence::split_label;
 
 /// Numbers of spans (or of tokens with a label).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,55 +70,6 @@ pub struct Confusion<'a> {
     pub count: u64,
 }
 
-/// Token counts by gold and predicted label.
-///
-/// Ordered maps make the order of all lists deterministic.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ConfusionMatrix {
-    counts: BTreeMap<String, BTreeMap<String, u64>>, // gold, then predicted
-}
-
-impl ConfusionMatrix {
-    /// Counts a token; allocates only for a new pair of labels.
-    pub fn add(&mut self, gold: &str, predicted: &str) {
-        let known = self.counts.get_mut(gold).and_then(|row| row.get_mut(predicted));
-        if let Some(count) = known {
-            *count += 1;
-        } else {
-            let row = self.counts.entry(gold.to_owned()).or_default();
-            row.insert(predicted.to_owned(), 1);
-        }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = Confusion<'_>> {
-        self.counts.iter().flat_map(|(gold, row)| {
-            row.iter().map(|(predicted, &count)| Confusion { gold, predicted, count })
-        })
-    }
-
-    /// Token counts per label, labels in bytewise order.
-    pub fn labels(&self) -> Vec<(&str, Counts)> {
-        let mut labels: BTreeMap<&str, Counts> = BTreeMap::new();
-        for pair in self.iter() {
-            labels.entry(pair.gold).or_default().gold += pair.count;
-            let counts = labels.entry(pair.predicted).or_default();
-            counts.predicted += pair.count;
-            if pair.gold == pair.predicted {
-                counts.correct += pair.count;
-            }
-        }
-        labels.into_iter().collect()
-    }
-
-    /// The `limit` most frequent pairs of different labels.
-    pub fn most_frequent(&self, limit: usize) -> Vec<Confusion<'_>> {
-        let mut pairs: Vec<_> = self.iter().filter(|c| c.gold != c.predicted).collect();
-        pairs.sort_by_key(|c| Reverse(c.count)); // stable: ties keep bytewise order
-        pairs.truncate(limit);
-        pairs
-    }
-}
-
 /// Accuracy of one of the columns that labels join.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ColumnReport {
@@ -131,54 +77,6 @@ pub struct ColumnReport {
     pub column: String,
     /// Fraction of tokens with the correct value in this column.
     pub accuracy: f64,
-}
-
-/// Counts the correct values of each column.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ColumnCounts {
-    names: Vec<String>, // [n]
-    correct: Vec<u64>,  // [n]
-}
-
-impl ColumnCounts {
-    pub fn new(names: &[String]) -> Self {
-        Self { names: names.to_vec(), correct: vec![0; names.len()] }
-    }
-
-    /// Returns whether labels join no columns.
-    pub fn is_empty(&self) -> bool {
-        self.names.is_empty()
-    }
-
-    /// Counts a token. A label that is not joined has no value in any column.
-    pub fn add(&mut self, gold: &str, predicted: &str) {
-        let parts = self.names.len();
-        if gold == predicted {
-            self.correct.iter_mut().for_each(|correct| *correct += 1);
-        } else if let (Some(gold), Some(predicted)) =
-            (split_label(gold, parts), split_label(predicted, parts))
-        {
-            for (correct, (gold, predicted)) in
-                self.correct.iter_mut().zip(gold.into_iter().zip(predicted))
-            {
-                *correct += u64::from(gold == predicted);
-            }
-        }
-    }
-
-    /// Returns the names and the number of correct values.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
-        self.names.iter().map(String::as_str).zip(self.correct.iter().copied())
-    }
-
-    /// Returns the accuracies of `tokens` tokens; `None` without columns.
-    pub fn report(&self, tokens: u64) -> Option<Vec<ColumnReport>> {
-        let report = |(name, correct): (&str, u64)| ColumnReport {
-            column: name.to_owned(),
-            accuracy: ratio(1.0, correct, tokens),
-        };
-        (!self.is_empty()).then(|| self.iter().map(report).collect())
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! Counting tokens and spans.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::counts::{ColumnCounts, ColumnReport, Confusion, ConfusionMatrix, Counts, ratio};
+use super::counts::{ColumnReport, Confusion, Counts, ratio};
 use crate::error::{Error, Result};
 use crate::label::{ChunkLabel, Labeling};
+use crate::sentence::split_label;
 
 /// Counts of correct, gold and predicted tokens and spans.
 ///
@@ -27,8 +29,11 @@ pub struct Evaluation {
     types: BTreeMap<String, Counts>,
     in_correct: bool, // inside gold and predicted spans with the same start and type
     labelings: [Labeling; 2], // of gold and predicted labels
-    confusions: Option<ConfusionMatrix>,
-    columns: ColumnCounts, // that the labels join
+    /// Token counts by gold label, then by predicted label. Ordered maps make the order of all
+    /// lists deterministic.
+    confusions: Option<BTreeMap<String, BTreeMap<String, u64>>>,
+    /// The columns that the labels join, with the numbers of correct values.
+    pub(super) columns: Vec<(String, u64)>,
 }
 
 impl Evaluation {
@@ -40,7 +45,7 @@ impl Evaluation {
     /// Like [`Evaluation::new`], but also counts pairs of gold and predicted label, for
     /// [`Evaluation::labels`] and [`Evaluation::confusions`].
     pub fn with_confusions() -> Self {
-        Self { confusions: Some(ConfusionMatrix::default()), ..Self::new() }
+        Self { confusions: Some(BTreeMap::new()), ..Self::new() }
     }
 
     /// Sets how the gold and the predicted labels encode spans, as
@@ -54,7 +59,7 @@ impl Evaluation {
     /// `+`. Such labels encode no spans.
     #[must_use]
     pub fn with_joined_columns(self, names: &[String]) -> Self {
-        Self { columns: ColumnCounts::new(names), ..self }
+        Self { columns: names.iter().map(|name| (name.clone(), 0)).collect(), ..self }
     }
 
     /// Counts a sentence.
@@ -100,9 +105,24 @@ impl Evaluation {
     fn add_token(&mut self, gold: &str, predicted: &str) {
         self.tokens += 1;
         self.correct_tokens += u64::from(gold == predicted);
-        self.columns.add(gold, predicted);
-        if let Some(confusions) = &mut self.confusions {
-            confusions.add(gold, predicted);
+        let parts = self.columns.len();
+        if gold == predicted {
+            self.columns.iter_mut().for_each(|(_, correct)| *correct += 1);
+        } else if let (Some(gold), Some(predicted)) =
+            (split_label(gold, parts), split_label(predicted, parts))
+        {
+            // A label that is not joined has no value in any column.
+            let values = gold.into_iter().zip(predicted);
+            for ((_, correct), (gold, predicted)) in self.columns.iter_mut().zip(values) {
+                *correct += u64::from(gold == predicted);
+            }
+        }
+        let Some(rows) = &mut self.confusions else { return };
+        // Allocates only for a new pair of labels.
+        if let Some(count) = rows.get_mut(gold).and_then(|row| row.get_mut(predicted)) {
+            *count += 1;
+        } else {
+            rows.entry(gold.to_owned()).or_default().insert(predicted.to_owned(), 1);
         }
     }
 
@@ -186,14 +206,13 @@ impl Evaluation {
         self.labelings[0].scheme.has_spans()
     }
 
-    /// The correct values of the columns that the labels join.
-    pub(super) fn column_counts(&self) -> &ColumnCounts {
-        &self.columns
-    }
-
     /// The accuracy of each of the columns that the labels join, if they join several.
     pub fn columns(&self) -> Option<Vec<ColumnReport>> {
-        self.columns.report(self.tokens)
+        let report = |(name, correct): &(String, u64)| ColumnReport {
+            column: name.clone(),
+            accuracy: ratio(1.0, *correct, self.tokens),
+        };
+        (!self.columns.is_empty()).then(|| self.columns.iter().map(report).collect())
     }
 
     /// Fraction of tokens with the correct label.
@@ -204,7 +223,8 @@ impl Evaluation {
     /// Cohen's kappa: how far labels agree beyond chance, by tokens. `None` without
     /// [`Evaluation::with_confusions`], and if all labels are one.
     pub fn kappa(&self) -> Option<f64> {
-        let labels = self.confusions.as_ref()?.labels();
+        self.confusions.as_ref()?;
+        let labels = self.labels();
         let product = |(_, counts): &(_, Counts)| counts.gold as f64 * counts.predicted as f64;
         let tokens = self.tokens as f64;
         let (chance, all) = (labels.iter().map(product).sum::<f64>(), tokens * tokens);
@@ -230,16 +250,32 @@ impl Evaluation {
     /// Token counts per label, labels in bytewise order; empty without
     /// [`Evaluation::with_confusions`].
     pub fn labels(&self) -> Vec<(&str, Counts)> {
-        self.confusions.as_ref().map(ConfusionMatrix::labels).unwrap_or_default()
+        let mut labels: BTreeMap<&str, Counts> = BTreeMap::new();
+        for pair in self.pairs() {
+            labels.entry(pair.gold).or_default().gold += pair.count;
+            let counts = labels.entry(pair.predicted).or_default();
+            counts.predicted += pair.count;
+            if pair.gold == pair.predicted {
+                counts.correct += pair.count;
+            }
+        }
+        labels.into_iter().collect()
     }
 
     /// The `limit` most frequent confusions, most frequent first, ties in bytewise order; empty
     /// without [`Evaluation::with_confusions`].
     pub fn confusions(&self, limit: usize) -> Vec<Confusion<'_>> {
-        self.confusions
-            .as_ref()
-            .map(|confusions| confusions.most_frequent(limit))
-            .unwrap_or_default()
+        let mut pairs: Vec<_> = self.pairs().filter(|c| c.gold != c.predicted).collect();
+        pairs.sort_by_key(|c| Reverse(c.count)); // stable: ties keep bytewise order
+        pairs.truncate(limit);
+        pairs
+    }
+
+    /// The pairs of gold and predicted label, right ones too, in bytewise order.
+    fn pairs(&self) -> impl Iterator<Item = Confusion<'_>> {
+        self.confusions.iter().flatten().flat_map(|(gold, row)| {
+            row.iter().map(|(predicted, &count)| Confusion { gold, predicted, count })
+        })
     }
 }
 

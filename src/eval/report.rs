@@ -66,8 +66,8 @@ impl fmt::Display for Evaluation {
                 self.correct_tokens(),
                 self.tokens()
             )?;
-            self.column_counts().iter().try_for_each(|(name, correct)| {
-                let accuracy = ratio(100.0, correct, self.tokens());
+            self.columns.iter().try_for_each(|(name, correct)| {
+                let accuracy = ratio(100.0, *correct, self.tokens());
                 writeln!(f, "{name:>8}: {accuracy:6.2}%  ({correct} of {} tokens)", self.tokens())
             })
         }
