@@ -18,12 +18,13 @@ const FEW_LABELS: usize = 64;
 const SPARSE: usize = 12;
 
 /// The order of the chain: how many preceding labels a label depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Order {
     /// Order 0: tokens are independent (multinomial logistic regression).
     #[serde(rename = "0")]
     Zero,
     /// Order 1: a linear-chain CRF.
+    #[default]
     #[serde(rename = "1")]
     One,
 }

@@ -23,8 +23,6 @@ mod tests;
 
 pub use crate::ids::LabelId;
 pub use detected::Detected;
-#[cfg(feature = "train")]
-pub(crate) use detected::Misfit;
 pub use label_set::LabelSet;
 pub use labeling::{Labeling, convert, encode, spans};
 pub use notation::Notation;

@@ -11,10 +11,11 @@ use crate::extract::{Classes, Dataset};
 use crate::math::{add, set_zeros};
 
 /// Whether the first and the last label of a sentence have weights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Boundary {
     /// They do.
+    #[default]
     On,
     /// They do not, as in CRFsuite.
     Off,

@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::events::{DevScore, End};
+use super::events::{DevScore, End, Observer, Pass};
 use super::schedule::{Progress, Schedule};
 use super::selection::Selection;
 use crate::atomic_file;
@@ -390,10 +390,13 @@ impl Run {
         }
     }
 
-    /// Returns whether the run resumes before the first iteration of a pass, the next one.
-    pub fn resume_pass(&mut self) -> bool {
-        let is_between = |earlier: &mut (u64, Option<_>)| earlier.1.is_none();
-        self.earlier.take_if(is_between).is_some()
+    /// Begins a pass. Those that have ended are not repeated if the run resumes from a checkpoint.
+    pub fn begin_pass(&mut self, pass: Pass, observer: &mut dyn Observer) {
+        observer.pass(pass);
+        // A pass that has made no iteration has no state to resume from.
+        if self.earlier.take_if(|(_, state)| state.is_none()).is_some() {
+            observer.resumed(0);
+        }
     }
 
     /// Starts the clock of a pass. Returns the state to resume from, if there is one.
@@ -415,29 +418,27 @@ impl Run {
         self.is_written && (is_interrupted || is_time)
     }
 
-    /// Returns whether there are to be checkpoints.
-    pub fn has_checkpoints(&self) -> bool {
-        self.checkpoints.is_some()
-    }
-
-    /// Replaces the checkpoint: by that of the passes that have ended, with the state of another
-    /// after a number of iterations and that of its learner.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] if the file cannot be written; the earlier checkpoint is kept.
-    pub fn write<S: Serialize>(&mut self, state: Option<(&CourseState, S)>) -> Result<()> {
+    /// Replaces the checkpoint, if there is to be one: by that of the passes that have ended, with
+    /// the state of another after a number of iterations and that of its learner. If the file cannot
+    /// be written, the observer receives the error, and the earlier checkpoint is kept.
+    pub fn save<S: Serialize>(
+        &mut self,
+        state: Option<(&CourseState, S)>,
+        observer: &mut dyn Observer,
+    ) {
+        let Some(checkpoints) = &self.checkpoints else { return };
+        observer.checkpoint();
         if let Some((course, _)) = &state {
             self.last = (course.progress.iterations, Instant::now());
         }
-        match &self.checkpoints {
-            Some(checkpoints) if self.is_written => {
-                let finished = self.has_two_passes().then_some(&self.finished);
-                let contents = (&self.header, finished, state);
-                atomic_file::replace(&checkpoints.path, |file: &mut File| encode(&contents, file))
-                    .map(drop)
+        if self.is_written {
+            let finished = self.has_two_passes().then_some(&self.finished);
+            let contents = (&self.header, finished, state);
+            let written =
+                atomic_file::replace(&checkpoints.path, |file: &mut File| encode(&contents, file));
+            if let Err(error) = written {
+                observer.checkpoint_failed(&error);
             }
-            _ => Ok(()),
         }
     }
 }

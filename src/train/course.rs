@@ -17,9 +17,10 @@ use super::events::{
 };
 use super::options::{CommonOptions, Regularization};
 use super::schedule::{Progress, Schedule, Stage};
-use super::selection::{RecallBiasSearch, ScoredBias, Selection};
+use super::selection::{RecallBiasSearch, Selection};
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
+use crate::model::NoiseExposure;
 use crate::objective::{PenalizedLikelihood, Penalty, Terms};
 use crate::optim::{self, Outcome, SavedState, StateObserver, StopReason};
 use crate::ranks::Ranks;
@@ -221,7 +222,7 @@ impl<'a> Course<'a> {
         learning_rate: Option<f64>,
     ) -> Result<ControlFlow<()>> {
         let progress = &mut self.state.progress;
-        if iteration.number == 0 && !progress.is_first_stage() {
+        if iteration.number == 0 && progress.stage > 0 {
             // The last iterate of the stage before.
             return Ok(ControlFlow::Continue(()));
         }
@@ -229,12 +230,16 @@ impl<'a> Course<'a> {
         progress.iterations = number;
         let evaluations = progress.evaluations_before.saturating_add(iteration.evaluations);
         let time = self.time();
-        let dev = self.score(number, iteration.x)?;
-        let is_searched = self.state.selection.search.is_enabled;
-        let reported = Iteration {
+        let &Terms { log_likelihood, noise, l2 } = iteration.detail;
+        // The optimizer has added the L1 penalty to the smooth terms.
+        let l1 = match self.settings.regularization.l1 > 0.0 {
+            true => iteration.value - (l2 + noise - log_likelihood),
+            false => 0.0,
+        };
+        let mut reported = Iteration {
             number,
             objective: iteration.value,
-            terms: self.terms(iteration),
+            terms: ObjectiveTerms { log_likelihood, noise, l2, l1 },
             optimizer: OptimizerStep {
                 gradient_norm: iteration.gradient_norm,
                 evaluations,
@@ -247,11 +252,12 @@ impl<'a> Course<'a> {
                 nonzero_weights: self.set.nonzero_weights(iteration.x, iteration.nonzero),
             },
             time,
-            dev: dev.as_ref().map(|dev| dev.scored.score),
-            dev_mean: dev.as_ref().and_then(|dev| dev.mean),
-            recall_bias: dev.as_ref().filter(|_| is_searched).map(|dev| dev.scored.recall_bias),
-            dev_details: dev.map(|dev| dev.details),
+            dev: None,
+            dev_mean: None,
+            recall_bias: None,
+            dev_details: None,
         };
+        self.score(&mut reported, iteration.x)?;
         if self.observer.iteration(&reported).map_err(Error::Observer)?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
@@ -262,43 +268,31 @@ impl<'a> Course<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Returns the terms of the objective; the optimizer has added the L1 penalty to the smooth
-    /// ones.
-    fn terms(&self, iteration: &optim::Iteration<'_, Terms>) -> ObjectiveTerms {
-        let &Terms { log_likelihood, noise, l2 } = iteration.detail;
-        let l1 = match self.settings.regularization.l1 > 0.0 {
-            true => iteration.value - (l2 + noise - log_likelihood),
-            false => 0.0,
-        };
-        ObjectiveTerms { log_likelihood, noise, l2, l1 }
-    }
-
-    /// Scores the iterate `x`, and keeps a copy of it if it is the best so far.
-    fn score(&mut self, number: usize, x: &[f64]) -> Result<Option<DevResult>> {
-        let Some(scorer) = &mut self.scorer else { return Ok(None) };
-        let start = Instant::now();
+    /// Scores the iterate `x` of an iteration, and keeps a copy of it if it is the best so far.
+    fn score(&mut self, iteration: &mut Iteration, x: &[f64]) -> Result<()> {
+        let Some(scorer) = &mut self.scorer else { return Ok(()) };
+        let (start, number) = (Instant::now(), iteration.number);
         let CourseState { selection, kept, .. } = &mut self.state;
         let biases = selection.search.candidates(number);
-        let (scores, types): (Vec<DevScore>, Vec<_>) =
-            scorer.score(x, &biases)?.into_iter().unzip();
-        let scored = selection.search.choose(&biases, &scores);
-        let mean = self.set.chooses_on_dev().then(|| selection.decide(number, scored));
+        let scored = scorer.score(x, &biases)?.into_iter();
+        let (scores, mut types): (Vec<DevScore>, Vec<_>) = scored.unzip();
+        let best = selection.search.choose(&biases, &scores);
+        iteration.dev = Some(best.score);
+        iteration.dev_mean = self.set.chooses_on_dev().then(|| selection.decide(number, best));
+        iteration.recall_bias = selection.search.is_enabled.then_some(best.recall_bias);
         if selection.keeps(number) {
             kept.clear();
             kept.extend_from_slice(x);
         }
-        let mut types = biases.iter().zip(types);
-        let details = DevDetails {
+        let chosen = biases.iter().position(|bias| *bias == best.recall_bias);
+        iteration.dev_details = Some(DevDetails {
             best_iteration: selection.kept().map_or(number, |(kept, _)| kept.iteration),
             waited: selection.waited(number),
-            types: types
-                .find(|(bias, _)| **bias == scored.recall_bias)
-                .map(|(_, types)| types)
-                .unwrap_or_default(),
+            types: chosen.map_or_else(Vec::new, |i| types.swap_remove(i)),
             label_scores: scorer.label_scores.take(),
-        };
+        });
         self.started += start.elapsed();
-        Ok(Some(DevResult { scored, mean, details }))
+        Ok(())
     }
 
     /// Returns the time since training began, excluding the time for scoring development data.
@@ -311,12 +305,9 @@ impl<'a> Course<'a> {
     pub fn save<S: Serialize>(&mut self, is_interrupted: bool, state: impl FnOnce() -> S) {
         let iterations = self.state.progress.iterations;
         if iterations > 0 && self.run.is_due(iterations, is_interrupted) {
-            self.observer.checkpoint();
             self.state.time = self.time();
             self.started = Instant::now();
-            if let Err(error) = self.run.write(Some((&self.state, state()))) {
-                self.observer.checkpoint_failed(&error);
-            }
+            self.run.save(Some((&self.state, state())), self.observer);
         }
     }
 
@@ -338,10 +329,10 @@ impl<'a> Course<'a> {
             }
         };
         let regularization = self.settings.regularization;
-        let mut noise = regularization.exposure(best_iteration, warm_up);
-        if let Some(noise) = &mut noise {
-            noise.lost = selection.lost_after(warm_up);
-        }
+        let noise = regularization.noise.is_on().then(|| NoiseExposure {
+            lost: selection.lost_after(warm_up),
+            ..NoiseExposure::new(regularization.noise.kind.to_string(), best_iteration, warm_up)
+        });
         let end = End {
             reason,
             iterations,
@@ -356,14 +347,6 @@ impl<'a> Course<'a> {
         };
         Ok((theta, end))
     }
-}
-
-/// The scores of an iteration on development data.
-struct DevResult {
-    scored: ScoredBias,
-    /// The mean score by which it is chosen, if development data choose.
-    mean: Option<f64>,
-    details: DevDetails,
 }
 
 /// Reports the iterations of L-BFGS and saves its states.

@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::model_match::ModelMatch;
+use super::options::is_default;
 use crate::error::Error;
 use crate::eval::Counts;
 use crate::ids::LabelId;
@@ -48,7 +49,7 @@ pub struct DataSizes {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_weight: Option<f64>,
     /// Number of training tokens that have several labels or none.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub partial_tokens: usize,
     /// Number of unlabeled sentences.
     pub unlabeled_sentences: usize,
@@ -56,7 +57,7 @@ pub struct DataSizes {
     pub dev_sentences: usize,
     /// Number of gold spans of the development data, of tokens if the labels encode no spans: what
     /// their score is a share of.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub dev_units: usize,
     /// Number of labels.
     pub labels: usize,
@@ -428,11 +429,6 @@ pub trait Observer {
 }
 
 impl Observer for () {}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(number: &usize) -> bool {
-    *number == 0
-}
 
 /// Reads a number that is null if it was not finite.
 fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {

@@ -7,7 +7,7 @@ use super::labeled_sentence::{LabeledSentence, gold_labels};
 use super::options::CommonOptions;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
-use crate::label::{Detected, LabelSet, Labeling, Misfit, PlainLabels, Scheme, convert_partial};
+use crate::label::{LabelSet, Labeling, PlainLabels, Scheme, convert_partial};
 use crate::model::{MAX_LABELS, Model};
 
 /// The labels of a training corpus and how they encode spans.
@@ -55,9 +55,23 @@ impl TrainingLabels {
         options: &CommonOptions,
         models: &BaseModels<'_>,
     ) -> Result<Self> {
-        let labels = Self::without_labels(sentences, options, models)?;
-        labels.check_kind(sentences, models)?;
-        let mut labels = labels.continuing(models)?;
+        let mut labels = Self::without_labels(sentences, options, models)?;
+        if let Some((role, model)) = models.iter().next() {
+            let header = model.header();
+            // The label `O` fits every model.
+            if labels.has_spans != header.encodes_spans() {
+                let whose = format!("the model of {role}, {}", model.path().display());
+                other_kind(sentences, &labels.data, (&whose, &header.corpus_labeling))?;
+            }
+            labels.is_converted |=
+                labels.has_spans && header.encodes_spans() && header.labeling != labels.data;
+            labels.labeling = header.labeling.clone();
+            labels.corpus = header.corpus_labeling.clone();
+            labels.has_spans |= header.encodes_spans();
+        }
+        for label in models.iter().flat_map(|(_, model)| model.header().labels.names()) {
+            labels.set.insert(label)?;
+        }
         let is_converted = labels.is_converted;
         for label in given.iter().filter(|_| !is_converted) {
             labels.set.insert(label)?;
@@ -71,38 +85,6 @@ impl TrainingLabels {
             ));
         }
         Ok(labels)
-    }
-
-    /// Puts the labels of models first, and adopts their scheme. There are no other labels yet.
-    fn continuing(mut self, models: &BaseModels<'_>) -> Result<Self> {
-        let Some(model) = models.first() else { return Ok(self) };
-        let header = model.header();
-        self.is_converted |=
-            self.has_spans && header.encodes_spans() && header.labeling != self.data;
-        self.labeling = header.labeling.clone();
-        self.corpus = header.corpus_labeling.clone();
-        self.has_spans |= header.encodes_spans();
-        for (_, model) in models.iter() {
-            for label in model.header().labels.names() {
-                self.set.insert(label)?;
-            }
-        }
-        Ok(self)
-    }
-
-    /// Checks that the labels of the training data, of which only the kind is known yet, encode
-    /// spans if those of the first model do, and only then. The label `O` fits every model.
-    fn check_kind<S: LabeledSentence>(
-        &self,
-        sentences: &[S],
-        models: &BaseModels<'_>,
-    ) -> Result<()> {
-        let Some((role, model)) = models.iter().next() else { return Ok(()) };
-        if self.has_spans == model.header().encodes_spans() {
-            return Ok(());
-        }
-        let whose = format!("the model of {role}, {}", model.path().display());
-        other_kind(sentences, &self.data, (&whose, &model.header().corpus_labeling))
     }
 
     /// Detects the scheme of labels, without collecting them.
@@ -122,7 +104,13 @@ impl TrainingLabels {
         };
         let joined = sentences.first().and_then(LabeledSentence::joined);
         models.check_joined(joined)?;
-        let detected = detect(sentences, plain, options, models)?;
+        let mut detector = options.labels.detector().with_plain_labels(plain);
+        sentences.iter().try_for_each(|sentence| sentence.observe(&mut detector))?;
+        // Few labels of the scheme of a model may look like those of another.
+        let header = models.first().map(Model::header).filter(|header| header.encodes_spans());
+        let like_model = header.map(|header| detector.detected_for(&header.corpus_labeling));
+        let like_model = like_model.filter(|detected| detected.has_spans);
+        let detected = like_model.unwrap_or_else(|| detector.detected());
         let (data, has_spans) = (detected.labeling.clone(), detected.has_spans);
         let option = match options.labels.scheme {
             Scheme::Raw => "`plain_labels` spans".to_owned(),
@@ -131,32 +119,45 @@ impl TrainingLabels {
         let is_converted = options.labels.scheme != Scheme::Raw && data != options.labels.scheme;
         let is_spans = is_converted || options.labels.plain_labels == PlainLabels::Spans;
         match joined {
-            Some(joined) if is_spans => Err(Error::parameter(format!(
-                "{option}: the labels join columns ({}), so they encode no spans; omit the option",
-                joined.name()
-            ))),
-            None if is_converted && !has_spans => Err(Error::parameter(format!(
-                "{option}: the labels encode no spans (B-X, I-X, …); omit the option"
-            ))),
-            _ => {
-                check_convertible(detected.strays.iter(), is_converted, &option)?;
-                Ok(Self {
-                    set: LabelSet::new(),
-                    labeling: match is_converted {
-                        true => options.labels.scheme.into(),
-                        false => data.clone(),
-                    },
-                    corpus: data.clone(),
-                    data,
-                    is_converted: is_converted || !detected.prefixed_outside.is_empty(),
-                    has_spans,
-                    reading: match joined {
-                        None => detected.account(options.labels.plain_labels),
-                        Some(_) => vec!["read as joined labels".to_owned()],
-                    },
-                })
+            Some(joined) if is_spans => {
+                return Err(Error::parameter(format!(
+                    "{option}: the labels join columns ({}), so they encode no spans; omit the option",
+                    joined.name()
+                )));
             }
+            None if is_converted && !has_spans => {
+                return Err(Error::parameter(format!(
+                    "{option}: the labels encode no spans (B-X, I-X, …); omit the option"
+                )));
+            }
+            _ => {}
         }
+        if let Some(stray) = detected.strays.iter().next().filter(|_| is_converted) {
+            let message = format!(
+                "{option}: the label '{}' cannot be converted, since it belongs to no scheme; mend \
+                 it, or omit the option",
+                stray.label.escape_debug()
+            );
+            return Err(match &stray.first {
+                Some(place) => Error::input(place.clone(), message),
+                None => Error::parameter(message),
+            });
+        }
+        Ok(Self {
+            set: LabelSet::new(),
+            labeling: match is_converted {
+                true => options.labels.scheme.into(),
+                false => data.clone(),
+            },
+            corpus: data.clone(),
+            data,
+            is_converted: is_converted || !detected.prefixed_outside.is_empty(),
+            has_spans,
+            reading: match joined {
+                None => detected.account(options.labels.plain_labels),
+                Some(_) => vec!["read as joined labels".to_owned()],
+            },
+        })
     }
 
     /// Adds the labels of a sentence to the set.
@@ -280,40 +281,6 @@ fn map<T>(
     let sets = sets.iter().enumerate();
     let mapped = sets.map(|(t, set)| set.iter().map(|label| map(t, label)).collect());
     Ok(LabelIds::Allowed(mapped.collect::<Result<_>>()?))
-}
-
-/// Detects how labels encode spans.
-fn detect<S: LabeledSentence>(
-    sentences: &[S],
-    plain: PlainLabels,
-    options: &CommonOptions,
-    models: &BaseModels<'_>,
-) -> Result<Detected> {
-    let mut detector = options.labels.detector().with_plain_labels(plain);
-    sentences.iter().try_for_each(|sentence| sentence.observe(&mut detector))?;
-    // Few labels of the scheme of a model may look like those of another.
-    let header = models.first().map(Model::header);
-    let header = header.filter(|header| header.encodes_spans());
-    let like_model = header.map(|header| detector.detected_for(&header.corpus_labeling));
-    Ok(like_model.filter(|detected| detected.has_spans).unwrap_or_else(|| detector.detected()))
-}
-
-/// Checks that all labels belong to the scheme from which they are to be converted.
-fn check_convertible<'a>(
-    mut strays: impl Iterator<Item = &'a Misfit>,
-    is_converted: bool,
-    option: &str,
-) -> Result<()> {
-    let Some(stray) = strays.next().filter(|_| is_converted) else { return Ok(()) };
-    let message = format!(
-        "{option}: the label '{}' cannot be converted, since it belongs to no scheme; mend it, or \
-         omit the option",
-        stray.label.escape_debug()
-    );
-    Err(match &stray.first {
-        Some(place) => Error::input(place.clone(), message),
-        None => Error::parameter(message),
-    })
 }
 
 /// Checks that there are no labels but the one outside: they are of another kind than others.

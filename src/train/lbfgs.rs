@@ -42,19 +42,6 @@ impl Lbfgs {
         self.noise.is_on() && stage.objective == StageObjective::WithNoise
     }
 
-    fn check_options(&self) -> Result<()> {
-        check_not_negative("L2 strength", self.l2.unwrap_or(0.0))?;
-        check_not_negative("L1 strength", self.l1)?;
-        self.noise.check()?;
-        if let Some(limit) = self.optimizer.max_iterations {
-            return Err(Error::parameter(format!(
-                "{limit} iterations among the options of L-BFGS; expected none, since the maximum \
-                 is an option of training"
-            )));
-        }
-        self.optimizer.check()
-    }
-
     /// Minimizes an objective in a stage, from where it starts or resumes.
     ///
     /// # Errors
@@ -116,7 +103,18 @@ impl Learner for Lbfgs {
 
     fn check(&self, request: Request<'_>) -> Result<()> {
         match request {
-            Request::Options(_) => self.check_options(),
+            Request::Options(_) => {
+                check_not_negative("L2 strength", self.l2.unwrap_or(0.0))?;
+                check_not_negative("L1 strength", self.l1)?;
+                self.noise.check()?;
+                match self.optimizer.max_iterations {
+                    None => self.optimizer.check(),
+                    Some(limit) => Err(Error::parameter(format!(
+                        "{limit} iterations among the options of L-BFGS; expected none, since the \
+                         maximum is an option of training"
+                    ))),
+                }
+            }
             Request::Ranks if self.noise.is_on() && self.noise.kind.is_sampled() => {
                 Err(Error::parameter(
                     "`noise` monte-carlo is for comparison only, and runs in one process; expected \

@@ -61,7 +61,13 @@ impl Occurrences {
         let mut labeled = attributes.map(|n| vec![false; n]);
         let mut anywhere = labeled.clone();
         for i in 0..data.len() {
-            let is_learned = is_learned(data, i);
+            // The likelihood learns from a sentence that has a weight and some label.
+            let is_learned = data.weight(i) > 0.0
+                && match data.target(i) {
+                    Target::Gold(_) => true,
+                    Target::Allowed(allowed) => !allowed.is_any(),
+                    Target::Unlabeled => false,
+                };
             for row in data.sentence(i) {
                 for (kind, matrix) in [&data.nodes, &data.edges].into_iter().enumerate() {
                     for &column in matrix.row(row).0 {
@@ -73,16 +79,6 @@ impl Occurrences {
         }
         Self { labeled, anywhere }
     }
-}
-
-/// Returns whether the likelihood learns from sentence `i`: it has a weight and some label.
-fn is_learned(data: &Dataset, i: usize) -> bool {
-    data.weight(i) > 0.0
-        && match data.target(i) {
-            Target::Gold(_) => true,
-            Target::Allowed(allowed) => !allowed.is_any(),
-            Target::Unlabeled => false,
-        }
 }
 
 impl ModelMatch {

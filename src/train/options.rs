@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::chain::Order;
-use crate::error::{Error, Result, check_not_negative};
 use crate::label::{PlainLabels, Scheme, SchemeDetector};
 use crate::model::{NoiseExposure, Precision};
 use crate::noise::Engine;
@@ -37,7 +36,7 @@ impl Defaults {
 }
 
 /// Whether it is the default, which logs and models do not mention.
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
@@ -179,13 +178,6 @@ impl Regularization {
         if parts.is_empty() { "no penalty".to_owned() } else { parts.join(", ") }
     }
 
-    /// Returns how much noise the weights of iteration `kept` have seen, if there is noise, given
-    /// the number of iterations before it.
-    pub fn exposure(&self, kept: usize, warm_up: usize) -> Option<NoiseExposure> {
-        let exposure = || NoiseExposure::new(self.noise.kind.to_string(), kept, warm_up);
-        self.noise.is_on().then(exposure)
-    }
-
     /// Returns the number of iterations without noise, given the default, which is at most half of
     /// the maximum number of iterations.
     pub fn warm_up_or(&self, default: usize, max_iterations: Option<usize>) -> usize {
@@ -286,7 +278,7 @@ impl LabelOptions {
 }
 
 /// Which weights a model has.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StructureOptions {
     /// Order of the chain.
     pub order: Order,
@@ -307,18 +299,6 @@ pub struct StructureOptions {
     pub min_frequency: Option<f64>,
 }
 
-impl Default for StructureOptions {
-    fn default() -> Self {
-        Self {
-            order: Order::One,
-            boundary: Boundary::On,
-            states: None,
-            transitions: None,
-            min_frequency: None,
-        }
-    }
-}
-
 impl StructureOptions {
     /// Returns which pairs of attribute and label have weights, given the number of labels.
     pub fn states_of(&self, labels: usize) -> States {
@@ -327,11 +307,6 @@ impl StructureOptions {
         } else {
             States::All
         })
-    }
-
-    /// Checks that the frequency is a number.
-    pub(super) fn check(&self) -> Result<()> {
-        check_finite("minimum frequency", self.min_frequency)
     }
 }
 
@@ -359,17 +334,6 @@ impl Default for AttributeOptions {
     }
 }
 
-impl AttributeOptions {
-    /// Checks that numbers are in their ranges.
-    pub(super) fn check(&self) -> Result<()> {
-        check_not_negative("weight of copies without case", self.caseless)?;
-        match self.min_count {
-            0 => Err(Error::parameter("minimum count 0; expected 1 or more")),
-            _ => Ok(()),
-        }
-    }
-}
-
 /// How a model is stored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StorageOptions {
@@ -377,25 +341,6 @@ pub struct StorageOptions {
     pub precision: Precision,
     /// Attribute weights with a smaller absolute value are dropped.
     pub prune: f64,
-}
-
-impl StorageOptions {
-    /// Checks the threshold of pruning.
-    pub(super) fn check(&self) -> Result<()> {
-        check_not_negative("pruning threshold", self.prune)
-    }
-}
-
-/// Checks a number that may be missing.
-///
-/// # Errors
-///
-/// [`Error::Parameter`] if it is not finite.
-pub(super) fn check_finite(name: &str, value: Option<f64>) -> Result<()> {
-    match value.filter(|value| !value.is_finite()) {
-        Some(value) => Err(Error::parameter(format!("{name} {value}; expected a finite number"))),
-        None => Ok(()),
-    }
 }
 
 #[cfg(test)]

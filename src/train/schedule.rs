@@ -59,7 +59,7 @@ pub struct Schedule {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Progress {
     /// The stage, from 0.
-    stage: usize,
+    pub stage: usize,
     /// Number of iterations of the stages before it.
     pub iterations_before: usize,
     /// Number of evaluations of the stages before it.
@@ -76,13 +76,14 @@ impl Schedule {
 
     /// Iterations with noise after `warm_up` iterations without; `None`: without noise.
     pub fn of_noise(warm_up: Option<usize>, max_iterations: Option<usize>) -> Self {
-        let Some(warm_up) = warm_up else {
-            return Self::single(Stage::last(StageObjective::WithoutNoise), max_iterations);
+        let last = match warm_up {
+            Some(_) => StageObjective::WithNoise,
+            None => StageObjective::WithoutNoise,
         };
-        let noisy = Self::single(Stage::last(StageObjective::WithNoise), max_iterations);
+        let schedule = Self::single(Stage::last(last), max_iterations);
         match warm_up {
-            0 => noisy,
-            _ => noisy.after(Stage::fixed(StageObjective::WithoutNoise, warm_up)),
+            None | Some(0) => schedule,
+            Some(n) => schedule.after(Stage::fixed(StageObjective::WithoutNoise, n)),
         }
     }
 
@@ -132,13 +133,6 @@ impl Schedule {
         let stage = self.stage(&next)?;
         *progress = next;
         Some(stage)
-    }
-}
-
-impl Progress {
-    /// Returns whether this is the first stage, whose starting point is reported.
-    pub fn is_first_stage(&self) -> bool {
-        self.stage == 0
     }
 }
 

@@ -6,10 +6,10 @@ use serde::{Serialize, Serializer};
 
 use super::base_models::{BaseModels, stored_boundary};
 use super::learner::{AnyLearner, AnyOptions, Learner, Request};
-use super::options::{CommonOptions, Regularization, TrainOptions, check_finite};
+use super::options::{CommonOptions, Regularization, TrainOptions};
 use super::schedule::Schedule;
 use crate::chain::Order;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_not_negative};
 use crate::label::Scheme;
 use crate::score::Boundary;
 
@@ -37,9 +37,12 @@ impl TrainSettings {
         if !options.terms.is_empty() {
             learner.check(Request::Terms)?;
         }
-        options.structure.check()?;
-        options.attributes.check()?;
-        options.storage.check()?;
+        check_finite("minimum frequency", options.structure.min_frequency)?;
+        check_not_negative("weight of copies without case", options.attributes.caseless)?;
+        if options.attributes.min_count == 0 {
+            return Err(Error::parameter("minimum count 0; expected 1 or more"));
+        }
+        check_not_negative("pruning threshold", options.storage.prune)?;
         check_finite("recall bias", options.recall_bias)?;
         Ok(Self { regularization: learner.regularization(), learner, options })
     }
@@ -159,6 +162,14 @@ impl BaseModels<'_> {
             )));
         }
         Ok(())
+    }
+}
+
+/// Checks a number that may be missing.
+fn check_finite(name: &str, value: Option<f64>) -> Result<()> {
+    match value.filter(|value| !value.is_finite()) {
+        Some(value) => Err(Error::parameter(format!("{name} {value}; expected a finite number"))),
+        None => Ok(()),
     }
 }
 

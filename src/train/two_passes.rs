@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::base_models::BaseModels;
-use super::checkpoint::{FirstPass, Run};
+use super::checkpoint::FirstPass;
 use super::corpora::{TrainingCorpora, is_content};
 use super::events::{End, Observer, Pass};
 use super::extraction::Source;
@@ -57,7 +57,7 @@ impl<'a> Trainer<'a> {
         let first = match run.finished.first.clone() {
             Some(first) => first,
             None => {
-                begin_pass(&mut run, Pass::First, observer);
+                run.begin_pass(Pass::First, observer);
                 let source = plan.source(corpora.clone());
                 let Trained { model, end, .. } = trainer.train_pass(source, &mut run, observer)?;
                 if end.is_early() {
@@ -65,7 +65,7 @@ impl<'a> Trainer<'a> {
                 }
                 let first = FirstPass { model: Arc::new(model), end };
                 run.finished.first = Some(first.clone());
-                save(&mut run, observer);
+                run.save::<()>(None, observer);
                 first
             }
         };
@@ -73,19 +73,19 @@ impl<'a> Trainer<'a> {
         let trainer = trainer.for_folds(&first, corpora.dev.is_some())?;
         let of = plan.folds.held_out().len();
         for fold in run.finished.folds.len()..of {
-            begin_pass(&mut run, Pass::Fold { number: fold + 1, of }, observer);
+            run.begin_pass(Pass::Fold { number: fold + 1, of }, observer);
             let source = plan.source(plan.without(fold).into());
             let trained = trainer.train_pass(source, &mut run, observer)?;
             if trained.end.reason == StopReason::Interrupted {
                 return first.alone(trained.end.reason);
             }
             run.finished.folds.push(plan.predict(fold, trained.model, &first)?);
-            save(&mut run, observer);
+            run.save::<()>(None, observer);
         }
         let extended = plan.extended(&first, &run.finished.folds)?;
         drop(plan);
         drop(corpora);
-        begin_pass(&mut run, Pass::Second, observer);
+        run.begin_pass(Pass::Second, observer);
         let source = Source::Text(extended, Some(template.clone()));
         let second = self.train_pass(source, &mut run, observer)?;
         match second.end.has_result() {
@@ -96,14 +96,20 @@ impl<'a> Trainer<'a> {
 
     /// Returns the trainer of the first pass: it continues the first passes of models.
     fn first_pass(&self) -> Result<Self> {
+        let first_pass = |model: &'a Model| {
+            model.first_pass().map(|first| &**first).ok_or_else(|| {
+                Error::parameter(
+                    "the template reads predictions (predicted, predicted_word, …), but the model \
+                     to continue has no first pass: it is none of two passes, or the training of \
+                     the second was interrupted; expected a model of two passes, or a template \
+                     without these lines",
+                )
+            })
+        };
         let BaseModels { init, towards } = self.models;
-        Ok(Self {
-            models: BaseModels {
-                init: init.map(first_pass_of).transpose()?,
-                towards: towards.map(first_pass_of).transpose()?,
-            },
-            ..self.clone()
-        })
+        let (init, towards) = (init.map(first_pass), towards.map(first_pass));
+        let models = BaseModels { init: init.transpose()?, towards: towards.transpose()? };
+        Ok(Self { models, ..self.clone() })
     }
 
     /// Returns the trainer of the models of folds, given the result of the first pass.
@@ -142,10 +148,26 @@ struct FirstPasses<'a> {
 }
 
 impl<'a> FirstPasses<'a> {
+    /// Divides the sentences of documents into folds, by document if there are enough.
+    ///
+    /// # Errors
+    ///
+    /// There is one sentence.
     fn new(corpora: &'a TrainingCorpora, template: &Template, first: Template) -> Result<Self> {
         let options = template.documents().unwrap_or_default();
         let documents = content(options, &corpora.labeled);
-        Ok(Self { corpora, template: first, options, folds: folds(&documents)?, documents })
+        let tokens: Vec<usize> = documents.iter().flatten().map(|(_, s)| s.len()).collect();
+        let count = FOLDS.min(tokens.len());
+        if count < 2 {
+            return Err(Error::parameter(
+                "there is one sentence to train on; expected at least 2 for training in two passes \
+                 (the template reads predictions)",
+            ));
+        }
+        let numbers = |document: &Vec<(usize, _)>| document.iter().map(|(i, _)| *i).collect();
+        let numbers = documents.iter().map(numbers).collect();
+        let folds = Folds::of_documents(numbers, &tokens, count, SEED);
+        Ok(Self { corpora, template: first, options, folds, documents })
     }
 
     fn source(&self, corpora: TrainingCorpora) -> Source<'static> {
@@ -239,35 +261,6 @@ impl FirstPass {
     }
 }
 
-/// Returns the first pass of a model that is continued.
-fn first_pass_of(model: &Model) -> Result<&Model> {
-    model.first_pass().map(|first| &**first).ok_or_else(|| {
-        Error::parameter(
-            "the template reads predictions (predicted, predicted_word, …), but the model to \
-             continue has no first pass: it is none of two passes, or the training of the second \
-             was interrupted; expected a model of two passes, or a template without these lines",
-        )
-    })
-}
-
-/// Begins a pass. Those that have ended are not repeated if the run resumes from a checkpoint.
-fn begin_pass(run: &mut Run, pass: Pass, observer: &mut dyn Observer) {
-    observer.pass(pass);
-    if run.resume_pass() {
-        observer.resumed(0);
-    }
-}
-
-/// Writes a checkpoint of the passes that have ended.
-fn save(run: &mut Run, observer: &mut dyn Observer) {
-    if run.has_checkpoints() {
-        observer.checkpoint();
-        if let Err(error) = run.write::<()>(None) {
-            observer.checkpoint_failed(&error);
-        }
-    }
-}
-
 /// Returns a fingerprint of everything that determines the passes but the options.
 fn fingerprint(
     corpora: &TrainingCorpora,
@@ -286,25 +279,6 @@ fn fingerprint(
         hasher.write_u128(model.fingerprint()?);
     }
     Ok(hasher.finish())
-}
-
-/// Divides the sentences of documents into folds, by document if there are enough.
-///
-/// # Errors
-///
-/// There is one sentence.
-fn folds(documents: &Documents<'_>) -> Result<Folds> {
-    let tokens: Vec<usize> = documents.iter().flatten().map(|(_, s)| s.len()).collect();
-    let count = FOLDS.min(tokens.len());
-    if count < 2 {
-        return Err(Error::parameter(
-            "there is one sentence to train on; expected at least 2 for training in two passes \
-             (the template reads predictions)",
-        ));
-    }
-    let numbers = |document: &Vec<(usize, _)>| document.iter().map(|(number, _)| *number).collect();
-    let numbers = documents.iter().map(numbers).collect();
-    Ok(Folds::of_documents(numbers, &tokens, count, SEED))
 }
 
 /// Returns the documents of a corpus.
