@@ -419,8 +419,8 @@ impl Run {
     }
 
     /// Replaces the checkpoint, if there is to be one: by that of the passes that have ended, with
-    /// the state of another after a number of iterations and that of its learner. If the file cannot
-    /// be written, the observer receives the error, and the earlier checkpoint is kept.
+    /// the state of another after a number of iterations and that of its learner. If the file
+    /// cannot be written, the observer receives the error, and the earlier checkpoint is kept.
     pub fn save<S: Serialize>(
         &mut self,
         state: Option<(&CourseState, S)>,

@@ -121,7 +121,8 @@ impl TrainingLabels {
         match joined {
             Some(joined) if is_spans => {
                 return Err(Error::parameter(format!(
-                    "{option}: the labels join columns ({}), so they encode no spans; omit the option",
+                    "{option}: the labels join columns ({}), so they encode no spans; omit the \
+                     option",
                     joined.name()
                 )));
             }
