@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use dropchain_analysis::PairedBootstrap;
 use serde_json::{Map, Value, json};
 
-use super::arguments::DocumentInput;
+use super::DocumentInput;
 use dropchain_command::arguments::FileName;
 use dropchain_command::exit::CommandResult;
 use dropchain_command::outputs::CommandFiles;

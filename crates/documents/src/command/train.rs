@@ -3,13 +3,15 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use crate::{DocumentTrainer, Strengths};
+use crate::predictor::digits;
+use crate::{DocumentTrainer, End, Event, Start, Strengths};
 use clap::Args;
+use dropchain::train::Iteration;
+use dropchain_report::log::Log;
 
-use super::arguments::TrainingFiles;
-use super::reporter::Reporter;
+use super::TrainingFiles;
 use dropchain_command::arguments::FileName;
-use dropchain_command::exit::CommandResult;
+use dropchain_command::exit::{CommandResult, training_result};
 use dropchain_command::interrupt;
 use dropchain_command::outputs::{CommandFiles, ResultFile};
 use dropchain_command::progress::Progress;
@@ -56,19 +58,70 @@ impl TrainCommand {
         interrupt::watch();
         let model_file = ResultFile::new(model)?;
         let progress = Progress::new(files.quiet);
-        let mut reporter = Reporter::new(&progress, log.as_deref())?;
+        let mut log = log.as_deref().map(Log::create).transpose()?.unwrap_or_default();
         files.threads.start_pool()?;
-        let corpus = files.read(&trainer, &progress)?;
-        let dev = (!dev.is_empty()).then(|| files.read_more(&trainer, dev)).transpose()?;
+        let corpus = files.read(&trainer.options, &progress)?;
+        let dev = (!dev.is_empty()).then(|| files.labeled(dev, &trainer.options)).transpose()?;
         progress.println_all(dev.iter().flat_map(|dev| corpus.notices_of_unseen(dev)));
         progress.println_all(trainer.warning(&corpus));
         trainer.interrupt = Some(interrupt::flag());
         let trained = trainer.train(&corpus, dev.as_ref(), &mut |event| {
-            reporter.report(event);
+            let is_result = match event {
+                Event::Start(start) => {
+                    progress.println(&describe_start(start));
+                    false
+                }
+                Event::Iteration(iteration) => {
+                    progress.update(&describe_iteration(iteration));
+                    iteration.number > 0
+                }
+                Event::End(end) => {
+                    progress.println(&describe_end(end));
+                    true
+                }
+            };
+            if is_result {
+                interrupt::set_has_result();
+            }
+            log.write(event, is_result);
             ControlFlow::Continue(())
         })?;
         progress.clear();
         model_file.save(trained.model.as_bytes())?;
-        reporter.finish(&trained.end, model)
+        let (model, end) = (model.display(), trained.end);
+        progress.println(&format!("wrote {model}"));
+        log.finish()?;
+        let fate = format!("{model} has the best weights so far");
+        training_result((end.reason, end.iterations), false, true, &fate)
     }
+}
+
+fn describe_start(start: &Start) -> String {
+    let Start { documents, labels, attributes, active_per_token, columns, parameters, .. } = start;
+    let unlabeled = match start.unlabeled {
+        0 => String::new(),
+        n => format!(", {n} unlabeled documents"),
+    };
+    format!(
+        "{documents} documents, {labels} classes{unlabeled}; {attributes} features \
+         ({active_per_token:.1} per document), {columns} after collapsing; {parameters} weights"
+    )
+}
+
+fn describe_iteration(iteration: &Iteration) -> String {
+    let Iteration { number, objective, optimizer, time, .. } = iteration;
+    let (norm, seconds) = (optimizer.gradient_norm, time.as_secs_f64());
+    let dev = iteration.dev.map_or(String::new(), |score| format!("  dev {score}%"));
+    format!(
+        "iteration {number:4}  objective {objective:.4}  |gradient| {norm:.3e}  {seconds:.1} s{dev}"
+    )
+}
+
+fn describe_end(end: &End) -> String {
+    let (reason, objective) = (end.reason.message(), digits(end.objective));
+    let line =
+        format!("stopped after {} iterations: {reason}; objective {objective}", end.iterations);
+    let Some(accuracy) = end.dev_accuracy else { return line };
+    let (kept, percent) = (end.best_iteration, 100.0 * accuracy);
+    format!("{line}; kept iteration {kept}: accuracy {percent:.2}% on development data")
 }

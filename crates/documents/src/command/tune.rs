@@ -6,7 +6,7 @@ use crate::{DocumentTrainer, Scoring, SearchResult, Strengths};
 use clap::Args;
 use serde_json::json;
 
-use super::arguments::TrainingFiles;
+use super::TrainingFiles;
 use dropchain_command::arguments::FileName;
 use dropchain_command::exit::{CommandError, CommandResult};
 use dropchain_command::outputs::{CommandFiles, ResultFile};
@@ -78,13 +78,9 @@ impl SpaceArguments {
         for &dropout in &self.dropout {
             for l2 in self.l2.iter().copied().map(Some) {
                 for &l1 in &self.l1 {
-                    let weights = self.unlabeled_weight.iter();
-                    candidates.extend(weights.map(|&unlabeled_weight| Strengths {
-                        dropout,
-                        l2,
-                        l1,
-                        unlabeled_weight,
-                    }));
+                    for &unlabeled_weight in &self.unlabeled_weight {
+                        candidates.push(Strengths { dropout, l2, l1, unlabeled_weight });
+                    }
                 }
             }
         }
@@ -94,53 +90,48 @@ impl SpaceArguments {
 
 impl TuneCommand {
     pub fn run(&self) -> CommandResult {
-        let files = &self.files;
+        let Self { files, dev, .. } = self;
         let has_unlabeled = !files.unlabeled.is_empty();
         let mut trainer = DocumentTrainer::new(files.options(Strengths::default())?)?;
-        let declared = CommandFiles::default().read(&files.train).read(&self.dev);
-        declared.read(&files.unlabeled).write_model(&self.model, None).check()?;
+        let declared = CommandFiles::default().read(&files.train).read(dev).read(&files.unlabeled);
+        declared.write_model(&self.model, None).check()?;
         interrupt::watch();
         let model_file = ResultFile::new(&self.model)?;
         files.threads.start_pool()?;
         let progress = Progress::new(files.quiet);
-        let corpus = files.read(&trainer, &progress)?;
-        let folds = self.folds.map(|folds| folds as usize);
-        progress.println_all(folds.into_iter().flat_map(|n| corpus.notices_of_folds(n)));
-        let dev = match &self.dev[..] {
-            [] => None,
-            dev => Some(files.read_more(&trainer, dev)?),
-        };
-        let scoring = match (&dev, folds) {
-            (Some(dev), _) => Scoring::Dev(dev),
-            (None, folds) => Scoring::Folds(folds.unwrap_or_default(), files.learning.seed),
+        let corpus = files.read(&trainer.options, &progress)?;
+        let dev_corpus;
+        let scoring = match self.folds {
+            Some(folds) => {
+                progress.println_all(corpus.notices_of_folds(folds as usize));
+                Scoring::Folds(folds as usize, files.learning.seed)
+            }
+            None => {
+                dev_corpus = files.labeled(dev, &trainer.options)?;
+                Scoring::Dev(&dev_corpus)
+            }
         };
         trainer.interrupt = Some(interrupt::flag());
         let result = trainer.search(&corpus, scoring, &self.space.candidates(), &|found| {
             interrupt::set_has_result();
-            progress.update(&format!(
-                "{}: accuracy {:.2}%",
-                flags(&found.strengths, has_unlabeled),
-                100.0 * found.mean_accuracy
-            ));
+            let flags = flags(&found.strengths, has_unlabeled);
+            progress.update(&format!("{flags}: accuracy {:.2}%", 100.0 * found.mean_accuracy));
         })?;
         progress.clear();
         model_file.save(result.trained.model.as_bytes())?;
-        let iterations = result.configurations[0].best_iteration;
-        let model = self.model.display();
+        let (model, iterations) = (self.model.display(), result.configurations[0].best_iteration);
         progress
             .println(&format!("wrote {model}, retrained on all data for {iterations} iterations"));
         let value = json!({"configurations": result.configurations});
         print_report(self.json, &value, || table(&result, has_unlabeled))?;
-        match interrupt::received().filter(|_| result.interrupted) {
-            None => Ok(()),
-            Some(signal) => {
-                let message = format!(
-                    "interrupted by {signal} before the end of the search; {model} has the best \
-                     configuration so far"
-                );
-                Err(CommandError::Interrupted(signal, message))
-            }
-        }
+        let Some(signal) = interrupt::received().filter(|_| result.interrupted) else {
+            return Ok(());
+        };
+        let message = format!(
+            "interrupted by {signal} before the end of the search; {model} has the best \
+             configuration so far"
+        );
+        Err(CommandError::Interrupted(signal, message))
     }
 }
 
@@ -148,7 +139,7 @@ impl TuneCommand {
 fn table(result: &SearchResult, has_unlabeled: bool) -> String {
     let mut heading = vec!["dropout", "L2", "L1", "accuracy", "iterations"];
     heading.extend(has_unlabeled.then_some("unlabeled weight"));
-    let heading: Vec<String> = heading.into_iter().map(str::to_owned).collect();
+    let heading = heading.into_iter().map(str::to_owned).collect();
     let rows = result.configurations.iter().map(|found| {
         let values = values(&found.strengths, has_unlabeled).into_iter();
         let mut row: Vec<String> = values.map(|(_, x)| x.to_string()).collect();
