@@ -1,30 +1,48 @@
-//! The matrix of documents and features that training takes products with.
+//! The matrix of documents and features that training takes products with, and their scores.
+
+use std::f64::consts::SQRT_2;
 
 use dropchain::kernel::extract::{Classes, SparseRows};
+use rayon::prelude::*;
 
 /// The smallest number of rows or columns that a thread takes.
 pub(super) const MIN_ROWS: usize = 256;
 
 /// X by rows and by columns. Features with equal columns are one column, which stands for m of them
-/// with scale √m ([`Classes`]): it adds √m·x·φ to a score, has the noise of x·φ, and w = φ/√m.
+/// with scale √m ([`Classes`]): it adds κ·√m·x·φ to each of F scores, has the noise of x·φ, and
+/// w = κ·φ/√m.
 #[derive(Debug)]
 pub(crate) struct Design {
     pub rows: SparseRows,    // X, [N][D]
     pub columns: SparseRows, // Xᵀ, [D][N]
     pub classes: Classes,    // of the features
-    pub scales: Vec<f64>,    // [D] √m
+    pub outputs: usize,      // F
+    pub scales: Vec<f64>,    // [D] κ·√m
+    pub bias: f64,           // the value of the feature that biases have
 }
 
 impl Design {
-    /// Takes the matrix of documents with so many features; `is_collapsed`: with equal columns as
-    /// one.
-    pub fn new(matrix: &SparseRows, features: usize, is_collapsed: bool) -> Self {
+    /// Takes the matrix of documents with so many features, for `outputs` scores with this κ;
+    /// `is_collapsed`: with equal columns as one.
+    pub fn new(
+        matrix: &SparseRows,
+        features: usize,
+        is_collapsed: bool,
+        (outputs, unit): (usize, f64),
+    ) -> Self {
         let classes = match is_collapsed {
             true => Classes::equal_columns(matrix, features),
             false => Classes::singletons(features),
         };
         let rows = classes.collapsed(matrix);
-        Self { columns: rows.transposed(classes.len()), rows, scales: classes.scales(), classes }
+        Self {
+            columns: rows.transposed(classes.len()),
+            rows,
+            outputs,
+            scales: classes.scales().iter().map(|s| unit * s).collect(),
+            bias: SQRT_2 * unit,
+            classes,
+        }
     }
 
     /// Returns the number of columns D.
@@ -32,9 +50,38 @@ impl Design {
         self.scales.len()
     }
 
-    /// Estimates the memory in bytes of the design of a matrix.
-    pub fn memory(matrix: &SparseRows, features: usize) -> usize {
-        2 * matrix.memory() + 40 * features
+    /// Splits φ into the weights and the bias of each score, `[F]`.
+    pub fn parts<'t>(&self, phi: &'t [f64]) -> (&'t [f64], Vec<f64>) {
+        let (weights, biases) = phi.split_at(phi.len() - self.outputs);
+        (weights, biases.iter().map(|b| self.bias * b).collect())
+    }
+
+    /// Returns the scores of documents of a matrix with the columns of the design, `[N][F]`.
+    pub fn scores(&self, phi: &[f64], rows: &SparseRows) -> Vec<f64> {
+        let (weights, biases) = self.parts(phi);
+        let mut scores = vec![0.0; rows.len() * biases.len()];
+        let by_row = scores.par_chunks_mut(biases.len()).enumerate().with_min_len(MIN_ROWS);
+        by_row.for_each(|(n, scores)| {
+            scores.copy_from_slice(&biases);
+            self.add_scores(rows, n, weights, scores);
+        });
+        scores
+    }
+
+    /// Adds those of the features of document `n` to its scores.
+    #[inline(always)]
+    pub fn add_scores(&self, rows: &SparseRows, n: usize, weights: &[f64], scores: &mut [f64]) {
+        for (j, x) in rows.entries(n) {
+            let factor = self.scales[j as usize] * x;
+            let own = self.weights(weights, j);
+            scores.iter_mut().zip(own).for_each(|(s, w)| *s += factor * w);
+        }
+    }
+
+    /// Returns the weights of column `j`, `[F]`.
+    #[inline(always)]
+    pub fn weights<'w>(&self, weights: &'w [f64], j: u32) -> &'w [f64] {
+        &weights[j as usize * self.outputs..][..self.outputs]
     }
 }
 

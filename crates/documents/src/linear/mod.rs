@@ -1,13 +1,11 @@
 //! Linear scores of documents: what training minimizes, by L-BFGS and OWL-QN.
 
 mod design;
-mod informativeness;
 mod logistic;
 mod loss;
+mod noise;
 mod objective;
 mod problem;
-mod sampling;
-mod softmax;
 #[cfg(test)]
 mod tests;
 

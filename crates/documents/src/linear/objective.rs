@@ -5,7 +5,7 @@
 //! ```
 //!
 //! with F scores of a document: one for two classes, else one of each class. R is what
-//! noise adds (`loss.rs`, `softmax.rs`); with V = ρ·Σ x²·φ², or σ²·Σ φ², for each score. v is the
+//! noise adds (`loss.rs`, `noise.rs`); with V = ρ·Σ x²·φ², or σ²·Σ φ², for each score. v is the
 //! weight of a document, 0 without a label, and λ that of its noise.
 //!
 //! A loss of y·f has κ = √2, so that ‖φ‖² = ½‖w‖² is that of the weights ±½w of two classes. The
@@ -21,38 +21,9 @@ use rayon::prelude::*;
 
 use super::design::{Design, MIN_ROWS, entry_sums};
 use super::loss::{Loss, Point, log_cosh, multiplier};
-use super::sampling::Sampling;
-use super::softmax::{add_quadratic, add_shared, add_unscented, probabilities};
-use dropchain::kernel::extract::SparseRows;
-use dropchain::kernel::math::{dot, sigmoid};
+use super::noise::{Noise, Sampling, add_quadratic, add_shared, add_unscented, probabilities};
+use dropchain::kernel::math::{add, dot, sigmoid};
 use dropchain::kernel::optim::{Change, Objective};
-
-/// Noise on features, and what is computed of it. The bias has none.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Noise {
-    None,
-    /// None, of hinges that are smooth by σ and multipliers.
-    Smooth(f64),
-    /// The second order or the bound, with V = ρ·Σ x²·φ².
-    Proportional(f64),
-    /// The same with V = σ²·Σ φ².
-    Additive(f64),
-    /// Gaussian scores with V = ρ·Σ x²·φ².
-    Gaussian(f64),
-    /// Masks with ρ that more than two classes share.
-    Shared(f64),
-    Sampled(Sampling),
-}
-
-impl Noise {
-    /// Returns ρ.
-    fn rate(&self) -> f64 {
-        match *self {
-            Self::Proportional(rate) | Self::Gaussian(rate) | Self::Shared(rate) => rate,
-            _ => 0.0,
-        }
-    }
-}
 
 /// Documents with their classes.
 #[derive(Debug)]
@@ -77,7 +48,6 @@ pub struct Terms {
 #[derive(Debug)]
 pub(super) struct LinearObjective<'a> {
     pub design: &'a Design,
-    pub scorer: &'a Scorer,
     pub examples: Examples,
     pub loss: Loss,
     pub is_joint: bool, // softmax of more than two classes
@@ -87,14 +57,6 @@ pub(super) struct LinearObjective<'a> {
     pub curvature: Vec<f32>,   // its estimates
 }
 
-/// Makes scores of φ.
-#[derive(Debug)]
-pub(super) struct Scorer {
-    pub outputs: usize,   // F
-    pub scales: Vec<f64>, // [D] κ·√m
-    pub bias: f64,        // its value
-}
-
 /// The intermediate results of a pass over documents, for the gradient.
 struct Pass {
     slopes: Vec<f64>,      // [N][F] ∂J/∂f
@@ -102,62 +64,15 @@ struct Pass {
     sampled: Vec<f64>,     // [N][S][F] λ/S·∂A/∂f̃
 }
 
-impl Scorer {
-    /// Splits φ into the weights and the bias of each score, `[F]`.
-    pub fn parts<'t>(&self, phi: &'t [f64]) -> (&'t [f64], Vec<f64>) {
-        let (weights, biases) = phi.split_at(phi.len() - self.outputs);
-        (weights, biases.iter().map(|b| self.bias * b).collect())
-    }
-
-    /// Returns the scores of documents of a matrix with the columns of the design, `[N][F]`.
-    pub fn scores(&self, phi: &[f64], rows: &SparseRows) -> Vec<f64> {
-        let (weights, biases) = self.parts(phi);
-        let mut scores = vec![0.0; rows.len() * biases.len()];
-        let by_row = scores.par_chunks_mut(biases.len()).enumerate().with_min_len(MIN_ROWS);
-        by_row.for_each(|(n, scores)| {
-            scores.copy_from_slice(&biases);
-            self.add(rows, n, weights, scores);
-        });
-        scores
-    }
-
-    /// Adds those of the features of document `n` to its scores.
-    #[inline(always)]
-    fn add(&self, rows: &SparseRows, n: usize, weights: &[f64], scores: &mut [f64]) {
-        for (j, x) in rows.entries(n) {
-            let factor = self.scales[j as usize] * x;
-            let own = self.weights(weights, j);
-            scores.iter_mut().zip(own).for_each(|(s, w)| *s += factor * w);
-        }
-    }
-
-    /// Returns the weights of column `j`, `[F]`.
-    #[inline(always)]
-    pub fn weights<'w>(&self, weights: &'w [f64], j: u32) -> &'w [f64] {
-        &weights[j as usize * self.outputs..][..self.outputs]
-    }
-}
-
 impl LinearObjective<'_> {
     /// Sets each multiplier to its α, and σ, where hinges are smooth.
     pub fn set_multipliers(&mut self, phi: &[f64], sigma: f64) {
         let Noise::Smooth(old) = self.noise else { return };
-        let scores = self.scorer.scores(phi, &self.design.rows);
+        let scores = self.design.scores(phi, &self.design.rows);
         for ((beta, f), y) in self.multipliers.iter_mut().zip(scores).zip(&self.examples.targets) {
             *beta = multiplier(*y, f, old, *beta);
         }
         self.noise = Noise::Smooth(sigma);
-    }
-
-    /// Returns V of additive noise, `[F]`.
-    fn additive(&self, weights: &[f64]) -> Vec<f64> {
-        let mut variances = vec![0.0; self.scorer.outputs];
-        if let Noise::Additive(variance) = self.noise {
-            for weights in weights.chunks_exact(variances.len()) {
-                add_squares(&mut variances, variance, weights);
-            }
-        }
-        variances
     }
 
     /// Computes what document `n` adds, given its scores and variances, which become the
@@ -202,25 +117,20 @@ impl LinearObjective<'_> {
         let noise = match self.noise {
             Noise::None | Noise::Sampled(_) => 0.0,
             Noise::Shared(rate) => {
-                self.write_shared(n, weights, (rate, &p), variances);
+                variances.fill(0.0); // U
+                for (j, x) in self.design.rows.entries(n) {
+                    let own = self.design.weights(weights, j);
+                    let u = dot(&p, own);
+                    for (out, w) in variances.iter_mut().zip(own) {
+                        *out += rate * x * x * (w - u) * (w - u);
+                    }
+                }
                 add_shared(factor, &p, variances, scores)
             }
             Noise::Gaussian(_) => add_unscented(factor, &p, variances, scores),
             _ => add_quadratic(factor, &p, variances, scores),
         };
         [weight * (partition - score), factor * noise]
-    }
-
-    /// Computes U, `[F]`, of noise with this rate.
-    fn write_shared(&self, n: usize, weights: &[f64], (rate, p): (f64, &[f64]), out: &mut [f64]) {
-        out.fill(0.0);
-        for (j, x) in self.design.rows.entries(n) {
-            let own = self.scorer.weights(weights, j);
-            let u = dot(p, own);
-            for (out, w) in out.iter_mut().zip(own) {
-                *out += rate * x * x * (w - u) * (w - u);
-            }
-        }
     }
 
     /// Adds the noise of sampled masks to the slopes of a document, and writes those of the
@@ -235,18 +145,17 @@ impl LinearObjective<'_> {
     ) -> f64 {
         let (factor, outputs) = (self.examples.factors[n], biases.len());
         let share = factor / sampling.samples as f64;
-        let mut value = 0.0;
         let mut plain = biases.to_vec();
-        self.scorer.add(&self.design.rows, n, weights, &mut plain);
-        value -= factor * partition_slopes(&mut plain);
+        self.design.add_scores(&self.design.rows, n, weights, &mut plain);
+        let mut value = 0.0 - factor * partition_slopes(&mut plain);
         slopes.iter_mut().zip(&plain).for_each(|(slope, p)| *slope -= factor * p);
         for (s, scores) in sampled.chunks_exact_mut(outputs).enumerate() {
             scores.copy_from_slice(biases);
             for (j, x) in self.design.rows.entries(n) {
-                let own = self.scorer.weights(weights, j);
+                let own = self.design.weights(weights, j);
                 for (k, (score, w)) in scores.iter_mut().zip(own).enumerate() {
                     let mask = sampling.factor([n, s], j as usize, [k, outputs]);
-                    *score += mask * self.scorer.scales[j as usize] * x * w;
+                    *score += mask * self.design.scales[j as usize] * x * w;
                 }
             }
             value += share * partition_slopes(scores);
@@ -257,13 +166,13 @@ impl LinearObjective<'_> {
 
     /// Makes a pass over all documents. Also returns the sums of losses and of R.
     fn pass(&self, phi: &[f64]) -> (Pass, [f64; 2]) {
-        let (weights, biases) = self.scorer.parts(phi);
+        let (weights, biases) = self.design.parts(phi);
         let (count, outputs) = (self.design.rows.len(), biases.len());
-        let additive = self.additive(weights);
-        let samples = match &self.noise {
-            Noise::Sampled(sampling) => sampling.samples,
-            _ => 0,
-        };
+        let mut additive = vec![0.0; outputs]; // V of additive noise
+        if let Noise::Additive(variance) = self.noise {
+            weights.chunks_exact(outputs).for_each(|own| add_squares(&mut additive, variance, own));
+        }
+        let samples = if let Noise::Sampled(sampling) = &self.noise { sampling.samples } else { 0 };
         let mut pass = Pass {
             slopes: vec![0.0; count * outputs],
             by_variance: vec![0.0; count * outputs],
@@ -277,17 +186,17 @@ impl LinearObjective<'_> {
             if let ([score], [variance]) = (&mut *scores, &mut *variances) {
                 let [f, v] = entry_sums(self.design.rows.row(n), |j, x| {
                     let product = x * weights[j];
-                    [self.scorer.scales[j] * product, product * product]
+                    [self.design.scales[j] * product, product * product]
                 });
                 (*score, *variance) = (f + biases[0], rate * v + additive[0]);
                 return self.document(n, scores, variances);
             }
             scores.copy_from_slice(&biases);
             variances.copy_from_slice(&additive);
-            self.scorer.add(&self.design.rows, n, weights, scores);
+            self.design.add_scores(&self.design.rows, n, weights, scores);
             if rate > 0.0 && !matches!(self.noise, Noise::Shared(_)) {
                 for (j, x) in self.design.rows.entries(n) {
-                    add_squares(variances, rate * x * x, self.scorer.weights(weights, j));
+                    add_squares(variances, rate * x * x, self.design.weights(weights, j));
                 }
             }
             match self.is_joint {
@@ -310,7 +219,7 @@ impl LinearObjective<'_> {
 
     /// Writes the gradient by the weights of column `j`, but for the penalty.
     fn write_column(&self, j: usize, weights: &[f64], pass: &Pass, gradient: &mut [f64]) {
-        let (outputs, scale) = (self.scorer.outputs, self.scorer.scales[j]);
+        let (outputs, scale) = (self.design.outputs, self.design.scales[j]);
         let rate = self.noise.rate();
         if outputs == 1 {
             let [slope, variance] = entry_sums(self.design.columns.row(j), |n, x| {
@@ -378,24 +287,18 @@ impl Objective for LinearObjective<'_> {
 
     fn evaluate(&mut self, phi: &[f64], gradient: &mut [f64]) -> (f64, Terms) {
         let (pass, [loss, noise]) = self.pass(phi);
-        let outputs = self.scorer.outputs;
+        let outputs = self.design.outputs;
         let (weights, biases) = gradient.split_at_mut(phi.len() - outputs);
         let by_column = weights.par_chunks_exact_mut(outputs).zip(phi.par_chunks_exact(outputs));
         by_column.enumerate().with_min_len(MIN_ROWS).for_each(|(j, (gradient, weights))| {
             self.write_column(j, weights, &pass, gradient);
         });
         biases.fill(0.0);
+        pass.slopes.chunks_exact(outputs).for_each(|slopes| add(biases, slopes));
+        pass.sampled.chunks_exact(outputs).for_each(|slopes| add(biases, slopes));
         let mut by_variance = vec![0.0; outputs];
-        for (slopes, variances) in
-            pass.slopes.chunks_exact(outputs).zip(pass.by_variance.chunks_exact(outputs))
-        {
-            biases.iter_mut().zip(slopes).for_each(|(b, slope)| *b += slope);
-            by_variance.iter_mut().zip(variances).for_each(|(sum, v)| *sum += v);
-        }
-        for row in pass.sampled.chunks_exact(outputs) {
-            biases.iter_mut().zip(row).for_each(|(b, slope)| *b += slope);
-        }
-        biases.iter_mut().for_each(|b| *b *= self.scorer.bias);
+        pass.by_variance.chunks_exact(outputs).for_each(|own| add(&mut by_variance, own));
+        biases.iter_mut().for_each(|b| *b *= self.design.bias);
         if let Noise::Additive(variance) = self.noise {
             for (i, gradient) in weights.iter_mut().enumerate() {
                 *gradient += 2.0 * variance * by_variance[i % outputs] * phi[i];
@@ -415,7 +318,7 @@ impl Objective for LinearObjective<'_> {
 
     fn begin_iteration(&mut self, iteration: u64, _: bool) -> Change {
         let Noise::Sampled(sampling) = &mut self.noise else { return Change::None };
-        sampling.begin(iteration);
+        sampling.iteration = iteration;
         Change::Samples
     }
 }

@@ -2,16 +2,16 @@
 
 use super::design::Design;
 use super::loss::Loss;
-use super::objective::{Examples, LinearObjective, Noise, Scorer};
-use super::sampling::Sampling;
+use super::noise::{Noise, Sampling};
+use super::objective::{Examples, LinearObjective};
 use dropchain::kernel::extract::SparseRows;
 use dropchain::kernel::optim::{Objective, check_gradient};
 use dropchain::kernel::random::uniform;
 
 const LOSSES: [Loss; 4] = [Loss::Softmax, Loss::Hinge, Loss::Logistic, Loss::Squared];
 
-/// 20 documents with 9 features at random, of which two have equal columns.
-fn design() -> Design {
+/// 20 documents with 9 features at random, of which two have equal columns, and so many scores.
+fn design(outputs: usize) -> Design {
     let mut rows = SparseRows::default();
     for n in 0..20_u64 {
         let mut row: Vec<(u32, f64)> = (0..8_u64)
@@ -22,9 +22,9 @@ fn design() -> Design {
         row.extend(copy);
         rows.push_row(&mut row);
     }
-    let design = Design::new(&rows, 9, true);
+    let design = Design::new(&rows, 9, true, (outputs, 1.5));
     assert_eq!(design.dimension(), 8);
-    design
+    Design { bias: 1.3, ..design }
 }
 
 fn examples(outputs: usize) -> Examples {
@@ -40,21 +40,11 @@ fn examples(outputs: usize) -> Examples {
     }
 }
 
-fn scorer(design: &Design, outputs: usize) -> Scorer {
-    Scorer { outputs, scales: design.scales.iter().map(|s| 1.5 * s).collect(), bias: 1.3 }
-}
-
-fn objective<'a>(
-    design: &'a Design,
-    scorer: &'a Scorer,
-    loss: Loss,
-    noise: Noise,
-) -> LinearObjective<'a> {
-    let outputs = scorer.outputs;
+fn objective(design: &Design, loss: Loss, noise: Noise) -> LinearObjective<'_> {
+    let outputs = design.outputs;
     let count = (design.dimension() + 1) * outputs;
     LinearObjective {
         design,
-        scorer,
         examples: examples(outputs),
         loss,
         is_joint: outputs > 1 && loss == Loss::Softmax,
@@ -77,8 +67,7 @@ fn check(mut objective: LinearObjective<'_>, what: &str) {
 
 #[test]
 fn gradients_are_those_of_finite_differences() {
-    let design = design();
-    let sampling = Sampling::new(3, 0.4, 5, false);
+    let sampling = Sampling { samples: 3, rate: 0.4, seed: 5, iteration: 0, is_shared: false };
     let noises = [
         Noise::None,
         Noise::Proportional(0.75),
@@ -88,7 +77,7 @@ fn gradients_are_those_of_finite_differences() {
         Noise::Shared(0.75),
     ];
     for outputs in [1, 3] {
-        let scorer = scorer(&design, outputs);
+        let design = design(outputs);
         for loss in LOSSES {
             for (i, noise) in noises.into_iter().enumerate() {
                 let of_softmax = i > 2;
@@ -99,7 +88,7 @@ fn gradients_are_those_of_finite_differences() {
                 let is_smooth = i > 0 || matches!(loss, Loss::Softmax | Loss::Squared);
                 if is_fit && is_smooth {
                     let what = format!("{loss:?}, {outputs} scores, {noise:?}");
-                    check(objective(&design, &scorer, loss, noise), &what);
+                    check(objective(&design, loss, noise), &what);
                 }
             }
         }
@@ -108,10 +97,9 @@ fn gradients_are_those_of_finite_differences() {
 
 #[test]
 fn gradients_with_multipliers_are_those_of_finite_differences() {
-    let design = design();
-    let scorer = scorer(&design, 1);
+    let design = design(1);
     for sigma in [1.0, 0.1] {
-        let mut objective = objective(&design, &scorer, Loss::Hinge, Noise::None);
+        let mut objective = objective(&design, Loss::Hinge, Noise::None);
         objective.examples.factors.clone_from(&objective.examples.weights);
         objective.noise = Noise::Smooth(sigma);
         let phi = weights(objective.dimension());
@@ -174,7 +162,7 @@ fn quadratic_and_sampled_noise_of_small_rates_are_the_expectation() {
     for point in [loss.noisy(1.0, f, variance), loss.gaussian(1.0, f, variance)] {
         assert!((point.noise / exact - 1.0).abs() < 0.08, "{} {exact}", point.noise);
     }
-    let sampling = Sampling::new(20_000, 0.3, 1, true);
+    let sampling = Sampling { samples: 20_000, rate: 0.3, seed: 1, iteration: 0, is_shared: true };
     let factors = (0..20_000).map(|s| sampling.factor([0, s], 3, [0, 1]));
     let (sum, squares) = factors.fold((0.0, 0.0), |(a, b), x| (a + x, b + x * x));
     assert!((sum / 2e4 - 1.0).abs() < 0.02 && (squares / 2e4 - 1.0 / 0.7).abs() < 0.03);

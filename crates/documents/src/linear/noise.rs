@@ -1,4 +1,4 @@
-//! −log p(class) of a document with K scores, and what noise adds to it.
+//! Noise on features, and what it adds to −log p(class) of a document with K scores.
 //!
 //! With the probabilities p, the variances V of the scores, and the log-partition A,
 //!
@@ -7,6 +7,7 @@
 //! | masks of weights | ½ Σ p·(1 − p)·V |
 //! | masks of inputs | ½ Σ_b p_b·U_b, U_b = ρ Σ_j x²·(θ_jb − u_j)², u_j = Σ_c p_c·θ_jc |
 //! | Gaussian scores | E[A(s)] − A(f), s ~ N(f, V), by the unscented transform |
+//! | sampled masks | (1/S) Σ_s A(f̃_s) − A(f), which the quadratic noise term approximates |
 //!
 //! As Σ_b p_b·(θ_jb − u_j) = 0, ∂R/∂p_b = ½U_b and ∂R/∂θ_jb = ρ·x²·p_b·(θ_jb − u_j) with masks of
 //! inputs (Wager, Wang and Liang 2013, eq. 12).
@@ -27,12 +28,68 @@
 //! For V → 0 it is ½ Σ p·q·V.
 
 use dropchain::kernel::math::log_sum_exp;
+use dropchain::kernel::random::{nth, uniform};
 
 /// c = K + κ.
 const SPREAD: f64 = 3.0;
 
 /// Below this δ, coth(δ/2)/δ comes from its series.
 const SMALL: f64 = 1e-3;
+
+/// Noise on features, and what is computed of it. The bias has none.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Noise {
+    None,
+    /// None, of hinges that are smooth by σ and multipliers.
+    Smooth(f64),
+    /// The second order or the bound, with V = ρ·Σ x²·φ².
+    Proportional(f64),
+    /// The same with V = σ²·Σ φ².
+    Additive(f64),
+    /// Gaussian scores with V = ρ·Σ x²·φ².
+    Gaussian(f64),
+    /// Masks with ρ that more than two classes share.
+    Shared(f64),
+    Sampled(Sampling),
+}
+
+impl Noise {
+    /// Returns ρ.
+    pub fn rate(&self) -> f64 {
+        match *self {
+            Self::Proportional(rate) | Self::Gaussian(rate) | Self::Shared(rate) => rate,
+            _ => 0.0,
+        }
+    }
+}
+
+/// The masks of an iteration: features are dropped with rate δ in each sample, and those that remain
+/// grow by 1/(1 − δ). There are new masks in every iteration.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sampling {
+    pub samples: usize,
+    pub rate: f64, // δ
+    pub seed: u64,
+    pub iteration: u64,
+    pub is_shared: bool, // all classes share a mask
+}
+
+impl Sampling {
+    /// Returns what feature `column` of a document is multiplied by in a sample, for the score of
+    /// class `class` of so many. Two classes have one score: the difference of theirs.
+    pub fn factor(&self, [document, sample]: [usize; 2], column: usize, class: [usize; 2]) -> f64 {
+        let seed = nth(nth(self.seed, self.iteration), (document * self.samples + sample) as u64);
+        let kept = |number: usize| {
+            let is_kept = uniform(seed, number as u64) > self.rate;
+            if is_kept { 1.0 / (1.0 - self.rate) } else { 0.0 }
+        };
+        match class {
+            _ if self.is_shared => kept(column),
+            [_, 1] => 0.5 * (kept(2 * column) + kept(2 * column + 1)),
+            [class, of] => kept(column * of + class),
+        }
+    }
+}
 
 /// Replaces scores by probabilities, and returns A.
 pub(super) fn probabilities(scores: &mut [f64]) -> f64 {
@@ -43,15 +100,10 @@ pub(super) fn probabilities(scores: &mut [f64]) -> f64 {
 
 /// Returns R of masks of weights. Adds factor·∂R/∂f to `slopes`, and replaces the variances by
 /// factor·∂R/∂V.
-pub(super) fn add_quadratic(
-    factor: f64,
-    p: &[f64],
-    variances: &mut [f64],
-    slopes: &mut [f64],
-) -> f64 {
-    let mean: f64 = p.iter().zip(&*variances).map(|(p, v)| 0.5 * v * p * (1.0 - 2.0 * p)).sum();
+pub(super) fn add_quadratic(factor: f64, p: &[f64], v: &mut [f64], slopes: &mut [f64]) -> f64 {
+    let mean: f64 = p.iter().zip(&*v).map(|(p, v)| 0.5 * v * p * (1.0 - 2.0 * p)).sum();
     let mut value = 0.0;
-    for ((p, v), slope) in p.iter().zip(variances).zip(slopes) {
+    for ((p, v), slope) in p.iter().zip(v).zip(slopes) {
         value += 0.5 * p * (1.0 - p) * *v;
         *slope += factor * p * (0.5 * *v * (1.0 - 2.0 * p) - mean);
         *v = factor * 0.5 * p * (1.0 - p);
@@ -70,27 +122,16 @@ pub(super) fn add_shared(factor: f64, p: &[f64], u: &mut [f64], slopes: &mut [f6
     value
 }
 
-/// A class of a document.
-#[derive(Clone, Copy, Debug, Default)]
-struct Term {
-    slope: f64,    // g
-    quotient: f64, // g/q
-}
-
 /// Returns R of Gaussian scores. Adds factor·∂R/∂f to `slopes`, and replaces the variances by
 /// factor·∂R/∂V.
-pub(super) fn add_unscented(
-    factor: f64,
-    p: &[f64],
-    variances: &mut [f64],
-    slopes: &mut [f64],
-) -> f64 {
+pub(super) fn add_unscented(factor: f64, p: &[f64], v: &mut [f64], slopes: &mut [f64]) -> f64 {
     // 1 − p loses its digits for the one class that may have p > ½.
     let dominant = p.iter().position(|&p| p > 0.5);
     let rest = |y: usize| p[..y].iter().sum::<f64>() + p[y + 1..].iter().sum::<f64>();
-    let mut terms = Vec::with_capacity(p.len());
+    let mut g = Vec::with_capacity(p.len());
+    let mut quotients = Vec::with_capacity(p.len()); // g/q
     let mut total = 0.0;
-    for (y, (&p, v)) in p.iter().zip(variances).enumerate() {
+    for (y, (&p, v)) in p.iter().zip(v).enumerate() {
         let q = if dominant == Some(y) { rest(y) } else { 1.0 - p };
         let delta = (SPREAD * *v).sqrt();
         let product = p * q;
@@ -107,17 +148,18 @@ pub(super) fn add_unscented(
                 false => share / ((0.5 * delta).tanh() * 4.0 * delta),
             };
         let slope = share * (1.0 - 2.0 * p) / (2.0 * SPREAD);
-        terms.push(Term { slope, quotient: slope / q });
+        g.push(slope);
+        quotients.push(slope / q);
     }
-    let quotient = |y: usize| if dominant == Some(y) { 0.0 } else { terms[y].quotient };
+    let quotient = |y: usize| if dominant == Some(y) { 0.0 } else { quotients[y] };
     let others: f64 = (0..p.len()).map(quotient).sum(); // without the dominant class
-    let of_dominant = dominant.map_or(0.0, |y| terms[y].quotient);
+    let of_dominant = dominant.map_or(0.0, |y| quotients[y]);
     for (y, (&p, slope)) in p.iter().zip(slopes).enumerate() {
         let sum = match dominant == Some(y) {
             true => others,
-            false => others - terms[y].quotient + of_dominant,
+            false => others - quotients[y] + of_dominant,
         };
-        *slope += factor * (terms[y].slope - p * sum);
+        *slope += factor * (g[y] - p * sum);
     }
     total / (2.0 * SPREAD)
 }
