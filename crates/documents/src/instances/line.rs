@@ -3,9 +3,7 @@
 
 use serde_json::Value;
 
-use super::instance::{
-    Instance, InstanceContent, InstanceFormat, InstanceReadOptions, checked_label,
-};
+use super::{Instance, InstanceContent, InstanceFormat, InstanceReadOptions};
 use dropchain::Result;
 use dropchain::corpus::{InputLine, LineReader, Repair};
 use dropchain::kernel::corpus::{JsonObject, is_blank};
@@ -21,6 +19,9 @@ const REJECTED: Repair = Repair {
     fate: "left out",
 };
 
+/// The class of a document, if it is known, and its content.
+type Document = (Option<String>, InstanceContent);
+
 /// Reads the next document. Blank lines are skipped, but not among lines of text alone, where each
 /// is a document.
 pub(super) fn read(
@@ -34,31 +35,23 @@ pub(super) fn read(
         if format != InstanceFormat::Text && is_blank(line.text) {
             continue;
         }
-        let (label, content) = match format {
-            InstanceFormat::Svmlight => match svmlight(&line, options)? {
-                Some(document) => document,
-                None => continue, // a comment
-            },
-            InstanceFormat::Text => {
-                let label = checked_label(None, options, |message| line.error(message))?;
-                (label, InstanceContent::Text(line.text.to_owned()))
-            }
-            _ => labeled(&line, options)?,
+        let document = match format {
+            InstanceFormat::Svmlight => svmlight(&line)?,
+            InstanceFormat::Text => Some((None, InstanceContent::Text(line.text.to_owned()))),
+            _ => Some(labeled(&line)?),
         };
+        let Some((label, content)) = document else { continue }; // a comment
+        let label = options.check_label(label, |message| line.error(message))?;
         return Ok(Some(Instance { label, content, file: line.file.clone(), line: line.number }));
     }
 }
 
 /// Parses a class, a tab, and a text.
-fn labeled(
-    line: &InputLine<'_>,
-    options: &InstanceReadOptions,
-) -> Result<(Option<String>, InstanceContent)> {
+fn labeled(line: &InputLine<'_>) -> Result<Document> {
     let Some((label, text)) = line.text.split_once('\t') else {
         return Err(line.error("found no tab; expected a class, a tab, and the text"));
     };
-    let label = checked_label(Some(label.trim()), options, |message| line.error(message))?;
-    Ok((label, InstanceContent::Text(text.to_owned())))
+    Ok((Some(label.trim().to_owned()), InstanceContent::Text(text.to_owned())))
 }
 
 /// Reads the next document of JSON objects, one on a line or in an array.
@@ -70,8 +63,7 @@ pub(super) fn read_json(
     let file = lines.file().clone();
     while let Some((text, number)) = objects.next(lines)? {
         let line = InputLine::new(&text, &file, number);
-        if let Some((label, text)) = json(&line, options)? {
-            let content = InstanceContent::Text(text);
+        if let Some((label, content)) = json(&line, options)? {
             return Ok(Some(Instance { label, content, file, line: number }));
         }
     }
@@ -80,10 +72,7 @@ pub(super) fn read_json(
 
 /// Parses an object with a text and a label: a string, a number or a Boolean, perhaps in an array.
 /// `None` if its label was not accepted.
-fn json(
-    line: &InputLine<'_>,
-    options: &InstanceReadOptions,
-) -> Result<Option<(Option<String>, String)>> {
+fn json(line: &InputLine<'_>, options: &InstanceReadOptions) -> Result<Option<Document>> {
     let object: JsonObject<'_> = serde_json::from_str(line.text)
         .map_err(|error| line.error(format!("{error}; expected a JSON object")))?;
     let value = |key: &str| -> Option<Value> { serde_json::from_str(object.get(key)?.get()).ok() };
@@ -105,33 +94,23 @@ fn json(
         Some(Value::Array(mut labels)) if labels.len() < 2 => labels.pop(),
         label => label,
     };
+    let wrong = |what: &str| Err(line.error(format!("the key \"{key}\" holds {what}")));
     let label = match label {
         None | Some(Value::Null) => None,
         Some(Value::String(label)) => Some(label),
         Some(label @ (Value::Bool(_) | Value::Number(_))) => Some(label.to_string()),
         Some(Value::Array(labels)) => {
-            let message =
-                format!("the key \"{key}\" holds {} labels; expected only one", labels.len());
-            return Err(line.error(message));
+            return wrong(&format!("{} labels; expected only one", labels.len()));
         }
-        Some(Value::Object(_)) => {
-            let message =
-                format!("the key \"{key}\" holds no label; expected a string or a number");
-            return Err(line.error(message));
-        }
+        Some(Value::Object(_)) => return wrong("no label; expected a string or a number"),
     };
-    let label = checked_label(label.as_deref(), options, |message| {
-        line.error(format!("key \"{key}\": {message}"))
-    })?;
-    Ok(Some((label, text)))
+    let fault = |message: &str| line.error(format!("key \"{key}\": {message}"));
+    Ok(Some((options.check_label(label, fault)?, InstanceContent::Text(text))))
 }
 
 /// Parses a line; `None` if it is a comment. A feature is named by its index. `qid:N` is ignored.
 /// Classes that are numbers are compared as such: `+1` and `1.0` are `1`.
-fn svmlight(
-    line: &InputLine<'_>,
-    options: &InstanceReadOptions,
-) -> Result<Option<(Option<String>, InstanceContent)>> {
+fn svmlight(line: &InputLine<'_>) -> Result<Option<Document>> {
     let text = line.text.split('#').next().unwrap_or_default();
     let mut fields = text.split_ascii_whitespace();
     let Some(label) = fields.next() else { return Ok(None) };
@@ -140,9 +119,7 @@ fn svmlight(
     }
     let number = label.parse().ok().filter(|number: &f64| number.is_finite());
     let label = number.map_or_else(|| label.to_owned(), |number| (number + 0.0).to_string());
-    let label = checked_label(Some(&label), options, |message| line.error(message))?;
-    let mut features = Vec::new();
-    let mut last = 0;
+    let (mut features, mut last) = (Vec::new(), 0);
     for field in fields {
         let Some((index, value)) = field.split_once(':') else {
             return Err(line.error(format!("found '{field}'; expected index:value")));
@@ -150,8 +127,7 @@ fn svmlight(
         if index == "qid" {
             continue;
         }
-        let number = index.parse().ok().filter(|&number: &u64| number > 0);
-        let Some(number) = number else {
+        let Some(number) = index.parse().ok().filter(|&number: &u64| number > 0) else {
             return Err(line.error(format!("found the index '{index}'; expected 1 or more")));
         };
         if number <= last {
@@ -159,12 +135,12 @@ fn svmlight(
                 .error(format!("the index {number} follows {last}; expected ascending indices")));
         }
         last = number;
-        let Some(parsed) = value.parse().ok().filter(|value: &f64| value.is_finite()) else {
+        let Some(value) = value.parse().ok().filter(|value: &f64| value.is_finite()) else {
             return Err(line.error(format!(
                 "the feature {number} has the value '{value}'; expected a finite number"
             )));
         };
-        features.push((number.to_string(), parsed));
+        features.push((number.to_string(), value));
     }
-    Ok(Some((label, InstanceContent::Features(features))))
+    Ok(Some((Some(label), InstanceContent::Features(features))))
 }

@@ -5,14 +5,12 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::header::{self, TabbedLines};
-use super::instance::{Instance, InstanceContent, InstanceFormat, InstanceReadOptions};
-use super::line;
-use super::table::Table;
+use super::table::{TabbedLines, Table, separator};
+use super::{Instance, InstanceContent, InstanceFormat, InstanceReadOptions, line};
 use dropchain::corpus::{LineReader, Repair};
 use dropchain::kernel::corpus::{check_regular, check_sources, open_stream};
 use dropchain::kernel::memory::input_over_limit;
-use dropchain::{Error, MemoryLimit, Place, Result};
+use dropchain::{Error, Place, Result};
 use dropchain_formats::JsonObjects;
 
 /// Number of lines by which the columns of a file are recognized.
@@ -51,21 +49,19 @@ impl InstanceReader {
         check_sources(sources)?;
         let mut pending = VecDeque::new();
         for source in sources {
-            let source = source.as_ref();
-            let is_folder = Path::new(source).is_dir();
-            match options.format {
-                Some(InstanceFormat::Folder) | None if is_folder => {
-                    pending.extend(folder_inputs(Path::new(source), options)?);
+            let path = Path::new(source);
+            match (options.format, path.is_dir()) {
+                (Some(InstanceFormat::Folder) | None, true) => {
+                    pending.extend(folder_inputs(path, options)?);
                 }
-                Some(InstanceFormat::Folder) => {
-                    let message = "expected a folder of documents";
-                    return Err(Error::input(Place::file(source.to_string_lossy()), message));
+                (Some(InstanceFormat::Folder), false) => {
+                    return Err(fault(path, "expected a folder of documents"));
                 }
-                _ if is_folder => {
+                (Some(_), true) => {
                     let message = "found a folder; expected a file in the format that was given";
-                    return Err(Error::input(Place::file(source.to_string_lossy()), message));
+                    return Err(fault(path, message));
                 }
-                _ => pending.push_back(Input { path: source.to_owned(), whole: None }),
+                (_, false) => pending.push_back(Input { path: path.to_owned(), whole: None }),
             }
         }
         Ok(Self { options: options.clone(), pending, current: None })
@@ -83,21 +79,17 @@ impl InstanceReader {
                 return Ok(document);
             }
             let Some(input) = self.pending.pop_front() else { return Ok(None) };
-            let lines = self.lines(&input.path)?;
+            let (stream, file) = open_stream(input.path.as_os_str())?;
+            let memory = self.options.read.limits.memory.bytes(0);
+            let mut lines = LineReader::new(stream, file);
+            lines.limit_memory(memory, None);
+            self.options.read.decode(&mut lines);
             if let Some(label) = input.whole {
                 self.current = None;
-                return read_whole(lines, label, self.options.read.limits.memory).map(Some);
+                return read_whole(lines, label, memory).map(Some);
             }
             self.current = Some(self.start(lines)?);
         }
-    }
-
-    fn lines(&self, path: &OsStr) -> Result<LineReader> {
-        let (stream, file) = open_stream(path)?;
-        let mut lines = LineReader::new(stream, file);
-        lines.limit_memory(self.options.read.limits.memory.bytes(0), None);
-        self.options.read.decode(&mut lines);
-        Ok(lines)
     }
 
     /// Finds out the format of an input.
@@ -108,13 +100,13 @@ impl InstanceReader {
             Some(format) => format,
             None => self.format_of_lines(&name, &mut lines)?,
         };
-        let separator = match (format, given) {
-            (InstanceFormat::Csv, None) => header::separator(&lines.peek(0)?.unwrap_or_default()),
-            (InstanceFormat::Csv, Some(_)) => b',',
-            _ => b'\t',
-        };
         Ok(match format {
             InstanceFormat::Csv | InstanceFormat::Tsv => {
+                let separator = match (format, given) {
+                    (InstanceFormat::Tsv, _) => b'\t',
+                    (_, None) => separator(&lines.peek(0)?.unwrap_or_default()),
+                    (_, Some(_)) => b',',
+                };
                 Open::Table(Table::new(lines, separator, &self.options)?)
             }
             InstanceFormat::Jsonl => {
@@ -128,9 +120,8 @@ impl InstanceReader {
     /// Returns the format of a file whose name does not tell it, by its first lines if they should
     /// have tabs.
     fn format_of_lines(&self, name: &OsStr, lines: &mut LineReader) -> Result<InstanceFormat> {
-        let name = name.to_string_lossy();
-        let (is_tsv, default) =
-            (name.ends_with(".tsv") || name.ends_with(".tsv.gz"), self.options.default_format);
+        let (name, default) = (name.to_string_lossy(), self.options.default_format);
+        let is_tsv = name.ends_with(".tsv") || name.ends_with(".tsv.gz");
         if !is_tsv && default != InstanceFormat::Labeled {
             return Ok(default);
         }
@@ -166,43 +157,42 @@ impl Iterator for InstanceReader {
 
 /// An input that has not been opened.
 struct Input {
-    pub path: OsString,
+    path: PathBuf,
     /// If the input is one document: its class, if it is known.
-    pub whole: Option<Option<String>>,
+    whole: Option<Option<String>>,
+}
+
+fn fault(path: &Path, message: &str) -> Error {
+    Error::input(Place::file(path.to_string_lossy()), message)
 }
 
 /// Returns the files of a folder in order: those of its folders, whose names are the classes, or
 /// if it has no folders its own, without classes. Names that begin with a dot are skipped.
 fn folder_inputs(folder: &Path, options: &InstanceReadOptions) -> Result<Vec<Input>> {
     let (folders, files) = entries(folder)?;
-    let place = || Place::file(folder.to_string_lossy());
     if folders.is_empty() && options.needs_labels {
-        let message = "the folder has no folders; expected one for each class";
-        return Err(Error::input(place(), message));
+        return Err(fault(folder, "the folder has no folders; expected one for each class"));
     }
     if let (Some(file), false) = (files.first(), folders.is_empty()) {
         let message = "found a file beside the folders of the classes; expected folders only";
-        return Err(Error::input(Place::file(file.to_string_lossy()), message));
+        return Err(fault(file, message));
     }
-    let whole = |path: PathBuf, label: Option<String>| Input {
-        path: path.into_os_string(),
-        whole: Some(label),
-    };
-    let mut inputs: Vec<Input> = files.into_iter().map(|path| whole(path, None)).collect();
+    let mut inputs: Vec<Input> =
+        files.into_iter().map(|path| Input { path, whole: Some(None) }).collect();
     for class in folders {
         let Some(label) = class.file_name().and_then(OsStr::to_str) else {
             let message = "the name of the folder is not UTF-8; expected that of a class";
-            return Err(Error::input(Place::file(class.to_string_lossy()), message));
+            return Err(fault(&class, message));
         };
         let (inner, files) = entries(&class)?;
         if let Some(inner) = inner.first() {
-            let message = "found a folder; expected the documents of a class";
-            return Err(Error::input(Place::file(inner.to_string_lossy()), message));
+            return Err(fault(inner, "found a folder; expected the documents of a class"));
         }
-        inputs.extend(files.into_iter().map(|path| whole(path, Some(label.into()))));
+        let whole = Some(Some(label.to_owned()));
+        inputs.extend(files.into_iter().map(|path| Input { path, whole: whole.clone() }));
     }
     if inputs.is_empty() {
-        return Err(Error::input(place(), "the folder has no documents"));
+        return Err(fault(folder, "the folder has no documents"));
     }
     Ok(inputs)
 }
@@ -224,12 +214,7 @@ fn entries(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
 }
 
 /// Reads a file that is one document.
-fn read_whole(
-    mut lines: LineReader,
-    label: Option<String>,
-    memory: MemoryLimit,
-) -> Result<Instance> {
-    let limit = memory.bytes(0);
+fn read_whole(mut lines: LineReader, label: Option<String>, limit: u64) -> Result<Instance> {
     let file = lines.file().clone();
     let mut text = String::new();
     loop {
