@@ -4,6 +4,7 @@
 //! Source of the latter: Chen, Zhu, Chen and Zhang, "Dropout training for support vector machines",
 //! AAAI 2014, section 6.4.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use clap::builder::BoolishValueParser;
@@ -39,13 +40,6 @@ impl NgramRange {
             )));
         }
         Ok(Self { shortest, longest })
-    }
-
-    /// Calls `visit` with the bounds of each n-gram among `length` items, shorter ones first.
-    fn for_each(self, length: usize, mut visit: impl FnMut(usize, usize)) {
-        for n in self.shortest..=self.longest.min(length) {
-            (0..=length - n).for_each(|start| visit(start, start + n));
-        }
     }
 }
 
@@ -140,11 +134,6 @@ impl Default for FeatureOptions {
 /// do.
 type Counts = HashMap<String, (usize, f64)>;
 
-fn count(name: &str, counts: &mut Counts) {
-    let number = counts.len();
-    counts.entry_ref(name).or_insert((number, 0.0)).1 += 1.0;
-}
-
 impl FeatureOptions {
     /// Returns whether there are no features.
     pub(crate) fn is_empty(self) -> bool {
@@ -153,19 +142,18 @@ impl FeatureOptions {
 
     /// Returns the features of a text with their values, each once.
     pub fn extract(&self, text: &str) -> Vec<(String, f64)> {
-        let lower;
-        let text = if self.lowercase {
-            lower = text.to_lowercase();
-            &lower
-        } else {
-            text
+        let text = match self.lowercase {
+            true => Cow::Owned(text.to_lowercase()),
+            false => Cow::Borrowed(text),
         };
         let mut counts = Counts::default();
         if let Some(range) = self.words {
-            self.add_words(range, text, &mut counts);
+            add_ngrams(range, ["w=", " "], &words_of(&text, self.tokens), &mut counts);
         }
         if let Some(range) = self.chars {
-            add_chars(range, text, &mut counts);
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let chars = text.char_indices().map(|(start, c)| &text[start..start + c.len_utf8()]);
+            add_ngrams(range, ["c=", ""], &chars.collect::<Vec<_>>(), &mut counts);
         }
         let mut counts: Vec<_> = counts.into_iter().collect();
         counts.sort_unstable_by_key(|(_, (number, _))| *number);
@@ -176,21 +164,28 @@ impl FeatureOptions {
         });
         features.collect()
     }
+}
 
-    fn add_words(&self, range: NgramRange, text: &str, counts: &mut Counts) {
-        let words = words_of(text, self.tokens);
-        let mut name = String::new();
-        range.for_each(words.len(), |start, end| {
+/// Counts the n-grams of words or characters, shorter ones first. Their names are a prefix and the
+/// items with a separator between them.
+fn add_ngrams(
+    range: NgramRange,
+    [prefix, separator]: [&str; 2],
+    items: &[&str],
+    counts: &mut Counts,
+) {
+    let mut name = String::new();
+    for n in range.shortest..=range.longest.min(items.len()) {
+        for items in items.windows(n) {
             name.clear();
-            name.push_str("w=");
-            for (i, word) in words[start..end].iter().enumerate() {
-                if i > 0 {
-                    name.push(' ');
-                }
-                name.push_str(word);
+            name.push_str(prefix);
+            for (i, item) in items.iter().enumerate() {
+                name.push_str(if i > 0 { separator } else { "" });
+                name.push_str(item);
             }
-            count(&name, counts);
-        });
+            let number = counts.len();
+            counts.entry_ref(&name).or_insert((number, 0.0)).1 += 1.0;
+        }
     }
 }
 
@@ -202,20 +197,6 @@ pub(crate) fn words_of(text: &str, tokens: Tokens) -> Vec<&str> {
         }
         Tokens::Blanks => text.split_whitespace().collect(),
     }
-}
-
-fn add_chars(range: NgramRange, text: &str, counts: &mut Counts) {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let text = words.join(" ");
-    let mut bounds: Vec<usize> = text.char_indices().map(|(start, _)| start).collect();
-    bounds.push(text.len());
-    let mut name = String::new();
-    range.for_each(bounds.len() - 1, |start, end| {
-        name.clear();
-        name.push_str("c=");
-        name.push_str(&text[bounds[start]..bounds[end]]);
-        count(&name, counts);
-    });
 }
 
 impl Instance {
