@@ -131,42 +131,31 @@ impl ClassEvaluation {
         let [accuracy, macro_f1] = averages(&all);
         let [accuracy_interval, macro_f1_interval] = self.intervals(seed);
         let documents = self.outcomes.len() as u64;
-        let known = (documents - self.unseen) as f64;
-        let mean = |sum: f64, count: f64| if count > 0.0 { sum / count } else { 0.0 };
+        let known = documents - self.unseen;
+        let mut predicted = vec![BTreeMap::new(); self.classes.len()];
+        for &[gold, other] in &self.outcomes {
+            let name = self.classes[other as usize].clone();
+            *predicted[gold as usize].entry(name).or_insert(0) += 1;
+        }
+        let classes = self.classes.iter().zip(&all).zip(predicted);
+        let classes = classes.filter(|((_, counts), _)| occurs(counts));
+        let classes = classes.map(|((class, counts), predicted)| {
+            let Metrics { precision, recall, f1 } = counts.metrics();
+            let (class, support) = (class.clone(), counts.gold);
+            ClassScores { class, precision, recall, f1, support, predicted }
+        });
         ClassReport {
             documents,
             accuracy,
             accuracy_interval,
             macro_f1,
             macro_f1_interval,
-            log_loss: mean(self.log_loss, known),
+            log_loss: if known > 0 { self.log_loss / known as f64 } else { 0.0 },
             brier_score: self.squared_error / (documents.max(1) as f64),
             calibration_error: self.calibration.expected_error(),
             unseen: self.unseen,
-            classes: self.class_scores(&all),
+            classes: classes.collect(),
         }
-    }
-
-    fn class_scores(&self, all: &[Counts]) -> Vec<ClassScores> {
-        let mut predicted = vec![BTreeMap::new(); self.classes.len()];
-        for &[gold, other] in &self.outcomes {
-            let name = self.classes[other as usize].clone();
-            *predicted[gold as usize].entry(name).or_insert(0) += 1;
-        }
-        let classes = self.classes.iter().zip(all).zip(predicted);
-        let classes = classes.filter(|((_, counts), _)| occurs(counts));
-        let scores = classes.map(|((class, counts), predicted)| {
-            let Metrics { precision, recall, f1 } = counts.metrics();
-            ClassScores {
-                class: class.clone(),
-                precision,
-                recall,
-                f1,
-                support: counts.gold,
-                predicted,
-            }
-        });
-        scores.collect()
     }
 
     /// Draws documents with replacement, and returns the intervals of accuracy and macro-F1.
@@ -225,36 +214,29 @@ fn percent(fraction: f64) -> String {
     format!("{:.2}", 100.0 * fraction)
 }
 
-fn interval(bounds: [f64; 2]) -> String {
-    format!("{}–{}", percent(bounds[0]), percent(bounds[1]))
-}
-
 impl ClassReport {
     /// Returns the scores over all classes, for people.
     pub fn summary(&self) -> String {
-        let mut text = format!(
-            "{} documents; accuracy {}% ({}); macro-F1 {}% ({})\n\
-             log-loss {:.4}; Brier score {:.4}; expected calibration error {:.4}\n",
-            self.documents,
-            percent(self.accuracy),
-            interval(self.accuracy_interval),
-            percent(self.macro_f1),
-            interval(self.macro_f1_interval),
-            self.log_loss,
-            self.brier_score,
-            self.calibration_error,
+        let Self { documents, log_loss, brier_score, calibration_error, .. } = self;
+        let with_interval = |score: f64, [low, high]: [f64; 2]| {
+            format!("{}% ({}–{})", percent(score), percent(low), percent(high))
+        };
+        let accuracy = with_interval(self.accuracy, self.accuracy_interval);
+        let macro_f1 = with_interval(self.macro_f1, self.macro_f1_interval);
+        let summary = format!(
+            "{documents} documents; accuracy {accuracy}; macro-F1 {macro_f1}\n\
+             log-loss {log_loss:.4}; Brier score {brier_score:.4}; expected calibration error \
+             {calibration_error:.4}\n"
         );
-        if self.unseen > 0 {
-            text += &format!(
-                "{} of a class that the model does not have, and so wrong; they are left out of \
-                 the log-loss\n",
-                match self.unseen {
-                    1 => "1 document is".to_owned(),
-                    n => format!("{n} documents are"),
-                }
-            );
-        }
-        text
+        let unseen = match self.unseen {
+            0 => return summary,
+            1 => "1 document is".to_owned(),
+            n => format!("{n} documents are"),
+        };
+        format!(
+            "{summary}{unseen} of a class that the model does not have, and so wrong; they are \
+             left out of the log-loss\n"
+        )
     }
 
     /// Returns a table of the scores of each class.
@@ -313,16 +295,14 @@ fn table<const N: usize>(heading: [&str; N], rows: impl Iterator<Item = [String;
 
 /// Returns the difference in accuracy between two classifiers, for people.
 pub fn comparison_text(report: &BootstrapReport) -> String {
-    let accuracy = &report.accuracy;
+    let (accuracy, samples) = (&report.accuracy, report.samples);
+    let other = percent(accuracy.scores[1]);
+    let [difference, low, high] =
+        [accuracy.difference, accuracy.interval[1], accuracy.interval[0]].map(|x| -100.0 * x);
     format!(
-        "\nthe other model: accuracy {}%; difference {:+.2} ({:+.2} to {:+.2}), p = {:.4} by {} \
-         resamples\n",
-        percent(accuracy.scores[1]),
-        -100.0 * accuracy.difference,
-        -100.0 * accuracy.interval[1],
-        -100.0 * accuracy.interval[0],
-        accuracy.p_value,
-        report.samples,
+        "\nthe other model: accuracy {other}%; difference {difference:+.2} ({low:+.2} to \
+         {high:+.2}), p = {:.4} by {samples} resamples\n",
+        accuracy.p_value
     )
 }
 
