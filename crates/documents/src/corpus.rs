@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use dropchain::kernel::extract::{Alphabet, SparseRows};
 use dropchain::kernel::fingerprint::Fingerprinter;
-use dropchain::kernel::ids::AttributeId;
 use dropchain::kernel::memory::input_over_limit;
 use dropchain::template::Attribute;
 use dropchain::{Error, Place, Result};
@@ -58,11 +57,8 @@ impl DocumentCorpus {
 
     /// Returns the names of the features, by number.
     pub(crate) fn feature_names(&self) -> Vec<&str> {
-        let name = |j: usize| {
-            let bytes = self.names.name(AttributeId(j as u32));
-            std::str::from_utf8(bytes).unwrap_or_default() // they were text
-        };
-        (0..self.features()).map(name).collect()
+        let names = self.names.names();
+        names.map(|name| std::str::from_utf8(name).unwrap_or_default()).collect() // they were text
     }
 
     /// Adds documents to train on with these options, such as those of an
@@ -139,23 +135,21 @@ impl DocumentCorpus {
 
     /// Counts the class of a document, and returns its number.
     fn count(&mut self, label: &str, first: Place) -> u32 {
-        if let Some(number) = self.classes.iter().position(|class| class.name == label) {
-            self.classes[number].documents += 1;
-            return number as u32;
+        let found = self.classes.iter().position(|class| class.name == label);
+        let number = found.unwrap_or(self.classes.len());
+        if found.is_none() {
+            self.classes.push(ClassCount { name: label.to_owned(), documents: 0, first });
         }
-        self.classes.push(ClassCount { name: label.to_owned(), documents: 1, first });
-        self.classes.len() as u32 - 1
+        self.classes[number].documents += 1;
+        number as u32
     }
 
     /// Returns the documents with these numbers, which may be missing features and classes of the
     /// others, with all features and classes.
     pub(crate) fn subset(&self, documents: &[usize]) -> Self {
         let mut rows = SparseRows::default();
-        let mut row = Vec::new();
         for &n in documents {
-            row.extend(self.rows.entries(n));
-            rows.push_row(&mut row);
-            row.clear();
+            rows.push_row(&mut self.rows.entries(n).collect());
         }
         Self {
             rows,
@@ -168,26 +162,25 @@ impl DocumentCorpus {
     }
 
     /// Returns the documents without features that occur in fewer than `count` of them.
-    pub(crate) fn without_rare(&self, count: usize) -> Self {
+    pub(crate) fn without_rare(&self, count: usize) -> Cow<'_, Self> {
+        if count <= 1 {
+            return Cow::Borrowed(self);
+        }
         let mut occurrences = vec![0; self.features()];
         for n in 0..self.rows.len() {
             self.rows.entries(n).for_each(|(j, _)| occurrences[j as usize] += 1);
         }
         let mut names = Alphabet::clone(&self.names);
         let numbers = names.retain(|feature| occurrences[feature.index()] >= count);
-        Self {
-            names: Arc::new(names),
-            rows: self.rows.map_columns(|column| numbers[column as usize], |_, value| value),
-            ..self.clone()
-        }
+        let rows = self.rows.map_columns(|column| numbers[column as usize], |_, value| value);
+        Cow::Owned(Self { names: Arc::new(names), rows, ..self.clone() })
     }
 
     /// Returns the rows of other documents, with the columns of this corpus; features that it does
     /// not have are left out.
     pub(crate) fn rows_of(&self, other: &Self) -> SparseRows {
-        let names = other.feature_names();
-        let names = names.into_iter().map(|name| self.names.get(name.as_bytes()));
-        let columns: Vec<Option<u32>> = names.map(|own| own.map(|feature| feature.0)).collect();
+        let own = |name| self.names.get(name).map(|feature| feature.0);
+        let columns: Vec<Option<u32>> = other.names.names().map(own).collect();
         other.rows.map_columns(|column| columns[column as usize], |_, value| value)
     }
 

@@ -132,10 +132,16 @@ impl DocumentModel {
         let is_weight = |(column, weight): &(u32, f32)| {
             (*column as usize) < header.biases.len() && weight.is_finite()
         };
-        if !rows.is_sorted_by(|(a, _), (b, _)| a < b)
-            || !rows.iter().flat_map(|(_, row)| row).all(is_weight)
-            || !header.fits()
-        {
+        let columns = if header.classes.len() == 2 { 1 } else { header.classes.len() };
+        // Earlier programs had models of hidden units.
+        let has_units = header.options["hidden"].as_u64().is_some_and(|units| units > 0);
+        let fits = header.classes.len() > 1
+            && header.biases.len() == columns
+            && header.biases.iter().all(|bias| bias.is_finite())
+            && !has_units
+            && rows.is_sorted_by(|(a, _), (b, _)| a < b)
+            && rows.iter().flat_map(|(_, row)| row).all(is_weight);
+        if !fits {
             return Err(damaged("its weights do not fit"));
         }
         Ok(Self { bytes, header, rows })
@@ -176,21 +182,6 @@ impl DocumentModel {
         self.rows.iter().map(|(name, row)| {
             (name.clone(), row.iter().map(|&(k, weight)| (k, f64::from(weight))).collect())
         })
-    }
-}
-
-impl ModelHeader {
-    /// Returns whether biases are those of the classes, and finite. Earlier programs had models of
-    /// hidden units.
-    fn fits(&self) -> bool {
-        let scores = match self.classes.len() {
-            0 | 1 => return false,
-            2 => 1,
-            classes => classes,
-        };
-        let has_units = self.options["hidden"].as_u64().is_some_and(|units| units > 0);
-        let is_finite = self.biases.iter().all(|bias| bias.is_finite());
-        is_finite && self.biases.len() == scores && !has_units
     }
 }
 

@@ -96,9 +96,8 @@ impl DocumentModel {
             let best = self.add(&document, &mut evaluation)?;
             if let Some(other) = other {
                 let label = document.label.as_deref().unwrap_or_default();
-                let against = other.classify(&document)?.best();
-                let names = [&self.classes()[best], &other.classes()[against]];
-                bootstrap.add(&[label], [&[names[0].as_str()], &[names[1].as_str()]])?;
+                let against = &other.classes()[other.classify(&document)?.best()];
+                bootstrap.add(&[label], [&[self.classes()[best].as_str()], &[against.as_str()]])?;
             }
         }
         Ok((evaluation, bootstrap))
@@ -212,15 +211,12 @@ impl DocumentModel {
             return "ready-made".to_owned();
         };
         let fields = json!(features);
-        let fields = fields.as_object().into_iter().flatten();
-        let fields =
-            fields.filter(|(_, value)| !value.is_null()).map(|(name, value)| match value {
-                Value::String(text) => format!("{name} {text}"),
-                Value::Object(range) => {
-                    format!("{name} {}..{}", range["shortest"], range["longest"])
-                }
-                other => format!("{name} {other}"),
-            });
+        let fields = fields.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+        let fields = fields.map(|(name, value)| match value {
+            Value::String(text) => format!("{name} {text}"),
+            Value::Object(range) => format!("{name} {}..{}", range["shortest"], range["longest"]),
+            other => format!("{name} {other}"),
+        });
         fields.collect::<Vec<String>>().join(", ")
     }
 }

@@ -145,14 +145,7 @@ impl<'a> DocumentTrainer<'a> {
         observer: Observer<'_>,
     ) -> Result<Trained> {
         corpus.check_classes()?;
-        let own;
-        let corpus = match self.options.learning.min_count {
-            0 | 1 => corpus,
-            count => {
-                own = corpus.without_rare(count);
-                &own
-            }
-        };
+        let corpus = &*corpus.without_rare(self.options.learning.min_count);
         let problem = Problem::new(corpus, &self.options, self.interrupt)?;
         let unlabeled = corpus.targets.iter().filter(|class| class.is_none()).count();
         let _ = observer(&Event::Start(Start {
