@@ -41,8 +41,7 @@ impl From<OsString> for ModelFile {
             && !name.is_empty()
             && name.chars().all(is_plain)
         {
-            let (name, path) = (name.to_owned(), path.into());
-            return Self { name, path };
+            return Self { name: name.to_owned(), path: path.into() };
         }
         let path = PathBuf::from(argument);
         let name = path.file_name().unwrap_or(path.as_os_str());
@@ -230,9 +229,10 @@ impl ServedModel {
     }
 }
 
-/// All models that are served; the first is the default.
+/// All models that are served.
 pub struct Models {
-    models: Vec<ServedModel>,
+    /// The models; the first is the default.
+    pub models: Vec<ServedModel>,
     open: Box<OpenModel>,
 }
 
@@ -242,11 +242,6 @@ impl Models {
         let models = files.into_iter().map(|file| ServedModel::open(file, &open));
         let models = models.collect::<Result<_>>()?;
         Ok(Self { models, open })
-    }
-
-    /// Returns all models.
-    pub fn all(&self) -> &[ServedModel] {
-        &self.models
     }
 
     /// Finds a model; without a name the first.

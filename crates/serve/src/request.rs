@@ -12,8 +12,7 @@ use dropchain::corpus::{Format, ReadLimits, ReadOptions, Reader};
 use dropchain::kernel::corpus::JsonObject;
 use dropchain::kernel::memory::input_over_limit;
 use dropchain::label::{Labeling, Scheme};
-use dropchain::model::ColumnFit;
-use dropchain::model::Header;
+use dropchain::model::{ColumnFit, Header};
 use dropchain::sentence::{OffsetUnit, Schema, Separation};
 use dropchain::tag::{TagOptions, Threshold};
 use dropchain::{Error, MemoryLimit, Place, Result, Sentence};
@@ -98,23 +97,11 @@ impl Task {
         }
     }
 
-    /// The options that it has.
-    pub fn options(self) -> &'static [&'static str] {
+    /// The names of its options, separated by commas and blanks.
+    pub fn options(self) -> &'static str {
         match self {
-            Self::Tag => {
-                const TAG: [&str; 8] = [
-                    "model",
-                    "constrain",
-                    "forced",
-                    "marginals",
-                    "threshold",
-                    "nbest",
-                    "scheme",
-                    "offsets",
-                ];
-                &TAG
-            }
-            Self::Explain => &["model", "constrain", "forced", "html"],
+            Self::Tag => "model, constrain, forced, marginals, threshold, nbest, scheme, offsets",
+            Self::Explain => "model, constrain, forced, html",
         }
     }
 }
@@ -157,8 +144,8 @@ impl RequestOptions {
                 let message = format!("the option {name:?} is given twice");
                 return Err(ApiError::bad_request(message));
             }
-            if !task.options().contains(&&*name) {
-                let (path, names) = (task.path(), task.options().join(", "));
+            if !task.options().split(", ").any(|option| option == name) {
+                let (path, names) = (task.path(), task.options());
                 let message = format!("{path} has no option {name:?}; its options are {names}");
                 return Err(ApiError::bad_request(message));
             }
@@ -197,8 +184,7 @@ impl RequestOptions {
                 self.threshold = Some(value.parse::<Threshold>().map_err(fault)?);
             }
             "nbest" => {
-                let number = value.parse().ok();
-                let number = number.filter(|n| (1..=MAX_NBEST).contains(n));
+                let number = value.parse().ok().filter(|n| (1..=MAX_NBEST).contains(n));
                 let range = || expected(&format!("a number from 1 to {MAX_NBEST}"));
                 self.tag.nbest = number.ok_or_else(range)?;
             }
@@ -207,8 +193,7 @@ impl RequestOptions {
                 self.scheme = Some(value.parse().map_err(schemes)?);
             }
             "offsets" => {
-                let units = |_| expected("chars, bytes or utf16");
-                self.offsets = value.parse().map_err(units)?;
+                self.offsets = value.parse().map_err(|_| expected("chars, bytes or utf16"))?;
             }
             _ => {
                 // Labels of `forced`, bounded: a client can repeat a key at no cost.
@@ -250,9 +235,6 @@ const TEXTS: &str = "texts";
 /// The key of several inputs.
 const INPUTS: &str = "inputs";
 
-/// The key of the document that an input belongs to.
-const DOCUMENT: &str = "doc";
-
 /// Options that are not read from a body.
 const OPTIONS: [&str; 4] = ["marginals", "threshold", "nbest", "constrain"];
 
@@ -285,9 +267,7 @@ impl<'a> TagRequest<'a> {
         let object = object(raw, EXPECTED)?;
         let list = [TEXTS, INPUTS].into_iter().find(|key| object.get(key).is_some());
         let Some(key) = list else {
-            let object = Some(object);
-            let inputs = vec![Input { raw, object }];
-            return Ok(Self { inputs, list });
+            return Ok(Self { inputs: vec![Input { raw, object: Some(object) }], list });
         };
         if let Some((other, _)) = object.members.iter().find(|(name, _)| name != key) {
             return Err(format!("expected no other key beside {key:?}, found {other:?}"));
@@ -295,11 +275,17 @@ impl<'a> TagRequest<'a> {
         let inputs: Vec<&RawValue> = serde_json::from_str(object.members[0].1.get())
             .map_err(|_| format!("key {key:?}: expected an array"))?;
         let inputs = inputs.into_iter().enumerate().map(|(i, raw)| {
-            let input = Input::of_list(key, raw);
-            input.map_err(|message| format!("{key}:{}: {message}", i + 1))
+            let object = match key {
+                INPUTS => self::object(raw, "expected an object").map(Some),
+                _ if raw.get().starts_with('"') => Ok(None),
+                _ => Err("expected a string".to_owned()),
+            };
+            match object {
+                Ok(object) => Ok(Input { raw, object }),
+                Err(message) => Err(format!("{key}:{}: {message}", i + 1)),
+            }
         });
-        let inputs = inputs.collect::<Result<_, _>>()?;
-        Ok(Self { inputs, list })
+        Ok(Self { inputs: inputs.collect::<Result<_, _>>()?, list })
     }
 
     /// Returns the number of inputs, if the request is a list of them.
@@ -309,8 +295,7 @@ impl<'a> TagRequest<'a> {
 
     /// Returns the sentences of all inputs, with the indices of their inputs.
     pub fn sentences(&self, header: &Header, limits: &ServeOptions) -> Result<Vec<InputSentence>> {
-        let sentences = self.read(header, limits);
-        sentences.map_err(|error| match (error, self.list) {
+        self.read(header, limits).map_err(|error| match (error, self.list) {
             (Error::Input { message, .. }, None) => Error::Parameter(message),
             (error, _) => error,
         })
@@ -342,10 +327,7 @@ impl<'a> TagRequest<'a> {
         };
         let reader = Reader::from_read(Box::new(Cursor::new(lines.into_bytes())), name, &options);
         let limit = LazyCell::new(|| limits.memory.bytes(0));
-        let unchecked = match limits.memory {
-            MemoryLimit::Available => SMALL,
-            MemoryLimit::Bytes(_) => 0,
-        };
+        let unchecked = if limits.memory == MemoryLimit::Available { SMALL } else { 0 };
         let mut held = 0;
         for sentence in reader {
             let sentence = sentence?;
@@ -367,7 +349,9 @@ impl<'a> TagRequest<'a> {
     fn separate(&self, sentences: &mut [InputSentence]) {
         let mut before = None;
         for (input, sentence) in sentences {
-            let document = self.inputs[*input].document();
+            let object = self.inputs[*input].object.as_ref();
+            let document = object.and_then(|object| object.get("doc")).map(RawValue::get);
+            let document = document.filter(|name| *name != "null" && !name.starts_with('['));
             let goes_on = before.is_some_and(|(other, other_document)| {
                 other == *input || (document.is_some() && document == other_document)
             });
@@ -376,24 +360,6 @@ impl<'a> TagRequest<'a> {
             }
             before = Some((*input, document));
         }
-    }
-}
-
-impl<'a> Input<'a> {
-    /// Parses an input of the list `key`.
-    fn of_list(key: &str, raw: &'a RawValue) -> Result<Self, String> {
-        let object = match key {
-            INPUTS => Some(object(raw, "expected an object")?),
-            _ if raw.get().starts_with('"') => None,
-            _ => return Err("expected a string".to_owned()),
-        };
-        Ok(Self { raw, object })
-    }
-
-    /// The value that names the document of the input.
-    fn document(&self) -> Option<&'a str> {
-        let document = self.object.as_ref()?.get(DOCUMENT)?.get();
-        (document != "null" && !document.starts_with('[')).then_some(document)
     }
 }
 
@@ -420,26 +386,24 @@ fn object<'a>(raw: &'a RawValue, expected: &str) -> Result<JsonObject<'a>, Strin
 }
 
 /// The key of rows of columns.
-pub const ROWS: &str = "rows";
+const ROWS: &str = "rows";
 
 /// The key of the names of the columns.
 const COLUMNS: &str = "columns";
 
 /// Returns the sentence of an object with `rows`, which is number `place.1` of the inputs
 /// `place.0`; `None` if there are no rows.
-pub fn rows_sentence(
+fn rows_sentence(
     object: &JsonObject<'_>,
     header: &Header,
     max_sentence: usize,
     place: (&str, u64),
 ) -> Result<Option<Sentence>> {
     let error = |message: String| Error::input(Place::line(place.0, place.1), message);
-    let rows: Vec<Vec<String>> =
-        value(object, ROWS, "arrays of strings").map_err(error)?.unwrap_or_default();
+    let rows = value(object, ROWS, "arrays of strings").map_err(error)?;
+    let rows: Vec<Vec<String>> = rows.unwrap_or_default();
     let names = value(object, COLUMNS, "an array of strings").map_err(error)?;
-    let Some(first) = rows.first() else {
-        return Ok(None);
-    };
+    let Some(first) = rows.first() else { return Ok(None) };
     let schema = schema(names, first.len(), header).map_err(|fault| error(fault.to_string()))?;
     let (width, tokens) = (schema.width(), rows.len());
     if tokens > max_sentence {

@@ -62,7 +62,7 @@ impl ServerHandle {
 /// A server with its models, which listens.
 pub struct Server {
     listener: TcpListener,
-    app: Arc<App>,
+    app: App,
     handle: ServerHandle,
     log: Option<LogWriter>,
 }
@@ -85,12 +85,8 @@ impl Server {
         let listener = TcpListener::bind(options.listen).map_err(error)?;
         listener.set_nonblocking(true).map_err(error)?;
         let address = listener.local_addr().map_err(error)?;
-        Ok(Self {
-            listener,
-            app: Arc::new(App::new(address, models, options)),
-            handle: ServerHandle::default(),
-            log: None,
-        })
+        let (app, handle) = (App::new(address, models, options), ServerHandle::default());
+        Ok(Self { listener, app, handle, log: None })
     }
 
     /// Appends a line of JSON for each request to a file; `-` is standard error.
@@ -100,9 +96,7 @@ impl Server {
     /// [`Error::Io`] if the file cannot be written.
     pub fn with_access_log(mut self, path: &Path) -> Result<Self> {
         let (log, writer) = AccessLog::open(path)?;
-        if let Some(app) = Arc::get_mut(&mut self.app) {
-            (app.log, self.log) = (Some(log), Some(writer));
-        }
+        (self.app.log, self.log) = (Some(log), Some(writer));
         Ok(self)
     }
 
@@ -123,68 +117,68 @@ impl Server {
     /// # Errors
     ///
     /// [`Error::Io`] if the operating system has no resources for it.
-    pub fn run(mut self, report: impl Fn(&str) + Send + Sync + 'static) -> Result<()> {
+    pub fn run(self, report: impl Fn(&str) + Send + Sync + 'static) -> Result<()> {
         let report: Arc<Report> = Arc::new(report);
-        if let Some(writer) = self.log.take() {
+        if let Some(writer) = self.log {
             let report = Arc::clone(&report);
             let thread = thread::Builder::new().name("access log".to_owned());
-            thread
-                .spawn(move || writer.run(&*report))
-                .map_err(|error| Error::io("threads", error))?;
+            let started = thread.spawn(move || writer.run(&*report));
+            started.map_err(|error| Error::io("threads", error))?;
         }
-        let app = Arc::clone(&self.app);
+        let app = Arc::new(self.app);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
             // One of them loads models.
-            .max_blocking_threads(self.app.options.threads + 1)
+            .max_blocking_threads(app.options.threads + 1)
             .build()
             .map_err(Error::threads)?;
-        let result = runtime.block_on(self.serve(report));
+        let result = runtime.block_on(serve(self.listener, &app, self.handle, report));
         // Not even for a sentence that is being tagged for nobody.
         runtime.shutdown_background();
         app.log.iter().for_each(AccessLog::end);
         result
     }
+}
 
-    async fn serve(self, report: Arc<Report>) -> Result<()> {
-        let (app, handle) = (self.app, self.handle);
-        let listener = AsyncListener::from_std(self.listener);
-        let listener = listener.map_err(|error| Error::io("the network", error))?;
-        let files = watch_files(Arc::clone(&app), handle.clone(), Arc::clone(&report));
-        tokio::spawn(files);
-        let slots = app.options.max_connections.min(Semaphore::MAX_PERMITS);
-        let slots = Arc::new(Semaphore::new(slots));
-        let graceful = GracefulShutdown::new();
-        let router = router(&app);
-        // Accepts the next connection when there may be one more.
-        let accept = async || {
-            let slot = Arc::clone(&slots).acquire_owned().await;
-            Ok((slot.map_err(io::Error::other)?, listener.accept().await?.0))
+async fn serve(
+    listener: TcpListener,
+    app: &Arc<App>,
+    handle: ServerHandle,
+    report: Arc<Report>,
+) -> Result<()> {
+    let listener = AsyncListener::from_std(listener);
+    let listener = listener.map_err(|error| Error::io("the network", error))?;
+    tokio::spawn(watch_files(Arc::clone(app), handle.clone(), Arc::clone(&report)));
+    let slots = app.options.max_connections.min(Semaphore::MAX_PERMITS);
+    let slots = Arc::new(Semaphore::new(slots));
+    let graceful = GracefulShutdown::new();
+    let router = router(app);
+    // Accepts the next connection when there may be one more.
+    let accept = async || {
+        let slot = Arc::clone(&slots).acquire_owned().await;
+        Ok((slot.map_err(io::Error::other)?, listener.accept().await?.0))
+    };
+    loop {
+        let accepted: io::Result<_> = tokio::select! {
+            accepted = accept() => accepted,
+            () = handle.stop.notified() => break,
         };
-        loop {
-            let accepted: io::Result<_> = tokio::select! {
-                accepted = accept() => accepted,
-                () = handle.stop.notified() => break,
-            };
-            match accepted {
-                Ok((slot, stream)) => talk(stream, slot, &app, &router, &graceful),
-                Err(error) => {
-                    report(&format!("a connection was not accepted: {error}"));
-                    sleep(ACCEPT_PAUSE).await;
-                }
+        match accepted {
+            Ok((slot, stream)) => talk(stream, slot, app, &router, &graceful),
+            Err(error) => {
+                report(&format!("a connection was not accepted: {error}"));
+                sleep(ACCEPT_PAUSE).await;
             }
         }
-        drop(listener);
-        let open = graceful.count();
-        let patience = app.options.timeout + LAST_WORDS;
-        if timeout(patience, graceful.shutdown()).await.is_err() {
-            report(&format!(
-                "some of {open} connections were closed before their answers were read"
-            ));
-        }
-        Ok(())
     }
+    drop(listener);
+    let open = graceful.count();
+    let patience = app.options.timeout + LAST_WORDS;
+    if timeout(patience, graceful.shutdown()).await.is_err() {
+        report(&format!("some of {open} connections were closed before their answers were read"));
+    }
+    Ok(())
 }
 
 /// Replaces models whose files are replaced, and all of them when that is asked for.

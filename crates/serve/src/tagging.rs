@@ -60,22 +60,6 @@ impl Answer {
         self.body.extend_from_slice(json.as_bytes());
     }
 
-    /// Rejects a sentence whose marginals alone would make the response too large.
-    fn check_marginals(
-        &self,
-        sentence: &Sentence,
-        options: &RequestOptions,
-        labels: usize,
-        limits: &ServeOptions,
-    ) -> Result<(), ApiError> {
-        let marginals = sentence.len().saturating_mul(labels);
-        let bytes = marginals.saturating_mul(LEAST_MARGINAL);
-        match options.tag.marginals {
-            true => check_response(self.body.len().saturating_add(bytes), limits),
-            false => Ok(()),
-        }
-    }
-
     /// Counts a sentence that was written as a line, unless the response is too large.
     fn count(&mut self, sentence: &Sentence, limits: &ServeOptions) -> Result<(), ApiError> {
         check_response(self.body.len(), limits)?;
@@ -127,13 +111,6 @@ impl Answer {
         };
         Ok(explained.write_json(options.html, &mut self.body)?)
     }
-
-    fn end_sentences(&mut self) {
-        if self.body.ends_with(b",") {
-            self.body.pop();
-        }
-        self.push("]");
-    }
 }
 
 /// Tags the body of a request with the model `name`, and writes its sentences as `tag --output
@@ -176,23 +153,30 @@ pub fn answer(
             if sentence.layout.document_start {
                 continue;
             }
-            let condition = match options.forced.is_empty() {
-                true => Condition::new(),
-                false => Condition::from_record(sentence, &options.forced)?,
+            let condition = match &options.forced[..] {
+                [] => Condition::new(),
+                keys => Condition::from_record(sentence, keys)?,
             };
             let input = (sentence, documents.input(i), condition);
             check_work(task, sentence, tagger, (options, limits))?;
             match task {
                 Task::Explain => answer.explain(tagger, input, options, workspace)?,
                 Task::Tag => {
-                    answer.check_marginals(sentence, options, header.labels.len(), limits)?;
+                    if options.tag.marginals {
+                        // Those alone may make the response too large.
+                        let marginals = sentence.len().saturating_mul(header.labels.len());
+                        let bytes = marginals.saturating_mul(LEAST_MARGINAL);
+                        check_response(answer.body.len().saturating_add(bytes), limits)?;
+                    }
                     answer.tag(tagger, input, options, (&scheme, &format), workspace)?;
                 }
             }
             answer.count(sentence, limits)?;
         }
-        answer.end_sentences();
-        answer.push(if is_list { "}" } else { "" });
+        if answer.body.ends_with(b",") {
+            answer.body.pop();
+        }
+        answer.push(if is_list { "]}" } else { "]" });
     }
     answer.push(if is_list { "]}\n" } else { "}\n" });
     Ok(answer)
