@@ -8,12 +8,11 @@ use serde_json::{Map, Value, json};
 
 use super::checkpoint::Checkpoint;
 use super::data::{TuningData, changed};
-use super::difference::FoldDifferences;
 use super::out_of_fold::{OutOfFold, predict};
-use super::plan::Plan;
 use super::pool::run_jobs;
-use super::run::{Course, Record, Run, RunKey};
+use super::run::{Course, Plan, Record, Run, RunKey};
 use super::space::Configuration;
+use super::statistics::FoldDifferences;
 use super::trial::{Trial, TrialScore};
 use dropchain::kernel::optim::StopReason;
 use dropchain::kernel::train::{Folds, Regularization};
@@ -137,10 +136,12 @@ impl Search<'_> {
         };
         let ((trained, record), refit_iterations) = match trained {
             Some(trained) => (trained, None),
-            None => run.train_again(best, score, interrupted)?,
+            None => run.train_again(&best.configuration, score, interrupted)?,
         };
         let out_of_fold = match &data.folds {
-            Some(folds) if !self.is_interrupted() => run.out_of_fold(folds, best, score)?,
+            Some(folds) if !self.is_interrupted() => {
+                run.out_of_fold(folds, &best.configuration, score)?
+            }
             _ => None,
         };
         Ok(TuneResult {
@@ -193,45 +194,45 @@ impl SearchRun<'_> {
     /// best one if it was trained on the development data now.
     fn trials(&self) -> Result<(Vec<Trial>, Option<Outcome>)> {
         let (folds, runs) = (self.data.runs(), self.plan.runs);
-        let mut courses: Vec<Vec<Course>> = vec![Vec::new(); self.search.configurations.len()];
-        let mut best: Option<(Trial, Option<Outcome>)> = None;
+        let (mut trials, mut courses) = (Vec::new(), Vec::new());
+        let mut best: Option<(usize, Option<Outcome>)> = None;
         run_jobs(
             runs,
             [self.plan.concurrency, self.search.threads],
-            |job| self.course(job / folds, job % folds),
+            |job| self.course(job),
             |job, run| {
-                let (index, fold) = (job / folds, job % folds);
-                if let Some((course, outcome)) = run {
-                    courses[index].push(course);
-                    if fold + 1 == folds {
-                        let trial = self.trial(index, &courses[index]);
-                        let is_better = |(best, _): &(Trial, _)| trial.compare(best).is_lt();
-                        let is_best = trial.score.is_some() && best.as_ref().is_none_or(is_better);
+                let (course, outcome) = run.unzip();
+                let is_done = course.is_some();
+                courses.extend(course);
+                if (job + 1) % folds == 0 {
+                    let configuration = self.search.configurations[trials.len()].clone();
+                    let folds = self.data.folds.is_some().then_some(folds);
+                    let trial = Trial::new(trials.len(), configuration, &courses, folds);
+                    courses.clear();
+                    let is_better = |(best, _): &(usize, _)| trial.compare(&trials[*best]).is_lt();
+                    let is_best = trial.score.is_some() && best.as_ref().is_none_or(is_better);
+                    if is_done {
                         self.observer.trial(&trial, is_best);
-                        if is_best {
-                            best = Some((trial, outcome));
-                        }
                     }
+                    if is_best {
+                        best = Some((trials.len(), outcome.flatten()));
+                    }
+                    trials.push(trial);
                 }
-                self.observer.progress(job + 1, runs, best.as_ref().map(|(trial, _)| trial));
+                self.observer.progress(
+                    job + 1,
+                    runs,
+                    best.as_ref().map(|(best, _)| &trials[*best]),
+                );
             },
         )?;
-        let trials = courses.iter().enumerate();
-        let trials = trials.map(|(index, courses)| self.trial(index, courses)).collect();
         Ok((trials, best.and_then(|(_, outcome)| outcome)))
     }
 
-    fn trial(&self, index: usize, courses: &[Course]) -> Trial {
-        let folds = self.data.folds.is_some().then(|| self.data.runs());
-        Trial::new(index, self.search.configurations[index].clone(), courses, folds)
-    }
-
-    /// Trains a configuration, unless an earlier search has; `None` if the search is interrupted.
-    fn course(
-        &self,
-        configuration: usize,
-        fold: usize,
-    ) -> Result<Option<(Course, Option<Outcome>)>> {
+    /// Makes the run number `job`, unless an earlier search has; `None` if the search is
+    /// interrupted.
+    fn course(&self, job: usize) -> Result<Option<(Course, Option<Outcome>)>> {
+        let (configuration, fold) = (job / self.data.runs(), job % self.data.runs());
         let fold = self.data.folds.is_some().then_some(fold);
         let key = RunKey { configuration, fold };
         if let Some(course) = self.done.get(&key) {
@@ -240,11 +241,14 @@ impl SearchRun<'_> {
         if self.search.is_interrupted() {
             return Ok(None);
         }
-        let mut settings = self.search.configurations[configuration].settings.clone();
-        if fold.is_some() {
-            settings = self.data.fold_settings(&settings)?;
-        }
-        let (trained, mut record) = self.train(key, settings, self.search.interrupt)?;
+        let Configuration { settings, template, .. } = &self.search.configurations[configuration];
+        let settings = match fold {
+            None => settings.clone(),
+            Some(_) => self.data.fold_settings(settings)?,
+        };
+        let corpora = self.data.corpora(*template, fold)?;
+        let run = self.run(*template, self.search.interrupt);
+        let (trained, mut record) = run.train(corpora, settings)?;
         if trained.end.reason == StopReason::Interrupted {
             return Ok(None);
         }
@@ -255,15 +259,8 @@ impl SearchRun<'_> {
         Ok(Some((course, fold.is_none().then_some((trained, record)))))
     }
 
-    fn train(
-        &self,
-        RunKey { configuration, fold }: RunKey,
-        settings: TrainSettings,
-        interrupt: Option<&AtomicBool>,
-    ) -> Result<Outcome> {
-        let template = self.search.configurations[configuration].template;
-        let memory = self.plan.memory_of_run;
-        Run { data: self.data, template, fold, memory, interrupt }.train(settings)
+    fn run<'r>(&'r self, template: usize, interrupt: Option<&'r AtomicBool>) -> Run<'r> {
+        Run { data: self.data, template, memory: self.plan.memory_of_run, interrupt }
     }
 
     /// Trains the best configuration again. With folds it is trained on all data, for as many
@@ -271,20 +268,20 @@ impl SearchRun<'_> {
     /// trained it, with the same result.
     fn train_again(
         &self,
-        best: &Trial,
+        best: &Configuration,
         score: &TrialScore,
         interrupted: bool,
     ) -> Result<(Outcome, Option<usize>)> {
-        let mut settings = best.configuration.settings.clone();
+        let mut settings = best.settings.clone();
         let is_refit = self.data.folds.is_some();
         if is_refit {
             self.observer.refit(score.best_iteration);
-            settings = refit_settings(&settings, score, !self.data.models.is_empty())?;
+            settings = self.for_all_data(settings, score)?;
         }
         // An interrupt that has ended the search does not end this.
         let interrupt = self.search.interrupt.filter(|_| !interrupted);
-        let key = RunKey { configuration: best.number - 1, fold: None };
-        let (trained, record) = self.train(key, settings, interrupt)?;
+        let corpora = self.data.corpora(best.template, None)?;
+        let (trained, record) = self.run(best.template, interrupt).train(corpora, settings)?;
         let iterations = if trained.end.has_result() { trained.end.iterations } else { 0 };
         Ok(((trained, record), is_refit.then_some(iterations)))
     }
@@ -294,23 +291,20 @@ impl SearchRun<'_> {
     fn out_of_fold(
         &self,
         folds: &Folds,
-        best: &Trial,
+        best: &Configuration,
         score: &TrialScore,
     ) -> Result<Option<OutOfFold>> {
         let held_out = folds.held_out();
-        let Configuration { settings, template, .. } = &best.configuration;
-        let settings = self.data.fold_settings(settings)?;
-        let settings = refit_settings(&settings, score, !self.data.models.is_empty())?;
-        let (memory, interrupt) = (self.plan.memory_of_run, self.search.interrupt);
-        let run = Run { data: self.data, template: *template, fold: None, memory, interrupt };
+        let settings = self.for_all_data(self.data.fold_settings(&best.settings)?, score)?;
+        let run = self.run(best.template, self.search.interrupt);
         let predicted = |fold| {
             if self.search.is_interrupted() {
                 return Ok(None);
             }
-            let [rest, held_out] = self.data.parts(folds, *template, fold);
+            let [rest, held_out] = self.data.parts(folds, best.template, fold);
             let unlabeled = self.data.corpora.unlabeled.clone();
             let corpora = TrainingCorpora { unlabeled, ..TrainingCorpora::new(rest) };
-            let (trained, _) = run.train_on(corpora, settings.clone())?;
+            let (trained, _) = run.train(corpora, settings.clone())?;
             if trained.end.reason == StopReason::Interrupted {
                 return Ok(None);
             }
@@ -332,24 +326,21 @@ impl SearchRun<'_> {
         let labeling = self.data.labeling(&settings);
         OutOfFold::new(&self.data.corpora.labeled, labeling, all).map(Some)
     }
-}
 
-/// Returns the settings for training on all data what was scored on folds.
-fn refit_settings(
-    settings: &TrainSettings,
-    score: &TrialScore,
-    is_continued: bool,
-) -> Result<TrainSettings> {
-    let settings = if is_continued { settings.clone().continuing() } else { settings.clone() };
-    // By default, fewer iterations have a shorter warm-up than the folds had.
-    let settings = settings.with_regularization(Regularization {
-        warm_up: settings.has_noise().then(|| settings.warm_up()),
-        ..*settings.regularization()
-    })?;
-    changed(&settings, |options| {
-        options.max_iterations = Some(score.best_iteration);
-        if score.recall_bias != 0.0 {
-            options.recall_bias = Some(score.recall_bias);
-        }
-    })
+    /// Returns the settings for training on all data what was scored on folds.
+    fn for_all_data(&self, settings: TrainSettings, score: &TrialScore) -> Result<TrainSettings> {
+        let is_new = self.data.models.is_empty();
+        let settings = if is_new { settings } else { settings.continuing() };
+        // By default, fewer iterations have a shorter warm-up than the folds had.
+        let settings = settings.with_regularization(Regularization {
+            warm_up: settings.has_noise().then(|| settings.warm_up()),
+            ..*settings.regularization()
+        })?;
+        changed(&settings, |options| {
+            options.max_iterations = Some(score.best_iteration);
+            if score.recall_bias != 0.0 {
+                options.recall_bias = Some(score.recall_bias);
+            }
+        })
+    }
 }

@@ -255,11 +255,9 @@ impl<'a> SearchSpace<'a> {
         };
         let rates = texts(|option| ["dropout", "edge_dropout"].contains(&option), &options);
         if !(self.settings)(&rates)?.has_noise() {
-            options.retain(|option, _| {
-                !PARAMETERS
-                    .iter()
-                    .any(|parameter| parameter.option == option && parameter.needs_noise)
-            });
+            let needs_noise =
+                |option: &str| PARAMETERS.iter().any(|p| p.option == option && p.needs_noise);
+            options.retain(|option, _| !needs_noise(option));
         }
         if configurations.iter().any(|other| other.options == options) {
             return Ok(());
