@@ -106,11 +106,9 @@ impl ClusterCommand {
         let (text, _) = read_cluster_text(&self.texts, &self.input.read_options(), &mut report)?;
         self.input.text.print_notices_to(&progress);
         let clusters = self.learn(text, &progress)?;
-        let mut bytes = Vec::new();
-        clusters.write(&mut bytes).map_err(|e| Error::io(&self.output, e))?;
-        file.save(&bytes)?;
+        file.save(clusters.text().as_bytes())?;
         progress.clear();
-        if clusters.count() < usize::from(self.clusters) {
+        if clusters.count < usize::from(self.clusters) {
             progress.println(&format!(
                 "fewer words than {} clusters: each word is its own cluster",
                 self.clusters
@@ -119,8 +117,8 @@ impl ClusterCommand {
         progress.println(&format!(
             "wrote {}: {} clusters; mutual information of adjacent clusters {:.4} bits",
             self.output.display(),
-            clusters.count(),
-            clusters.mutual_information()
+            clusters.count,
+            clusters.mutual_information
         ));
         Ok(())
     }

@@ -270,15 +270,12 @@ impl KnowledgeArguments {
     /// Reads the files, and learns clusters from those that are text.
     pub fn read(&self, input: &InputArguments, progress: &Progress) -> Result<Knowledge> {
         let files = self.files();
-        if files.is_empty() {
-            return Ok(Knowledge::default());
-        }
         let mut read = input.read_options();
         // The format of training files in columns says nothing about text.
         read.format = read.format.filter(|format| *format != Format::Conll);
         let options = KnowledgeOptions { read, ..KnowledgeOptions::default() };
         let knowledge = Knowledge::read(&files, &options, &mut |what| progress.update(&what))?;
-        for part in knowledge.parts() {
+        for part in &knowledge.parts {
             progress.println(&format!("{}: {}", part.name, part.description()));
         }
         Ok(knowledge)
@@ -292,7 +289,7 @@ impl KnowledgeArguments {
     ) -> Result<Option<Template>> {
         match template {
             Some(template) => knowledge.attach(&template).map(Some),
-            None if knowledge.parts().is_empty() => Ok(None),
+            None if knowledge.parts.is_empty() => Ok(None),
             None => Err(Error::parameter(
                 "--clusters, --vectors and --gazetteers add lines to a template, and the training \
                  files come with attributes (CRFsuite's format); expected other training files",
@@ -303,5 +300,5 @@ impl KnowledgeArguments {
 
 /// Returns what a log says of knowledge: its parts serialize to the fields of sources.
 pub fn sources(knowledge: &Knowledge) -> Vec<Source> {
-    knowledge.parts().iter().filter_map(|part| serde_json::from_value(json!(part)).ok()).collect()
+    knowledge.parts.iter().filter_map(|part| serde_json::from_value(json!(part)).ok()).collect()
 }

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::options::KnowledgeOptions;
-use super::part::{KnowledgeKind, KnowledgePart};
+use crate::KnowledgeOptions;
 use crate::cluster::{Clusters, InternedText};
+use crate::part::{KnowledgeKind, KnowledgePart};
 use dropchain::corpus::{Format, ReadOptions, Reader, Supervision};
 use dropchain::kernel::memory::input_over_limit;
-use dropchain::sentence::{Sentence, SourceFile};
+use dropchain::sentence::SourceFile;
 use dropchain::template::cluster_lines;
 use dropchain::{Error, Result};
 
@@ -26,20 +26,15 @@ pub(super) fn learn_clusters(
     let (text, sources) = read_cluster_text(files, &options.read, progress)?;
     let (tokens, words) = (text.tokens(), text.words(1));
     let (held, needed) = (text.memory(), text.memory_to_cluster(options.clusters));
-    let check = options.read.limits.memory.check(needed as u64, held as u64);
-    check.map_err(|over| {
+    options.read.limits.memory.check(needed as u64, held as u64).map_err(|over| {
         Error::parameter(format!(
             "learning clusters: {over}; expected fewer clusters, less text or a larger limit"
         ))
     })?;
     let learned = Clusters::learn(text, options.clusters, 1, &mut in_tenths(progress))?;
-    let mut bytes = Vec::new();
-    let written = learned.write(&mut bytes);
-    written.map_err(|error| Error::parameter(error.to_string()))?;
-    let text = String::from_utf8(bytes).map_err(|error| Error::parameter(error.to_string()))?;
-    let text = cluster_lines(&text, &name)?;
+    let text = cluster_lines(&learned.text(), &name)?;
     Ok(KnowledgePart {
-        clusters: Some(learned.count()),
+        clusters: Some(learned.count),
         words: Some(words),
         tokens: Some(tokens),
         ..KnowledgePart::new(KnowledgeKind::Clusters, name, sources, text, 0)
@@ -70,7 +65,7 @@ pub fn read_cluster_text<P: AsRef<Path>>(
     options: &ReadOptions,
     progress: &mut dyn FnMut(String),
 ) -> Result<(InternedText, Vec<SourceFile>)> {
-    let (mut text, mut sources) = (InternedText::new(), Vec::new());
+    let (mut text, mut sources) = (InternedText::default(), Vec::new());
     let limit = options.limits.memory.bytes(0);
     for file in files {
         let name = file.as_ref().to_string_lossy();
@@ -87,7 +82,14 @@ pub fn read_cluster_text<P: AsRef<Path>>(
             if sources.last() != Some(sentence.file()) {
                 sources.push(sentence.file().clone());
             }
-            add_words(&sentence, &mut text)?;
+            if !sentence.layout.document_start {
+                let words = sentence.words().filter(|_| sentence.attributes.is_none());
+                text.add(words.ok_or_else(|| {
+                    let message = "found pre-extracted attributes; expected words (raw text, \
+                                   CoNLL, CoNLL-U or JSON lines)";
+                    Error::input(sentence.place(0), message)
+                })?)?;
+            }
             if text.memory() as u64 > limit {
                 let what = "the text up to here needs";
                 let place = sentence.place(0);
@@ -96,19 +98,4 @@ pub fn read_cluster_text<P: AsRef<Path>>(
         }
     }
     Ok((text, sources))
-}
-
-fn add_words(sentence: &Sentence, text: &mut InternedText) -> Result<()> {
-    if sentence.layout.document_start {
-        return Ok(());
-    }
-    let words = sentence.words().filter(|_| sentence.attributes.is_none());
-    let words = words.ok_or_else(|| {
-        Error::input(
-            sentence.place(0),
-            "found pre-extracted attributes; expected words (raw text, CoNLL, CoNLL-U or JSON \
-             lines)",
-        )
-    })?;
-    text.add(words)
 }

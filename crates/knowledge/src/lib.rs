@@ -22,20 +22,19 @@
 
 pub mod cluster;
 mod cluster_text;
-mod options;
 mod part;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cluster_text::learn_clusters;
 #[doc(hidden)]
 pub use cluster_text::{in_tenths, read_cluster_text};
+use dropchain::corpus::ReadOptions;
 use dropchain::kernel::input_file::{TextFile, read_text, read_text_prefix};
 use dropchain::template::{ResourceKind, Template, cluster_lines, phrase_lines};
 use dropchain::{Error, Place, Result};
-pub use options::{KnowledgeFiles, KnowledgeOptions};
 pub use part::{KnowledgeKind, KnowledgePart};
 
 /// Maximum number of bytes of a file, decompressed; a template holds fewer. Of longer files of
@@ -46,10 +45,54 @@ const MAX_BYTES: usize = (192 << 20) + (1 << 20);
 const CLUSTERS_IN_MEMORY: u64 = 10;
 const PHRASES_IN_MEMORY: u64 = 50;
 
+/// The files that the user has.
+#[derive(Clone, Debug, Default)]
+pub struct KnowledgeFiles {
+    /// Text to learn Brown clusters from, all of it together; or finished cluster files of any
+    /// [`ResourceKind`](dropchain::template::ResourceKind), each by itself.
+    pub clusters: Vec<PathBuf>,
+    /// Word vectors in the formats of word2vec and GloVe.
+    pub vectors: Vec<PathBuf>,
+    /// Lists of names of any [`ResourceKind`](dropchain::template::ResourceKind).
+    pub gazetteers: Vec<PathBuf>,
+}
+
+impl KnowledgeFiles {
+    /// Returns all files.
+    pub fn iter(&self) -> impl Iterator<Item = &Path> {
+        self.clusters.iter().chain(&self.vectors).chain(&self.gazetteers).map(PathBuf::as_path)
+    }
+}
+
+/// How files become lines of a template.
+#[derive(Clone, Debug)]
+pub struct KnowledgeOptions {
+    /// Number of clusters to learn from text, 2 to 10,000.
+    pub clusters: usize,
+    /// Number of words to read from the beginning of each file of vectors.
+    pub vectors: usize,
+    /// How to read the text that clusters are learned from. Without a format, `.txt` is raw text.
+    pub read: ReadOptions,
+}
+
+impl KnowledgeOptions {
+    /// The default of [`clusters`](field@Self::clusters).
+    pub const CLUSTERS: usize = 1000;
+    /// The default of [`vectors`](field@Self::vectors).
+    pub const VECTORS: usize = 50_000;
+}
+
+impl Default for KnowledgeOptions {
+    fn default() -> Self {
+        Self { clusters: Self::CLUSTERS, vectors: Self::VECTORS, read: ReadOptions::default() }
+    }
+}
+
 /// Files that have been read, and the lines of a template that use them.
 #[derive(Clone, Debug, Default)]
 pub struct Knowledge {
-    parts: Vec<KnowledgePart>,
+    /// What was read.
+    pub parts: Vec<KnowledgePart>,
 }
 
 impl Knowledge {
@@ -79,16 +122,14 @@ impl Knowledge {
         }
         if let Some(first) = texts.first() {
             let name = knowledge.name(first);
-            let part = learn_clusters(&texts, name, options, progress)?;
-            knowledge.parts.push(part);
+            knowledge.parts.push(learn_clusters(&texts, name, options, progress)?);
         }
         let finished = finished.into_iter().map(|f| (KnowledgeKind::Clusters, f));
         let vectors = files.vectors.iter().map(|f| (KnowledgeKind::Vectors, f.as_path()));
         let gazetteers = files.gazetteers.iter().map(|f| (KnowledgeKind::Gazetteer, f.as_path()));
         for (kind, file) in finished.chain(vectors).chain(gazetteers) {
             let name = knowledge.name(file);
-            let part = read_part(kind, name, file, options)?;
-            knowledge.parts.push(part);
+            knowledge.parts.push(read_part(kind, name, file, options)?);
         }
         Ok(knowledge)
     }
@@ -100,11 +141,6 @@ impl Knowledge {
         let is_taken = |name: &String| self.parts.iter().any(|part| part.name == *name);
         let numbered = (2..).map(|number| format!("{name}#{number}"));
         [name.clone()].into_iter().chain(numbered).find(|name| !is_taken(name)).unwrap_or(name)
-    }
-
-    /// Returns what was read.
-    pub fn parts(&self) -> &[KnowledgePart] {
-        &self.parts
     }
 
     /// Adds lines to a template that look words up in the files.
@@ -123,19 +159,15 @@ impl Knowledge {
                  expected one in dropchain's own language",
             ));
         }
-        let taken =
-            self.parts.iter().find(|part| template.file_names().any(|name| name == part.name));
-        if let Some(part) = taken {
+        let is_taken = |part: &&KnowledgePart| template.file_names().any(|name| name == part.name);
+        if let Some(part) = self.parts.iter().find(is_taken) {
             return Err(Error::parameter(format!(
                 "the template reads a file '{}' already; expected {} of another name, or none",
                 part.name,
                 part.kind.description()
             )));
         }
-        let mut lines = String::new();
-        for part in &self.parts {
-            lines.push_str(&part.lines());
-        }
+        let lines: String = self.parts.iter().map(KnowledgePart::lines).collect();
         let files = self.parts.iter();
         let files: Vec<(&str, &str)> = files.map(|p| (p.name.as_str(), p.text.as_str())).collect();
         let sources = self.parts.iter().flat_map(|part| part.sources.iter().cloned());
@@ -150,25 +182,24 @@ fn read_part(
     file: &Path,
     options: &KnowledgeOptions,
 ) -> Result<KnowledgePart> {
-    let TextFile { text, source } = match kind {
-        KnowledgeKind::Vectors => read_text_prefix(file, MAX_BYTES, "a text file")?,
-        KnowledgeKind::Clusters => read_text(file, MAX_BYTES, "a file of clusters")?,
-        KnowledgeKind::Gazetteer => read_text(file, MAX_BYTES, "a list of phrases")?,
-    };
-    let (text, note) = match kind {
-        KnowledgeKind::Vectors => (text, String::new()),
-        KnowledgeKind::Clusters => (cluster_lines(&text, &source)?, String::new()),
+    let mut note = String::new();
+    // A word takes more in memory than in the file.
+    let (text, source, per_byte) = match kind {
+        KnowledgeKind::Vectors => {
+            let TextFile { text, source } = read_text_prefix(file, MAX_BYTES, "a text file")?;
+            (text, source, 0)
+        }
+        KnowledgeKind::Clusters => {
+            let TextFile { text, source } = read_text(file, MAX_BYTES, "a file of clusters")?;
+            (cluster_lines(&text, &source)?, source, CLUSTERS_IN_MEMORY)
+        }
         KnowledgeKind::Gazetteer => {
-            let note = ResourceKind::of(&text).note();
-            (phrase_lines(text, &source)?, note)
+            let TextFile { text, source } = read_text(file, MAX_BYTES, "a list of phrases")?;
+            note = ResourceKind::of(&text).note();
+            (phrase_lines(text, &source)?, source, PHRASES_IN_MEMORY)
         }
     };
-    // A word takes more in memory than in the file.
-    let needed = match kind {
-        KnowledgeKind::Vectors => 0,
-        KnowledgeKind::Clusters => CLUSTERS_IN_MEMORY * text.len() as u64,
-        KnowledgeKind::Gazetteer => PHRASES_IN_MEMORY * text.len() as u64,
-    };
+    let needed = per_byte * text.len() as u64;
     options.read.limits.memory.check(needed, 0).map_err(|over| {
         Error::input(Place::file(file.to_string_lossy()), format!("{over}; expected fewer words"))
     })?;

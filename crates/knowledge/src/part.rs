@@ -124,12 +124,7 @@ impl KnowledgePart {
     /// Returns the lines to add to a template: a comment that says where it comes from, and a line
     /// for each term.
     pub(super) fn lines(&self) -> String {
-        let mut lines = format!("\n# {}\n", self.description());
-        for term in &self.terms {
-            lines.push_str(term);
-            lines.push('\n');
-        }
-        lines
+        format!("\n# {}\n{}\n", self.description(), self.terms.join("\n"))
     }
 }
 

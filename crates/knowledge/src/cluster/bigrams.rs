@@ -27,7 +27,7 @@ pub(super) struct Neighbor {
 impl Bigrams {
     /// Counts the bigrams of `text` whose words both occur at least `min_count` times.
     pub(super) fn count(text: InternedText, min_count: u64) -> Self {
-        let (words, stream) = text.into_parts();
+        let InternedText { words, stream, .. } = text;
         let mut order: Vec<usize> = (0..words.len()).filter(|&i| words[i].1 >= min_count).collect();
         order.sort_unstable_by(|&i, &j| {
             let ((word, count), (other, other_count)) = (&words[i], &words[j]);
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     fn text(sentences: &[&str]) -> InternedText {
-        let mut text = InternedText::new();
+        let mut text = InternedText::default();
         for sentence in sentences {
             text.add(sentence.split(' ')).unwrap();
         }
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn words_that_the_output_cannot_represent_are_skipped() {
-        let mut text = InternedText::new();
+        let mut text = InternedText::default();
         text.add(["a", "b\tc", "a", "", "a", "d\r"]).unwrap();
         assert_eq!((text.tokens(), text.words(1)), (3, 1));
         assert_eq!(Bigrams::count(text, 1).total, 0);

@@ -11,18 +11,13 @@ pub(super) const BREAK: u32 = u32::MAX;
 /// A text with interned words: 4 bytes per token, plus each distinct word once.
 #[derive(Clone, Debug, Default)]
 pub struct InternedText {
-    words: Vec<(String, u64)>, // with their counts, in order of first occurrence
-    numbers: HashTable<u32>,   // positions in `words`, by word
-    stream: Vec<u32>,          // positions in `words`, and BREAK
-    letters: usize,            // bytes of the words, each with the overhead of its allocation
+    pub(super) words: Vec<(String, u64)>, // with their counts, in order of first occurrence
+    numbers: HashTable<u32>,              // positions in `words`, by word
+    pub(super) stream: Vec<u32>,          // positions in `words`, and BREAK
+    letters: usize, // bytes of the words, each with the overhead of its allocation
 }
 
 impl InternedText {
-    /// An empty text.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Adds a sentence. Words that the output format cannot represent (empty, or with a tab or line
     /// break) are skipped, and break the adjacency of their neighbors.
     ///
@@ -49,18 +44,15 @@ impl InternedText {
     }
 
     fn intern(&mut self, word: &str) -> u32 {
+        let Self { words, numbers, letters, .. } = self;
         let hash = xxh3_64(word.as_bytes());
-        let words = &self.words;
-        let is_word = |&number: &u32| words[number as usize].0 == word;
-        if let Some(&number) = self.numbers.find(hash, is_word) {
+        if let Some(&number) = numbers.find(hash, |&number| words[number as usize].0 == word) {
             return number;
         }
-        let number = self.words.len() as u32;
-        self.letters += word.len().next_multiple_of(16) + 16;
-        self.words.push((word.to_owned(), 0));
-        let words = &self.words;
-        self.numbers
-            .insert_unique(hash, number, |&number| xxh3_64(words[number as usize].0.as_bytes()));
+        let number = words.len() as u32;
+        *letters += word.len().next_multiple_of(16) + 16;
+        words.push((word.to_owned(), 0));
+        numbers.insert_unique(hash, number, |&i| xxh3_64(words[i as usize].0.as_bytes()));
         number
     }
 
@@ -89,10 +81,5 @@ impl InternedText {
     /// Number of distinct words that occur at least `min_count` times.
     pub fn words(&self, min_count: u64) -> usize {
         self.words.iter().filter(|(_, c)| *c >= min_count).count()
-    }
-
-    /// Returns the words with their counts, and the stream of their positions and [`BREAK`]s.
-    pub(super) fn into_parts(self) -> (Vec<(String, u64)>, Vec<u32>) {
-        (self.words, self.stream)
     }
 }

@@ -19,7 +19,7 @@ struct RowMinimum {
 }
 
 /// The loss of an absent pair.
-const ABSENT: i64 = i64::MAX;
+pub(super) const ABSENT: i64 = i64::MAX;
 
 impl MergeLosses {
     /// A matrix without pairs.
@@ -29,7 +29,6 @@ impl MergeLosses {
     }
 
     /// The loss of a pair.
-    #[cfg(test)]
     pub(super) fn get(&self, a: usize, b: usize) -> i64 {
         self.values[a.min(b) * self.slots + a.max(b)]
     }
@@ -37,32 +36,16 @@ impl MergeLosses {
     /// Adds to the loss of a pair.
     #[inline]
     pub(super) fn add(&mut self, a: usize, b: usize, change: i64) {
-        if change == 0 {
-            return;
+        if change != 0 {
+            self.set(a, b, self.get(a, b) + change);
         }
-        let (row, column) = (a.min(b), a.max(b));
-        let value = &mut self.values[row * self.slots + column];
-        *value += change;
-        let value = *value;
-        self.update(row, column, value);
     }
 
-    /// Adds a pair with loss 0.
-    pub(super) fn insert(&mut self, a: usize, b: usize) {
-        let (row, column) = (a.min(b), a.max(b));
-        self.values[row * self.slots + column] = 0;
-        self.update(row, column, 0);
-    }
-
-    /// Removes a pair.
-    pub(super) fn remove(&mut self, a: usize, b: usize) {
-        let (row, column) = (a.min(b), a.max(b));
-        self.values[row * self.slots + column] = ABSENT;
-        self.update(row, column, ABSENT);
-    }
-
+    /// Sets the loss of a pair, which [`ABSENT`] removes.
     #[inline]
-    fn update(&mut self, row: usize, column: usize, value: i64) {
+    pub(super) fn set(&mut self, a: usize, b: usize, value: i64) {
+        let (row, column) = (a.min(b), a.max(b));
+        self.values[row * self.slots + column] = value;
         let minimum = &mut self.minima[row];
         if (value, column) <= (minimum.value, minimum.column) {
             *minimum = RowMinimum { value, column, stale: false };
@@ -108,13 +91,13 @@ mod tests {
         let mut losses = MergeLosses::new(4);
         assert_eq!(losses.minimum(), None);
         for (a, b) in [(3, 2), (3, 1), (2, 1)] {
-            losses.insert(a, b);
+            losses.set(a, b, 0);
         }
         assert_eq!(losses.minimum(), Some((1, 2, 0)));
         losses.add(2, 1, 5);
         assert_eq!(losses.minimum(), Some((1, 3, 0)));
-        losses.remove(1, 3);
-        losses.remove(3, 2);
+        losses.set(1, 3, ABSENT);
+        losses.set(3, 2, ABSENT);
         assert_eq!(losses.minimum(), Some((1, 2, 5)));
     }
 
@@ -133,11 +116,11 @@ mod tests {
                 let pair = (a.min(b), a.max(b));
                 match plain.get_mut(&pair) {
                     None => {
-                        losses.insert(a, b);
+                        losses.set(a, b, 0);
                         plain.insert(pair, 0);
                     }
                     Some(_) if change == 5 => {
-                        losses.remove(a, b);
+                        losses.set(a, b, ABSENT);
                         plain.remove(&pair);
                     }
                     Some(value) => {

@@ -22,7 +22,7 @@
 //! with a cluster in the delta (through rows, columns and margins), and of pairs with the cluster
 //! itself. That takes O(d·C) for a delta of d clusters.
 
-use super::merge_losses::MergeLosses;
+use super::merge_losses::{ABSENT, MergeLosses};
 
 /// Clusters in slots. Direction 0 is "followed by", 1 is "preceded by".
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ impl ClusterWindow {
     pub(super) fn open(&mut self, slot: usize) {
         for other in 0..self.slots {
             if self.live[other] {
-                self.losses.insert(slot, other);
+                self.losses.set(slot, other, 0);
             }
         }
         self.live[slot] = true;
@@ -83,7 +83,7 @@ impl ClusterWindow {
             self.update_pairs_with(k, direction);
         }
         self.update_corners(k, self_count);
-        self.save_margins();
+        self.before.clone_from(&self.margins);
         self.changed[k] = true;
         for direction in 0..2 {
             for i in 0..self.support[direction].len() {
@@ -109,10 +109,10 @@ impl ClusterWindow {
         let self_count = self.counts[0][k * self.slots + k];
         for other in 0..self.slots {
             if self.live[other] {
-                self.losses.remove(k, other);
+                self.losses.set(k, other, ABSENT);
             }
         }
-        self.save_margins();
+        self.before.clone_from(&self.margins);
         for direction in 0..2 {
             for x in 0..self.slots {
                 let count = std::mem::take(&mut self.counts[direction][k * self.slots + x]);
@@ -213,12 +213,6 @@ impl ClusterWindow {
         separate - self.entropy.phi(cells.iter().sum())
     }
 
-    fn save_margins(&mut self) {
-        for (before, margins) in self.before.iter_mut().zip(&self.margins) {
-            before.clone_from(margins);
-        }
-    }
-
     /// Updates the margin terms of pairs with a changed margin.
     fn update_margins(&mut self) {
         for a in 0..self.slots {
@@ -276,10 +270,7 @@ impl EntropyTable {
     /// φ(n).
     #[inline]
     pub(super) fn phi(&self, n: u32) -> i64 {
-        match self.table.get(n as usize) {
-            Some(&value) => value,
-            None => compute(n),
-        }
+        self.table.get(n as usize).copied().unwrap_or_else(|| compute(n))
     }
 
     /// ψ(m, n) = φ(m) + φ(n) − φ(m + n) ≤ 0; it is 0 if m or n is.
