@@ -24,7 +24,7 @@ const LARGEST: f64 = 1e30;
 /// Documents with D features, 4 bytes for each feature of a document, 12 if any value is not 1.
 #[derive(Clone, Debug, Default)]
 pub struct DocumentCorpus {
-    names: Arc<Alphabet>,                 // of features
+    pub(crate) names: Arc<Alphabet>,      // of features
     pub(crate) rows: SparseRows,          // [N][D]
     pub(crate) targets: Vec<Option<u32>>, // [N] numbers of classes
     pub(crate) weights: Vec<f64>,         // [N]
@@ -53,12 +53,6 @@ impl DocumentCorpus {
     /// Returns the number of features.
     pub fn features(&self) -> usize {
         self.names.len()
-    }
-
-    /// Returns the names of the features, by number.
-    pub(crate) fn feature_names(&self) -> Vec<&str> {
-        let names = self.names.names();
-        names.map(|name| std::str::from_utf8(name).unwrap_or_default()).collect() // they were text
     }
 
     /// Adds documents to train on with these options, such as those of an
@@ -174,14 +168,6 @@ impl DocumentCorpus {
         let numbers = names.retain(|feature| occurrences[feature.index()] >= count);
         let rows = self.rows.map_columns(|column| numbers[column as usize], |_, value| value);
         Cow::Owned(Self { names: Arc::new(names), rows, ..self.clone() })
-    }
-
-    /// Returns the rows of other documents, with the columns of this corpus; features that it does
-    /// not have are left out.
-    pub(crate) fn rows_of(&self, other: &Self) -> SparseRows {
-        let own = |name| self.names.get(name).map(|feature| feature.0);
-        let columns: Vec<Option<u32>> = other.names.names().map(own).collect();
-        other.rows.map_columns(|column| columns[column as usize], |_, value| value)
     }
 
     /// Returns the memory usage in bytes.

@@ -33,10 +33,9 @@ const LEAST: f64 = f64::EPSILON;
 /// assert_eq!(report.accuracy, 0.5);
 /// assert!((report.log_loss - (0.75_f64.ln() + 0.5_f64.ln()) / -2.0).abs() < 1e-12);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ClassEvaluation {
-    classes: Vec<String>, // of the model, then others that were found
-    of_model: usize,
+    classes: Vec<String>,    // of the model, then others that were found
     outcomes: Vec<[u32; 2]>, // gold and predicted class of each document
     log_loss: f64,
     squared_error: f64,
@@ -92,15 +91,7 @@ pub struct ClassScores {
 impl ClassEvaluation {
     /// Begins with no documents; `classes` are those of the model.
     pub fn new(classes: &[String]) -> Self {
-        Self {
-            classes: classes.to_vec(),
-            of_model: classes.len(),
-            outcomes: Vec::new(),
-            log_loss: 0.0,
-            squared_error: 0.0,
-            unseen: 0,
-            calibration: Calibration::default(),
-        }
+        Self { classes: classes.to_vec(), ..Self::default() }
     }
 
     /// Adds a document: its class, the number of the predicted one, and the probability of each
@@ -110,16 +101,17 @@ impl ClassEvaluation {
             self.classes.push(gold.to_owned());
             self.classes.len() - 1
         });
-        match probabilities.get(number) {
-            Some(p) if number < self.of_model => self.log_loss -= p.max(LEAST).ln(),
-            _ => self.unseen += 1,
+        let probability = probabilities.get(number);
+        match probability {
+            Some(p) => self.log_loss -= p.max(LEAST).ln(),
+            None => self.unseen += 1,
         }
-        let is_seen = number < self.of_model;
+        // The class of an unseen one has the probability 0.
+        let missing = f64::from(u8::from(probability.is_none()));
         let errors = probabilities.iter().enumerate();
         let errors = errors.map(|(c, p)| (p - f64::from(u8::from(c == number))).powi(2));
-        // The class of an unseen one has the probability 0.
-        let error = errors.sum::<f64>() + f64::from(u8::from(!is_seen));
-        self.squared_error += if self.of_model == 2 { 0.5 * error } else { error };
+        let error = errors.sum::<f64>() + missing;
+        self.squared_error += if probabilities.len() == 2 { 0.5 * error } else { error };
         let confidence = probabilities.get(predicted).copied().unwrap_or(0.0);
         self.calibration.add(confidence, predicted == number);
         self.outcomes.push([number as u32, predicted as u32]);
@@ -207,9 +199,6 @@ fn averages(counts: &[Counts]) -> [f64; 2] {
     [ratio(1.0, correct, total), f1 / f64::from(classes.max(1))]
 }
 
-/// A row of a table, of which the first is the heading.
-type Row = Vec<String>;
-
 fn percent(fraction: f64) -> String {
     format!("{:.2}", 100.0 * fraction)
 }
@@ -240,7 +229,7 @@ impl ClassReport {
     }
 
     /// Returns a table of the scores of each class.
-    pub fn class_rows(&self) -> Vec<Row> {
+    pub fn class_rows(&self) -> Vec<Vec<String>> {
         let classes = self.classes.iter().map(|class| {
             [
                 class.class.clone(),
@@ -254,7 +243,7 @@ impl ClassReport {
     }
 
     /// Returns a table of what the documents of each class were predicted to be.
-    pub fn confusion_rows(&self) -> Vec<Row> {
+    pub fn confusion_rows(&self) -> Vec<Vec<String>> {
         let rows = self.classes.iter().flat_map(|class| {
             let predicted = class.predicted.iter();
             predicted.map(|(name, count)| [class.class.clone(), name.clone(), count.to_string()])
@@ -265,7 +254,7 @@ impl ClassReport {
 
 impl ClassEvaluation {
     /// Returns a table of how often predictions of some probability are right.
-    pub fn calibration_rows(&self) -> Vec<Row> {
+    pub fn calibration_rows(&self) -> Vec<Vec<String>> {
         let rows = self.calibration.bins().into_iter().filter(|bin| bin.count > 0).map(|bin| {
             [
                 format!("{:.1}–{:.1}", bin.low, bin.high),
@@ -288,7 +277,10 @@ impl ClassEvaluation {
     }
 }
 
-fn table<const N: usize>(heading: [&str; N], rows: impl Iterator<Item = [String; N]>) -> Vec<Row> {
+fn table<const N: usize>(
+    heading: [&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+) -> Vec<Vec<String>> {
     let heading = heading.map(str::to_owned);
     [heading].into_iter().chain(rows).map(|row| row.to_vec()).collect()
 }

@@ -135,11 +135,6 @@ impl Default for FeatureOptions {
 type Counts = HashMap<String, (usize, f64)>;
 
 impl FeatureOptions {
-    /// Returns whether there are no features.
-    pub(crate) fn is_empty(self) -> bool {
-        self.words.is_none() && self.chars.is_none()
-    }
-
     /// Returns the features of a text with their values, each once.
     pub fn extract(&self, text: &str) -> Vec<(String, f64)> {
         let text = match self.lowercase {

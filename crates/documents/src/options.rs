@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
 use crate::{FeatureOptions, Loss};
+use dropchain::kernel::train::check_not_negative;
 use dropchain::{Error, MemoryLimit, Result};
 
 /// One classifier of all classes, or one for each class.
@@ -191,12 +192,6 @@ impl DocumentOptions {
         (self.strengths.dropout > 0.0).then_some(self.learning.noise)
     }
 
-    /// Returns ρ or σ².
-    pub(crate) fn noise_rate(&self) -> f64 {
-        let amount = self.strengths.dropout;
-        if self.learning.noise.is_gaussian() { amount } else { amount / (1.0 - amount) }
-    }
-
     /// Returns the tolerance.
     pub(crate) fn tolerance(&self) -> f64 {
         self.learning.tolerance.unwrap_or(match self.learning.loss {
@@ -228,15 +223,13 @@ impl DocumentOptions {
             ("L1 strength", self.strengths.l1),
             ("tolerance", self.tolerance()),
         ] {
-            if !(number.is_finite() && number >= 0.0) {
-                let expected = "expected a finite number that is not negative";
-                return Err(Error::parameter(format!("{name} {number}; {expected}")));
-            }
+            check_not_negative(name, number)?;
         }
+        let is_empty = |f: FeatureOptions| f.words.is_none() && f.chars.is_none();
         let of_loss = |what: &str| format!("the {} loss with {what}", loss.name());
         let (is_softmax, kind) = (loss == Loss::Softmax, self.noise());
         let is_of_softmax = matches!(kind, Some(NoiseKind::GaussianScores | NoiseKind::MonteCarlo));
-        Err(Error::parameter(if self.features.is_some_and(FeatureOptions::is_empty) {
+        Err(Error::parameter(if self.features.is_some_and(is_empty) {
             "there are no features; expected n-grams of words or of characters".to_owned()
         } else if !(1..=1000).contains(&samples) {
             format!("{samples} samples; expected 1 to 1000")
@@ -256,7 +249,7 @@ impl DocumentOptions {
 
 impl NoiseKind {
     /// Returns whether its amount is a variance.
-    fn is_gaussian(self) -> bool {
+    pub(crate) fn is_gaussian(self) -> bool {
         matches!(self, Self::Gaussian | Self::Additive)
     }
 }

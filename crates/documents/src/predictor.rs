@@ -36,10 +36,15 @@ impl Prediction {
 }
 
 impl DocumentModel {
-    /// Returns the score of each column; features that the model does not have are ignored.
-    fn scores(&self, document: &Instance) -> Result<Vec<f64>> {
+    /// Classifies a document. Features that the model does not have are ignored.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] if the document is a text and the model has ready-made features, or the
+    /// other way round, or scores overflow.
+    pub fn classify(&self, document: &Instance) -> Result<Prediction> {
         let header = self.header();
-        let mut scores = header.biases.clone();
+        let mut scores = header.biases.clone(); // of the columns
         for (name, value) in features(document, header.input.features.as_ref())?.iter() {
             if let Ok(row) = self.rows.binary_search_by(|(own, _)| own.as_str().cmp(name)) {
                 for &(column, weight) in &self.rows[row].1 {
@@ -47,23 +52,12 @@ impl DocumentModel {
                 }
             }
         }
-        if scores.iter().all(|score| score.is_finite()) {
-            Ok(scores)
-        } else {
+        if !scores.iter().all(|score| score.is_finite()) {
             let message = "scores overflow; expected smaller values of features";
-            Err(Error::input(document.place(), message))
+            return Err(Error::input(document.place(), message));
         }
-    }
-
-    /// Classifies a document.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] if the document is a text and the model has ready-made features, or the
-    /// other way round, or scores overflow.
-    pub fn classify(&self, document: &Instance) -> Result<Prediction> {
-        let scores = of_classes(self.scores(document)?);
-        let mut probabilities = match (self.header().multiclass, scores.len()) {
+        let scores = of_classes(scores);
+        let mut probabilities = match (header.multiclass, scores.len()) {
             (Multiclass::OneVsRest, 3..) => scores.iter().map(|&s| sigmoid(s)).collect(),
             _ => {
                 let partition = log_sum_exp(&scores);
@@ -207,9 +201,7 @@ impl DocumentModel {
     }
 
     fn describe_features(&self) -> String {
-        let Some(features) = &self.header().input.features else {
-            return "ready-made".to_owned();
-        };
+        let Some(features) = &self.header().input.features else { return "ready-made".to_owned() };
         let fields = json!(features);
         let fields = fields.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
         let fields = fields.map(|(name, value)| match value {

@@ -146,6 +146,20 @@ impl<'a> DocumentTrainer<'a> {
     ) -> Result<Trained> {
         corpus.check_classes()?;
         let corpus = &*corpus.without_rare(self.options.learning.min_count);
+        let dev = dev.map(|dev| Development::new(corpus, dev));
+        let (problem, fitted, end) = self.fit(corpus, dev.as_ref(), observer)?;
+        let model = self.model(&problem, &fitted.x, end)?;
+        let _ = observer(&Event::End(end));
+        Ok(Trained { model, end })
+    }
+
+    /// Minimizes the objective, and returns the weights of the best iteration.
+    pub(crate) fn fit<'p>(
+        &'p self,
+        corpus: &'p DocumentCorpus,
+        dev: Option<&Development>,
+        observer: Observer<'_>,
+    ) -> Result<(Problem<'p>, Fitted, End)> {
         let problem = Problem::new(corpus, &self.options, self.interrupt)?;
         let unlabeled = corpus.targets.iter().filter(|class| class.is_none()).count();
         let _ = observer(&Event::Start(Start {
@@ -157,27 +171,13 @@ impl<'a> DocumentTrainer<'a> {
             columns: problem.design.dimension(),
             parameters: problem.dimension(),
         }));
-        let dev = dev.map(|dev| Development::new(corpus, dev));
-        let (fitted, end) = self.fit(&problem, dev.as_ref(), observer)?;
-        let model = self.model(corpus, &problem, &fitted, end)?;
-        let _ = observer(&Event::End(end));
-        Ok(Trained { model, end })
-    }
-
-    /// Minimizes the objective, and returns the weights of the best iteration.
-    pub(crate) fn fit(
-        &self,
-        problem: &Problem<'_>,
-        dev: Option<&Development>,
-        observer: Observer<'_>,
-    ) -> Result<(Fitted, End)> {
         let LearningOptions { loss, patience, .. } = self.options.learning;
         let start = Instant::now();
         let mut recent: Vec<f64> = Vec::new();
         let mut best: Option<Best> = None;
         let mut is_patient = true;
         let mut watch = |step: &Step<'_>| {
-            let accuracy = dev.map(|dev| dev.accuracy(problem, step.x));
+            let accuracy = dev.map(|dev| dev.accuracy(&problem, step.x));
             let time = start.elapsed();
             recent.extend(accuracy);
             let last = &recent[recent.len().saturating_sub(AVERAGED)..];
@@ -209,19 +209,13 @@ impl<'a> DocumentTrainer<'a> {
             (end.best_iteration, end.dev_accuracy) = (best.number, Some(best.accuracy));
             fitted.x = best.phi;
         }
-        Ok((fitted, end))
+        Ok((problem, fitted, end))
     }
 
     /// Makes the model of a minimum.
-    fn model(
-        &self,
-        corpus: &DocumentCorpus,
-        problem: &Problem<'_>,
-        fitted: &Fitted,
-        end: End,
-    ) -> Result<DocumentModel> {
-        let options = &self.options;
-        let (biases, rows) = problem.parts(&fitted.x);
+    fn model(&self, problem: &Problem<'_>, phi: &[f64], end: End) -> Result<DocumentModel> {
+        let (options, corpus) = (&self.options, problem.corpus);
+        let (biases, rows) = problem.parts(phi);
         let header = ModelHeader {
             classes: corpus.classes.iter().map(|class| class.name.clone()).collect(),
             multiclass: match corpus.classes.len() {
@@ -236,8 +230,9 @@ impl<'a> DocumentTrainer<'a> {
             options: json!(options),
             result: json!(end),
         };
-        let rows = corpus.feature_names().into_iter().zip(rows);
-        DocumentModel::from_bytes(DocumentModel::encode(&header, rows)?)
+        let names = corpus.names.names();
+        let names = names.map(|name| std::str::from_utf8(name).unwrap_or_default()); // they were text
+        DocumentModel::from_bytes(DocumentModel::encode(&header, names.zip(rows))?)
     }
 }
 
@@ -289,14 +284,17 @@ pub(crate) struct Development {
 }
 
 impl Development {
-    /// Takes documents, by the features and classes of the training data.
+    /// Takes documents, by the features and classes of the training data; other features are left
+    /// out.
     pub fn new(corpus: &DocumentCorpus, dev: &DocumentCorpus) -> Self {
+        let own = |name| corpus.names.get(name).map(|feature| feature.0);
+        let columns: Vec<Option<u32>> = dev.names.names().map(own).collect();
+        let rows = dev.rows.map_columns(|column| columns[column as usize], |_, value| value);
         let number = |class: &Option<u32>| {
             let name = &dev.classes[(*class)? as usize].name;
             corpus.classes.iter().position(|own| own.name == *name)
         };
-        let classes = dev.targets.iter().map(number).collect();
-        Self { rows: corpus.rows_of(dev), classes }
+        Self { rows, classes: dev.targets.iter().map(number).collect() }
     }
 
     /// Returns the share of documents whose class has the best score with these weights.

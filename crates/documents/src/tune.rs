@@ -8,7 +8,6 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::corpus::DocumentCorpus;
-use crate::linear::Problem;
 use crate::options::{DocumentOptions, Strengths};
 use crate::training::{Development, DocumentTrainer, Trained};
 use dropchain::kernel::random::uniform;
@@ -67,16 +66,14 @@ impl DocumentTrainer<'_> {
         corpus.check_classes()?;
         let parts = parts(corpus, scoring)?;
         let with = |&strengths| DocumentOptions { strengths, ..self.options.clone() };
-        let trainers: Vec<Self> = candidates
-            .iter()
-            .map(|own| Ok(Self { interrupt: self.interrupt, ..Self::new(with(own))? }))
-            .collect::<Result<_>>()?;
+        let trainer = |own| Ok(Self { interrupt: self.interrupt, ..Self::new(with(own))? });
+        let trainers = candidates.iter().map(trainer).collect::<Result<Vec<Self>>>()?;
         let scored = trainers.par_iter().map(|trainer| {
             let found = trainer.score(&parts)?;
             found.iter().for_each(observer);
             Ok(found)
         });
-        let scored: Vec<_> = scored.collect::<Result<_>>()?;
+        let scored = scored.collect::<Result<Vec<_>>>()?;
         let mut configurations: Vec<Configuration> = scored.into_iter().flatten().collect();
         configurations.sort_by(|a, b| b.mean_accuracy.total_cmp(&a.mean_accuracy));
         let Some(best) = configurations.first() else {
@@ -100,14 +97,12 @@ impl DocumentTrainer<'_> {
             if interrupted() {
                 return Ok(None);
             }
-            let problem = Problem::new(training, &self.options, self.interrupt)?;
             let watch = &mut |_: &_| ControlFlow::Continue(());
-            let (fitted, end) = self.fit(&problem, Some(dev), watch)?;
+            let (_, _, end) = self.fit(training, Some(dev), watch)?;
             if interrupted() {
                 return Ok(None);
             }
-            let accuracy = || dev.accuracy(&problem, &fitted.x);
-            scores.push(end.dev_accuracy.unwrap_or_else(accuracy));
+            scores.extend(end.dev_accuracy);
             iterations += end.best_iteration;
         }
         Ok(Some(Configuration {
@@ -128,7 +123,12 @@ fn parts(
         Scoring::Dev(dev) => return Ok(vec![(corpus.clone(), Development::new(corpus, dev))]),
         Scoring::Folds(folds, seed) => (folds, seed),
     };
-    let mut order: Vec<usize> = shuffled(corpus.documents(), seed);
+    let count = corpus.documents();
+    let mut order: Vec<usize> = (0..count).collect();
+    for last in (1..count).rev() {
+        let other = (1.0 - uniform(seed, last as u64)) * (last + 1) as f64;
+        order.swap(last, (other as usize).min(last));
+    }
     order.retain(|&n| corpus.targets[n].is_some());
     if !(2..=order.len()).contains(&folds) {
         return Err(Error::parameter(format!(
@@ -140,20 +140,10 @@ fn parts(
     order.sort_by_key(|&n| corpus.targets[n]);
     let parts = (0..folds).map(|fold| {
         let held_out: Vec<usize> = order.iter().skip(fold).step_by(folds).copied().collect();
-        let mut is_trained = vec![true; corpus.documents()];
+        let mut is_trained = vec![true; count];
         held_out.iter().for_each(|&n| is_trained[n] = false);
-        let rest: Vec<usize> = (0..corpus.documents()).filter(|&n| is_trained[n]).collect();
+        let rest: Vec<usize> = (0..count).filter(|&n| is_trained[n]).collect();
         (corpus.subset(&rest), Development::new(corpus, &corpus.subset(&held_out)))
     });
     Ok(parts.collect())
-}
-
-/// Returns the numbers below `count` in a random order.
-fn shuffled(count: usize, seed: u64) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..count).collect();
-    for last in (1..count).rev() {
-        let other = (1.0 - uniform(seed, last as u64)) * (last + 1) as f64;
-        order.swap(last, (other as usize).min(last));
-    }
-    order
 }

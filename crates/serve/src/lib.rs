@@ -38,9 +38,6 @@ use dropchain::corpus::ReadLimits;
 pub use models::ModelFile;
 pub use server::{Server, ServerHandle};
 
-/// How much larger than the largest body of a request a response may be.
-const RESPONSE_FACTOR: usize = 16;
-
 /// What a server listens on, who may use it, and its limits.
 #[derive(Clone, Debug)]
 pub struct ServeOptions {
@@ -84,12 +81,5 @@ impl Default for ServeOptions {
             max_sentence: ReadLimits::MAX_SENTENCE,
             memory: MemoryLimit::default(),
         }
-    }
-}
-
-impl ServeOptions {
-    /// The maximum size of a response, in bytes.
-    pub(crate) fn max_response(&self) -> usize {
-        self.max_body.saturating_mul(RESPONSE_FACTOR)
     }
 }

@@ -80,9 +80,10 @@ pub fn json_response(body: impl Into<Bytes>) -> Response {
 }
 
 /// Options for tagging the sentences of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Task {
     /// Tag them.
+    #[default]
     Tag,
     /// Tag them, and explain their labels.
     Explain,
@@ -118,6 +119,8 @@ const SMALL: u64 = 16 << 20;
 /// Model and form of the answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RequestOptions {
+    /// What is done with the sentences.
+    pub task: Task,
     /// The name of the model; `None` is the first.
     pub model: Option<String>,
     /// Requested outputs.
@@ -137,7 +140,7 @@ pub struct RequestOptions {
 impl RequestOptions {
     /// Parses a query string of a task.
     pub fn parse(task: Task, query: &str) -> Result<Self, ApiError> {
-        let mut options = Self::default();
+        let mut options = Self { task, ..Self::default() };
         let mut seen = Vec::new();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             if seen.contains(&name) {

@@ -1,7 +1,6 @@
 //! Requests and their answers: who may ask, and what is counted.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
@@ -64,16 +63,11 @@ pub struct App {
 impl App {
     /// Serves models at an address.
     pub fn new(address: SocketAddr, models: Models, options: ServeOptions) -> Self {
-        Self {
-            address,
-            models,
-            metrics: Metrics::default(),
-            origins: OriginRules::new(address, &options.allow_hosts, &options.allow_origins),
-            log: None,
-            workers: Workers::new(options.threads, options.queue),
-            responses: Arc::new(Semaphore::new(RESPONSE_UNITS)),
-            options,
-        }
+        let origins = OriginRules::new(address, &options.allow_hosts, &options.allow_origins);
+        let workers = Workers::new(options.threads, options.queue);
+        let responses = Arc::new(Semaphore::new(RESPONSE_UNITS));
+        let metrics = Metrics::default();
+        Self { address, models, metrics, options, log: None, origins, workers, responses }
     }
 }
 
@@ -114,7 +108,7 @@ pub fn router(app: &Arc<App>) -> Router {
 /// Answers requests that are allowed, and counts all of them.
 async fn check_and_count(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let began = Instant::now();
-    let _in_progress = app.metrics.in_progress.enter();
+    let _in_progress = Arc::clone(&app.metrics.in_progress);
     let method = METHODS.into_iter().find(|method| *method == request.method().as_str());
     let is_awaited = request.headers().contains_key(header::EXPECT);
     let (head, body) = request.into_parts();
@@ -125,7 +119,15 @@ async fn check_and_count(State(app): State<Arc<App>>, request: Request, next: Ne
     let is_allowed = allowed.is_ok();
     let (response, origin) = match allowed {
         Err(error) => (error.into_response(), None),
-        Ok(Some(origin)) if request.method() == Method::OPTIONS => (preflight(), Some(origin)),
+        Ok(Some(origin)) if request.method() == Method::OPTIONS => {
+            // A browser asks what a page of an allowed origin may send.
+            let allowed = [
+                (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, POST"),
+                (header::ACCESS_CONTROL_ALLOW_HEADERS, "content-type"),
+                (header::ACCESS_CONTROL_MAX_AGE, "600"),
+            ];
+            ((StatusCode::NO_CONTENT, allowed).into_response(), Some(origin))
+        }
         Ok(origin) => (next.run(request).await, origin),
     };
     let endpoint = path.unwrap_or("other");
@@ -160,16 +162,6 @@ async fn check_and_count(State(app): State<Arc<App>>, request: Request, next: Ne
     (headers, identity, close, cross_origin, response).into_response()
 }
 
-/// The answer to a browser that asks what a page of an allowed origin may send.
-fn preflight() -> Response {
-    let allowed = [
-        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, POST"),
-        (header::ACCESS_CONTROL_ALLOW_HEADERS, "content-type"),
-        (header::ACCESS_CONTROL_MAX_AGE, "600"),
-    ];
-    (StatusCode::NO_CONTENT, allowed).into_response()
-}
-
 /// Answers a request by the model that is there when its headers are.
 async fn answer_with(task: Task, app: &App, request: Request) -> Result<Response, ApiError> {
     let deadline = Instant::now() + app.options.timeout;
@@ -187,7 +179,7 @@ async fn answer_with(task: Task, app: &App, request: Request) -> Result<Response
         let tagger = &model.tagger;
         tagger.with_workspace(|workspace| {
             workspace.set_interrupt(interrupt);
-            answer(task, &body, (&name, tagger), (&options, &limits), workspace)
+            answer(&body, (&name, tagger), (&options, &limits), workspace)
         })
     });
     let answer = timeout_at(deadline, answer).await.map_err(|_| {
@@ -272,22 +264,32 @@ impl OriginRules {
 
     /// Checks the headers of a request. Returns the origin to allow in the response, if the request
     /// comes from a page of another origin.
-    pub fn check(
+    pub fn check<'h>(
         &self,
-        headers: &HeaderMap,
-        uri_authority: Option<&Authority>,
+        headers: &'h HeaderMap,
+        uri_authority: Option<&'h Authority>,
     ) -> Result<Option<HeaderValue>, ApiError> {
         for name in [HOST, ORIGIN] {
             if headers.get_all(&name).iter().nth(1).is_some() {
                 return Err(ApiError::bad_request(format!("the header {name} occurs twice")));
             }
         }
+        let text = |value: &'h HeaderValue| {
+            let text = value.to_str();
+            text.map_err(|_| ApiError::bad_request("the header Host or Origin is not ASCII"))
+        };
         let host = match (uri_authority, headers.get(HOST)) {
             (Some(authority), _) => authority.as_str(),
             (None, Some(host)) => text(host)?,
             (None, None) => return Err(ApiError::bad_request("the header Host is missing")),
         };
-        if !self.allows_host(host) {
+        let is_allowed = |authority: Authority| {
+            let name = authority.host().to_ascii_lowercase();
+            let address = name.trim_start_matches('[').trim_end_matches(']').parse();
+            let is_local = name == "localhost" || address.is_ok_and(|ip: IpAddr| ip.is_loopback());
+            is_local || self.hosts.iter().flatten().any(|allowed| *allowed == name)
+        };
+        if self.hosts.is_some() && !host.parse().is_ok_and(is_allowed) {
             return Err(forbidden(format!(
                 "the request is for the host {host:?}, which is not expected; --allow-host \
                  allows it"
@@ -306,21 +308,6 @@ impl OriginRules {
             ))),
         }
     }
-
-    fn allows_host(&self, host: &str) -> bool {
-        let Some(hosts) = &self.hosts else { return true };
-        host.parse::<Authority>().is_ok_and(|authority| {
-            let name = authority.host().to_ascii_lowercase();
-            let address = name.trim_start_matches('[').trim_end_matches(']').parse();
-            let is_local = name == "localhost" || address.is_ok_and(|ip: IpAddr| ip.is_loopback());
-            is_local || hosts.contains(&name)
-        })
-    }
-}
-
-fn text(value: &HeaderValue) -> Result<&str, ApiError> {
-    let text = value.to_str();
-    text.map_err(|_| ApiError::bad_request("the header Host or Origin is not ASCII"))
 }
 
 fn forbidden(message: String) -> ApiError {
@@ -332,21 +319,6 @@ const BUCKETS: [&str; 17] = [
     "0.0001", "0.00025", "0.0005", "0.001", "0.0025", "0.005", "0.01", "0.025", "0.05", "0.1",
     "0.25", "0.5", "1", "2.5", "5", "10", "+Inf",
 ];
-
-/// Counter of concurrent activities, one reference each.
-#[derive(Debug, Default)]
-pub struct Gauge(Arc<()>);
-
-impl Gauge {
-    /// Counts one more until the result is dropped.
-    pub fn enter(&self) -> Arc<()> {
-        Arc::clone(&self.0)
-    }
-
-    fn value(&self) -> usize {
-        Arc::strong_count(&self.0) - 1
-    }
-}
 
 /// Durations of the requests to an endpoint.
 #[derive(Debug, Default)]
@@ -360,10 +332,10 @@ struct Histogram {
 pub struct Metrics {
     requests: Mutex<BTreeMap<(&'static str, u16), u64>>,
     durations: Mutex<BTreeMap<&'static str, Histogram>>,
-    /// Requests that are being answered.
-    pub in_progress: Gauge,
-    /// Open connections.
-    pub connections: Gauge,
+    /// One more reference for each request that is being answered.
+    pub in_progress: Arc<()>,
+    /// One more reference for each open connection.
+    pub connections: Arc<()>,
 }
 
 impl Metrics {
@@ -381,84 +353,69 @@ impl Metrics {
 
     /// Returns all counts.
     pub fn text(&self, models: &Models, workers: &Workers) -> String {
-        let mut text = Text(String::new());
-        text.family("requests_total", "counter");
-        for ((endpoint, status), count) in lock(&self.requests).iter() {
-            let labels = format!("{{endpoint=\"{endpoint}\",status=\"{status}\"}}");
-            text.sample("requests_total", &labels, *count as f64);
-        }
-        let name = "request_duration_seconds";
-        text.family(name, "histogram");
+        let requests = lock(&self.requests).clone();
+        let requests = requests.iter().map(|((endpoint, status), count)| {
+            (format!("{{endpoint=\"{endpoint}\",status=\"{status}\"}}"), *count as f64)
+        });
+        let mut text = metric("requests_total", "counter", requests);
+        let mut durations = Vec::new();
         for (endpoint, Histogram { counts, seconds }) in lock(&self.durations).iter() {
             for (end, count) in BUCKETS.iter().zip(counts) {
                 let labels = format!("_bucket{{endpoint=\"{endpoint}\",le=\"{end}\"}}");
-                text.sample(name, &labels, *count as f64);
+                durations.push((labels, *count as f64));
             }
             let count = counts[BUCKETS.len() - 1] as f64;
-            for (suffix, value) in [("_sum", *seconds), ("_count", count)] {
-                text.sample(name, &format!("{suffix}{{endpoint=\"{endpoint}\"}}"), value);
-            }
+            durations.push((format!("_sum{{endpoint=\"{endpoint}\"}}"), *seconds));
+            durations.push((format!("_count{{endpoint=\"{endpoint}\"}}"), count));
         }
+        text += &metric("request_duration_seconds", "histogram", durations);
         let (waiting, busy) = workers.load();
         for (name, value) in [
-            ("requests_in_progress", self.in_progress.value()),
+            ("requests_in_progress", Arc::strong_count(&self.in_progress) - 1),
             ("requests_waiting", waiting),
             ("threads_busy", busy),
-            ("connections", self.connections.value()),
+            ("connections", Arc::strong_count(&self.connections) - 1),
         ] {
-            text.family(name, "gauge");
-            text.sample(name, "", value as f64);
+            text += &metric(name, "gauge", [(String::new(), value as f64)]);
         }
         let mut of_models = |name, kind, value: fn(&ModelState) -> u64| {
-            text.family(name, kind);
-            for model in &models.models {
+            let samples = models.models.iter().map(|model| {
                 let labels = format!("{{model=\"{}\"}}", escaped(&model.file.name));
-                text.sample(name, &labels, value(&model.state()) as f64);
-            }
+                (labels, value(&model.state()) as f64)
+            });
+            text += &metric(name, kind, samples);
         };
         of_models("sentences_total", "counter", |m| m.sentences);
         of_models("tokens_total", "counter", |m| m.tokens);
         of_models("model_load_failures_total", "counter", |m| m.failures);
-        let loaded = "model_loaded_timestamp_seconds";
-        of_models(loaded, "gauge", |m| m.current.loaded);
-        text.family("build_info", "gauge");
-        text.sample("build_info", concat!("{version=\"", env!("CARGO_PKG_VERSION"), "\"}"), 1.0);
-        text.family("model_info", "gauge");
-        for model in &models.models {
+        of_models("model_loaded_timestamp_seconds", "gauge", |m| m.current.loaded);
+        let version = concat!("{version=\"", env!("CARGO_PKG_VERSION"), "\"}");
+        text += &metric("build_info", "gauge", [(version.to_owned(), 1.0)]);
+        let infos = models.models.iter().map(|model| {
             let current = Arc::clone(&model.state().current);
-            let trained = current.trained.as_deref().unwrap_or_default();
             let labels = [
                 ("model", &*model.file.name),
                 ("fingerprint", &current.fingerprint),
                 ("version", current.version()),
-                ("trained", trained),
+                ("trained", current.trained.as_deref().unwrap_or_default()),
             ];
             let labels = labels.map(|(name, value)| format!("{name}=\"{}\"", escaped(value)));
-            text.sample("model_info", &format!("{{{}}}", labels.join(",")), 1.0);
-        }
-        text.0
+            (format!("{{{}}}", labels.join(",")), 1.0)
+        });
+        text + &metric("model_info", "gauge", infos)
     }
+}
+
+/// Returns a metric as text. The labels of a sample may begin with a suffix of the name.
+fn metric(name: &str, kind: &str, samples: impl IntoIterator<Item = (String, f64)>) -> String {
+    let samples = samples.into_iter();
+    let lines = samples.map(|(labels, value)| format!("dropchain_{name}{labels} {value}\n"));
+    format!("# TYPE dropchain_{name} {kind}\n{}", lines.collect::<String>())
 }
 
 /// Escapes the value of a label of a metric.
 fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
-}
-
-/// Metrics as text.
-struct Text(String);
-
-impl Text {
-    /// Begins the samples of a metric.
-    fn family(&mut self, name: &str, kind: &str) {
-        // Writing to a string cannot fail.
-        let _ = writeln!(self.0, "# TYPE dropchain_{name} {kind}");
-    }
-
-    /// Writes a sample. `labels` may begin with the suffix of the name.
-    fn sample(&mut self, name: &str, labels: &str, value: f64) {
-        let _ = writeln!(self.0, "dropchain_{name}{labels} {value}");
-    }
 }
 
 #[cfg(test)]

@@ -216,7 +216,7 @@ fn talk(
             TowerToHyperService::new(router.clone()),
         );
     let connection = graceful.watch(connection);
-    let open = app.metrics.connections.enter();
+    let open = Arc::clone(&app.metrics.connections);
     tokio::spawn(async move {
         // A client that goes away or talks nonsense is none of our business.
         let _ = connection.await;

@@ -19,6 +19,9 @@ use tokio::task::spawn_blocking;
 use crate::ServeOptions;
 use crate::request::{ApiError, RequestOptions, TagRequest, Task};
 
+/// How much larger than the largest body of a request a response may be.
+const RESPONSE_FACTOR: usize = 16;
+
 /// Maximum number of tokens of a sentence times that of its best label sequences, which are held
 /// in memory with the names of their labels.
 const MAX_NBEST_TOKENS: usize = 1_000_000;
@@ -95,10 +98,10 @@ impl Answer {
         options: &RequestOptions,
         workspace: &mut Workspace,
     ) -> Result<(), ApiError> {
-        if sentence.len() > MAX_EXPLAINED {
+        let length = sentence.len();
+        if length > MAX_EXPLAINED {
             return Err(ApiError::unprocessable(format!(
-                "a sentence of {} tokens; expected at most {MAX_EXPLAINED} to explain",
-                sentence.len()
+                "a sentence of {length} tokens; expected at most {MAX_EXPLAINED} to explain"
             )));
         }
         let explanation = &Explanation::given(tagger, input, &condition, options.tag, workspace)?;
@@ -117,7 +120,6 @@ impl Answer {
 /// jsonl` or `explain --output json` does. The workspace is interrupted when nobody waits for the
 /// answer anymore.
 pub fn answer(
-    task: Task,
     body: &[u8],
     (name, tagger): (&str, &Tagger),
     (options, limits): (&RequestOptions, &ServeOptions),
@@ -139,7 +141,10 @@ pub fn answer(
     let is_list = request.list_length().is_some();
     let mut answer = Answer::default();
     answer.push(&format!("{{\"version\":{VERSION},\"model\":{},", Value::from(name)));
-    if let Some(warning) = unknown_words(tagger, &sentences) {
+    // Raw text whose first words the model hardly knows.
+    let raw = sentences.iter().filter(|sentence| sentence.layout.source.is_some());
+    let words = raw.filter_map(Sentence::words).flatten().take(SAMPLED_WORDS);
+    if let Some(warning) = tagger.word_fit(words).and_then(WordFit::warning) {
         answer.push(&format!("\"warning\":{},", Value::from(warning)));
     }
     answer.push(if is_list { "\"results\":[" } else { "" });
@@ -158,8 +163,8 @@ pub fn answer(
                 keys => Condition::from_record(sentence, keys)?,
             };
             let input = (sentence, documents.input(i), condition);
-            check_work(task, sentence, tagger, (options, limits))?;
-            match task {
+            check_work(sentence, tagger, (options, limits))?;
+            match options.task {
                 Task::Explain => answer.explain(tagger, input, options, workspace)?,
                 Task::Tag => {
                     if options.tag.marginals {
@@ -182,16 +187,9 @@ pub fn answer(
     Ok(answer)
 }
 
-/// Warns of raw text whose first words the model hardly knows.
-fn unknown_words(tagger: &Tagger, sentences: &[Sentence]) -> Option<String> {
-    let raw = sentences.iter().filter(|sentence| sentence.layout.source.is_some());
-    let words = raw.filter_map(Sentence::words).flatten().take(SAMPLED_WORDS);
-    tagger.word_fit(words).and_then(WordFit::warning)
-}
-
 /// Rejects a response of so many bytes if it is too large.
 fn check_response(bytes: usize, limits: &ServeOptions) -> Result<(), ApiError> {
-    let most = limits.max_response();
+    let most = limits.max_body.saturating_mul(RESPONSE_FACTOR);
     if bytes <= most {
         return Ok(());
     }
@@ -202,25 +200,24 @@ fn check_response(bytes: usize, limits: &ServeOptions) -> Result<(), ApiError> {
 /// Rejects a sentence whose label sequences take too much memory, or whose labels cannot be found
 /// within the time of a request.
 fn check_work(
-    task: Task,
     sentence: &Sentence,
     tagger: &Tagger,
     (options, limits): (&RequestOptions, &ServeOptions),
 ) -> Result<(), ApiError> {
+    let (length, transitions) = (sentence.len(), tagger.transitions());
     let paths = if options.tag.nbest > 1 { options.tag.nbest } else { 0 };
-    if sentence.len().saturating_mul(paths) > MAX_NBEST_TOKENS {
+    if length.saturating_mul(paths) > MAX_NBEST_TOKENS {
         return Err(ApiError::unprocessable(format!(
-            "a sentence of {} tokens with nbest={paths}; expected at most {MAX_NBEST_TOKENS} \
-             tokens in all of its best label sequences",
-            sentence.len()
+            "a sentence of {length} tokens with nbest={paths}; expected at most \
+             {MAX_NBEST_TOKENS} tokens in all of its best label sequences"
         )));
     }
-    let [tokens, labels] = [sentence.len(), tagger.transitions().labels()].map(|n| n as f64);
+    let [tokens, labels] = [length, transitions.labels()].map(|n| n as f64);
     // Of a sentence that is explained, all of its labels may differ in each alternative.
-    let alternatives = if task == Task::Explain { tokens } else { 0.0 };
-    let pairs = match tagger.transitions().order() {
+    let alternatives = if options.task == Task::Explain { tokens } else { 0.0 };
+    let pairs = match transitions.order() {
         Order::Zero => labels,
-        Order::One => tagger.transitions().pair_numbers() as f64,
+        Order::One => transitions.pair_numbers() as f64,
     };
     // Marginals of pairs, where there are spans.
     let pairs = if options.threshold.is_some() { 5.0 * pairs } else { pairs };
@@ -248,12 +245,8 @@ impl Workers {
     pub fn new(count: usize, queue: usize) -> Self {
         let count = count.max(1);
         let capacity = count.saturating_add(queue).min(Semaphore::MAX_PERMITS);
-        Self {
-            count,
-            capacity,
-            places: Arc::new(Semaphore::new(capacity)),
-            threads: Arc::new(Semaphore::new(count)),
-        }
+        let [places, threads] = [capacity, count].map(|permits| Arc::new(Semaphore::new(permits)));
+        Self { count, capacity, places, threads }
     }
 
     /// Returns the number of requests that wait, and of threads that tag.
@@ -368,10 +361,10 @@ mod tests {
             (Task::Explain, 1, 900, 1100),
         ] {
             let tag = TagOptions { nbest, ..TagOptions::default() };
-            let options = RequestOptions { tag, ..RequestOptions::default() };
+            let options = RequestOptions { task, tag, ..RequestOptions::default() };
             let check = |tokens: usize| {
                 let sentence = Sentence::from_words(vec!["a"; tokens]);
-                check_work(task, &sentence, &tagger, (&options, &limits))
+                check_work(&sentence, &tagger, (&options, &limits))
             };
             assert!(check(possible).is_ok(), "{task:?} {nbest}");
             let error = check(refused).unwrap_err();

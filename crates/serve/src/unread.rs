@@ -39,11 +39,8 @@ struct BodyState {
 
 impl SharedBody {
     pub fn new(body: Body) -> Self {
-        Self(Arc::new(Mutex::new(BodyState {
-            is_begun: false,
-            is_ended: body.is_end_stream(),
-            body,
-        })))
+        let is_ended = body.is_end_stream();
+        Self(Arc::new(Mutex::new(BodyState { body, is_begun: false, is_ended })))
     }
 
     /// Reads the rest, for no longer than to the deadline, if the client sends it: one that waits

@@ -113,7 +113,7 @@ impl Checkpoint {
         self.check(&self.parse(first, number)?, identity)?;
         let runs = lines.map(|(line, number)| {
             let (key, course): (RunKey, Course) = self.parse(line, number)?;
-            match course.is_possible() {
+            match course.scores.iter().all(|score| (0.0..=1.0).contains(&score.value)) {
                 true => Ok((key, course)),
                 false => Err(self.damaged(number, "a score is not from 0 to 1")),
             }

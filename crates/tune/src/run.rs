@@ -44,11 +44,6 @@ pub(super) struct Score {
 }
 
 impl Course {
-    /// Returns whether all scores are possible ones.
-    pub fn is_possible(&self) -> bool {
-        self.scores.iter().all(|score| (0.0..=1.0).contains(&score.value))
-    }
-
     /// Returns the score after an iteration, counted from 1, or the last one if there are fewer;
     /// `None` if there are no scores.
     pub fn score_after(&self, iteration: usize) -> Option<&Score> {

@@ -35,14 +35,9 @@ impl Design {
             false => Classes::singletons(features),
         };
         let rows = classes.collapsed(matrix);
-        Self {
-            columns: rows.transposed(classes.len()),
-            rows,
-            outputs,
-            scales: classes.scales().iter().map(|s| unit * s).collect(),
-            bias: SQRT_2 * unit,
-            classes,
-        }
+        let columns = rows.transposed(classes.len());
+        let scales = classes.scales().iter().map(|s| unit * s).collect();
+        Self { rows, columns, classes, outputs, scales, bias: SQRT_2 * unit }
     }
 
     /// Returns the number of columns D.

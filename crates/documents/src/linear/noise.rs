@@ -155,10 +155,7 @@ pub(super) fn add_unscented(factor: f64, p: &[f64], v: &mut [f64], slopes: &mut 
     let others: f64 = (0..p.len()).map(quotient).sum(); // without the dominant class
     let of_dominant = dominant.map_or(0.0, |y| quotients[y]);
     for (y, (&p, slope)) in p.iter().zip(slopes).enumerate() {
-        let sum = match dominant == Some(y) {
-            true => others,
-            false => others - quotients[y] + of_dominant,
-        };
+        let sum = if dominant == Some(y) { others } else { others - quotients[y] + of_dominant };
         *slope += factor * (g[y] - p * sum);
     }
     total / (2.0 * SPREAD)

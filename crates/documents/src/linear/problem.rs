@@ -61,7 +61,7 @@ pub(crate) type Watch<'w> = &'w mut dyn FnMut(&Step<'_>) -> ControlFlow<()>;
 #[derive(Debug)]
 pub(crate) struct Problem<'a> {
     pub design: Design,
-    corpus: &'a DocumentCorpus,
+    pub corpus: &'a DocumentCorpus,
     options: &'a DocumentOptions,
     is_joint: bool, // one loss is that of more than two classes
     interrupt: Option<&'a AtomicBool>,
@@ -161,13 +161,14 @@ impl<'a> Problem<'a> {
         // The masks of the weights ±½w of two classes give half of the variance.
         let is_half = loss == Loss::Softmax && !self.has_shared_masks();
         let factor = if self.is_joint || is_half { 1.0 } else { 2.0 };
-        let rate = factor * options.noise_rate();
+        let amount = options.strengths.dropout;
+        let rate = factor * if kind.is_gaussian() { amount } else { amount / (1.0 - amount) };
         match kind {
             NoiseKind::Additive => Noise::Additive(rate),
             NoiseKind::GaussianScores => Noise::Gaussian(rate),
             NoiseKind::MonteCarlo => Noise::Sampled(Sampling {
                 samples: options.learning.samples,
-                rate: options.strengths.dropout,
+                rate: amount,
                 seed: options.learning.seed,
                 iteration: 0,
                 is_shared: self.has_shared_masks(),
@@ -180,19 +181,13 @@ impl<'a> Problem<'a> {
     fn objective(&self) -> LinearObjective<'_> {
         let (examples, noise) = (self.examples(), self.noise());
         let l2 = self.strengths(&examples);
-        LinearObjective {
-            curvature: self.curvature(&examples, &l2),
-            multipliers: match noise {
-                Noise::Smooth(_) => vec![0.0; examples.targets.len()],
-                _ => Vec::new(),
-            },
-            design: &self.design,
-            is_joint: self.is_joint,
-            noise,
-            l2,
-            examples,
-            loss: self.options.learning.loss,
-        }
+        let multipliers = match noise {
+            Noise::Smooth(_) => vec![0.0; examples.targets.len()],
+            _ => Vec::new(),
+        };
+        let curvature = self.curvature(&examples, &l2);
+        let (design, loss, is_joint) = (&self.design, self.options.learning.loss, self.is_joint);
+        LinearObjective { design, examples, loss, is_joint, noise, multipliers, l2, curvature }
     }
 
     /// Returns the L2 strength of each number in φ.

@@ -1,4 +1,4 @@
-//! The assignment of words to clusters, and the binary tree of merges of clusters.
+//! The assignment of words to clusters, and the paths in the binary tree of their merges.
 
 /// Assigns words to clusters, and clusters to the slots of the window.
 ///
@@ -40,72 +40,36 @@ impl ClusterAssignment {
         self.slots[word]
     }
 
-    /// Merges the cluster in slot `dropped` into that in `kept`. Returns the slots, that which had
-    /// the more frequent word first.
-    pub(super) fn merge(&mut self, kept: usize, dropped: usize) -> [usize; 2] {
+    /// Merges the cluster in slot `dropped` into that in `kept`.
+    pub(super) fn merge(&mut self, kept: usize, dropped: usize) -> Merge {
         if let (Some(root), Some(other)) = (self.roots[kept], self.roots[dropped].take()) {
             self.links[other] = root;
         }
         if self.first[dropped] < self.first[kept] {
             self.first[kept] = self.first[dropped];
-            return [dropped, kept];
+            return Merge { kept, children: [dropped, kept] };
         }
-        [kept, dropped]
-    }
-
-    /// The cluster of every word, numbered as by [`ClusterAssignment::numbers`].
-    pub(super) fn leaves(&mut self) -> Vec<usize> {
-        let numbers = self.numbers();
-        (0..self.links.len()).map(|word| numbers[self.slot(word)]).collect()
-    }
-
-    /// Numbers the clusters from 0, in slot order: `[slots]`, valid for slots in use.
-    pub(super) fn numbers(&self) -> Vec<usize> {
-        let mut next = 0;
-        let number = |root: &Option<usize>| {
-            next += usize::from(root.is_some());
-            next.saturating_sub(1)
-        };
-        self.roots.iter().map(number).collect()
+        Merge { kept, children: [kept, dropped] }
     }
 }
 
-/// The merge tree, whose leaves are clusters. Nodes are numbered: leaves first, the root last.
-#[derive(Clone, Debug)]
-pub(super) struct MergeTree {
-    leaves: usize,
-    children: Vec<[usize; 2]>, // of inner nodes; the one with the more frequent word first
-    nodes: Vec<usize>,         // [slots] the node of the cluster in each slot
+/// A merge of the clusters in two slots.
+pub(super) struct Merge {
+    kept: usize,          // the slot of the merged cluster
+    children: [usize; 2], // the slots; that which had the more frequent word first
 }
 
-impl MergeTree {
-    /// A forest of leaves: the clusters of `assignment`.
-    pub(super) fn new(leaves: usize, assignment: &ClusterAssignment) -> Self {
-        Self { leaves, children: Vec::with_capacity(leaves), nodes: assignment.numbers() }
-    }
-
-    /// Adds a parent to the clusters in two slots, that with the more frequent word first, of which
-    /// one becomes that of both.
-    pub(super) fn merge(&mut self, pair: [usize; 2]) {
-        let children = pair.map(|slot| self.nodes[slot]);
-        for slot in pair {
-            self.nodes[slot] = self.leaves + self.children.len();
+/// Returns the bit-string path from the root of the tree of these merges to the cluster that was in
+/// each slot before; 0 leads to the most frequent word.
+pub(super) fn paths(slots: usize, merges: &[Merge]) -> Vec<String> {
+    let mut paths = vec![String::new(); slots];
+    for Merge { kept, children } in merges.iter().rev() {
+        let path = std::mem::take(&mut paths[*kept]);
+        for (bit, slot) in ["0", "1"].into_iter().zip(children) {
+            paths[*slot] = format!("{path}{bit}");
         }
-        self.children.push(children);
     }
-
-    /// The bit-string path from the root to each leaf; 0 leads to the most frequent word.
-    pub(super) fn paths(&self) -> Vec<String> {
-        let mut paths = vec![String::new(); self.leaves + self.children.len()];
-        for (i, children) in self.children.iter().enumerate().rev() {
-            let path = std::mem::take(&mut paths[self.leaves + i]);
-            for (bit, &node) in ["0", "1"].into_iter().zip(children) {
-                paths[node] = format!("{path}{bit}");
-            }
-        }
-        paths.truncate(self.leaves);
-        paths
-    }
+    paths
 }
 
 #[cfg(test)]
@@ -123,7 +87,6 @@ mod tests {
         assignment.merge(1, 2);
         let slots = [0, 1, 2, 3].map(|word| assignment.slot(word));
         assert_eq!(slots, [1, 1, 1, 0]);
-        assert_eq!(assignment.leaves(), [1, 1, 1, 0]);
     }
 
     #[test]
@@ -132,10 +95,7 @@ mod tests {
         for word in 0..3 {
             assert_eq!(assignment.add(word), word);
         }
-        assert_eq!(assignment.leaves(), [0, 1, 2]);
-        let mut tree = MergeTree::new(3, &assignment);
-        tree.merge(assignment.merge(2, 0));
-        tree.merge(assignment.merge(2, 1));
-        assert_eq!(tree.paths(), ["00", "1", "01"]);
+        let merges = [assignment.merge(2, 0), assignment.merge(2, 1)];
+        assert_eq!(paths(4, &merges), ["00", "1", "01", ""]);
     }
 }

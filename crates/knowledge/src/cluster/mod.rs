@@ -38,7 +38,7 @@ mod merge_losses;
 mod tests;
 mod window;
 
-use assignment::{ClusterAssignment, MergeTree};
+use assignment::{ClusterAssignment, Merge, paths};
 use bigrams::Bigrams;
 use dropchain::{Error, Result};
 pub use interned_text::InternedText;
@@ -114,17 +114,14 @@ impl Clusters {
             observer(word + 1, words);
         }
         let mutual_information = clustering.window.mutual_information();
-        let leaves = clustering.assignment.leaves();
-        let mut tree = MergeTree::new(count, &clustering.assignment);
-        for _ in 1..count {
-            tree.merge(clustering.merge());
-        }
-        let paths = tree.paths();
+        let slots: Vec<usize> = (0..words).map(|word| clustering.assignment.slot(word)).collect();
+        let merges: Vec<Merge> = (1..count).map(|_| clustering.merge()).collect();
+        let paths = paths(count + 1, &merges);
         let mut order: Vec<usize> = (0..words).collect();
-        order.sort_by_key(|&word| (&paths[leaves[word]], word));
+        order.sort_by_key(|&word| (&paths[slots[word]], word));
         let clustered = |word: usize| {
             let (name, count) = bigrams.words[word].clone();
-            ClusteredWord { path: paths[leaves[word]].clone(), word: name, count }
+            ClusteredWord { path: paths[slots[word]].clone(), word: name, count }
         };
         Ok(Self { words: order.into_iter().map(clustered).collect(), count, mutual_information })
     }
@@ -160,9 +157,8 @@ impl Clustering {
         self.window.apply_delta(slot, self_count);
     }
 
-    /// Merges the pair with the smallest loss; returns their slots, that which had the more
-    /// frequent word first.
-    fn merge(&mut self) -> [usize; 2] {
+    /// Merges the pair with the smallest loss.
+    fn merge(&mut self) -> Merge {
         let (kept, dropped) = self.window.merge();
         self.assignment.merge(kept, dropped)
     }

@@ -33,8 +33,6 @@ pub(super) struct ClusterWindow {
     margins: [Vec<u32>; 2],   // [direction][slots]: L and R
     delta: [Vec<u32>; 2],     // [direction][slots]: counts to be added; zero between updates
     support: [Vec<usize>; 2], // [direction] nonzero slots of the delta
-    before: [Vec<u32>; 2],    // margins before an update
-    changed: Vec<bool>,       // [slots] margins changed by an update; false between updates
     losses: MergeLosses,
     entropy: EntropyTable,
 }
@@ -42,16 +40,14 @@ pub(super) struct ClusterWindow {
 impl ClusterWindow {
     /// A window of empty slots.
     pub(super) fn new(slots: usize) -> Self {
-        let rows = || [vec![0; slots], vec![0; slots]];
+        let zeros = |length| [vec![0; length], vec![0; length]];
         Self {
             slots,
             live: vec![false; slots],
-            counts: [vec![0; slots * slots], vec![0; slots * slots]],
-            margins: rows(),
-            delta: rows(),
+            counts: zeros(slots * slots),
+            margins: zeros(slots),
+            delta: zeros(slots),
             support: [Vec::new(), Vec::new()],
-            before: rows(),
-            changed: vec![false; slots],
             losses: MergeLosses::new(slots),
             entropy: EntropyTable::new(),
         }
@@ -83,8 +79,7 @@ impl ClusterWindow {
             self.update_pairs_with(k, direction);
         }
         self.update_corners(k, self_count);
-        self.before.clone_from(&self.margins);
-        self.changed[k] = true;
+        let before = self.margins.clone();
         for direction in 0..2 {
             for i in 0..self.support[direction].len() {
                 let x = self.support[direction][i];
@@ -93,13 +88,12 @@ impl ClusterWindow {
                 self.counts[1 - direction][x * self.slots + k] += count;
                 self.margins[direction][k] += count;
                 self.margins[1 - direction][x] += count;
-                self.changed[x] = true;
             }
             self.support[direction].clear();
             self.counts[direction][k * self.slots + k] += self_count;
             self.margins[direction][k] += self_count;
         }
-        self.update_margins();
+        self.update_margins(&before);
     }
 
     /// Removes the cluster in slot `k` and moves its bigrams into the delta; returns the number of
@@ -112,7 +106,7 @@ impl ClusterWindow {
                 self.losses.set(k, other, ABSENT);
             }
         }
-        self.before.clone_from(&self.margins);
+        let before = self.margins.clone();
         for direction in 0..2 {
             for x in 0..self.slots {
                 let count = std::mem::take(&mut self.counts[direction][k * self.slots + x]);
@@ -123,7 +117,6 @@ impl ClusterWindow {
                 self.add_to_delta(direction, x, count);
                 self.counts[1 - direction][x * self.slots + k] = 0;
                 self.margins[1 - direction][x] -= count;
-                self.changed[x] = true;
             }
             let (delta, support) = (&self.delta[direction], &self.support[direction]);
             for (i, &a) in support.iter().enumerate() {
@@ -133,7 +126,7 @@ impl ClusterWindow {
                 }
             }
         }
-        self.update_margins();
+        self.update_margins(&before);
         self_count
     }
 
@@ -213,23 +206,21 @@ impl ClusterWindow {
         separate - self.entropy.phi(cells.iter().sum())
     }
 
-    /// Updates the margin terms of pairs with a changed margin.
-    fn update_margins(&mut self) {
-        for a in 0..self.slots {
-            if !self.changed[a] {
-                continue;
-            }
+    /// Updates the margin terms of pairs with a margin that is not as before.
+    fn update_margins(&mut self, before: &[Vec<u32>; 2]) {
+        let is_changed = |a: usize| (0..2).any(|i| self.margins[i][a] != before[i][a]);
+        let changed: Vec<bool> = (0..self.slots).map(is_changed).collect();
+        for a in (0..self.slots).filter(|&a| changed[a]) {
             for b in 0..self.slots {
-                let repeated = self.changed[b] && b >= a;
+                let repeated = changed[b] && b >= a;
                 if repeated || b == a || !self.live[a] || !self.live[b] {
                     continue;
                 }
                 let change =
-                    self.margin_terms(&self.before, a, b) - self.margin_terms(&self.margins, a, b);
+                    self.margin_terms(before, a, b) - self.margin_terms(&self.margins, a, b);
                 self.losses.add(a, b, change);
             }
         }
-        self.changed.fill(false);
     }
 
     /// The margin terms of a pair, negated.
