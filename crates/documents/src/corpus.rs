@@ -145,14 +145,10 @@ impl DocumentCorpus {
         for &n in documents {
             rows.push_row(&mut self.rows.entries(n).collect());
         }
-        Self {
-            rows,
-            targets: documents.iter().map(|&n| self.targets[n]).collect(),
-            weights: documents.iter().map(|&n| self.weights[n]).collect(),
-            names: Arc::clone(&self.names),
-            classes: self.classes.clone(),
-            empty: Vec::new(),
-        }
+        let targets = documents.iter().map(|&n| self.targets[n]).collect();
+        let weights = documents.iter().map(|&n| self.weights[n]).collect();
+        let (names, classes) = (Arc::clone(&self.names), self.classes.clone());
+        Self { names, rows, targets, weights, classes, empty: Vec::new() }
     }
 
     /// Returns the documents without features that occur in fewer than `count` of them.

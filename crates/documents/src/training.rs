@@ -174,7 +174,8 @@ impl<'a> DocumentTrainer<'a> {
         let LearningOptions { loss, patience, .. } = self.options.learning;
         let start = Instant::now();
         let mut recent: Vec<f64> = Vec::new();
-        let mut best: Option<Best> = None;
+        let mut best_mean = f64::NEG_INFINITY;
+        let mut best: Option<(usize, f64, Vec<f64>)> = None; // its number, accuracy and φ
         let mut is_patient = true;
         let mut watch = |step: &Step<'_>| {
             let accuracy = dev.map(|dev| dev.accuracy(&problem, step.x));
@@ -186,28 +187,24 @@ impl<'a> DocumentTrainer<'a> {
             let flow = observer(&Event::Iteration(iteration(step, loss, scores, time)));
             if let Some(accuracy) = accuracy {
                 match &best {
-                    Some(best) if mean <= best.mean => {
-                        is_patient = step.number < best.number + patience;
+                    Some((number, ..)) if mean <= best_mean => {
+                        is_patient = step.number < number + patience;
                     }
                     _ => {
-                        let (number, phi) = (step.number, step.x.to_vec());
-                        best = Some(Best { mean, accuracy, number, phi });
+                        best_mean = mean;
+                        best = Some((step.number, accuracy, step.x.to_vec()));
                     }
                 }
             }
             if is_patient { flow } else { ControlFlow::Break(()) }
         };
         let mut fitted = problem.minimize(&mut watch)?;
-        let mut end = End {
-            reason: if is_patient { fitted.stop_reason } else { StopReason::Patience },
-            iterations: fitted.iterations,
-            best_iteration: fitted.iterations,
-            dev_accuracy: None,
-            objective: fitted.value,
-        };
-        if let Some(best) = best {
-            (end.best_iteration, end.dev_accuracy) = (best.number, Some(best.accuracy));
-            fitted.x = best.phi;
+        let reason = if is_patient { fitted.stop_reason } else { StopReason::Patience };
+        let (iterations, objective) = (fitted.iterations, fitted.value);
+        let best_iteration = iterations;
+        let mut end = End { reason, iterations, best_iteration, dev_accuracy: None, objective };
+        if let Some((number, accuracy, phi)) = best {
+            (end.best_iteration, end.dev_accuracy, fitted.x) = (number, Some(accuracy), phi);
         }
         Ok((problem, fitted, end))
     }
@@ -238,42 +235,24 @@ impl<'a> DocumentTrainer<'a> {
 
 /// Makes the event of an iteration, given its accuracy and the mean, if there are any.
 fn iteration(step: &Step<'_>, loss: Loss, scores: Option<[f64; 2]>, time: Duration) -> Iteration {
-    let terms = step.detail;
+    let &Step { number, value, detail, gradient_norm, x_norm, step, evaluations, nonzero, .. } =
+        step;
+    let (losses, noise, l2) = (detail.loss, detail.noise, detail.l2);
     let is_likelihood = matches!(loss, Loss::Softmax | Loss::Logistic);
+    let log_likelihood = if is_likelihood { -losses } else { f64::NAN };
+    let l1 = value - (losses + noise + l2);
     Iteration {
-        number: step.number,
-        objective: step.value,
-        terms: ObjectiveTerms {
-            log_likelihood: if is_likelihood { -terms.loss } else { f64::NAN },
-            noise: terms.noise,
-            l2: terms.l2,
-            l1: step.value - (terms.loss + terms.noise + terms.l2),
-        },
-        optimizer: OptimizerStep {
-            gradient_norm: step.gradient_norm,
-            evaluations: step.evaluations,
-            step: step.step,
-            learning_rate: None,
-        },
-        weights: WeightCounts {
-            nonzero: step.nonzero,
-            norm: step.x_norm,
-            nonzero_weights: step.nonzero,
-        },
+        number,
+        objective: value,
+        terms: ObjectiveTerms { log_likelihood, noise, l2, l1 },
+        optimizer: OptimizerStep { gradient_norm, evaluations, step, learning_rate: None },
+        weights: WeightCounts { nonzero, norm: x_norm, nonzero_weights: nonzero },
         time,
         dev: scores.map(|[accuracy, _]| DevScore::Accuracy(accuracy)),
         dev_mean: scores.map(|[_, mean]| mean),
         recall_bias: None,
         dev_details: None,
     }
-}
-
-/// The best iteration so far.
-struct Best {
-    mean: f64, // of its accuracy and those before it
-    accuracy: f64,
-    number: usize,
-    phi: Vec<f64>,
 }
 
 /// Development documents.

@@ -105,12 +105,10 @@ impl DocumentTrainer<'_> {
             scores.extend(end.dev_accuracy);
             iterations += end.best_iteration;
         }
-        Ok(Some(Configuration {
-            strengths: self.options.strengths,
-            mean_accuracy: scores.iter().sum::<f64>() / scores.len() as f64,
-            fold_scores: scores,
-            best_iteration: iterations.div_ceil(parts.len()).max(1),
-        }))
+        let mean_accuracy = scores.iter().sum::<f64>() / scores.len() as f64;
+        let best_iteration = iterations.div_ceil(parts.len()).max(1);
+        let (strengths, fold_scores) = (self.options.strengths, scores);
+        Ok(Some(Configuration { strengths, mean_accuracy, fold_scores, best_iteration }))
     }
 }
 

@@ -110,11 +110,12 @@ async fn check_and_count(State(app): State<Arc<App>>, request: Request, next: Ne
     let began = Instant::now();
     let _in_progress = Arc::clone(&app.metrics.in_progress);
     let method = METHODS.into_iter().find(|method| *method == request.method().as_str());
+    let method = method.unwrap_or("other");
     let is_awaited = request.headers().contains_key(header::EXPECT);
     let (head, body) = request.into_parts();
     let body = SharedBody::new(body);
     let request = Request::from_parts(head, Body::new(body.clone()));
-    let path = PATHS.split(", ").find(|path| *path == request.uri().path());
+    let path = PATHS.split(", ").find(|path| *path == request.uri().path()).unwrap_or("other");
     let allowed = app.origins.check(request.headers(), request.uri().authority());
     let is_allowed = allowed.is_ok();
     let (response, origin) = match allowed {
@@ -130,19 +131,14 @@ async fn check_and_count(State(app): State<Arc<App>>, request: Request, next: Ne
         }
         Ok(origin) => (next.run(request).await, origin),
     };
-    let endpoint = path.unwrap_or("other");
-    app.metrics.count(endpoint, response.status(), began.elapsed());
+    let (status, time) = (response.status(), began.elapsed());
+    app.metrics.count(path, status, time);
     let tagged = response.extensions().get::<TaggedCounts>();
     if let Some(log) = &app.log {
-        log.add(&Access {
-            time: access_log::now(),
-            method: method.unwrap_or("other"),
-            path: endpoint,
-            status: response.status().as_u16(),
-            seconds: began.elapsed().as_secs_f64(),
-            bytes: response.body().size_hint().exact(),
-            tagged: tagged.cloned(),
-        });
+        let (status, seconds) = (status.as_u16(), time.as_secs_f64());
+        let (bytes, tagged) = (response.body().size_hint().exact(), tagged.cloned());
+        let time = access_log::now();
+        log.add(&Access { time, method, path, status, seconds, bytes, tagged });
     }
     // Who may not use the server does not learn its models.
     let identity = is_allowed.then(|| match tagged {

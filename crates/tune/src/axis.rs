@@ -37,17 +37,12 @@ impl Axis {
     pub(super) fn numbers(mut numbers: Vec<f64>) -> Self {
         numbers.sort_by(f64::total_cmp);
         numbers.dedup();
-        Self(numbers.into_iter().map(|x| Item::Value(number(x))).collect())
+        Self::of(numbers.into_iter().map(number).collect())
     }
 
-    /// Creates an axis of names.
-    pub(super) fn names(names: &[String]) -> Self {
-        Self(names.iter().map(|name| Item::Value(json!(name))).collect())
-    }
-
-    /// Creates the axis of an option that is not set: its only value is null.
-    pub(super) fn unset() -> Self {
-        Self(vec![Item::Value(Value::Null)])
+    /// Creates an axis of values; null is that of an option that is not set.
+    pub(super) fn of(values: Vec<Value>) -> Self {
+        Self(values.into_iter().map(Item::Value).collect())
     }
 
     /// Returns all values; `None` if there is a range.

@@ -67,14 +67,14 @@ impl TuningData<'_> {
         let held_out = &folds.held_out()[fold];
         let (mut parts, mut number) = ([Corpus::new(), Corpus::new()], 0);
         for sentence in sentences {
-            if !is_content(&sentence) {
+            if is_content(&sentence) {
+                let is_held_out = held_out.binary_search(&number).is_ok();
+                parts[usize::from(is_held_out)].push(sentence);
+                number += 1;
+            } else {
                 parts[0].push(sentence.clone());
                 parts[1].push(sentence);
-                continue;
             }
-            let is_held_out = held_out.binary_search(&number).is_ok();
-            parts[usize::from(is_held_out)].push(sentence);
-            number += 1;
         }
         parts
     }
@@ -82,8 +82,9 @@ impl TuningData<'_> {
     /// Returns the settings of the runs on folds, which read plain labels as the whole corpus does:
     /// the labels of a fold may look different, and its scores must have the same metric.
     pub(super) fn fold_settings(&self, settings: &TrainSettings) -> Result<TrainSettings> {
-        let scheme = self.labeling(settings).scheme;
-        changed(settings, |options| options.labels.read_like(scheme))
+        let mut options = settings.all_options();
+        options.labels.read_like(self.labeling(settings).scheme);
+        TrainSettings::new(options)
     }
 
     /// Returns how the labels of the training data are read.
@@ -117,14 +118,4 @@ impl TuningData<'_> {
         }
         Ok(hasher.finish())
     }
-}
-
-/// Returns the settings with other options.
-pub(super) fn changed(
-    settings: &TrainSettings,
-    change: impl FnOnce(&mut dropchain::kernel::train::AnyOptions),
-) -> Result<TrainSettings> {
-    let mut options = settings.all_options();
-    change(&mut options);
-    TrainSettings::new(options)
 }

@@ -63,24 +63,18 @@ pub(super) fn predict(tagger: &Tagger, held_out: &Corpus) -> Result<Vec<Predicte
 }
 
 impl OutOfFold {
-    /// Puts the predictions for the content of each fold in the order of the corpus, whose labels
-    /// are read so, and scores those whose label is known at every token.
+    /// Takes the predictions for the content of a corpus, by its number, whose labels are read so,
+    /// and scores those whose label is known at every token.
     pub(super) fn new(
         corpus: &Corpus,
         labeling: Labeling,
-        folds: Vec<(&[usize], Vec<Predicted>)>,
+        predicted: BTreeMap<usize, Predicted>,
     ) -> Result<Self> {
-        let mut numbered: Vec<(usize, Predicted)> = folds
-            .into_iter()
-            .flat_map(|(numbers, predicted)| numbers.iter().copied().zip(predicted))
-            .collect();
-        numbered.sort_unstable_by_key(|(number, _)| *number);
-        let mut predicted = numbered.into_iter().map(|(_, predicted)| predicted);
-        let mut evaluation = Evaluation::with_confusions();
+        let mut predicted = predicted.into_values();
+        let mut evaluation = Evaluation::with_confusions().with_labelings(&labeling, &labeling);
         if let Some(joined) = corpus.iter().next().and_then(|first| first.schema().joined()) {
             evaluation = evaluation.with_joined_columns(joined.names());
         }
-        evaluation = evaluation.with_labelings(&labeling, &labeling);
         let mut sentences = Vec::with_capacity(corpus.len());
         for sentence in corpus {
             if !is_content(sentence) {

@@ -118,11 +118,9 @@ impl Observer for Record {
         // JSON has no other numbers.
         self.objective = Some(iteration.objective).filter(|objective| objective.is_finite());
         if let Some(score) = iteration.dev.filter(|_| iteration.number > 0) {
-            self.scores.push(Score {
-                value: score.value(),
-                recall_bias: iteration.recall_bias.unwrap_or(0.0),
-                nonzero_weights: iteration.weights.nonzero_weights,
-            });
+            let recall_bias = iteration.recall_bias.unwrap_or(0.0);
+            let nonzero_weights = iteration.weights.nonzero_weights;
+            self.scores.push(Score { value: score.value(), recall_bias, nonzero_weights });
         }
         Ok(ControlFlow::Continue(()))
     }

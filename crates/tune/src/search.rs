@@ -1,13 +1,13 @@
 //! A search: list the runs, run them, make the table, and the model of the best configuration.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::checkpoint::Checkpoint;
-use super::data::{TuningData, changed};
+use super::data::TuningData;
 use super::out_of_fold::{OutOfFold, predict};
 use super::pool::run_jobs;
 use super::run::{Course, Plan, Record, Run, RunKey};
@@ -310,17 +310,17 @@ impl SearchRun<'_> {
             }
             predict(&Tagger::new(trained.model), &held_out).map(Some)
         };
-        let mut all = Vec::new();
+        let mut all = BTreeMap::new();
         run_jobs(
             held_out.len(),
             [self.plan.concurrency, self.search.threads],
             predicted,
             |fold, predicted| {
                 self.observer.predicted(fold + 1, held_out.len());
-                all.extend(predicted.map(|predicted| (&held_out[fold][..], predicted)));
+                all.extend(held_out[fold].iter().copied().zip(predicted.into_iter().flatten()));
             },
         )?;
-        if all.len() < held_out.len() {
+        if all.len() < held_out.iter().map(Vec::len).sum() {
             return Ok(None);
         }
         let labeling = self.data.labeling(&settings);
@@ -336,11 +336,11 @@ impl SearchRun<'_> {
             warm_up: settings.has_noise().then(|| settings.warm_up()),
             ..*settings.regularization()
         })?;
-        changed(&settings, |options| {
-            options.max_iterations = Some(score.best_iteration);
-            if score.recall_bias != 0.0 {
-                options.recall_bias = Some(score.recall_bias);
-            }
-        })
+        let mut options = settings.all_options();
+        options.max_iterations = Some(score.best_iteration);
+        if score.recall_bias != 0.0 {
+            options.recall_bias = Some(score.recall_bias);
+        }
+        TrainSettings::new(options)
     }
 }

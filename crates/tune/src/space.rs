@@ -137,20 +137,22 @@ impl<'a> SearchSpace<'a> {
             ),
             Err(_) => (vec![0.0], vec![0.0]),
         };
-        let template = if templates.is_empty() { Axis::unset() } else { Axis::names(templates) };
-        let around = |values| if only_defaults { Axis::unset() } else { Axis::numbers(values) };
+        let unset = || Axis::of(vec![Value::Null]);
+        let names = templates.iter().map(|name| Value::from(name.as_str()));
+        let template = if templates.is_empty() { unset() } else { Axis::of(names.collect()) };
+        let around = |values| if only_defaults { unset() } else { Axis::numbers(values) };
         let defaults = [
             ("template", template),
-            ("l1", Axis::unset()),
+            ("l1", unset()),
             ("l2", around(strengths)),
             ("dropout", around(rates)),
-            ("unlabeled_weight", Axis::unset()),
+            ("unlabeled_weight", unset()),
         ];
         let mut space = Self { axes: BTreeMap::new(), templates, settings };
         for (option, axis) in defaults.into_iter().chain(axes) {
             let found = PARAMETERS.iter().find(|parameter| parameter.option == option);
-            let found = found.ok_or_else(|| Error::parameter(format!("{option} is not searched")));
-            let parameter = found?;
+            let parameter =
+                found.ok_or_else(|| Error::parameter(format!("{option} is not searched")))?;
             space.check(parameter, &axis)?;
             space.axes.insert(parameter.rank, (parameter, axis));
         }

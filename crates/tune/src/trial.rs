@@ -77,10 +77,10 @@ impl Trial {
             [course] if folds.is_none() => on_dev(course),
             _ => over_folds(courses),
         };
-        let mut score = score.filter(|_| is_scored);
-        if let Some(score) = score.as_mut().filter(|_| !configuration.has_l1()) {
-            score.nonzero_weights = None;
-        }
+        let score = score.filter(|_| is_scored).map(|score| {
+            let nonzero_weights = score.nonzero_weights.filter(|_| configuration.has_l1());
+            TrialScore { nonzero_weights, ..score }
+        });
         let objectives: Option<Vec<f64>> = courses.iter().map(|course| course.objective).collect();
         let objectives = objectives.filter(|all| !all.is_empty());
         Self {
@@ -116,15 +116,10 @@ impl Trial {
 
 /// Returns the score of training on development data.
 fn on_dev(course: &Course) -> Option<TrialScore> {
-    let best_iteration = course.end.best_iteration;
-    Some(TrialScore {
-        score: course.end.dev?,
-        folds: None,
-        dev_mean: course.end.dev_mean?,
-        best_iteration,
-        recall_bias: course.end.recall_bias,
-        nonzero_weights: course.score_after(best_iteration).map(|score| score.nonzero_weights),
-    })
+    let (score, dev_mean) = (course.end.dev?, course.end.dev_mean?);
+    let (best_iteration, recall_bias) = (course.end.best_iteration, course.end.recall_bias);
+    let nonzero_weights = course.score_after(best_iteration).map(|score| score.nonzero_weights);
+    Some(TrialScore { score, folds: None, dev_mean, best_iteration, recall_bias, nonzero_weights })
 }
 
 /// Returns the mean score over the folds after the iteration that training would choose by it.

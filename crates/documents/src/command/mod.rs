@@ -86,15 +86,11 @@ impl DocumentInput {
         needs_labels: bool,
         default_format: InstanceFormat,
     ) -> Result<InstanceReader> {
+        let (format, text, label) = (self.format, self.text.clone(), self.label.clone());
         let read = ReadOptions { limits: self.limits.read(), ..ReadOptions::default() };
-        let options = InstanceReadOptions {
-            format: self.format,
-            default_format,
-            text: self.text.clone(),
-            label: self.label.clone(),
-            needs_labels,
-            read: self.encoding.apply(read),
-        };
+        let read = self.encoding.apply(read);
+        let options =
+            InstanceReadOptions { format, default_format, text, label, needs_labels, read };
         InstanceReader::open(files, &options)
     }
 
@@ -146,12 +142,9 @@ impl TrainingFiles {
             let format = self.input.format.or_else(|| InstanceFormat::of_name(file.as_ref()));
             format == Some(InstanceFormat::Svmlight)
         };
-        Ok(DocumentOptions {
-            features: (!self.train.iter().all(has_features)).then_some(self.features),
-            strengths,
-            learning: self.learning,
-            memory: self.input.limits.memory(),
-        })
+        let features = (!self.train.iter().all(has_features)).then_some(self.features);
+        let (learning, memory) = (self.learning, self.input.limits.memory());
+        Ok(DocumentOptions { features, strengths, learning, memory })
     }
 
     /// Reads training documents, and unlabeled ones if there is noise.

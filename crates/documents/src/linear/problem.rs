@@ -143,37 +143,30 @@ impl<'a> Problem<'a> {
         let total = |kind: bool| all().filter(|(_, k)| **k == kind).map(|(v, _)| v).sum::<f64>();
         let alpha = self.options.strengths.unlabeled_weight;
         let factor = total(true) / (total(true) + alpha * total(false));
-        Examples {
-            targets: self.corpus.targets.iter().flat_map(of_document).collect(),
-            weights: all().map(|(v, known)| if *known { *v } else { 0.0 }).collect(),
-            factors: all()
-                .map(|(v, known)| if *known { factor * v } else { alpha * factor * v })
-                .collect(),
-        }
+        let targets = self.corpus.targets.iter().flat_map(of_document).collect();
+        let weights = all().map(|(v, known)| if *known { *v } else { 0.0 }).collect();
+        let factors = all().map(|(v, known)| if *known { factor * v } else { alpha * factor * v });
+        Examples { targets, weights, factors: factors.collect() }
     }
 
     fn noise(&self) -> Noise {
-        let options = self.options;
-        let loss = options.learning.loss;
-        let Some(kind) = options.noise() else {
+        let LearningOptions { loss, samples, seed, .. } = self.options.learning;
+        let Some(kind) = self.options.noise() else {
             return if loss == Loss::Hinge { Noise::Smooth(1.0) } else { Noise::None };
         };
+        let is_shared = self.has_shared_masks();
         // The masks of the weights ±½w of two classes give half of the variance.
-        let is_half = loss == Loss::Softmax && !self.has_shared_masks();
+        let is_half = loss == Loss::Softmax && !is_shared;
         let factor = if self.is_joint || is_half { 1.0 } else { 2.0 };
-        let amount = options.strengths.dropout;
+        let amount = self.options.strengths.dropout;
         let rate = factor * if kind.is_gaussian() { amount } else { amount / (1.0 - amount) };
         match kind {
             NoiseKind::Additive => Noise::Additive(rate),
             NoiseKind::GaussianScores => Noise::Gaussian(rate),
-            NoiseKind::MonteCarlo => Noise::Sampled(Sampling {
-                samples: options.learning.samples,
-                rate: amount,
-                seed: options.learning.seed,
-                iteration: 0,
-                is_shared: self.has_shared_masks(),
-            }),
-            _ if self.is_joint && self.has_shared_masks() => Noise::Shared(rate),
+            NoiseKind::MonteCarlo => {
+                Noise::Sampled(Sampling { samples, rate: amount, seed, iteration: 0, is_shared })
+            }
+            _ if self.is_joint && is_shared => Noise::Shared(rate),
             _ => Noise::Proportional(rate),
         }
     }
