@@ -120,13 +120,9 @@ fn word_range(text: &str) -> Result<WordRange> {
 impl Default for FeatureOptions {
     /// Words and pairs of adjacent words, in lower case, each with the value 1.
     fn default() -> Self {
-        Self {
-            words: Some(NgramRange { shortest: 1, longest: 2 }),
-            chars: None,
-            frequency: TermFrequency::default(),
-            tokens: Tokens::default(),
-            lowercase: true,
-        }
+        let words = Some(NgramRange { shortest: 1, longest: 2 });
+        let (frequency, tokens) = (TermFrequency::default(), Tokens::default());
+        Self { words, chars: None, frequency, tokens, lowercase: true }
     }
 }
 

@@ -77,14 +77,9 @@ pub struct InstanceReadOptions {
 
 impl Default for InstanceReadOptions {
     fn default() -> Self {
-        Self {
-            format: None,
-            default_format: InstanceFormat::Labeled,
-            text: Self::TEXT.to_owned(),
-            label: None,
-            needs_labels: true,
-            read: ReadOptions::default(),
-        }
+        let (text, read) = (Self::TEXT.to_owned(), ReadOptions::default());
+        let default_format = InstanceFormat::Labeled;
+        Self { format: None, default_format, text, label: None, needs_labels: true, read }
     }
 }
 
