@@ -8,13 +8,13 @@ use serde::Deserialize;
 
 use crate::error::exception;
 
-/// Returns how notebooks show an object: the HTML that a function of `dropchain._views` makes.
+/// Returns how notebooks show an object: the HTML that a function of `dropchain._html` makes.
 ///
 /// # Errors
 ///
 /// None of objects of the package.
 pub fn shown<'py>(function: &str, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    object.py().import("dropchain._views")?.call_method1(function, (object,))
+    object.py().import("dropchain._html")?.call_method1(function, (object,))
 }
 
 /// Draws a figure that is described in JSON, as an SVG file; None if there is nothing to draw.

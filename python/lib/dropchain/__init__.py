@@ -26,84 +26,31 @@ sklearn-crfsuite.
 from __future__ import annotations
 
 from dropchain._checking import CheckResult, Report, check, explain, report
+from dropchain._data import sample_corpus
 from dropchain._dropchain import (
-    Corpus,
-    DocumentModel,
-    Interrupted,
-    ModelError,
-    Sentence,
-    Tagger,
-    Template,
-    __version__,
-    load,
+    Corpus, DocumentModel, Interrupted, ModelError, Sentence, Tagger, Template, __version__, load,
     spans,
 )
 from dropchain._evaluation import compare, evaluate
-from dropchain._explanation import Explanation
 from dropchain._features import Features
 from dropchain._frames import tag_frame
 from dropchain._learning_curve import LearningCurve, LearningRun, learning_curve
 from dropchain._options import TrainOptions
-from dropchain._plots import Svg
-from dropchain._results import Iteration, TrainResult
-from dropchain._sample import sample_corpus
+from dropchain._records import Svg
+from dropchain._results import Iteration, TrainResult, Trial, TuneResult
 from dropchain._scores import Comparison, ConfusionMatrix, Difference, Evaluation, Score
-from dropchain._search_results import Trial, TuneResult
 from dropchain._training import train
 from dropchain._tuning import tune
 from dropchain._values import (
-    Path,
-    Span,
-    TaggedSentence,
-    TaggedText,
-    Tagging,
-    TextSpan,
-    TextToken,
+    Explanation, Path, Span, TaggedSentence, TaggedText, Tagging, TextSpan, TextToken,
 )
 
 __all__ = [
-    "CheckResult",
-    "Comparison",
-    "ConfusionMatrix",
-    "Corpus",
-    "Difference",
-    "DocumentModel",
-    "Evaluation",
-    "Explanation",
-    "Features",
-    "Interrupted",
-    "Iteration",
-    "LearningCurve",
-    "LearningRun",
-    "ModelError",
-    "Path",
-    "Report",
-    "Score",
-    "Sentence",
-    "Span",
-    "Svg",
-    "TaggedSentence",
-    "TaggedText",
-    "Tagger",
-    "Tagging",
-    "Template",
-    "TextSpan",
-    "TextToken",
-    "TrainOptions",
-    "TrainResult",
-    "Trial",
-    "TuneResult",
-    "__version__",
-    "check",
-    "compare",
-    "evaluate",
-    "explain",
-    "learning_curve",
-    "load",
-    "report",
-    "sample_corpus",
-    "spans",
-    "tag_frame",
-    "train",
-    "tune",
+    "CheckResult", "Comparison", "ConfusionMatrix", "Corpus", "Difference", "DocumentModel",
+    "Evaluation", "Explanation", "Features", "Interrupted", "Iteration", "LearningCurve",
+    "LearningRun", "ModelError", "Path", "Report", "Score", "Sentence", "Span", "Svg",
+    "TaggedSentence", "TaggedText", "Tagger", "Tagging", "Template", "TextSpan", "TextToken",
+    "TrainOptions", "TrainResult", "Trial", "TuneResult", "__version__", "check", "compare",
+    "evaluate", "explain", "learning_curve", "load", "report", "sample_corpus", "spans",
+    "tag_frame", "train", "tune",
 ]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from dropchain import _docs, _tables, _tuples
-from dropchain._dropchain import Corpus, Sentence, Tagger, Template
+from dropchain._dropchain import Corpus, Sentence, Tagger, Template, sample_text
 from dropchain._features import Features
 from dropchain._tables import listed
 from dropchain._tuples import described
@@ -41,7 +41,7 @@ def kind(data: Any) -> str | None:
         return "docs"
     if not isinstance(data, (list, tuple)) or not data:
         return None
-    first = next((item for item in data if not _is_empty(item)), data[0])
+    first = next((item for item in data if not isinstance(item, (list, tuple)) or item), data[0])
     if isinstance(first, Sentence):
         return "sentences"
     if _tuples.is_offsets(first):
@@ -63,12 +63,9 @@ def kind(data: Any) -> str | None:
 
 def paths(data: Any) -> list[str]:
     """Return the names of files, if `data` is one or several; otherwise none."""
-    if isinstance(data, (str, os.PathLike)):
-        return [os.fspath(data)]
-    if isinstance(data, (list, tuple)) and data:
-        if all(isinstance(item, (str, os.PathLike)) for item in data):
-            return [os.fspath(item) for item in data]
-    return []
+    items = data if isinstance(data, (list, tuple)) else [data]
+    are_paths = all(isinstance(item, (str, os.PathLike)) for item in items)
+    return [os.fspath(item) for item in items] if are_paths else []
 
 
 def column_names(columns: str | Iterable[str] | None) -> list[str] | None:
@@ -211,11 +208,9 @@ def told_apart(data: Any, second: Any, dev: Any) -> tuple[Any, Any, Any]:
             )
         return data, None, second
     form = None if _is_matrix(data) else kind(data)
-    has_own = form is not None and form != "table"
+    has_own = form not in (None, "table", "sentences")
     if isinstance(data, Corpus):
         has_own = any(labels is not None for labels in data.labels)
-    elif form == "tagged" or form == "sentences":
-        has_own = form == "tagged"
     if has_own:
         raise ValueError(
             "data have labels of their own, and the second argument looks like labels, too; "
@@ -263,10 +258,6 @@ def _unknown(data: Any, name: str) -> str:
     return f"{found}; expected one of\n  " + "\n  ".join(FORMS.values())
 
 
-def _is_empty(item: Any) -> bool:
-    return isinstance(item, (list, tuple)) and not item
-
-
 def _is_label_list(item: Any, is_flat: bool = False) -> bool:
     """Return whether an item is the labels of a sentence; if it is flat, a label for each token."""
     if _is_column(item):
@@ -298,12 +289,10 @@ def template(value: Any) -> Template | None:
     """Return a template given as an object, a file or the name of one that comes along."""
     if value is None or isinstance(value, Template):
         return value
-    if isinstance(value, os.PathLike):
+    if isinstance(value, os.PathLike) or isinstance(value, str) and os.path.isfile(value):
         return Template.read(value)
     if not isinstance(value, str):
         raise TypeError(f"found {described(value)} as template; expected a name, file or Template")
-    if os.path.isfile(value):
-        return Template.read(value)
     if value in Template.shipped_names():
         return Template.shipped(value)
     if "\n" in value:
@@ -321,3 +310,28 @@ def tagger(value: Any, name: str) -> Tagger | None:
     if isinstance(value, (str, os.PathLike)):
         return Tagger.open(value)
     raise TypeError(f"found {described(value)} as {name}; expected a Tagger or the file of a model")
+
+
+def sample_corpus(
+    part: Literal["train", "dev", "test"] = "train", *, label: Literal["ner", "upos"] = "ner"
+) -> Corpus:
+    """Return a part of a small English corpus that comes with dropchain, for first steps.
+
+    Parameters
+    ----------
+    part : {"train", "dev", "test"}
+        1,076, 311 or 311 sentences.
+    label : {"ner", "upos"}
+        Labels are named entities or parts of speech. The other is a column.
+
+    Examples
+    --------
+    >>> import dropchain
+    >>> dropchain.sample_corpus("dev")
+    <Corpus of 311 sentences, 3844 tokens>
+    """
+    if label not in ("ner", "upos"):
+        raise ValueError(f"label '{label}'; expected 'ner' or 'upos'")
+    text, columns = sample_text(part), ["word", "upos", "ner"]
+    name = f"sample-{part}.conll"
+    return Corpus.parse(text, format="conll", columns=columns, label=label, name=name)

@@ -90,9 +90,8 @@ class Features:
 def rows(value: Any) -> tuple[list[str], list[int], Any, Any] | None:
     """Return the rows of a matrix: see :meth:`Features._rows`; None of anything else, such as an
     array of words."""
-    if isinstance(value, np.ndarray) and (value.ndim != 1 or value.dtype.kind in "biuf"):
-        value = Features(value)
-    elif hasattr(value, "tocsr"):
+    is_array = isinstance(value, np.ndarray) and (value.ndim != 1 or value.dtype.kind in "biuf")
+    if is_array or hasattr(value, "tocsr"):
         value = Features(value)
     return value._rows() if isinstance(value, Features) else None
 

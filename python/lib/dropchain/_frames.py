@@ -22,20 +22,6 @@ _OF_TEXTS = ("start", "end", "type", "text", "probability")
 _OF_TOKENS = ("token_start", "token_end", "type", "probability")
 
 
-def frame(
-    rows: Iterable[Mapping[str, Any]] | Mapping[str, Mapping[str, Any]], name: str | None = None
-) -> pandas.DataFrame:
-    """Return rows as a frame of pandas; those of a mapping are named in a column."""
-    try:
-        import pandas
-    except ImportError:
-        message = "to_frame needs pandas, which is not installed; expected it, or to_dict"
-        raise ImportError(message) from None
-    if isinstance(rows, Mapping):
-        return pandas.DataFrame.from_dict(rows, orient="index").rename_axis(name)
-    return pandas.DataFrame(list(rows))
-
-
 def tag_frame(
     frame: pandas.DataFrame,
     model: Tagger | str | os.PathLike[str],

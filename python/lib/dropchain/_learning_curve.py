@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dropchain import _data
-from dropchain._frames import frame
 from dropchain._html import page, percent, table
-from dropchain._plots import Svg, draw, metric, picture
-from dropchain._records import Record
+from dropchain._records import Record, Svg, draw, frame, metric, picture
 from dropchain._training import train
 
 if TYPE_CHECKING:
@@ -76,7 +74,6 @@ class LearningCurve(Record):
         return f"{step} {high - low:+.2f} points of {metric(self.metric)}: {more}."
 
     def _repr_html_(self) -> str:
-        """Show the curve and its scores."""
         rows = [
             (f"{run.sentences:,}", f"{100 * run.fraction:.3g}%", run.seed, percent(run.score))
             for run in self.runs

@@ -10,11 +10,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from dropchain import _dropchain
-from dropchain._frames import frame
 from dropchain._html import Cell, Html, page, paragraph, percent, plural, table
-from dropchain._plots import Svg, draw, metric
-from dropchain._records import Record, plain
+from dropchain._records import Record, Svg, draw, frame, metric, plain
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
@@ -140,20 +140,13 @@ class Evaluation:
             raise ValueError(f"plot {kind!r}; expected 'scores' or 'calibration'")
         found = self.types if self.has_spans else self.labels
         names = sorted(found, key=lambda name: -found[name].gold)[:_DRAWN]
-        series = [
-            {
-                "name": metric(score),
-                "style": "bars",
-                "points": [(i, 100 * found[name][score]) for i, name in enumerate(names)],
-            }
-            for score in ("precision", "recall", "f1")
-        ]
-        panel = {
-            "x": {"label": "type" if self.has_spans else "label", "names": names},
-            "y": {"label": "percent", "range": (0, 100)},
-            "series": series,
-        }
-        return draw(title="Scores", panels=[panel])
+        series = []
+        for score in ("precision", "recall", "f1"):
+            points = [(i, 100 * found[name][score]) for i, name in enumerate(names)]
+            series.append({"name": metric(score), "style": "bars", "points": points})
+        x = {"label": "type" if self.has_spans else "label", "names": names}
+        y = {"label": "percent", "range": (0, 100)}
+        return draw(title="Scores", panels=[{"x": x, "y": y, "series": series}])
 
     def _calibration(self) -> Svg:
         if self._tagged is None:
@@ -165,47 +158,35 @@ class Evaluation:
             for name, (points, _) in zip(names, found)
         ]
         series.append({"name": "right", "style": "dashed", "points": [(0, 0), (100, 100)]})
-        axis = {"range": (0, 104)}
-        panel = {
-            "x": {"label": "mean probability, percent", **axis},
-            "y": {"label": "right labels, percent", **axis},
-            "series": series,
-        }
+        x = {"label": "mean probability, percent", "range": (0, 104)}
+        y = {"label": "right labels, percent", "range": (0, 104)}
         errors = (f"{percent(error)} for {name}" for name, (_, error) in zip(names, found))
         note = (
             "Below the dashed line, probabilities are too high. Mean distance from it (ECE), in "
             f"points: {', '.join(errors)}."
         )
-        return draw(title="Calibration", panels=[panel], note=note)
+        return draw(title="Calibration", panels=[{"x": x, "y": y, "series": series}], note=note)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_tagged": None}
 
     def _repr_html_(self) -> str:
-        """Show scores: of all, by type or label, and confusions."""
         counts = f"{plural(self.sentences, 'sentence')}, {plural(self.tokens, 'token')}"
         own = ("precision", "recall", "f1") if self.has_spans else ()
         names = (*own, "accuracy")
-        row = [Cell(percent(getattr(self, n)), getattr(self, n)) for n in names]
+        row = ("all", *(_cell(getattr(self, name)) for name in names))
         head = ("scores", *map(metric, names))
-        parts = [table(f"Scores, in percent: {counts}", head, [("all", *row)])]
+        parts = [table(f"Scores, in percent: {counts}", head, [row])]
         thing, found = ("type", self.types) if self.has_spans else ("label", self.labels)
         common = sorted(found.items(), key=lambda item: -item[1].gold)
-        rows = [
-            (
-                name or "(no type)",
-                percent(one.precision),
-                percent(one.recall),
-                Cell(percent(one.f1), one.f1),
-                f"{one.gold:,}",
-                f"{one.predicted:,}",
-            )
-            for name, one in common[:_TYPES]
-        ]
+        rows = []
+        for name, one in common[:_TYPES]:
+            scores = (percent(one.precision), percent(one.recall), _cell(one.f1))
+            rows.append((name or "(no type)", *scores, f"{one.gold:,}", f"{one.predicted:,}"))
         head = (thing, "precision", "recall", "F1", "in gold", "predicted")
         parts.append(table(f"By {thing}, in percent", head, rows))
         if self.columns:
-            columns = [(name, Cell(percent(one), one)) for name, one in self.columns.items()]
+            columns = [(name, _cell(accuracy)) for name, accuracy in self.columns.items()]
             parts.append(table("Accuracy of columns, in percent", ("column", "accuracy"), columns))
         return page(*parts, self.confusion_matrix()._table())
 
@@ -215,6 +196,10 @@ class Evaluation:
     def __repr__(self) -> str:
         f1 = f"F1 {percent(self.f1)}, " if self.has_spans else ""
         return f"<Evaluation {f1}accuracy {percent(self.accuracy)}>"
+
+
+def _cell(fraction: float) -> Cell:
+    return Cell(percent(fraction), fraction)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -233,12 +218,9 @@ class ConfusionMatrix(Record):
         return frame({name: dict(zip(self.labels, row)) for name, row in rows}, "gold")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        import numpy as np
-
         return np.array(self.counts, dtype)
 
     def _repr_html_(self) -> str:
-        """Show the matrix."""
         return page(self._table())
 
     def _table(self) -> Html:
@@ -315,7 +297,6 @@ class Comparison(Record):
         return frame({n: one._asdict() for n, one in scores.items() if one is not None}, "score")
 
     def _repr_html_(self) -> str:
-        """Show two taggers and their difference."""
         rows = []
         for name, one in (("F1", self.f1), ("accuracy", self.accuracy)):
             if one is not None:

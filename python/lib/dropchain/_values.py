@@ -1,27 +1,21 @@
-"""What tagging returns. The extension module makes these by position."""
+"""What tagging and explaining return. The extension module makes these by position."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dropchain._frames import frame
+from dropchain import _dropchain
 from dropchain._html import (
-    Cell,
-    Html,
-    details,
-    page,
-    paragraph,
-    sentence as marked,
-    shortened,
-    table,
+    LABELS, SENTENCES, WORDS, Cell, Html, beginning, details, labeled, marked, marks_of, page,
+    paragraph, shortened, table, text_line,
 )
-from dropchain._records import Record, plain
-from dropchain._views import LABELS, SENTENCES, WORDS, beginning, labeled, marks_of, text_line
+from dropchain._records import Record, frame, plain
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
@@ -106,10 +100,9 @@ class Tagging(Record):
         return frame({"word": w, "label": y, **dict(zip(self.names, p))} for w, y, p in rows)
 
     def _repr_html_(self) -> str:
-        """Show what a tagger says of a sentence."""
         words, own = self.words, self.label_probabilities
-        spans = [(*span, span.probability) for span in self.spans]
-        parts = [text_line(beginning(words, *marks_of(self.labels, spans, own)))]
+        spans = ((*span, span.probability) for span in self.spans)
+        parts = [text_line(beginning(words, marks_of(self.labels, spans, own)))]
         if self.probability is not None:
             parts.append(paragraph(f"The labels have the probability {self.probability:.3f}."))
         if len(self.nbest) > 1:
@@ -119,20 +112,16 @@ class Tagging(Record):
             ]
             head = ("rank", "probability", "labels")
             parts.append(table("The best label sequences", head, rows, kind="words"))
-        if self.marginals is not None and len(words):
-            parts.append(self._probabilities())
+        if self.marginals is not None and words:
+            largest, title = self.marginals.max(axis=0), "Probabilities of labels"
+            columns = sorted(sorted(range(len(largest)), key=lambda k: -largest[k])[:LABELS])
+            shaded = (
+                (word, *(Cell(f"{row[k]:.2f}", row[k], kind="shade") for k in columns))
+                for word, row in zip(words[:WORDS], self.marginals.tolist())
+            )
+            head = ("token", *(self.names[k] for k in columns))
+            parts.append(details(title, table(title, head, shaded)))
         return page(*parts)
-
-    def _probabilities(self) -> Html:
-        assert self.marginals is not None
-        largest = self.marginals.max(axis=0)
-        columns = sorted(sorted(range(len(largest)), key=lambda k: -largest[k])[:LABELS])
-        rows = [
-            (word, *(Cell(f"{row[k]:.2f}", row[k], kind="shade") for k in columns))
-            for word, row in zip(self.words[:WORDS], self.marginals.tolist())
-        ]
-        head = ("token", *(self.names[k] for k in columns))
-        return details("Probabilities of labels", table("Probabilities of labels", head, rows))
 
     def __repr__(self) -> str:
         return f"<Tagging {self.labels}>"
@@ -205,19 +194,17 @@ class TaggedSentence(Record):
         return len(self.tokens)
 
     def _repr_html_(self) -> str:
-        """Show a tagged sentence."""
         return page(text_line(self._marked()))
 
     def _marked(self) -> Html:
         """Return the sentence with its marks and the space between its tokens."""
         tokens = self.tokens
-        spans = [(s.token_start, s.token_end, s.type, s.probability) for s in self.spans]
+        spans = ((s.token_start, s.token_end, s.type, s.probability) for s in self.spans)
         probabilities: Any = [token.probability for token in tokens]
         known = probabilities if None not in probabilities else None
-        marks, doubts = marks_of(self.labels, spans, known)
         ends = [tokens[0].start if tokens else 0, *(token.end for token in tokens)]
         gaps = [" " if token.start > end else "" for token, end in zip(tokens, ends)]
-        return marked(self.words, marks, doubts=doubts, gaps=gaps)
+        return marked(self.words, marks_of(self.labels, spans, known), gaps)
 
     def __repr__(self) -> str:
         counts = f"{len(self)} tokens, {len(self.spans)} spans"
@@ -242,7 +229,6 @@ class TaggedText(list[TaggedSentence]):
         return frame({"sentence": i, **t.to_dict()} for i, one in numbered for t in one.tokens)
 
     def _repr_html_(self) -> str:
-        """Show tagged sentences."""
         shown, note = shortened(self, 5 * SENTENCES, "sentence")
         return page(*(text_line(one._marked()) for one in shown), note)
 
@@ -252,3 +238,71 @@ class TaggedText(list[TaggedSentence]):
     def __str__(self) -> str:
         parts = ("".join(f"{t.text}/{t.label} " for t in one.tokens) for one in self)
         return "\n".join(part.rstrip() for part in parts)
+
+
+class Explanation(list[dict[str, Any]]):
+    """Why the tokens of a sentence have their labels: what :meth:`Tagger.explain` returns.
+
+    A list with a dict for each token, which that method describes. ``str(…)`` is the text of
+    `dropchain explain`.
+    """
+
+    words: list[str]
+    """The words; of a sentence with features, `token 1`, `token 2` and so on."""
+
+    blocks: list[dict[str, Any]]
+    """The spans and the tokens outside of them: `start`, `end`, `text`, `label` and `probability`,
+    whether they are `outside` of spans and `notable`, and the `token` whose dict explains them."""
+
+    def __init__(
+        self,
+        tokens: Iterable[dict[str, Any]] = (),
+        words: Iterable[str] = (),
+        text: str = "",
+        blocks: Iterable[dict[str, Any]] = (),
+    ) -> None:
+        super().__init__(tokens)
+        self.words = list(words)
+        self.blocks = list(blocks)
+        self._text = text
+
+    @property
+    def labels(self) -> list[str]:
+        """The label of each token."""
+        return [token["label"] for token in self]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return words, labels and explanations, for JSON."""
+        return {
+            "tokens": self.words,
+            "labels": self.labels,
+            "explanations": list(self),
+            "blocks": self.blocks,
+        }
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each part of a margin."""
+        rows = []
+        for word, token in zip(self.words, self):
+            own = {"token": token["token"], "text": word, "label": token["label"]}
+            own["margin"] = token.get("margin")
+            own["runner_up"] = token.get("runner_up", {}).get("label")
+            for part in token.get("parts", ()):
+                rows.append({**own, "at": part["token"], **part, "token": own["token"]})
+        return frame(rows)
+
+    def _repr_html_(self) -> str:
+        words, labels = self.words, self.labels
+        own = [token["probability"] for token in self]
+        spans = ((a, b, kind, min(own[a:b])) for a, b, kind in _dropchain.spans(labels))
+        blocks, note = shortened(self.blocks, WORDS, "token")
+        last = blocks[-1]["end"] if blocks else 0
+        shown = {"tokens": words[:last], "blocks": blocks, "explanations": self[:last]}
+        text = text_line(beginning(words, marks_of(labels, spans, own)))
+        return page(text, _dropchain.explanation_html(json.dumps(shown)), note)
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"<Explanation of {len(self)} tokens>"
