@@ -1,7 +1,7 @@
 //! `check`: what is in a corpus, and what is wrong with it.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 use dropchain::template::Template;
 use dropchain::train::Trainer;
@@ -14,9 +14,9 @@ use pyo3::prelude::*;
 use crate::corpus::{PyCorpus, PyReadOptions};
 use crate::error::exception;
 use crate::evaluation::detector;
-use crate::inputs;
+use crate::inputs::{at_least, count};
 use crate::items::Items;
-use crate::job::{self, Job};
+use crate::job;
 use crate::template::PyTemplate;
 
 /// The columns of the text.
@@ -49,27 +49,26 @@ enum Data<'py> {
 #[pyfunction]
 pub fn check(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
     let arguments: Arguments<'_> = arguments.extract()?;
-    let count = |name, value, least| inputs::count(name, value, least);
     let inconsistent = count("inconsistent", arguments.inconsistent, 1)?;
     let limit = count("suspicious", arguments.suspicious, 1)?;
-    let folds = count("folds", Some(arguments.folds), 2)?.unwrap_or(2);
+    let folds = at_least("folds", arguments.folds, 2)?;
     let threads = count("threads", arguments.threads, 1)?;
     let options = CheckOptions {
         read: arguments.reading.get().options.clone(),
         labels: detector(&arguments.plain_labels, arguments.outside)?,
-        examples: count("examples", Some(arguments.examples), 0)?.unwrap_or(0),
+        examples: at_least("examples", arguments.examples, 0)?,
     };
     let (mut files, mut corpora) = (Vec::new(), Vec::new());
     for (role, data) in arguments.data {
         let role: Role = role.parse().map_err(exception)?;
         match data {
             Data::Corpus(corpus) => corpora.push((role, corpus.get().to_corpus(role.name()))),
-            Data::Files(paths) => files.extend(paths.iter().map(|path| (role, path.clone()))),
+            Data::Files(paths) => files.extend(paths.0.into_iter().map(|path| (role, path))),
         }
     }
     let memory = options.read.limits.memory;
     let template = arguments.template.map(|template| template.get().inner.clone());
-    let work = |job: &Job<'_, ()>| {
+    let work = |interrupt: &AtomicBool| {
         let mut check = match corpora.is_empty() {
             true => Check::read(&files, options)?,
             false => Check::of_corpora(corpora, options),
@@ -88,9 +87,8 @@ pub fn check(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<(String, 
         if let Some(limit) = limit
             && outcome.report.kinds(Severity::Error) == 0
         {
-            let trainer = Trainer::new(outcome.report.train_options())?
-                .interrupt(job.interrupt)
-                .memory(memory);
+            let trainer =
+                Trainer::new(outcome.report.train_options())?.interrupt(interrupt).memory(memory);
             let options = SuspicionOptions { folds, limit, ..SuspicionOptions::default() };
             let corpus = &outcome.corpus;
             let template = match template {
@@ -104,8 +102,7 @@ pub fn check(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<(String, 
         }
         Ok(outcome)
     };
-    let no_events = |()| Ok(ControlFlow::Continue(()));
-    let outcome = job::run(py, threads, work, no_events)?.or_raise()?;
+    let outcome = job::wait(py, threads, work)?;
     let json = serde_json::to_string(&outcome);
     let json = json.map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok((json, outcome.text(COLUMNS)))

@@ -25,14 +25,6 @@ pub struct Job<'a, E> {
     channel: Mutex<(Sender<E>, Receiver<ControlFlow<()>>)>,
 }
 
-/// Result of a job, and the exception that ended it early.
-pub struct Finished<T> {
-    /// The result of the work: if it was interrupted, of as much as was done.
-    pub result: Result<T>,
-    /// `KeyboardInterrupt`, or the exception of a callback.
-    pub exception: Option<PyErr>,
-}
-
 impl<E> Job<'_, E> {
     /// Sends an event to Python and waits until it is handled; any thread may. Returns whether to
     /// continue.
@@ -43,33 +35,20 @@ impl<E> Job<'_, E> {
     }
 }
 
-impl<T> Finished<T> {
-    /// Returns the result, or raises the exception that ended the work early.
-    ///
-    /// # Errors
-    ///
-    /// The exception of a signal, or that of the work.
-    pub fn or_raise(self) -> PyResult<T> {
-        match self.exception {
-            Some(exception) => Err(exception),
-            None => self.result.map_err(exception),
-        }
-    }
-}
-
 /// Runs `work` with this number of threads (`None`: one for each processor) and without the GIL.
 /// `handle` gets its events, in the thread of the caller and with the GIL; an exception that it
-/// raises, or Ctrl-C, ends the work early.
+/// raises, or Ctrl-C, ends the work early. Returns the result, of as much as was done, and the
+/// exception that ended it.
 ///
 /// # Errors
 ///
-/// The threads cannot be started.
+/// The exception that ended the work, or the error of the work or of starting threads.
 pub fn run<E: Send, T: Send>(
     py: Python<'_>,
     threads: Option<usize>,
     work: impl FnOnce(&Job<'_, E>) -> Result<T> + Send,
     mut handle: impl FnMut(E) -> PyResult<ControlFlow<()>>,
-) -> PyResult<Finished<T>> {
+) -> PyResult<(T, Option<PyErr>)> {
     let pool = threads::pool(threads).map_err(exception)?;
     let interrupt = AtomicBool::new(false);
     let (events, mut from_work) = mpsc::channel();
@@ -104,5 +83,23 @@ pub fn run<E: Send, T: Send>(
     if let Err(error) = py.check_signals() {
         raised.get_or_insert(error);
     }
-    Ok(Finished { result, exception: raised })
+    match result {
+        Ok(result) => Ok((result, raised)),
+        Err(error) => Err(raised.unwrap_or_else(|| exception(error))),
+    }
+}
+
+/// Runs work that sends no events, and is told by a flag when to end: see [`run`].
+///
+/// # Errors
+///
+/// The exception that ended the work early, or the errors of [`run`].
+pub fn wait<T: Send>(
+    py: Python<'_>,
+    threads: Option<usize>,
+    work: impl FnOnce(&AtomicBool) -> Result<T> + Send,
+) -> PyResult<T> {
+    let no_events = |()| Ok(ControlFlow::Continue(()));
+    let (result, raised) = run(py, threads, |job| work(job.interrupt), no_events)?;
+    raised.map_or(Ok(result), Err)
 }

@@ -1,8 +1,8 @@
 //! `report`: training, scores and errors in one page.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use dropchain::label::SchemeDetector;
 use dropchain::tag::TagOptions;
@@ -15,7 +15,7 @@ use crate::corpus::PyCorpus;
 use crate::evaluation::{Labels, detector, labels_of_corpus, predicted_labels};
 use crate::inputs;
 use crate::items::Items;
-use crate::job::{self, Job};
+use crate::job;
 use crate::tagger::PyTagger;
 
 /// Contents of the report.
@@ -59,7 +59,7 @@ impl System {
 #[pyfunction]
 pub fn report(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<String> {
     let arguments: Arguments<'_> = arguments.extract()?;
-    let max_errors = inputs::count("max_errors", Some(arguments.max_errors), 0)?.unwrap_or(0);
+    let max_errors = inputs::at_least("max_errors", arguments.max_errors, 0)?;
     let threads = inputs::count("threads", arguments.threads, 1)?;
     let detector = detector(&arguments.plain_labels, arguments.outside)?;
     let gold = arguments.gold.as_ref().map(|corpus| corpus.get().to_corpus("gold"));
@@ -68,9 +68,9 @@ pub fn report(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<String> 
     let systems = arguments.systems.into_iter();
     let systems = systems.map(|system| System::read(system, arguments.gold.as_ref()));
     let systems = systems.collect::<PyResult<Vec<_>>>()?;
-    let work = |_: &Job<'_, ()>| {
+    let work = |_: &AtomicBool| {
         let mut report = Report::default();
-        for file in arguments.files.iter() {
+        for file in &arguments.files.0 {
             report.add_file(file)?;
         }
         for (name, text) in &arguments.logs {
@@ -95,8 +95,7 @@ pub fn report(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<String> 
         }
         report.html(arguments.title.as_deref())
     };
-    let no_events = |()| Ok(ControlFlow::Continue(()));
-    job::run(py, threads, work, no_events)?.or_raise()
+    job::wait(py, threads, work)
 }
 
 /// Evaluates a system on labeled sentences.

@@ -9,13 +9,14 @@ use std::time::Duration;
 use dropchain::kernel::optim::StopReason;
 use dropchain::kernel::train::AnyOptions;
 use dropchain::train::{
-    AttributeCorpus, BaseModels, Calibration, CheckpointInterval, Checkpoints, DevScore, End,
-    HoldOut, Iteration, Lbfgs, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start,
-    TrainOptions, TrainSettings, Trained, Trainer, TrainingCorpora,
+    BaseModels, Calibration, CheckpointInterval, Checkpoints, DevScore, End, HoldOut, Iteration,
+    Lbfgs, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start, TrainOptions,
+    TrainSettings, Trained, Trainer, TrainingCorpora,
 };
-use dropchain::{Error, Tagger, Template};
+use dropchain::{Error, Tagger};
 use dropchain_online::Sgd;
 use dropchain_report::log::{Header, Record as Line};
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -23,10 +24,9 @@ use serde_json::{Map, Value, json};
 
 use crate::corpus::PyCorpus;
 use crate::error::{exception, in_python, warn};
-use crate::fields::fields;
 use crate::inputs;
-use crate::job::{self, Finished, Job};
-use crate::json::object;
+use crate::job::{self, Job};
+use crate::objects::{fields, object};
 use crate::options::{given_options, train_options};
 use crate::tagger::PyTagger;
 use crate::template::PyTemplate;
@@ -74,25 +74,20 @@ impl Arguments<'_> {
     }
 }
 
-/// The models that training continues from.
-pub struct Bases {
-    init: Option<Arc<Tagger>>,
-    towards: Option<Arc<Tagger>>,
-}
+/// The models that training continues from: at the weights of the first, towards those of the
+/// second.
+pub struct Bases([Option<Arc<Tagger>>; 2]);
 
 impl Bases {
     /// Shares the models of taggers.
-    pub fn new(init: Option<&Bound<'_, PyTagger>>, towards: Option<&Bound<'_, PyTagger>>) -> Self {
-        let [init, towards] = [init, towards].map(|t| t.map(|t| Arc::clone(&t.get().inner)));
-        Self { init, towards }
+    pub fn new(taggers: [Option<&Bound<'_, PyTagger>>; 2]) -> Self {
+        Self(taggers.map(|tagger| tagger.map(|tagger| Arc::clone(&tagger.get().inner))))
     }
 
     /// Returns the models.
     pub fn models(&self) -> BaseModels<'_> {
-        BaseModels {
-            init: self.init.as_deref().map(Tagger::model),
-            towards: self.towards.as_deref().map(Tagger::model),
-        }
+        let [init, towards] = self.0.each_ref().map(|tagger| tagger.as_deref().map(Tagger::model));
+        BaseModels { init, towards }
     }
 
     /// Returns the default options, of the model that training continues from if there is one.
@@ -100,41 +95,52 @@ impl Bases {
         self.models().first().map_or_else(TrainOptions::default, TrainOptions::continuing)
     }
 
-    /// Returns the options by name; those that are not given are defaults.
+    /// Checks options.
     ///
     /// # Errors
     ///
-    /// The errors of [`train_options`]; the structure of a model is another one.
-    pub fn options(&self, named: &Bound<'_, PyDict>) -> PyResult<AnyOptions> {
-        let options = train_options(named, self.defaults())?;
-        let settings = TrainSettings::new(options.clone()).map_err(exception)?;
+    /// `ValueError` if one is out of its range, or the structure of a model is another one.
+    pub fn settings(&self, options: AnyOptions) -> PyResult<TrainSettings> {
+        let settings = TrainSettings::new(options).map_err(exception)?;
         self.models().check(&settings).map_err(exception)?;
-        Ok(options)
+        Ok(settings)
+    }
+
+    /// Returns a trainer with the models.
+    pub fn trainer(&self, settings: &TrainSettings) -> Trainer<'_> {
+        let (models, trainer) = (self.models(), Trainer::with_settings(settings.clone()));
+        let trainer = models.init.into_iter().fold(trainer, Trainer::init);
+        models.towards.into_iter().fold(trainer, Trainer::towards)
     }
 }
 
-/// The sentences of a training run.
-pub enum Corpora<'a> {
-    /// With words, and the template.
-    Text(Box<TrainingCorpora>, Option<Template>),
-    /// With features; and the development data.
-    Attributes(&'a AttributeCorpus, Option<&'a AttributeCorpus>),
+/// An event of training or of a search: its kind, and what makes its content.
+pub struct Event {
+    /// `warning` of what most likely is a mistake in the data, or another one.
+    pub kind: &'static str,
+    /// Returns the content.
+    pub content: Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>,
 }
 
-/// An event of training.
-pub enum Event {
-    /// It starts.
-    Start(Box<Start>),
-    /// The learning rates that were tried.
-    Calibration(Calibration),
-    /// An iteration has ended.
-    Iteration(Box<Iteration>),
-    /// The iterations have ended.
-    End(StopReason),
-    /// Something about the labels that is most likely a mistake.
-    Warning(String),
-    /// Something else.
-    Message(String),
+/// Gives a warning, or tells the observer of another event; it returns False to end the work.
+///
+/// # Errors
+///
+/// The exceptions of warnings and of the observer.
+pub fn follow(
+    py: Python<'_>,
+    observer: Option<&Bound<'_, PyAny>>,
+    event: Event,
+) -> PyResult<ControlFlow<()>> {
+    if event.kind == "warning" {
+        let text: String = (event.content)(py)?.extract(py)?;
+        warn(py, &text, 2)?;
+    } else if let Some(observer) = observer
+        && let Ok(false) = observer.call1((event.kind, (event.content)(py)?))?.extract()
+    {
+        return Ok(ControlFlow::Break(()));
+    }
+    Ok(ControlFlow::Continue(()))
 }
 
 /// Keeps what happens, and sends it on if somebody follows training.
@@ -169,51 +175,45 @@ impl Course {
         let start =
             self.start.as_ref().map(|start| Line::Start { header, start: Cow::Borrowed(start) });
         let iterations = self.history.iter().map(Cow::Borrowed).map(Line::Iteration);
-        let lines = start.into_iter().chain(iterations);
-        let mut log = String::new();
-        for line in lines.chain([Line::End(Cow::Borrowed(end))]) {
-            let line = serde_json::to_string(&line);
-            log += &line.map_err(|error| PyValueError::new_err(error.to_string()))?;
-            log.push('\n');
-        }
-        Ok(log)
+        let lines = start.into_iter().chain(iterations).chain([Line::End(Cow::Borrowed(end))]);
+        let log = lines.map(|line| serde_json::to_string(&line).map(|line| line + "\n"));
+        let log: serde_json::Result<String> = log.collect();
+        log.map_err(|error| PyValueError::new_err(error.to_string()))
     }
 }
 
-impl<'a, 'j> Recorder<'a, 'j> {
-    /// Records a training run, which somebody follows or not.
-    pub fn new(job: &'a Job<'j, Event>, is_followed: bool) -> Self {
-        Self { job, is_followed, flow: ControlFlow::Continue(()), record: Record::default() }
-    }
+/// Trains a model with a trainer, as `train` does, and records what happens.
+///
+/// # Errors
+///
+/// The errors of `train`.
+pub fn record<'a>(
+    job: &'a Job<'_, Event>,
+    is_followed: bool,
+    trainer: Trainer<'a>,
+    train: impl FnOnce(Trainer<'a>, &mut dyn Observer) -> dropchain::Result<Trained>,
+) -> dropchain::Result<(Trained, Record)> {
+    let flow = ControlFlow::Continue(());
+    let mut recorder = Recorder { job, is_followed, flow, record: Record::default() };
+    let trained = train(trainer.interrupt(job.interrupt), &mut recorder)?;
+    Ok((trained, recorder.record))
+}
 
-    /// Trains a model.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Trainer::train`].
-    pub fn train(
-        mut self,
-        trainer: Trainer<'_>,
-        corpora: Corpora<'_>,
-    ) -> dropchain::Result<(Trained, Record)> {
-        let trainer = trainer.interrupt(self.job.interrupt);
-        let trained = match corpora {
-            Corpora::Text(corpora, template) => trainer.train(*corpora, template, &mut self)?,
-            Corpora::Attributes(corpus, dev) => trainer.train_attributes(corpus, dev, &mut self)?,
-        };
-        Ok((trained, self.record))
-    }
-
+impl Recorder<'_, '_> {
     /// Sends an event, unless the follower has ended training.
-    fn send(&mut self, event: impl FnOnce() -> Event) {
-        if self.is_followed && self.flow.is_continue() {
-            self.flow = self.job.send(event());
+    fn send(
+        &mut self,
+        kind: &'static str,
+        content: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send + 'static,
+    ) {
+        if (self.is_followed || kind == "warning") && self.flow.is_continue() {
+            self.flow = self.job.send(Event { kind, content: Box::new(content) });
         }
     }
 
     fn message(&mut self, message: String) {
-        self.send(|| Event::Message(message.clone()));
-        self.record.messages.push(message);
+        self.record.messages.push(message.clone());
+        self.send("message", |py| message.into_py_any(py));
     }
 }
 
@@ -233,20 +233,29 @@ impl Observer for Recorder<'_, '_> {
     fn start(&mut self, start: &Start) {
         let is_first = self.record.first_pass.is_none() && self.record.course.start.is_none();
         for warning in warnings(&start.reading).filter(|_| is_first) {
-            if self.flow.is_continue() {
-                self.flow = self.job.send(Event::Warning(warning));
-            }
+            self.send("warning", |py| warning.into_py_any(py));
         }
         self.record.course.start = Some(start.clone());
-        self.send(|| Event::Start(Box::new(start.clone())));
+        let start = start.clone();
+        self.send("start", move |py| {
+            let fields = start_fields(py, &start)?;
+            fields.set_item("weights", start.model.weights)?;
+            Ok(fields.unbind())
+        });
     }
 
     fn calibrated(&mut self, calibration: &Calibration) {
-        self.send(|| Event::Calibration(calibration.clone()));
+        let calibration = calibration.clone();
+        self.send("calibration", move |py| {
+            let fields = PyDict::new(py);
+            fields!(fields, calibration, [sentences, initial, trials, rate]);
+            fields.into_py_any(py)
+        });
     }
 
     fn end(&mut self, end: &End) {
-        self.send(|| Event::End(end.reason));
+        let reason = end.reason.name();
+        self.send("end", move |py| reason.into_py_any(py));
     }
 
     fn matched(&mut self, found: &ModelMatch) {
@@ -274,7 +283,21 @@ impl Observer for Recorder<'_, '_> {
 
     fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
         self.record.course.history.push(iteration.clone());
-        self.send(|| Event::Iteration(Box::new(iteration.clone())));
+        let iteration = iteration.clone();
+        self.send("iteration", move |py| {
+            let fields = iteration_fields(py, &iteration)?;
+            let (weights, details) = (&iteration.weights, iteration.dev_details.as_ref());
+            fields.set_item("weight_norm", weights.norm)?;
+            fields.set_item("nonzero_weights", weights.nonzero_weights)?;
+            fields.set_item("step", iteration.optimizer.step)?;
+            if let Some(scores) = details.and_then(|details| details.label_scores.as_ref()) {
+                let labels = scores.labels.iter();
+                let labels = labels.map(|(name, c)| (name, c.correct, c.predicted, c.gold));
+                fields.set_item("label_scores", labels.collect::<Vec<_>>())?;
+                fields.set_item("sentences", (scores.correct_sentences, scores.sentences))?;
+            }
+            fields.into_py_any(py)
+        });
         Ok(self.flow)
     }
 
@@ -291,39 +314,31 @@ impl Observer for Recorder<'_, '_> {
 /// that ended it early, if any. Without a model, raises the exception.
 #[pyfunction]
 pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'py, PyDict>> {
-    let bases = Bases::new(arguments.init.as_ref(), arguments.towards.as_ref());
-    let options = bases.options(&arguments.options)?;
-    let settings = TrainSettings::new(options.clone()).map_err(exception)?;
+    let bases = Bases::new([arguments.init.as_ref(), arguments.towards.as_ref()]);
+    let options = train_options(&arguments.options, bases.defaults())?;
+    let settings = bases.settings(options.clone())?;
     let unlabeled = arguments.unlabeled.as_ref();
     if let Some(unlabeled) = unlabeled {
         check_unlabeled(&options, !unlabeled.get().0.is_empty())?;
     }
-    let dev = arguments.dev.as_ref();
-    let corpora = corpora(&arguments.labeled, dev, unlabeled, options.seed)?;
+    let corpora = corpora(&arguments.labeled, arguments.dev.as_ref(), unlabeled, options.seed)?;
     let template = arguments.template.as_ref().map(|t| t.get().inner.clone());
-    let corpora = Corpora::Text(Box::new(corpora), template);
     let memory = inputs::memory_limit(arguments.memory)?;
-    let models = bases.models();
-    let mut trainer = Trainer::with_settings(settings.clone()).memory(memory);
-    trainer = models.init.into_iter().fold(trainer, Trainer::init);
-    trainer = models.towards.into_iter().fold(trainer, Trainer::towards);
-    trainer = checkpoints(&arguments)?.into_iter().fold(trainer, Trainer::checkpoints);
-    let is_followed = arguments.observer.is_some();
-    let work = |job: &Job<'_, Event>| Recorder::new(job, is_followed).train(trainer, corpora);
-    let threads = inputs::count("threads", arguments.threads, 1)?;
-    let handle = |event| match (event, &arguments.observer) {
-        (Event::Warning(text), _) => warn(py, &text, 2).map(|()| ControlFlow::Continue(())),
-        (event, Some(observer)) => observe(observer, event),
-        _ => Ok(ControlFlow::Continue(())),
+    let trainer = bases.trainer(&settings).memory(memory);
+    let trainer = checkpoints(&arguments)?.into_iter().fold(trainer, Trainer::checkpoints);
+    let observer = arguments.observer.as_ref();
+    let is_followed = observer.is_some();
+    let work = |job: &Job<'_, Event>| {
+        record(job, is_followed, trainer, |t, recorder| t.train(corpora, template, recorder))
     };
-    let mut finished = job::run(py, threads, work, handle)?;
-    if let Ok((trained, _)) = &mut finished.result
-        // A model is not lost for its record.
-        && let Ok(recorded) = trained.model.with_config(&arguments.config()?)
-    {
+    let threads = inputs::count("threads", arguments.threads, 1)?;
+    let handle = |event| follow(py, observer, event);
+    let ((mut trained, record), raised) = job::run(py, threads, work, handle)?;
+    // A model is not lost for its record.
+    if let Ok(recorded) = trained.model.with_config(&arguments.config()?) {
         trained.model = recorded;
     }
-    outcome(py, finished, &settings)
+    outcome(py, (trained, record), raised, &settings)
 }
 
 /// Returns the warnings in what is said of the reading of training data.
@@ -331,36 +346,48 @@ pub fn warnings(reading: &[String]) -> impl Iterator<Item = String> + '_ {
     reading.iter().filter_map(|line| line.strip_prefix("warning: ")).map(str::to_owned)
 }
 
-/// Returns the result of training as a dict; without a model, raises the exception that ended it.
+/// Returns the result of training as a dict.
 ///
 /// # Errors
 ///
-/// The exception that was raised.
+/// None of results.
 pub fn outcome<'py>(
     py: Python<'py>,
-    finished: Finished<(Trained, Record)>,
+    (trained, mut record): (Trained, Record),
+    raised: Option<PyErr>,
     settings: &TrainSettings,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (trained, record) = match finished.result {
-        Ok(done) => done,
-        Err(error) => return Err(finished.exception.unwrap_or_else(|| exception(error))),
-    };
-    let result = end_fields(py, &trained.end)?;
+    let end = &trained.end;
+    let result = PyDict::new(py);
+    fields!(result, end, [iterations, warm_up, best_iteration, dev_mean, recall_bias]);
+    fields!(result, end, [regularization]);
+    result.set_item("end_reason", end.reason.name())?;
+    result.set_item("seconds", end.time.as_secs_f64())?;
+    result.set_item("dev_score", end.dev.map(DevScore::value))?;
+    result.set_item("metric", end.dev.map(metric))?;
+    result.set_item("has_learned", end.has_result())?;
     let has_exact_gradient = settings.regularization().noise.has_exact_gradient();
-    let fails = trained.end.reason == StopReason::LineSearch;
-    result.set_item("converged", !(fails && has_exact_gradient) && is_finite(&trained.end))?;
-    let (own, mut record) = (trained.end.record(), record);
+    let has_failed = end.reason == StopReason::NonFinite
+        || end.reason == StopReason::LineSearch && has_exact_gradient;
+    result.set_item("converged", !has_failed)?;
+    let own = end.record();
     result.set_item("noise_iterations", own.noisy_iterations().unwrap_or(0))?;
-    result.set_item("regularization", &own.regularization)?;
-    let warning = own.warning_of_noise();
-    let warning = warning.map(|warning| in_python(&warning));
+    let warning = own.warning_of_noise().map(|warning| in_python(&warning));
     record.messages.extend(warning.clone());
     result.set_item("warning", warning)?;
-    record.add_to(&result, trained.is_first_pass, &trained.end)?;
-    result.set_item("is_first_pass", trained.is_first_pass)?;
+    let course = record.first_pass.filter(|_| trained.is_first_pass).unwrap_or(record.course);
+    let start = course.start.as_ref().map(|start| start_fields(py, start)).transpose()?;
+    result.set_item("start", start.unwrap_or_else(|| PyDict::new(py).into_any()))?;
+    let history = course.history.iter().map(|iteration| iteration_fields(py, iteration));
+    result.set_item("history", history.collect::<PyResult<Vec<_>>>()?)?;
+    result.set_item("log", course.log(end)?)?;
+    fields!(result, record, [messages]);
+    result.set_item("pruned", record.pruned.map(|pruned| (pruned.before, pruned.after)))?;
+    fields!(result, trained, [is_first_pass]);
     result.set_item("tagger", PyTagger::of(py, trained.model))?;
-    result.set_item("exception", finished.exception)?;
-    result.set_item("options", serde_text(settings))?;
+    result.set_item("exception", raised)?;
+    let options = serde_json::to_string(settings).unwrap_or_else(|_| "{}".to_owned());
+    result.set_item("options", options)?;
     Ok(result)
 }
 
@@ -431,49 +458,6 @@ fn checkpoints(arguments: &Arguments<'_>) -> PyResult<Option<Checkpoints>> {
     Ok(Some(if arguments.resume { checkpoints.resume() } else { checkpoints }))
 }
 
-/// Calls the observer with the kind of an event and its content. It returns False to end training.
-pub fn observe(observer: &Bound<'_, PyAny>, event: Event) -> PyResult<ControlFlow<()>> {
-    let py = observer.py();
-    let reply = match event {
-        Event::Start(start) => {
-            let dict = start_fields(py, &start)?;
-            dict.set_item("weights", start.model.weights)?;
-            observer.call1(("start", dict))?
-        }
-        Event::Calibration(calibration) => {
-            let dict = PyDict::new(py);
-            fields!(dict, calibration, [sentences, initial, trials, rate]);
-            observer.call1(("calibration", dict))?
-        }
-        Event::Iteration(iteration) => {
-            let dict = iteration_fields(py, &iteration)?;
-            let (weights, details) = (&iteration.weights, iteration.dev_details.as_ref());
-            dict.set_item("weight_norm", weights.norm)?;
-            dict.set_item("nonzero_weights", weights.nonzero_weights)?;
-            dict.set_item("step", iteration.optimizer.step)?;
-            if let Some(scores) = details.and_then(|details| details.label_scores.as_ref()) {
-                let labels = scores.labels.iter();
-                let labels = labels.map(|(name, c)| (name, c.correct, c.predicted, c.gold));
-                dict.set_item("label_scores", labels.collect::<Vec<_>>())?;
-                dict.set_item("sentences", (scores.correct_sentences, scores.sentences))?;
-            }
-            observer.call1(("iteration", dict))?
-        }
-        Event::End(reason) => observer.call1(("end", reason.name()))?,
-        Event::Message(message) => observer.call1(("message", message))?,
-        Event::Warning(_) => return Ok(ControlFlow::Continue(())),
-    };
-    Ok(flow(&reply))
-}
-
-/// Converts what an observer returns: False ends the work.
-pub fn flow(reply: &Bound<'_, PyAny>) -> ControlFlow<()> {
-    match reply.extract::<bool>() {
-        Ok(false) => ControlFlow::Break(()),
-        _ => ControlFlow::Continue(()),
-    }
-}
-
 fn start_fields<'py>(py: Python<'py>, start: &Start) -> PyResult<Bound<'py, PyAny>> {
     let fields = object(py, start)?;
     fields.del_item("parameters")?; // the options
@@ -499,42 +483,4 @@ fn metric(score: DevScore) -> &'static str {
         DevScore::F1(_) => "f1",
         DevScore::Accuracy(_) => "accuracy",
     }
-}
-
-fn end_fields<'py>(py: Python<'py>, end: &End) -> PyResult<Bound<'py, PyDict>> {
-    let fields = PyDict::new(py);
-    fields.set_item("end_reason", end.reason.name())?;
-    fields!(fields, end, [iterations, warm_up, best_iteration, dev_mean, recall_bias]);
-    fields.set_item("seconds", end.time.as_secs_f64())?;
-    fields.set_item("dev_score", end.dev.map(DevScore::value))?;
-    fields.set_item("metric", end.dev.map(metric))?;
-    fields.set_item("has_learned", end.has_result())?;
-    Ok(fields)
-}
-
-fn is_finite(end: &End) -> bool {
-    end.reason != StopReason::NonFinite
-}
-
-impl Record {
-    /// Adds what happened to the result, of the model that it has: `is_first_pass` says which.
-    fn add_to(&self, result: &Bound<'_, PyDict>, is_first_pass: bool, end: &End) -> PyResult<()> {
-        let py = result.py();
-        let course = self.first_pass.as_ref().filter(|_| is_first_pass).unwrap_or(&self.course);
-        let start = course.start.as_ref();
-        let start =
-            start.map_or_else(|| Ok(PyDict::new(py).into_any()), |start| start_fields(py, start));
-        result.set_item("start", start?)?;
-        let history = course.history.iter().map(|iteration| iteration_fields(py, iteration));
-        result.set_item("history", history.collect::<PyResult<Vec<_>>>()?)?;
-        result.set_item("messages", &self.messages)?;
-        result.set_item("log", course.log(end)?)?;
-        let pruned = self.pruned.map(|pruned| (pruned.before, pruned.after));
-        result.set_item("pruned", pruned)
-    }
-}
-
-/// Returns the options as JSON.
-pub fn serde_text(settings: &TrainSettings) -> String {
-    serde_json::to_string(settings).unwrap_or_else(|_| "{}".to_owned())
 }

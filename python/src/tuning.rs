@@ -1,7 +1,6 @@
 //! Hyperparameter search.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
 use dropchain::train::TrainSettings;
@@ -13,44 +12,32 @@ use dropchain_tune::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::error::{exception, warn};
+use crate::error::exception;
 use crate::evaluation::scores;
 use crate::inputs;
 use crate::items::Items;
 use crate::job::{self, Job};
-use crate::json::object;
+use crate::objects::object;
 use crate::options::given_options;
 use crate::tagger::PyTagger;
 use crate::template::PyTemplate;
 use crate::threads;
-use crate::training::{self, Bases, check_unlabeled, corpora, flow, warnings};
+use crate::training::{self, Bases, Event, check_unlabeled, corpora, follow, warnings};
 
-/// The arguments of a search.
+/// The arguments of a search, besides those of every run.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Arguments<'py> {
-    /// The arguments of every run.
-    run: training::Arguments<'py>,
+struct Arguments<'py> {
     folds: Option<i64>,
     templates: Items<Bound<'py, PyTemplate>>,
-    names: Vec<String>, // of several templates
-    space: Space,
-}
-
-/// The search space.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-struct Space {
-    values: HashMap<String, String>, // as on the command line
+    names: Vec<String>,              // of several templates
+    values: HashMap<String, String>, // of the search space, as on the command line
     trials: Option<i64>,
     only_defaults: bool,
     seed: u64,
 }
-
-/// An event of a search: its kind, and its content in JSON.
-type Event = (&'static str, Value);
 
 /// Sends the events of a search to Python.
 struct Follower<'a, 'j> {
@@ -60,8 +47,10 @@ struct Follower<'a, 'j> {
 
 impl Follower<'_, '_> {
     fn send(&self, kind: &'static str, content: impl Serialize) {
+        let content = json!(content);
+        let content = Box::new(move |py: Python<'_>| object(py, &content).map(Bound::unbind));
         let is_sent = self.is_followed || kind == "warning";
-        if is_sent && self.job.send((kind, json!(content))).is_break() {
+        if is_sent && self.job.send(Event { kind, content }).is_break() {
             self.job.interrupt.store(true, Ordering::Relaxed);
         }
     }
@@ -95,9 +84,11 @@ impl TuneObserver for Follower<'_, '_> {
 /// Searches hyperparameters. Returns a dict: the tagger, the results of all configurations, and
 /// the exception that ended the search early, if any. Without a model, raises the exception.
 #[pyfunction]
-pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'py, PyAny>> {
-    let (given, seed) = (&arguments.run, arguments.space.seed);
-    let bases = Bases::new(given.init.as_ref(), given.towards.as_ref());
+pub fn tune<'py>(py: Python<'py>, arguments: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let given: training::Arguments<'_> = arguments.extract()?;
+    let arguments: Arguments<'_> = arguments.extract()?;
+    let seed = arguments.seed;
+    let bases = Bases::new([given.init.as_ref(), given.towards.as_ref()]);
     let mut fixed = given_options(&given.options)?;
     fixed.push(("seed".to_owned(), seed.to_string()));
     let settings_of = |searched: &[(String, String)]| {
@@ -106,47 +97,38 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
     };
     let settings = settings_of(&[]).map_err(exception)?;
     bases.models().check(&settings).map_err(exception)?;
-    let configurations = configurations(&arguments, &settings_of)?;
+    let configurations = configurations(&given, &arguments, &settings_of)?;
     let checkpoint = given.checkpoint.as_ref().map(|path| Checkpoint::open(path, given.resume));
     let threads = inputs::count("threads", given.threads, 1)?;
     let pool = threads::pool(threads).map_err(exception)?;
-    let templates = match arguments.templates.is_empty() {
-        true => vec![bases.models().template().cloned()],
-        false => arguments.templates.iter().map(|t| Some(t.get().inner.clone())).collect(),
-    };
+    let templates = arguments.templates.0.iter().map(|t| Some(t.get().inner.clone()));
+    let mut templates: Vec<_> = templates.collect();
+    if templates.is_empty() {
+        templates.push(bases.models().template().cloned());
+    }
     let folds = inputs::count("folds", arguments.folds, 2)?;
     let checkpoint = checkpoint.transpose().map_err(exception)?;
-    let is_followed = given.observer.is_some();
-    let search = Search {
-        settings,
-        configurations,
-        threads: pool.current_num_threads(),
-        memory: inputs::memory_limit(given.memory)?,
-        checkpoint: checkpoint.as_ref(),
-        interrupt: None,
-    };
+    let observer = given.observer.as_ref();
+    let is_followed = observer.is_some();
+    let memory = inputs::memory_limit(given.memory)?;
     let (labeled, dev) = (&given.labeled, given.dev.as_ref());
     let corpora = corpora(labeled, dev, given.unlabeled.as_ref(), seed)?;
-    let handle = |(kind, content): Event| match (kind, &content, &given.observer) {
-        ("warning", Value::String(text), _) => {
-            warn(py, text, 2).map(|()| ControlFlow::Continue(()))
-        }
-        (_, _, None) => Ok(ControlFlow::Continue(())),
-        (_, _, Some(observer)) => Ok(flow(&observer.call1((kind, object(py, &content)?))?)),
-    };
     let work = |job: &Job<'_, Event>| {
         let folds = folds.map(|count| Folds::new(corpora.labeled.sentences(), count, seed));
         let (folds, models) = (folds.transpose()?, bases.models());
         let data = TuningData { corpora, templates, folds, models };
-        let search = Search { interrupt: Some(job.interrupt), ..search };
+        let search = Search {
+            settings,
+            configurations,
+            threads: pool.current_num_threads(),
+            memory,
+            checkpoint: checkpoint.as_ref(),
+            interrupt: Some(job.interrupt),
+        };
         search.run(&data, &Follower { job, is_followed })
     };
-    let finished = job::run(py, threads, work, handle)?;
-    let result = match finished.result {
-        Ok(result) => result,
-        Err(error) => return Err(finished.exception.unwrap_or_else(|| exception(error))),
-    };
-    let is_complete = !result.interrupted && finished.exception.is_none();
+    let (result, raised) = job::run(py, threads, work, |event| follow(py, observer, event))?;
+    let is_complete = !result.interrupted && raised.is_none();
     if let Some(checkpoint) = checkpoint.filter(|_| is_complete) {
         checkpoint.remove().map_err(exception)?;
     }
@@ -163,31 +145,31 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
     fields.set_item("pruned", result.pruned.map(|pruned| (pruned.before, pruned.after)))?;
     fields.set_item("has_learned", result.has_learned())?;
     fields.set_item("tagger", PyTagger::of(py, result.model))?;
-    fields.set_item("exception", finished.exception)?;
+    fields.set_item("exception", raised)?;
     Ok(fields)
 }
 
 /// Returns the configurations to try.
 fn configurations(
+    given: &training::Arguments<'_>,
     arguments: &Arguments<'_>,
     settings_of: &SettingsOf<'_>,
 ) -> PyResult<Vec<Configuration>> {
-    let Space { values, trials, only_defaults, seed } = &arguments.space;
-    let axes = values.iter().map(|(name, text)| {
+    let axes = arguments.values.iter().map(|(name, text)| {
         let axis =
             text.parse::<Axis>().map_err(|e| PyValueError::new_err(format!("{name}: {e}")))?;
         Ok((name.as_str(), axis))
     });
     let axes = axes.collect::<PyResult<Vec<_>>>()?;
-    let space = SearchSpace::new(&arguments.names, axes, *only_defaults, settings_of);
-    let space = space.map_err(exception)?;
-    let configurations = match inputs::count("trials", *trials, 1)? {
+    let Arguments { names, only_defaults, seed, .. } = arguments;
+    let space = SearchSpace::new(names, axes, *only_defaults, settings_of).map_err(exception)?;
+    let configurations = match inputs::count("trials", arguments.trials, 1)? {
         None => space.grid(),
         Some(count) => space.random(count, *seed),
     };
     let configurations = configurations.map_err(exception)?;
     let noisiest = configurations.iter().max_by_key(|configuration| configuration.has_noise());
-    if let (Some(unlabeled), Some(noisiest)) = (&arguments.run.unlabeled, noisiest) {
+    if let (Some(unlabeled), Some(noisiest)) = (&given.unlabeled, noisiest) {
         let options = noisiest.settings.all_options();
         check_unlabeled(&options, !unlabeled.get().0.is_empty())?;
     }

@@ -11,10 +11,10 @@ from typing import Any
 
 from dropchain import _data, _dropchain, _files
 from dropchain._dropchain import Tagger, Template
-from dropchain._explanation import Explanation
 from dropchain._html import Html, details, escaped, page, table
 from dropchain._records import Record
 from dropchain._results import TrainResult
+from dropchain._values import Explanation
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -61,9 +61,8 @@ class CheckResult:
         return self._text
 
     def _repr_html_(self) -> str:
-        """Show what was found, the examples of each kind folded."""
         rows = []
-        for name in _SIZES:
+        for name in ("sentences", "tokens", "words", "spans"):
             cells = [size[name] for size in self.sizes]
             rows.append((name, *("–" if cell is None else f"{cell:,}" for cell in cells)))
         head = ("size", *(size["role"] for size in self.sizes))
@@ -95,7 +94,6 @@ class Report(Record):
     """The file that it was written to."""
 
     def _repr_html_(self) -> str:
-        """Show the page in a frame of its own, which may run scripts and reach nothing else."""
         caption = self.title if self.output is None else f"{self.title}: {self.output}"
         return (
             f'<p><b>{html.escape(caption)}</b></p><iframe title="{html.escape(self.title)}" '
@@ -108,10 +106,6 @@ class Report(Record):
 
     def __repr__(self) -> str:
         return f"<Report {self.title!r}, {len(self.html)} characters>"
-
-
-#: The sizes that notebooks show.
-_SIZES = ("sentences", "tokens", "words", "spans")
 
 
 def _placed(record: dict[str, Any]) -> dict[str, Any]:
@@ -185,25 +179,15 @@ def check(
     >>> result.sizes[0]["tokens"], result.labels["scheme"]
     (4, 'iob2')
     """
-    options = _dropchain.ReadOptions(**reading)
+    given = dict(locals())
+    given["reading"] = _dropchain.ReadOptions(**reading)
     roles = {"train": data, "dev": dev, "test": test}
-    given = {role: part for role, part in roles.items() if part is not None}
-    files = {role: _data.paths(part) for role, part in given.items()}
-    parts: dict[str, Any] = files
-    if reading.get("format") == "spacy" or not all(files.values()):
-        parts = {role: _data.labeled(part, role, **reading) for role, part in given.items()}
-    found, text = _dropchain.check({
-        "data": list(parts.items()),
-        "reading": options,
-        "inconsistent": inconsistent,
-        "suspicious": suspicious,
-        "template": _data.template(template),
-        "folds": folds,
-        "examples": examples,
-        "plain_labels": plain_labels,
-        "outside": outside,
-        "threads": threads,
-    })
+    roles = {role: part for role, part in roles.items() if part is not None}
+    parts: dict[str, Any] = {role: _data.paths(part) for role, part in roles.items()}
+    if reading.get("format") == "spacy" or not all(parts.values()):
+        parts = {role: _data.labeled(part, role, **reading) for role, part in roles.items()}
+    given.update(data=list(parts.items()), template=_data.template(template))
+    found, text = _dropchain.check(given)
     fields = {"inconsistent": None, "suspicious": None, **json.loads(found)}
     for finding in fields["findings"]:
         finding["examples"] = [_placed(example) for example in finding["examples"]]
@@ -263,33 +247,20 @@ def report(
     >>> print(page)
     wrote report.html
     """
+    given = dict(locals())
     files = [os.fspath(log) for log in logs if not isinstance(log, TrainResult)]
-    results = [log for log in logs if isinstance(log, TrainResult)]
-    names = [f"training {i + 1}" for i in range(len(results))]
-    if len(names) == 1:
-        names = ["training"]
+    texts = [log.log for log in logs if isinstance(log, TrainResult)]
+    names = [f"training {i + 1}" for i in range(len(texts))] if len(texts) > 1 else ["training"]
     if (gold is None) != (predicted is None):
         raise TypeError("gold and predicted belong together: expected both, or neither")
     if not logs and gold is None:
         raise TypeError("found nothing to report; expected logs, or gold and predicted")
     if output is not None:
         _files.check_output("output", output, "report", files, force=force)
-    corpora = {
-        name: None if data is None else _data.labeled(data, name)
-        for name, data in (("gold", gold), ("train", train))
-    }
-    page = _dropchain.report({
-        "files": files,
-        "logs": [(name, result.log) for name, result in zip(names, results, strict=True)],
-        "gold": corpora["gold"],
-        "systems": _systems(predicted),
-        "train": corpora["train"],
-        "title": title,
-        "max_errors": max_errors,
-        "plain_labels": plain_labels,
-        "outside": outside,
-        "threads": threads,
-    })
+    for name, data in (("gold", gold), ("train", train)):
+        given[name] = None if data is None else _data.labeled(data, name)
+    given.update(files=files, logs=list(zip(names, texts)), systems=_systems(predicted))
+    page = _dropchain.report(given)
     if output is not None:
         _dropchain.write_file(output, page.encode())
     if title is None:

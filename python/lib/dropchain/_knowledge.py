@@ -63,7 +63,6 @@ class Knowledge:
 
     @property
     def files(self) -> list[str]:
-        """All files."""
         return [file for files in self.by_kind.values() for file in files]
 
     def attach(

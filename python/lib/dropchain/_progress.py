@@ -8,18 +8,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from dropchain import _html
-from dropchain._html import percent
-from dropchain._plots import metric
-
-#: Least time between two lines, in seconds.
-_INTERVAL = 2.0
+from dropchain._html import escaped, percent
+from dropchain._records import metric
 
 
 class _Lines:
     """Prints lines to standard error, in place of a bar."""
 
-    interval = _INTERVAL
+    interval = 2.0  # least seconds between two lines
 
     def __init__(self, total: int | None = None, desc: str = "", **_: Any) -> None:
         self.total, self.desc, self.n = total, desc, 0
@@ -33,9 +29,6 @@ class _Lines:
 
     def set_postfix_str(self, text: str, refresh: bool = True) -> None:
         self._postfix = text
-
-    def set_description(self, text: str, refresh: bool = True) -> None:
-        self.desc = text
 
     def close(self) -> None:
         if self.n != self.total:
@@ -79,7 +72,7 @@ class _Display(_Lines):
     def _repr_html_(self) -> str:
         bar = f'<progress max="{self.total}" value="{self.n}" aria-label="{self.desc}"></progress> '
         shown = "" if self._is_closed or self.total is None else bar
-        return f"<div>{shown}{_html.escaped(self._line())}</div>"
+        return f"<div>{shown}{escaped(self._line())}</div>"
 
     def __repr__(self) -> str:
         return self._line()
@@ -104,20 +97,41 @@ def _bar_class(progress: Any) -> Any:
     return tqdm
 
 
-class Progress:
-    """A bar over the iterations of training, or the steps of each phase of other work."""
+class Follower:
+    """Hands events to an observer, those of a kind and as `convert` makes them, and shows a bar:
+    over the iterations of training, or the steps of each phase of other work."""
 
-    def __init__(self, progress: Any, total: int | None = None) -> None:
-        self._class = _bar_class(progress)
+    def __init__(
+        self,
+        observer: Any,
+        progress: Any,
+        kind: str,
+        convert: Callable[[dict[str, Any]], Any],
+        total: int | None = None,
+    ) -> None:
+        if observer is not None and not callable(observer):
+            raise TypeError(f"found {observer!r} as observer; expected a callable")
+        self._observer, self._kind, self._convert = observer, kind, convert
+        self._class = _bar_class(progress) if progress else None
         self._total = total
         self._bar: Any = None
         self._phase: str | None = None
         self._done = 0
         self._best = 0.0
         self._kept = ""
+        self.is_needed = observer is not None or self._class is not None
+        self.has_stopped = False
 
-    def __call__(self, kind: str, content: Any) -> None:
-        """Receive an event of training or of a search."""
+    def __call__(self, kind: str, content: Any) -> bool:
+        if self._class is not None:
+            self._show_event(kind, content)
+        if kind == self._kind and self._observer is not None:
+            reply = self._observer(self._convert(content))
+            # numpy has a False of its own.
+            self.has_stopped |= type(reply).__name__ in ("bool", "bool_") and not reply
+        return not self.has_stopped
+
+    def _show_event(self, kind: str, content: Any) -> None:
         if kind == "iteration":
             score, mean = content["dev_score"], content["dev_mean"]
             text = f"objective {content['objective']:.4g}"
@@ -128,16 +142,15 @@ class Progress:
                     self._best = mean
                     self._kept = f", kept iteration {content['number']} with {percent(score)}"
                 text += self._kept
-            self.show("training", content["number"], self._total, text)
+            self._show("training", content["number"], self._total, text)
         elif kind == "trial":
             name = "f1" if "dev_f1" in content else "accuracy"
             self._best = max(content.get(f"dev_{name}", 0.0), self._best)
             self._kept = f"best {metric(name)} {percent(self._best)}"
         elif kind == "progress":
-            self.show(*content, self._kept)
+            self._show(*content, self._kept)
 
-    def show(self, phase: str, done: int, total: int | None, text: str = "") -> None:
-        """Show how much of a phase is done."""
+    def _show(self, phase: str, done: int, total: int | None, text: str) -> None:
         if phase != self._phase:
             self.close()
             self._phase, self._done = phase, 0
@@ -149,37 +162,6 @@ class Progress:
             self._done = done
 
     def close(self) -> None:
-        """End the bar."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
-
-
-class Follower:
-    """Hands events to a bar, and those of a kind to an observer, as `convert` makes them."""
-
-    def __init__(
-        self, observer: Any, bar: Any, kind: str, convert: Callable[[dict[str, Any]], Any]
-    ) -> None:
-        if observer is not None and not callable(observer):
-            raise TypeError(f"found {observer!r} as observer; expected a callable")
-        self._observer = observer
-        self._bar = bar
-        self._kind = kind
-        self._convert = convert
-        self.is_needed = observer is not None or bar is not None
-        self.has_stopped = False
-
-    def __call__(self, kind: str, content: Any) -> bool:
-        if self._bar is not None:
-            self._bar(kind, content)
-        if kind == self._kind and self._observer is not None:
-            reply = self._observer(self._convert(content))
-            # numpy has a False of its own.
-            self.has_stopped |= type(reply).__name__ in ("bool", "bool_") and not reply
-        return not self.has_stopped
-
-    def close(self) -> None:
-        """End the bar."""
-        if self._bar is not None:
-            self._bar.close()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dropchain import _data, _dropchain, _files, _options
 from dropchain._dropchain import Corpus, Interrupted, Tagger, Template
 from dropchain._knowledge import Knowledge
-from dropchain._progress import Follower, Progress
+from dropchain._progress import Follower
 from dropchain._results import Iteration, TrainResult
 
 if TYPE_CHECKING:
@@ -154,91 +154,16 @@ def train(
     _options.check_names(options, "train")
     given["data"], given["y"], given["dev"] = _data.told_apart(data, y, dev)
     arguments, [parsed], chosen = prepared(given, [_data.template(template)])
-    bar = Progress(progress, options.get("max_iterations")) if progress else None
-    follower = Follower(observer, bar, "iteration", _iteration)
-    try:
-        outcome = _dropchain.train({
-            **arguments,
-            "template": parsed,
-            "record": _record(given),
-            "observer": follower if follower.is_needed else None,
-        })
-    except KeyboardInterrupt:
-        raise interrupted("interrupted before training began; there is no model", None) from None
-    finally:
-        follower.close()
+    arguments.update(template=parsed, record=_record(given))
+    follower = Follower(observer, progress, "iteration", _iteration, options.get("max_iterations"))
+    outcome = followed(_dropchain.train, arguments, follower, "training began")
     if chosen is not None:
         outcome["messages"].insert(0, f"the labels chose the template {chosen}")
-    target = model
     if outcome["is_first_pass"] and any(_files.is_same_model(m, model) for m in (init, towards)):
-        target = None  # it has both passes
-    return _finish(outcome, target, checkpoint, follower)
-
-
-def prepared(
-    given: Mapping[str, Any], templates: list[Template | None]
-) -> tuple[dict[str, Any], list[Template | None], str | None]:
-    """Check the arguments that training and searches share, and read the data.
-
-    Returns what the extension module takes of them, the templates with the external resources, and
-    the name of the template if the labels chose it.
-    """
-    models = {name: _data.tagger(given[name], name) for name in ("init", "towards")}
-    base = models["init"] or models["towards"]
-    kinds = ("clusters", "vectors", "gazetteers", "cluster_count", "vector_count")
-    knowledge = Knowledge(*(given[name] for name in kinds))
-    checkpoint, unlabeled, memory = given["checkpoint"], given["unlabeled"], given["memory"]
-    inputs = _inputs(given, templates) + knowledge.files
-    _check_outputs(given["model"], checkpoint, inputs, given["resume"], given["force"])
-    names = ("format", "comments", "partial_labels", "columns")
-    reading = {name: given[name] for name in names}
-    columns = given["columns"]
-    options = {**reading, **{name: given[name] for name in ("sentence", "word", "label")}}
-    labeled = _data.labeled(given["data"], "data", given["y"], weights=given["weights"], **options)
-    dev = given["dev"]
-    if not isinstance(dev, float):
-        dev = None if dev is None else _data.labeled(dev, "dev", **options)
-    features = labeled.has_features
-    if isinstance(dev, Corpus) and len(dev) and dev.has_features != features:
-        words, other = ("dev", "data") if features else ("data", "dev")
-        raise ValueError(f"{words} has words, {other} has features; expected one kind")
-    chosen = None
-    if templates == [None] and not features and base is None and len(labeled):
-        labels = {name: given["options"].get(name) for name in ("plain_labels", "outside")}
-        chosen = labeled.default_template(**{k: v for k, v in labels.items() if v is not None})
-        templates = [_data.template(chosen)]
-    for template in templates:
-        _check_template(template, features, base, len(labeled))
-    templates = [knowledge.attach(one, base, columns, memory) for one in templates]
-    text = None
-    if unlabeled is not None:
-        del reading["partial_labels"]
-        text = _data.unlabeled(unlabeled, features, **reading)
-    arguments = {
-        "labeled": labeled,
-        "dev": dev,
-        "unlabeled": text,
-        **models,
-        "threads": given["threads"],
-        "memory": memory,
-        "checkpoint": None if checkpoint is None else os.fspath(checkpoint),
-        "resume": given["resume"],
-        "options": given["options"],
-        **_interval(given.get("checkpoint_every")),
-    }
-    return arguments, templates, chosen
-
-
-def _finish(
-    outcome: dict[str, Any],
-    model: Any,
-    checkpoint: Any,
-    follower: Follower,
-) -> TrainResult:
-    exception = outcome.pop("exception")
-    start = outcome.pop("start")
-    has_learned = outcome.pop("has_learned")
-    warning = outcome.pop("warning")
+        model = None  # it has both passes
+    exception, start, has_learned, warning = map(
+        outcome.pop, ("exception", "start", "has_learned", "warning")
+    )
     if follower.has_stopped and outcome["end_reason"] == "interrupted":
         outcome["end_reason"] = "observer"
     outcome["options"] = _options.from_stored(json.loads(outcome["options"]))
@@ -250,16 +175,69 @@ def _finish(
     if is_done and checkpoint is not None and os.path.exists(checkpoint):
         os.remove(checkpoint)
     if warning is not None:
-        warnings.warn(warning, UserWarning, stacklevel=3)
+        warnings.warn(warning, UserWarning, stacklevel=2)
     if not result.converged:
         fate = "" if result.model is not None or model is None else f"; {model} was not written"
-        warnings.warn(
-            f"training did not converge: {result.end_reason} after {result.iterations} iterations"
-            + fate,
-            RuntimeWarning,
-            stacklevel=3,
-        )
+        end = f"{result.end_reason} after {result.iterations} iterations{fate}"
+        warnings.warn(f"training did not converge: {end}", RuntimeWarning, stacklevel=2)
     return result
+
+
+def prepared(
+    given: Mapping[str, Any], templates: list[Template | None]
+) -> tuple[dict[str, Any], list[Template | None], str | None]:
+    """Check the arguments that training and searches share, and read the data.
+
+    Returns the arguments as the extension module takes them, the templates with the external
+    resources, and the name of the template if the labels chose it.
+    """
+    models = {name: _data.tagger(given[name], name) for name in ("init", "towards")}
+    base = models["init"] or models["towards"]
+    kinds = ("clusters", "vectors", "gazetteers", "cluster_count", "vector_count")
+    knowledge = Knowledge(*(given[name] for name in kinds))
+    _check_outputs(given, _inputs(given, templates) + knowledge.files)
+    names = ("format", "comments", "columns", "partial_labels", "sentence", "word", "label")
+    reading = {name: given[name] for name in names}
+    labeled = _data.labeled(given["data"], "data", given["y"], weights=given["weights"], **reading)
+    features, dev, unlabeled = labeled.has_features, given["dev"], given["unlabeled"]
+    if not isinstance(dev, float):
+        dev = None if dev is None else _data.labeled(dev, "dev", **reading)
+    if isinstance(dev, Corpus) and len(dev) and dev.has_features != features:
+        words, other = ("dev", "data") if features else ("data", "dev")
+        raise ValueError(f"{words} has words, {other} has features; expected one kind")
+    chosen = None
+    if templates == [None] and not features and base is None and len(labeled):
+        labels = {name: given["options"].get(name) for name in ("plain_labels", "outside")}
+        chosen = labeled.default_template(**{k: v for k, v in labels.items() if v is not None})
+        templates = [_data.template(chosen)]
+    for template in templates:
+        _check_template(template, features, base, len(labeled))
+    columns, memory = given["columns"], given["memory"]
+    templates = [knowledge.attach(one, base, columns, memory) for one in templates]
+    if unlabeled is not None:
+        of_text = {name: given[name] for name in ("format", "comments", "columns")}
+        unlabeled = _data.unlabeled(unlabeled, features, **of_text)
+    every = given.get("checkpoint_every")
+    is_time = isinstance(every, datetime.timedelta)
+    arguments = {**given, **models, "labeled": labeled, "dev": dev, "unlabeled": unlabeled}
+    arguments["checkpoint_iterations"] = None if is_time else every
+    arguments["checkpoint_seconds"] = every.total_seconds() if is_time else None
+    return arguments, templates, chosen
+
+
+def followed(
+    run: Callable[[dict[str, Any]], dict[str, Any]],
+    arguments: dict[str, Any],
+    follower: Follower,
+    first: str,
+) -> dict[str, Any]:
+    """Call a function of the extension module, with a message for what comes `first` there."""
+    try:
+        return run({**arguments, "observer": follower if follower.is_needed else None})
+    except KeyboardInterrupt:
+        raise interrupted(f"interrupted before {first}; there is no model", None) from None
+    finally:
+        follower.close()
 
 
 def finish(result: Any, exception: BaseException | None, model: Any) -> None:
@@ -324,12 +302,6 @@ def _record(given: Mapping[str, Any]) -> str:
     return json.dumps({name: value for name, value in record.items() if value})
 
 
-def _interval(every: Any) -> dict[str, Any]:
-    if isinstance(every, datetime.timedelta):
-        return {"checkpoint_iterations": None, "checkpoint_seconds": every.total_seconds()}
-    return {"checkpoint_iterations": every, "checkpoint_seconds": None}
-
-
 def _iteration(fields: dict[str, Any]) -> Iteration:
     return Iteration(**{name: fields[name] for name in Iteration.__dataclass_fields__})
 
@@ -345,19 +317,18 @@ def _inputs(given: Mapping[str, Any], templates: list[Template | None]) -> list[
     return files
 
 
-def _check_outputs(
-    model: Any, checkpoint: Any, inputs: list[str], resume: bool, force: bool
-) -> None:
+def _check_outputs(given: Mapping[str, Any], inputs: list[str]) -> None:
+    model, checkpoint, resume = given["model"], given["checkpoint"], given["resume"]
     _files.check_different({"model": model, "checkpoint": checkpoint})
     if model is not None:
-        _files.check_output("model", model, "model", inputs, force=force)
+        _files.check_output("model", model, "model", inputs, force=given["force"])
     if checkpoint is None:
         if resume:
             raise ValueError("resume without checkpoint; expected the file of the checkpoint")
         return
-    _files.check_output("checkpoint", checkpoint, "checkpoint", inputs, force=force)
+    _files.check_output("checkpoint", checkpoint, "checkpoint", inputs, force=given["force"])
     exists = os.path.exists(checkpoint) and os.path.getsize(checkpoint) > 0
-    if exists and not resume and not force:
+    if exists and not resume and not given["force"]:
         raise ValueError(
             f"checkpoint {os.fspath(checkpoint)!r}: there is one of an earlier run; expected "
             "resume=True to continue it, or force=True to begin anew"

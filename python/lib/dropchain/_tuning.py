@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from dropchain import _data, _dropchain, _options, _training
 from dropchain._dropchain import Tagger, Template
-from dropchain._progress import Follower, Progress
-from dropchain._search_results import Trial, TuneResult
+from dropchain._progress import Follower
+from dropchain._results import Trial, TuneResult
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -131,48 +131,26 @@ def tune(
         raise ValueError("expected either dev or folds, to score configurations on")
     space = {n: _axis(given[n], n) for n in _SEARCHED if given[n] is not None}
     names, parsed = _templates(template)
-    arguments, templates, chosen = _training.prepared(given, [*parsed] or [None])
-    only = names[0] if len(names) == 1 else chosen
-    bar = Progress(progress) if progress else None
-    follower = Follower(observer, bar, "trial", partial(_trial, template=only))
-    try:
-        outcome = _dropchain.tune({
-            "run": {
-                **arguments,
-                "template": None,
-                "observer": follower if follower.is_needed else None,
-                "record": "",  # the options that are searched are not known yet
-            },
-            "folds": folds,
-            "templates": [one for one in templates if one is not None],
-            "names": names if len(names) > 1 else [],
-            "space": {
-                "values": space,
-                "trials": trials,
-                "only_defaults": only_defaults,
-                "seed": seed,
-            },
-        })
-    except KeyboardInterrupt:
-        message = "interrupted before any configuration was scored; there is no model"
-        raise _training.interrupted(message, None) from None
-    finally:
-        follower.close()
-    result = TuneResult(
-        tagger=outcome["tagger"],
-        trials=[_trial(one, only) for one in outcome["configurations"]],
-        table=outcome["table"],
-        notes=outcome["notes"],
+    arguments, templates, chosen = _training.prepared(given, parsed or [None])
+    convert = partial(_trial, template=names[0] if len(names) == 1 else chosen)
+    follower = Follower(observer, progress, "trial", convert)
+    arguments.update(
+        template=None,
+        record="",  # the options that are searched are not known yet
+        templates=[one for one in templates if one is not None],
+        names=names if len(names) > 1 else [],
+        values=space,
+    )
+    first = "any configuration was scored"
+    outcome = _training.followed(_dropchain.tune, arguments, follower, first)
+    outcome.update(
+        trials=[convert(one) for one in outcome["configurations"]],
         options=_options.from_stored(outcome["options"]),
         refit_iterations=outcome["iterations_on_all_data"],
-        interrupted=outcome["interrupted"],
-        runner_up=outcome.get("runner_up"),
-        noise_gain=outcome.get("noise_gain"),
-        predictions=outcome["predictions"],
-        evaluation=outcome["evaluation"],
         model=os.fspath(model) if model is not None and outcome["has_learned"] else None,
-        pruned=outcome["pruned"],
     )
+    names = [field.name for field in dataclasses.fields(TuneResult)]
+    result = TuneResult(**{name: outcome.get(name) for name in names})
     _training.finish(result, outcome["exception"], model)
     return result
 
@@ -192,19 +170,14 @@ def _trial(fields: dict[str, Any], template: str | None) -> Trial:
     return Trial(**values)
 
 
-def _templates(value: Any) -> tuple[list[str], list[Template]]:
+def _templates(value: Any) -> tuple[list[str], list[Template | None]]:
     """Return the templates with their names."""
-    if value is None:
-        return [], []
-    values = list(value) if isinstance(value, (list, tuple)) else [value]
-    templates = []
-    names = []
-    for i, one in enumerate(values):
-        parsed = _data.template(one)
-        if parsed is None:
-            raise TypeError("found None in a list of templates")
-        templates.append(parsed)
-        names.append(f"template {i + 1}" if isinstance(one, Template) else os.fspath(one))
+    values = value if isinstance(value, (list, tuple)) else [] if value is None else [value]
+    if None in values:
+        raise TypeError("found None in a list of templates")
+    templates = [_data.template(one) for one in values]
+    named = enumerate(values, 1)
+    names = [f"template {i}" if isinstance(v, Template) else os.fspath(v) for i, v in named]
     if len(set(names)) < len(names):
         raise ValueError("a template is given twice; expected different ones")
     return names, templates
@@ -214,9 +187,8 @@ def _axis(value: Any, name: str) -> str:
     """Write the values of an option as the library reads them: `0,0.3,0.01:1`."""
     values = [value] if isinstance(value, (str, int, float)) else list(value)
     for item in values:
-        if isinstance(item, bool) or not isinstance(item, (str, int, float)):
-            if not hasattr(item, "__float__"):
-                raise TypeError(f"{name}: found {item!r}; expected a number or a range '0.01:1'")
+        if not isinstance(item, str) and not hasattr(item, "__float__"):
+            raise TypeError(f"{name}: found {item!r}; expected a number or a range '0.01:1'")
     if not values:
         raise ValueError(f"{name}: found no values; expected at least one")
     return ",".join(item if isinstance(item, str) else repr(float(item)) for item in values)
