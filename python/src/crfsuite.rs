@@ -1,20 +1,20 @@
 //! The core of `dropchain.pycrfsuite` and `dropchain.sklearn`: training data, and training on
 //! them in the semantics of CRFsuite.
 
-use dropchain::sentence::TokenLabel;
-use dropchain::train::{AttributeCorpus, TrainSettings, Trainer};
+use std::ops::ControlFlow;
+
+use dropchain::train::AttributeCorpus;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
-use crate::attributes::push;
 use crate::error::{at, exception};
 use crate::items::{ItemReader, found, type_error};
 use crate::job::{self, Job};
 use crate::options::train_options;
 use crate::tagger::PyTagger;
 use crate::tokens::{Place, Tokens};
-use crate::training::{Bases, Corpora, Event, Recorder, observe, outcome};
+use crate::training::{Bases, Event, follow, outcome, record};
 
 /// Collects training data and trains on them. `dropchain.pycrfsuite.BaseTrainer` extends it, where
 /// threads that append wait for one another.
@@ -102,15 +102,12 @@ impl PyCrfTrainer {
     /// Appends sequences of items without labels, for the noise term.
     fn _append_unlabeled(slf: &Bound<'_, Self>, x: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
         let mut data = write(slf)?;
-        let data = &mut *data;
         for (i, items) in x.try_iter()?.enumerate() {
             let place: Place<'_> = &|| format!("{name}[{i}]");
-            let tokens = Tokens::of(&items?, &data.reader).map_err(|e| at(x.py(), place, e))?;
-            let labels = vec![TokenLabel::Unknown; tokens.len()?];
-            let (corpus, reader) = (&mut data.corpus, &mut data.reader);
-            let before = corpus.len();
-            push(corpus, reader, &tokens, &labels, [place, place])?;
-            data.unlabeled += corpus.len() - before;
+            let tokens = Tokens::of(&items?, &data.reader).map_err(|e| at(place, e))?;
+            let before = data.corpus.len();
+            data.push_tokens(&tokens, &vec![None; tokens.len()], [place, place])?;
+            data.unlabeled += data.corpus.len() - before;
         }
         Ok(())
     }
@@ -141,16 +138,13 @@ impl PyCrfTrainer {
         handler: &Bound<'py, PyAny>,
         init: Option<Bound<'py, PyTagger>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let bases = Bases::new(init.as_ref(), None);
-        let models = bases.models();
+        let bases = Bases::new([init.as_ref(), None]);
         let mut base = bases.defaults();
         if let Some(plain) = options.get_item("plain")? {
             base.method.optimizer.plain = plain.extract()?;
             options.del_item("plain")?;
         }
-        let options = train_options(options, base)?;
-        let settings = TrainSettings::new(options).map_err(exception)?;
-        models.check(&settings).map_err(exception)?;
+        let settings = bases.settings(train_options(options, base)?)?;
         if let Ok(mut data) = write(slf) {
             data.corpus.shrink_to_fit();
         }
@@ -162,12 +156,15 @@ impl PyCrfTrainer {
                 None => (corpus, None),
                 Some([rest, held_out]) => (rest, Some(held_out).filter(|dev| !dev.is_empty())),
             };
-            let trainer = Trainer::with_settings(settings.clone());
-            let trainer = models.init.into_iter().fold(trainer, Trainer::init);
-            Recorder::new(job, true).train(trainer, Corpora::Attributes(corpus, dev))
+            let trainer = bases.trainer(&settings);
+            record(job, true, trainer, |t, recorder| t.train_attributes(corpus, dev, recorder))
         };
-        let finished = job::run(slf.py(), threads, work, |event| observe(handler, event))?;
-        outcome(slf.py(), finished, &settings)
+        let handle = |event: Event| match event.kind {
+            "warning" => Ok(ControlFlow::Continue(())), // CRFsuite gives none
+            _ => follow(slf.py(), Some(handler), event),
+        };
+        let (trained, raised) = job::run(slf.py(), threads, work, handle)?;
+        outcome(slf.py(), trained, raised, &settings)
     }
 
     fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -186,7 +183,7 @@ impl PyCrfTrainer {
         group: i32,
         places: [Place<'_>; 2],
     ) -> PyResult<()> {
-        let tokens = Tokens::of(items, &self.reader).map_err(|e| at(items.py(), places[0], e))?;
+        let tokens = Tokens::of(items, &self.reader).map_err(|e| at(places[0], e))?;
         let labels = match labels.try_iter() {
             Ok(labels) => labels.enumerate(),
             Err(_) => return Err(no_labels(labels, places[1], "labels", "a list of strings")),
@@ -195,10 +192,10 @@ impl PyCrfTrainer {
             let label = label?;
             let text = text(&label)?;
             let place = || format!("{}[{t}]", places[1]());
-            text.ok_or_else(|| no_labels(&label, &place, "a label", "a string"))
+            text.ok_or_else(|| no_labels(&label, &place, "a label", "a string")).map(Some)
         };
         let labels = labels.map(label).collect::<PyResult<Vec<_>>>()?;
-        let count = tokens.len()?;
+        let count = tokens.len();
         if count != labels.len() {
             return Err(PyValueError::new_err(format!(
                 "The numbers of items and labels differ: |{}| = {count}, |{}| = {}",
@@ -208,24 +205,45 @@ impl PyCrfTrainer {
             )));
         }
         self.corpus.set_part(group);
-        push(&mut self.corpus, &mut self.reader, &tokens, &labels, places)
+        self.push_tokens(&tokens, &labels, places)
+    }
+
+    /// Appends tokens with their labels, `[T]`, of which some may be unknown; if that fails, the
+    /// data are as before.
+    fn push_tokens(
+        &mut self,
+        tokens: &Tokens<'_>,
+        labels: &[Option<String>],
+        [place, label_place]: [Place<'_>; 2],
+    ) -> PyResult<()> {
+        let (corpus, reader) = (&mut self.corpus, &mut self.reader);
+        let mut add = || {
+            for (t, label) in labels.iter().enumerate() {
+                let mut sink = |name: &str, value| corpus.attribute(name, value).map_err(exception);
+                let read = tokens.read(t, reader, &mut sink);
+                read.map_err(|e| at(|| format!("{}[{t}]", place()), e))?;
+                let ended = corpus.end_token(label.as_deref()).map_err(exception);
+                ended.map_err(|e| at(|| format!("{}[{t}]", label_place()), e))?;
+            }
+            corpus.end_sentence().map_err(exception)
+        };
+        add().inspect_err(|_| self.corpus.discard_sentence())
     }
 }
 
 /// Returns a label, which is a string or bytes in UTF-8.
-fn text(label: &Bound<'_, PyAny>) -> PyResult<Option<TokenLabel>> {
-    let text = match (label.cast::<PyString>(), label.cast::<PyBytes>()) {
+fn text(label: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    Ok(match (label.cast::<PyString>(), label.cast::<PyBytes>()) {
         (Ok(text), _) => Some(text.to_cow()?.into_owned()),
         (_, Ok(bytes)) => str::from_utf8(bytes.as_bytes()).ok().map(str::to_owned),
         _ => None,
-    };
-    Ok(text.map(TokenLabel::Known))
+    })
 }
 
 /// Returns the `TypeError` for something else than labels, like python-crfsuite.
 fn no_labels(value: &Bound<'_, PyAny>, place: Place<'_>, what: &str, expected: &str) -> PyErr {
     let fault = found(value, what, expected);
-    at(value.py(), place, type_error(value.py(), &fault))
+    at(place, type_error(value.py(), &fault))
 }
 
 /// Returns the data to change them.

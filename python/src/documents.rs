@@ -47,7 +47,7 @@ pub fn train_classifier<'py>(
     let trainer = DocumentTrainer::new(options).map_err(exception)?;
     let (corpus, width) = read(&rows)?;
     let dev = dev.map(|rows| read(&[rows])).transpose()?.map(|(dev, _)| dev);
-    let finished = job::run(
+    let (trained, raised) = job::run(
         py,
         threads,
         |job| {
@@ -65,7 +65,6 @@ pub fn train_classifier<'py>(
             Ok(ControlFlow::Continue(()))
         },
     )?;
-    let trained = finished.result.map_err(exception)?;
     let biases = &trained.model.header().biases;
     let mut coefficients = Array2::zeros((biases.len(), width));
     for (name, row) in trained.model.weights() {
@@ -77,7 +76,7 @@ pub fn train_classifier<'py>(
     }
     let intercepts = Array1::from(biases.clone()).into_pyarray(py);
     let iterations = trained.end.iterations;
-    Ok((coefficients.into_pyarray(py), intercepts, iterations, finished.exception))
+    Ok((coefficients.into_pyarray(py), intercepts, iterations, raised))
 }
 
 /// Reads the rows of matrices, and returns their number of columns, too.
@@ -101,7 +100,7 @@ fn read(parts: &[Rows<'_>]) -> PyResult<(DocumentCorpus, usize)> {
                 Ok(())
             })?;
             let added = corpus.add_row(&features, *class, *weight).map_err(exception);
-            added.map_err(|error| at(matrix.py(), || format!("X[{row}]"), error))?;
+            added.map_err(|error| at(|| format!("X[{row}]"), error))?;
         }
     }
     Ok((corpus, width))
@@ -133,17 +132,11 @@ impl PyDocumentModel {
                 Ok(())
             };
             let read = items.read(document, &mut add);
-            read.map_err(|error| at(document.py(), || format!("documents[{i}]"), error))?;
+            read.map_err(|error| at(|| format!("documents[{i}]"), error))?;
             let size = 1 + features.len();
             Ok((Instance::from_features(features), size))
         };
-        let mut all = Vec::new();
-        let pass = |one| {
-            all.push(one);
-            Ok(())
-        };
-        in_batches(documents, "documents", None, read, work, pass)?;
-        Ok(all)
+        in_batches(documents, "documents", None, read, work, Ok)
     }
 }
 

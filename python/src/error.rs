@@ -80,14 +80,16 @@ pub fn in_python(message: &str) -> String {
 
 /// Says where in its arguments a `ValueError` or a `TypeError` comes from, such as `X[3][7]`; other
 /// exceptions stay as they are.
-pub fn at(py: Python<'_>, place: impl FnOnce() -> String, error: PyErr) -> PyErr {
-    let message = |place: String| format!("{place}: {}", error.value(py));
-    let kind = error.get_type(py);
-    if kind.is(py.get_type::<PyValueError>()) {
-        PyValueError::new_err(message(place()))
-    } else if kind.is(py.get_type::<PyTypeError>()) {
-        PyTypeError::new_err(message(place()))
-    } else {
-        error
-    }
+pub fn at(place: impl FnOnce() -> String, error: PyErr) -> PyErr {
+    Python::attach(|py| {
+        let kind = error.get_type(py);
+        let message = || format!("{}: {}", place(), error.value(py));
+        if kind.is(py.get_type::<PyValueError>()) {
+            PyValueError::new_err(message())
+        } else if kind.is(py.get_type::<PyTypeError>()) {
+            PyTypeError::new_err(message())
+        } else {
+            error
+        }
+    })
 }

@@ -9,7 +9,6 @@
 //! | `"lists": ["city", "name"]` in a dict | `lists:city`, `lists:name`, value 1 |
 
 use std::borrow::Cow;
-use std::ops::Deref;
 use std::str;
 
 use pyo3::conversion::FromPyObjectOwned;
@@ -190,7 +189,8 @@ impl ItemReader {
     }
 }
 
-fn is_collection(value: &Bound<'_, PyAny>) -> bool {
+/// Returns whether a value is a list, a tuple or a set.
+pub fn is_collection(value: &Bound<'_, PyAny>) -> bool {
     value.is_instance_of::<PyList>()
         || value.is_instance_of::<PySet>()
         || value.is_instance_of::<PyTuple>()
@@ -219,21 +219,7 @@ pub fn found(value: &Bound<'_, PyAny>, what: &str, expected: &str) -> PyErr {
 
 /// The items of an iterable. Unlike those of a `Vec`, they are counted as they come: what `__len__`
 /// says is not trusted.
-pub struct Items<T>(Vec<T>);
-
-impl<T> From<Items<T>> for Vec<T> {
-    fn from(items: Items<T>) -> Self {
-        items.0
-    }
-}
-
-impl<T> Deref for Items<T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        &self.0
-    }
-}
+pub struct Items<T>(pub Vec<T>);
 
 impl<'py, T: FromPyObjectOwned<'py>> FromPyObject<'_, 'py> for Items<T> {
     type Error = PyErr;
@@ -248,13 +234,7 @@ impl<'py, T: FromPyObjectOwned<'py>> FromPyObject<'_, 'py> for Items<T> {
 }
 
 /// The names of columns: an iterable, or a string with commas, as on the command line.
-pub struct ColumnNames(Vec<String>);
-
-impl From<ColumnNames> for Vec<String> {
-    fn from(names: ColumnNames) -> Self {
-        names.0
-    }
-}
+pub struct ColumnNames(pub Vec<String>);
 
 impl FromPyObject<'_, '_> for ColumnNames {
     type Error = PyErr;

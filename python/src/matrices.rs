@@ -36,11 +36,6 @@ impl<'py> Matrix<'py> {
         Ok(Some(matrix))
     }
 
-    /// Returns the token that shows that the GIL is held.
-    pub fn py(&self) -> Python<'py> {
-        self.columns.py()
-    }
-
     /// Returns the number of tokens.
     pub fn rows(&self) -> usize {
         self.ends.len()

@@ -3,16 +3,18 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use dropchain::Sentence;
 use dropchain::sentence::TokenLabel;
-use dropchain::{Result, Sentence};
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
+use pyo3::types::{PyBytes, PyDict, PyList, PyType};
 
 use crate::corpus::{dump, load};
 use crate::error::{SENTENCE, exception};
 use crate::inputs::{self, SentenceReader};
 use crate::items::strings;
+use crate::objects::attribute_dicts;
 use crate::plot::shown;
 use crate::tokens::Place;
 
@@ -94,19 +96,17 @@ impl PySentence {
 
     /// What is known about the labels: one item per token, or None if there are no labels.
     #[getter]
-    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
+    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
         let sentence = &self.0;
         if sentence.schema().label().is_none() {
             return Ok(None);
         }
-        let labels: Vec<Bound<'py, PyAny>> = (0..sentence.len())
-            .map(|t| match sentence.partial_label(t) {
-                None => Ok(PyString::new(py, sentence.label(t).unwrap_or_default()).into_any()),
-                Some(TokenLabel::Unknown) => Ok(py.None().into_bound(py)),
-                Some(label) => Ok(PyList::new(py, label.labels())?.into_any()),
-            })
-            .collect::<PyResult<_>>()?;
-        PyList::new(py, labels).map(Some)
+        let label = |t| match sentence.partial_label(t) {
+            None => sentence.label(t).unwrap_or_default().into_bound_py_any(py),
+            Some(TokenLabel::Unknown) => Ok(py.None().into_bound(py)),
+            Some(label) => label.labels().into_bound_py_any(py),
+        };
+        (0..sentence.len()).map(label).collect::<PyResult<_>>().map(Some)
     }
 
     /// The names of the columns, that of the labels excluded.
@@ -131,15 +131,8 @@ impl PySentence {
     /// The ready-made features of each token: a dict of values. None if there are columns instead.
     #[getter]
     fn features<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyDict>>>> {
-        let Some(attributes) = &self.0.attributes else { return Ok(None) };
-        let token = |t| {
-            let dict = PyDict::new(py);
-            for (name, value) in attributes.token(t) {
-                dict.set_item(name, value)?;
-            }
-            Ok(dict)
-        };
-        (0..self.0.len()).map(token).collect::<PyResult<_>>().map(Some)
+        let attributes = self.0.attributes.as_ref();
+        attributes.map(|attributes| attribute_dicts(py, attributes)).transpose()
     }
 
     /// The weight in training.
@@ -186,13 +179,13 @@ impl PySentence {
 
     fn __eq__(&self, other: &Self) -> bool {
         let (a, b) = (&self.0, &other.0);
-        let labels = |s: &Sentence, t| (s.label(t).map(str::to_owned), s.partial_label(t).cloned());
-        let attributes = |s: &Sentence| s.attributes.clone();
+        let have_equal_labels =
+            |t| a.label(t) == b.label(t) && a.partial_label(t) == b.partial_label(t);
         a.schema() == b.schema()
             && a.len() == b.len()
             && a.weight() == b.weight()
-            && attributes(a) == attributes(b)
-            && (0..a.len()).all(|t| a.cells(t).eq(b.cells(t)) && labels(a, t) == labels(b, t))
+            && a.attributes == b.attributes
+            && (0..a.len()).all(|t| a.cells(t).eq(b.cells(t)) && have_equal_labels(t))
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -205,7 +198,7 @@ impl PySentence {
         }
         let mut text = format!("Sentence({}", self.words(py)?.repr()?);
         if let Some(labels) = self.labels(py)? {
-            text += &format!(", {}", labels.repr()?);
+            text += &format!(", {}", PyList::new(py, labels)?.repr()?);
         }
         Ok(text + ")")
     }
@@ -235,28 +228,16 @@ impl PySentence {
         labels: Option<&Bound<'_, PyAny>>,
         weight: f64,
     ) -> PyResult<Self> {
-        let tokens = sentence.len();
         let sentence = sentence.placed(SENTENCE.into(), Some(0));
-        let sentence = sentence.with_weight(weight).map_err(exception)?;
-        let sentence = match labels {
-            None => sentence,
-            Some(labels) => {
-                let labels = inputs::labels(labels, tokens, &|| "labels".to_owned())?;
-                with_labels(sentence, labels).map_err(exception)?
-            }
-        };
+        let mut sentence = sentence.with_weight(weight).map_err(exception)?;
+        if let Some(labels) = labels {
+            let labels = inputs::labels(labels, sentence.len(), &|| "labels".to_owned())?;
+            sentence = sentence.with_partial_labels(labels).map_err(exception)?;
+        }
         Ok(Self(Arc::new(sentence)))
     }
 
     fn cells<'py>(&self, py: Python<'py>, column: usize) -> PyResult<Bound<'py, PyList>> {
         PyList::new(py, (0..self.0.len()).map(|t| self.0.cell(t, column)))
-    }
-}
-
-/// Sets the labels of a sentence.
-pub fn with_labels(sentence: Sentence, labels: Vec<TokenLabel>) -> Result<Sentence> {
-    match inputs::known(&labels) {
-        Some(labels) => sentence.with_labels(labels),
-        None => sentence.with_partial_labels(labels),
     }
 }

@@ -1,8 +1,7 @@
 //! Tokens with features as Python gives them: lists, matrices, and sequences of items whose
 //! features have been converted.
 
-use std::ops::Range;
-
+use dropchain::sentence::Attributes;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
@@ -10,22 +9,15 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use crate::error::at;
 use crate::items::{ItemReader, found};
 use crate::matrices::Matrix;
+use crate::objects::attribute_dicts;
 
 /// Says where in its arguments a sentence or its labels are, such as `X[3]`.
 pub type Place<'a> = &'a dyn Fn() -> String;
 
-/// Receives the features of tokens.
-pub trait FeatureSink {
-    /// Adds a feature to the current token.
-    fn feature(&mut self, name: &str, value: f64) -> PyResult<()>;
-    /// Ends the token with this index.
-    fn end_token(&mut self, t: usize) -> PyResult<()>;
-}
-
 /// The tokens of a sentence.
 pub enum Tokens<'py> {
-    /// A list or a tuple.
-    List(Bound<'py, PyAny>),
+    /// A list.
+    List(Bound<'py, PyList>),
     /// Items whose features have been converted.
     Items(Bound<'py, PyItemSequence>),
     /// A row for each token.
@@ -40,13 +32,14 @@ impl<'py> Tokens<'py> {
     /// `ValueError` if `value` is a string, or a matrix of something else than numbers; what
     /// `items` raises if it is no sequence at all.
     pub fn of(value: &Bound<'py, PyAny>, items: &ItemReader) -> PyResult<Self> {
-        if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-            return Ok(Self::List(value.clone()));
+        if let Ok(list) = value.cast_exact::<PyList>() {
+            return Ok(Self::List(list.clone()));
         }
         if let Ok(items) = value.cast::<PyItemSequence>() {
             return Ok(Self::Items(items.clone()));
         }
-        if let Some(matrix) = Matrix::of(value)? {
+        let is_list = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
+        if !is_list && let Some(matrix) = Matrix::of(value)? {
             return Ok(Self::Matrix(matrix));
         }
         let is_sentence = !value.is_instance_of::<PyString>()
@@ -58,62 +51,49 @@ impl<'py> Tokens<'py> {
             Ok(_) => return Err(found(value, what, expected)),
             Err(_) => return Err(items.wrong_type(value, what, expected)),
         };
-        Ok(Self::List(PyList::new(value.py(), tokens)?.into_any()))
+        PyList::new(value.py(), tokens).map(Self::List)
     }
 
     /// Returns the number of tokens.
-    ///
-    /// # Errors
-    ///
-    /// None of a list or tuple.
-    pub fn len(&self) -> PyResult<usize> {
+    pub fn len(&self) -> usize {
         match self {
             Self::List(tokens) => tokens.len(),
-            Self::Items(items) => Ok(items.get().len()),
-            Self::Matrix(matrix) => Ok(matrix.rows()),
+            Self::Items(items) => items.get().0.len(),
+            Self::Matrix(matrix) => matrix.rows(),
         }
     }
 
-    fn py(&self) -> Python<'py> {
-        match self {
-            Self::List(tokens) => tokens.py(),
-            Self::Items(items) => items.py(),
-            Self::Matrix(matrix) => matrix.py(),
-        }
-    }
-
-    /// Hands over the features of all tokens.
+    /// Calls `sink` with the name and the value of each feature of token `t`.
     ///
     /// # Errors
     ///
-    /// Errors of `sink`, and `ValueError` if tokens have no features; the message begins with
-    /// `place` and the index of the token.
+    /// Errors of `sink`, and `ValueError` if the token has no features.
     pub fn read(
         &self,
+        t: usize,
         items: &mut ItemReader,
-        sink: &mut impl FeatureSink,
-        place: Place<'_>,
+        sink: &mut impl FnMut(&str, f64) -> PyResult<()>,
     ) -> PyResult<()> {
-        let tokens = match self {
-            Self::List(tokens) => Some(tokens.try_iter()?),
-            _ => None,
-        };
-        let mut tokens = tokens.into_iter().flatten();
-        for t in 0.. {
-            let mut feature = |name: &str, value| sink.feature(name, value);
-            let read = match self {
-                Self::List(_) => match tokens.next().transpose()? {
-                    Some(token) => items.read(&token, &mut feature),
-                    None => break,
-                },
-                _ if t == self.len()? => break,
-                Self::Items(items) => items.get().read(t, &mut feature),
-                Self::Matrix(matrix) => matrix.row(t, &mut feature),
-            };
-            read.map_err(|e| at(self.py(), || format!("{}[{t}]", place()), e))?;
-            sink.end_token(t)?;
+        match self {
+            // Features that are being read may change the list.
+            Self::List(tokens) => items.read(&tokens.get_item(t)?, sink),
+            Self::Items(items) => {
+                items.get().0.token(t).try_for_each(|(name, value)| sink(name, value))
+            }
+            Self::Matrix(matrix) => matrix.row(t, sink),
         }
-        Ok(())
+    }
+}
+
+/// Checks that the names of a sentence's features have positions.
+///
+/// # Errors
+///
+/// `ValueError` if they are longer than 4 GiB.
+pub fn check_size(attributes: &Attributes) -> PyResult<()> {
+    match attributes.is_full() {
+        true => Err(PyValueError::new_err("the sentence has more than 4 GiB of features")),
+        false => Ok(()),
     }
 }
 
@@ -136,90 +116,46 @@ impl<'py> Tokens<'py> {
 ///       `k`, the attribute is `k:s`; the keys of nested dicts, lists and sets are prefixed with
 ///       `k:`.
 #[pyclass(frozen, subclass, name = "ItemSequence", module = "dropchain.pycrfsuite")]
-#[derive(Default)]
-pub struct PyItemSequence {
-    names: String,
-    attributes: Vec<(usize, f64)>, // end in `names`, value
-    ends: Vec<usize>,              // [T] end in `attributes`
-}
-
-impl FeatureSink for PyItemSequence {
-    fn feature(&mut self, name: &str, value: f64) -> PyResult<()> {
-        self.names.push_str(name);
-        self.attributes.push((self.names.len(), value));
-        Ok(())
-    }
-
-    fn end_token(&mut self, _t: usize) -> PyResult<()> {
-        self.ends.push(self.attributes.len());
-        Ok(())
-    }
-}
-
-impl PyItemSequence {
-    /// Returns the number of items.
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Calls `sink` with the name and the value of each attribute of an item.
-    ///
-    /// # Errors
-    ///
-    /// Errors of `sink`.
-    pub fn read(&self, t: usize, sink: &mut impl FnMut(&str, f64) -> PyResult<()>) -> PyResult<()> {
-        let item = self.range(t);
-        let before = item.start.checked_sub(1);
-        let mut start = before.map_or(0, |before| self.attributes[before].0);
-        for &(end, value) in &self.attributes[item] {
-            sink(&self.names[start..end], value)?;
-            start = end;
-        }
-        Ok(())
-    }
-
-    /// Returns which of the attributes are those of an item.
-    fn range(&self, t: usize) -> Range<usize> {
-        t.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[t]
-    }
-}
+pub struct PyItemSequence(Attributes);
 
 #[pymethods]
 impl PyItemSequence {
     #[new]
     fn new(pyseq: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let mut items = Self::default();
-        let place = || "pyseq".to_owned();
+        let mut attributes = Attributes::default();
         let mut reader = ItemReader::default();
-        let tokens = Tokens::of(pyseq, &reader).map_err(|e| at(pyseq.py(), place, e))?;
-        tokens.read(&mut reader, &mut items, &place)?;
-        let is_infinite = |&(_, value): &(usize, f64)| !value.is_finite();
-        if let Some(i) = items.attributes.iter().position(is_infinite) {
-            let t = items.ends.partition_point(|&end| end <= i);
-            return Err(PyValueError::new_err(format!(
-                "pyseq[{t}]: a feature has the value NaN or infinity; expected a finite number"
-            )));
+        let tokens = Tokens::of(pyseq, &reader).map_err(|e| at(|| "pyseq".to_owned(), e))?;
+        for t in 0..tokens.len() {
+            let mut is_finite = true;
+            let mut push = |name: &str, value: f64| {
+                is_finite &= value.is_finite();
+                attributes.push(name, value);
+                Ok(())
+            };
+            let read = tokens.read(t, &mut reader, &mut push);
+            let read = read.and_then(|()| match is_finite {
+                true => check_size(&attributes),
+                false => Err(PyValueError::new_err(
+                    "a feature has the value NaN or infinity; expected a finite number",
+                )),
+            });
+            read.map_err(|e| at(|| format!("pyseq[{t}]"), e))?;
+            attributes.end_token();
         }
-        items.names.shrink_to_fit();
-        items.attributes.shrink_to_fit();
-        Ok(items)
+        attributes.shrink();
+        Ok(Self(attributes))
     }
 
     /// Returns the attributes of each item, `{name: value}`.
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let item = |t| {
-            let dict = PyDict::new(py);
-            self.read(t, &mut |name, value| dict.set_item(name, value))?;
-            Ok(dict)
-        };
-        (0..self.len()).map(item).collect()
+        attribute_dicts(py, &self.0)
     }
 
     fn __len__(&self) -> usize {
-        self.len()
+        self.0.len()
     }
 
     fn __repr__(&self) -> String {
-        format!("<ItemSequence of size {}>", self.len())
+        format!("<ItemSequence of size {}>", self.0.len())
     }
 }
