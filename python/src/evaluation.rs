@@ -13,8 +13,8 @@ use crate::corpus::PyCorpus;
 use crate::error::{at, exception, warn};
 use crate::inputs;
 use crate::items::{found, strings};
+use crate::objects::{class, token_spans};
 use crate::tagger::PyTagger;
-use crate::tagging::{Class, token_spans};
 use crate::threads;
 
 /// The labels of a sentence; `None` at a document boundary.
@@ -51,12 +51,12 @@ pub fn evaluate<'py>(
 
 /// Returns scores as an `Evaluation` of Python.
 pub fn scores<'py>(py: Python<'py>, evaluation: &Evaluation) -> PyResult<Bound<'py, PyAny>> {
-    let score = Class::of(py, "Score")?;
+    let score = class(py, "Score")?;
     let scores = |(name, counts): (&str, Counts)| {
         let metrics = counts.metrics();
         let Counts { correct, gold, predicted } = counts;
         let (precision, recall, f1) = (metrics.precision, metrics.recall, metrics.f1);
-        let made = score.make((precision, recall, f1, correct, gold, predicted))?;
+        let made = score.call1((precision, recall, f1, correct, gold, predicted))?;
         Ok((name.to_owned(), made))
     };
     let by_name = |counts: Vec<(&str, Counts)>| {
@@ -67,7 +67,7 @@ pub fn scores<'py>(py: Python<'py>, evaluation: &Evaluation) -> PyResult<Bound<'
     let columns: Vec<_> = columns.map(|column| (column.column, column.accuracy)).collect();
     let confusions = evaluation.confusions(usize::MAX).into_iter();
     let confusions: Vec<_> = confusions.map(|c| (c.gold, c.predicted, c.count)).collect();
-    Class::of(py, "Evaluation")?.make((
+    class(py, "Evaluation")?.call1((
         evaluation.sentences(),
         evaluation.tokens(),
         evaluation.has_spans(),
@@ -165,7 +165,7 @@ pub fn compare<'py>(
     outside: Option<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let detector = column_detector(gold, plain_labels, outside)?;
-    let samples = inputs::count("samples", Some(samples), 1)?.unwrap_or(1);
+    let samples = inputs::at_least("samples", samples, 1)?;
     let samples = u32::try_from(samples).ok().filter(|&n| n <= 10_000_000);
     let samples =
         samples.ok_or_else(|| PyValueError::new_err("samples; expected at most 10 million"))?;
@@ -188,12 +188,12 @@ pub fn compare<'py>(
     }
     let pool = threads::pool(inputs::count("threads", threads, 1)?).map_err(exception)?;
     let report = py.detach(|| pool.install(|| bootstrap.run(samples, seed))).map_err(exception)?;
-    let class = Class::of(py, "Difference")?;
+    let difference_class = class(py, "Difference")?;
     let difference = |found: Difference| {
         let Difference { scores: [a, b], difference, interval, p_value } = found;
-        class.make((a, b, difference, (interval[0], interval[1]), p_value))
+        difference_class.call1((a, b, difference, (interval[0], interval[1]), p_value))
     };
-    Class::of(py, "Comparison")?.make((
+    class(py, "Comparison")?.call1((
         report.tokens,
         report.sentences,
         report.samples,
@@ -234,7 +234,7 @@ fn labels_of(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<Labels>> {
     let read = |(i, item): (usize, PyResult<_>)| {
         let labels = strings(&item?, "the labels of a sentence");
         let place = || format!("{name}[{i}]");
-        labels.map(Some).map_err(|e| at(value.py(), place, e))
+        labels.map(Some).map_err(|e| at(place, e))
     };
     items.enumerate().map(read).collect()
 }

@@ -10,7 +10,7 @@ use dropchain::{Error, Place};
 use dropchain_knowledge::{Knowledge, KnowledgeFiles, KnowledgeOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{IntoPyDict, PyDict, PyType};
 
 use crate::error::exception;
 use crate::inputs::{self, SentenceReader};
@@ -190,7 +190,7 @@ impl PyTemplate {
         sentence: &Bound<'py, PyAny>,
         columns: Option<ColumnNames>,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let mut reader = SentenceReader::new(columns.map(Vec::from))?;
+        let mut reader = SentenceReader::new(columns.map(|columns| columns.0))?;
         let py = sentence.py();
         let sentence = PySentence::read(&mut reader, sentence, 0, &|| "sentence".to_owned())?;
         if sentence.attributes.is_some() {
@@ -203,11 +203,7 @@ impl PyTemplate {
         let tokens = (0..sentence.len()).map(|t| {
             let mut features = Features::default();
             extractor.extract(&sentence, t, &mut workspace, &mut features);
-            let dict = PyDict::new(py);
-            for (name, value) in features.0 {
-                dict.set_item(name, value)?;
-            }
-            Ok(dict)
+            features.0.into_py_dict(py)
         });
         tokens.collect()
     }
@@ -215,17 +211,15 @@ impl PyTemplate {
     /// Returns the template with lines for clusters, vectors and gazetteers.
     fn _with_knowledge(&self, py: Python<'_>, arguments: KnowledgeArguments) -> PyResult<Self> {
         let files = KnowledgeFiles {
-            clusters: arguments.clusters.into(),
-            vectors: arguments.vectors.into(),
-            gazetteers: arguments.gazetteers.into(),
+            clusters: arguments.clusters.0,
+            vectors: arguments.vectors.0,
+            gazetteers: arguments.gazetteers.0,
         };
-        let clusters = inputs::count("cluster_count", Some(arguments.cluster_count), 2)?;
-        let vectors = inputs::count("vector_count", Some(arguments.vector_count), 1)?;
         let options = KnowledgeOptions {
-            clusters: clusters.unwrap_or(KnowledgeOptions::CLUSTERS),
-            vectors: vectors.unwrap_or(KnowledgeOptions::VECTORS),
+            clusters: inputs::at_least("cluster_count", arguments.cluster_count, 2)?,
+            vectors: inputs::at_least("vector_count", arguments.vector_count, 1)?,
             read: ReadOptions {
-                columns: arguments.columns.map(Vec::from),
+                columns: arguments.columns.map(|columns| columns.0),
                 limits: inputs::memory_limit(arguments.memory)?.into(),
                 ..ReadOptions::default()
             },
@@ -242,8 +236,7 @@ impl PyTemplate {
     fn _restore(json: &str, name: String, paths: Items<PathBuf>) -> PyResult<Self> {
         let inner = serde_json::from_str(json);
         let inner = inner.map_err(|error| PyValueError::new_err(format!("template: {error}")))?;
-        let paths = paths.into();
-        Ok(Self { inner, paths, name })
+        Ok(Self { inner, paths: paths.0, name })
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Restoring<'py>> {

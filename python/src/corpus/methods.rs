@@ -1,7 +1,6 @@
 //! The methods of the class `Corpus`.
 
 use std::borrow::Cow;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,6 +9,7 @@ use dropchain::kernel::corpus::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};
 use dropchain::sentence::{DocumentRule, Separation};
 use dropchain::train::TrainingCorpora;
 use dropchain::{Sentence, Tagger, Template};
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PySlice, PyType};
@@ -17,11 +17,11 @@ use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PySlice, PyType};
 use super::pickled::{dump, load};
 use super::reading::{PyReadOptions, SPACY};
 use super::sentences::PyCorpus;
-use super::write::CorpusWriter;
+use super::write::write;
 use crate::error::{exception, warn};
 use crate::evaluation::detector;
 use crate::items::{ColumnNames, Items};
-use crate::job::{self, Job};
+use crate::job;
 use crate::plot::shown;
 use crate::sentence::PySentence;
 use crate::tagger::PyTagger;
@@ -34,11 +34,7 @@ use crate::tagger::PyTagger;
 fn paths_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
     let paths = match value.extract::<PathBuf>() {
         Ok(path) => vec![path],
-        Err(_) => {
-            let path = |item: PyResult<Bound<'_, PyAny>>| item?.extract::<PathBuf>();
-            let items = value.try_iter()?;
-            items.map(path).collect::<PyResult<_>>()?
-        }
+        Err(_) => value.try_iter()?.map(|item| item?.extract()).collect::<PyResult<_>>()?,
     };
     if paths.iter().any(|path| path.as_os_str() == "-") {
         return Err(PyValueError::new_err(
@@ -109,7 +105,7 @@ impl PyCorpus {
         rows: Option<(Vec<u64>, bool)>,
     ) -> PyResult<Self> {
         let mut corpus = Self::of(sentences, labels, columns, weights, rows)?;
-        for start in starts.map(Vec::from).unwrap_or_default() {
+        for start in starts.map_or_else(Vec::new, |starts| starts.0) {
             if let Some(sentence) = corpus.0.get_mut(start) {
                 Arc::make_mut(sentence).layout.separation.add(Separation::MARK);
             }
@@ -193,9 +189,7 @@ impl PyCorpus {
         if let (Some(tagger), Some(first)) = (like, paths.first()) {
             options = read_like(&tagger.get().inner, &first.to_string_lossy(), format, options);
         }
-        let work = |_: &Job<'_, ()>| Corpus::read(&paths, &options);
-        let no_events = |()| Ok(ControlFlow::Continue(()));
-        let corpus = job::run(class.py(), Some(1), work, no_events)?.or_raise()?;
+        let corpus = job::wait(class.py(), Some(1), |_| Corpus::read(&paths, &options))?;
         warn_of(class.py(), &options.report)?;
         Ok(Self::from(corpus))
     }
@@ -261,8 +255,7 @@ impl PyCorpus {
                 _ => OutputFormat::Conll,
             },
         };
-        let writer = CorpusWriter { format, label };
-        py.detach(|| writer.write(sentences, &path)).map_err(exception)
+        py.detach(|| write(sentences, &path, format, label)).map_err(exception)
     }
 
     /// Return a row for each token, as columns: the number of its sentence (`sentence`), the other
@@ -343,13 +336,13 @@ impl PyCorpus {
 
     /// The words of each sentence.
     #[getter]
-    fn words<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    fn words<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         self.of_each(py, "words")
     }
 
     /// What is known about the labels of each sentence: see :attr:`Sentence.labels`.
     #[getter]
-    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         self.of_each(py, "labels")
     }
 
@@ -438,24 +431,19 @@ impl PyCorpus {
     ) -> PyResult<Bound<'py, PyAny>> {
         if let Ok(slice) = index.cast::<PySlice>() {
             let indices = slice.indices(self.0.len() as isize)?;
-            let mut sentences = Vec::with_capacity(indices.slicelength);
-            let mut i = indices.start;
-            for _ in 0..indices.slicelength {
-                sentences.push(Arc::clone(&self.0[i as usize]));
-                i += indices.step;
-            }
-            return Ok(Bound::new(py, Self(sentences))?.into_any());
+            let places =
+                (0..indices.slicelength as isize).map(|i| indices.start + i * indices.step);
+            let sentences = places.map(|i| Arc::clone(&self.0[i as usize])).collect();
+            return Self(sentences).into_bound_py_any(py);
         }
         let Ok(index) = index.extract::<isize>() else {
             let message = "a corpus is indexed by an integer or a slice";
             return Err(PyTypeError::new_err(message));
         };
         let from_end = if index < 0 { self.0.len() as isize } else { 0 };
-        let sentence =
-            usize::try_from(index + from_end).ok().and_then(|i| self.0.get(i)).ok_or_else(
-                || PyIndexError::new_err(format!("sentence {index} of {}", self.0.len())),
-            )?;
-        Ok(Bound::new(py, PySentence(Arc::clone(sentence)))?.into_any())
+        let sentence = usize::try_from(index + from_end).ok().and_then(|i| self.0.get(i));
+        let missing = || PyIndexError::new_err(format!("sentence {index} of {}", self.0.len()));
+        PySentence(Arc::clone(sentence.ok_or_else(missing)?)).into_bound_py_any(py)
     }
 
     fn __add__(&self, other: &Self) -> Self {
@@ -477,12 +465,10 @@ impl PyCorpus {
 }
 
 impl PyCorpus {
-    fn of_each<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+    fn of_each<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let content = self.0.iter().filter(|s| !s.layout.document_start);
-        let items = content
-            .map(|sentence| Bound::new(py, PySentence(Arc::clone(sentence)))?.getattr(name))
-            .collect::<PyResult<Vec<_>>>()?;
-        PyList::new(py, items)
+        let get = |s: &Arc<_>| Bound::new(py, PySentence(Arc::clone(s)))?.getattr(name);
+        content.map(get).collect()
     }
 }
 

@@ -55,7 +55,7 @@ impl PyReadOptions {
         let encoding = encoding.map(TextOptions::of_encoding).transpose().map_err(exception)?;
         let max_sentence = inputs::count("max_sentence", max_sentence, 1)?;
         let options = ReadOptions {
-            columns: columns.map(Vec::from),
+            columns: columns.map(|columns| columns.0),
             label: label.map(column).transpose()?,
             unlabeled,
             lines: LineRules { comments, header },

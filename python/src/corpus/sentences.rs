@@ -9,9 +9,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::error::{ROW, SENTENCE, at, exception};
-use crate::inputs::{self, SentenceReader, Unit};
+use crate::inputs::{self, SentenceReader};
 use crate::items::{ColumnNames, Items, found};
-use crate::sentence::{PySentence, with_labels};
+use crate::sentence::PySentence;
+use crate::tokens::Place;
 
 /// Sentences in memory.
 ///
@@ -78,13 +79,8 @@ impl PyCorpus {
         weights: Option<Items<f64>>,
         rows: Option<(Vec<u64>, bool)>,
     ) -> PyResult<Self> {
-        let py = sentences.py();
-        let unit = match rows {
-            None => Unit::Sentence,
-            Some((_, false)) => Unit::Row,
-            Some((_, true)) => Unit::TokenRow,
-        };
-        let mut reader = SentenceReader::new(columns.map(Vec::from))?.counting(unit);
+        let mut reader = SentenceReader::new(columns.map(|columns| columns.0))?;
+        reader.rows = rows.as_ref().map(|(_, are_tokens)| *are_tokens);
         let rows = rows.map(|(rows, _)| rows).unwrap_or_default();
         let mut read = Vec::new();
         if sentences.is_instance_of::<PyString>() {
@@ -100,12 +96,10 @@ impl PyCorpus {
             for (i, labels) in each(labels, read.len(), "y")?.into_iter().enumerate() {
                 let place = || format!("y[{i}]");
                 let labels = inputs::labels(&labels, read[i].len(), &place)?;
-                let sentence = Arc::unwrap_or_clone(std::mem::replace(&mut read[i], empty()));
-                let labeled = with_labels(sentence, labels).map_err(exception);
-                read[i] = Arc::new(labeled.map_err(|e| at(py, place, e))?);
+                change(&mut read[i], &place, |sentence| sentence.with_partial_labels(labels))?;
             }
         }
-        if let Some(weights) = weights {
+        if let Some(Items(weights)) = weights {
             if weights.len() != read.len() {
                 return Err(PyValueError::new_err(format!(
                     "found {} weights for {} sentences; expected one for each",
@@ -113,10 +107,9 @@ impl PyCorpus {
                     read.len()
                 )));
             }
-            for (i, (sentence, weight)) in read.iter_mut().zip(Vec::from(weights)).enumerate() {
-                let owned = Arc::unwrap_or_clone(std::mem::replace(sentence, empty()));
-                let weighted = owned.with_weight(weight).map_err(exception);
-                *sentence = Arc::new(weighted.map_err(|e| at(py, || format!("weights[{i}]"), e))?);
+            for (i, (sentence, weight)) in read.iter_mut().zip(weights).enumerate() {
+                let place = || format!("weights[{i}]");
+                change(sentence, &place, |sentence| sentence.with_weight(weight))?;
             }
         }
         Ok(Self(read))
@@ -162,6 +155,14 @@ fn each<'py>(
     Ok(items)
 }
 
-fn empty() -> Arc<Sentence> {
-    Arc::new(Sentence::from_words([""; 0]))
+/// Changes a sentence, of which others may have copies.
+fn change(
+    sentence: &mut Arc<Sentence>,
+    place: Place<'_>,
+    change: impl FnOnce(Sentence) -> dropchain::Result<Sentence>,
+) -> PyResult<()> {
+    let own = std::mem::replace(sentence, Arc::new(Sentence::from_words([""; 0])));
+    let changed = change(Arc::unwrap_or_clone(own)).map_err(exception);
+    *sentence = Arc::new(changed.map_err(|e| at(place, e))?);
+    Ok(())
 }

@@ -10,122 +10,96 @@ use dropchain::sentence::{Schema, Separation};
 use dropchain::{Error, Result, Sentence};
 use serde_json::json;
 
-/// How a corpus is written.
-pub struct CorpusWriter<'a> {
-    pub format: OutputFormat,
-    /// CoNLL-U: the column or key of the labels, if it is not that of the corpus.
-    pub label: Option<&'a str>,
+/// Replaces a file. `label` is the column or key of the labels in CoNLL-U, if it is not that of the
+/// corpus.
+///
+/// # Errors
+///
+/// Sentences without words or, unless the format has only columns, without labels; those of the
+/// format and of writing.
+pub fn write(
+    sentences: &[Arc<Sentence>],
+    path: &Path,
+    format: OutputFormat,
+    label: Option<&str>,
+) -> Result<()> {
+    let mut options = WriteOptions::new(format);
+    options.spans = false;
+    let schema = sentences.first().map(|sentence| sentence.schema());
+    if let Some(joined) = schema.and_then(|schema| schema.joined()) {
+        options.joined = joined.names().to_vec();
+    }
+    let own = schema.and_then(|schema| Some(schema.names()[schema.label()?].as_str()));
+    if let Some(label) = label.or(own) {
+        options.label = label.to_owned();
+    }
+    let mut writer = Writer::new(Vec::new(), &path.to_string_lossy(), &options)?;
+    let mut is_start = false;
+    for (i, sentence) in sentences.iter().enumerate() {
+        let (columns, labels) = parts(sentence, format)?;
+        let begins = sentence.layout.separation.contains(Separation::MARK);
+        if begins && i > 0 && !is_start && format != OutputFormat::Jsonl {
+            let boundary = document_start(&columns)?;
+            writer.write(&Tagged::new(&boundary, Vec::new()))?;
+        }
+        is_start = sentence.layout.document_start;
+        writer.write(&Tagged::new(&noted(columns, format), labels))?;
+    }
+    writer.finish()?;
+    atomic_file::write(path, &writer.into_inner())
 }
 
-/// The columns of a sentence without its labels, and these.
-struct Parts<'a> {
-    columns: Sentence,
-    labels: Vec<&'a str>,
+/// Returns the other columns, and the labels. A sentence without labels has those of its last
+/// column, where all columns are alike.
+fn parts(sentence: &Sentence, format: OutputFormat) -> Result<(Sentence, Vec<&str>)> {
+    let schema = sentence.schema();
+    let place = sentence.place(0);
+    if sentence.attributes.is_some() {
+        let message = "found features; expected words, which files of this format have";
+        return Err(Error::input(place, message));
+    }
+    if schema.label().is_none() && format != OutputFormat::Conll {
+        let message = "found no labels; expected labels, or the format conll";
+        return Err(Error::input(place, message));
+    }
+    let label = schema.label().unwrap_or(schema.width().saturating_sub(1));
+    let labels = (0..sentence.len()).map(|t| sentence.cell(t, label)).collect();
+    if format == OutputFormat::Conllu {
+        // It replaces the column of the labels by itself.
+        return Ok((sentence.clone(), labels));
+    }
+    let is_kept = |&column: &usize| column != label && !schema.is_label(column);
+    let kept: Vec<usize> = (0..schema.width()).filter(is_kept).collect();
+    let names = kept.iter().map(|&column| schema.names()[column].clone());
+    let schema = Arc::new(Schema::new(names.collect(), None)?);
+    let mut columns = Sentence::new(schema, sentence.file().clone());
+    for t in 0..sentence.len() {
+        let cells = kept.iter().map(|&column| sentence.cell(t, column));
+        columns.push(cells, sentence.place(t).line)?;
+    }
+    columns.offsets.clone_from(&sentence.offsets);
+    columns.layout = sentence.layout.clone();
+    Ok((columns.with_weight(sentence.weight())?, labels))
 }
 
-impl CorpusWriter<'_> {
-    /// Replaces a file.
-    ///
-    /// # Errors
-    ///
-    /// Sentences without words or, unless the format has only columns, without labels; those of
-    /// the format and of writing.
-    pub fn write(&self, sentences: &[Arc<Sentence>], path: &Path) -> Result<()> {
-        let contents = self.contents(sentences, &path.to_string_lossy())?;
-        atomic_file::write(path, &contents)
-    }
-
-    fn contents(&self, sentences: &[Arc<Sentence>], name: &str) -> Result<Vec<u8>> {
-        let mut options = WriteOptions::new(self.format);
-        options.spans = false;
-        let schema = sentences.first().map(|sentence| sentence.schema());
-        if let Some(joined) = schema.and_then(|schema| schema.joined()) {
-            options.joined = joined.names().to_vec();
-        }
-        let own = schema.and_then(|schema| Some(schema.names()[schema.label()?].as_str()));
-        if let Some(label) = self.label.or(own) {
-            options.label = label.to_owned();
-        }
-        let mut writer = Writer::new(Vec::new(), name, &options)?;
-        let mut is_start = false;
-        for (i, sentence) in sentences.iter().enumerate() {
-            let mut parts = self.parts(sentence)?;
-            let begins = sentence.layout.separation.contains(Separation::MARK);
-            if begins && i > 0 && !is_start && self.format != OutputFormat::Jsonl {
-                let mut boundary = document_start(&parts.columns)?;
-                boundary.layout.document_start = true;
-                writer.write(&Tagged::new(&boundary, Vec::new()))?;
-            }
-            is_start = sentence.layout.document_start;
-            self.note(&mut parts);
-            writer.write(&Tagged::new(&parts.columns, parts.labels))?;
-        }
-        writer.finish()?;
-        Ok(writer.into_inner())
-    }
-
-    /// Separates labels from the other columns. A sentence without labels has those of its last
-    /// column, where all columns are alike.
-    fn parts<'a>(&self, sentence: &'a Sentence) -> Result<Parts<'a>> {
-        let schema = sentence.schema();
-        let place = sentence.place(0);
-        if sentence.attributes.is_some() {
-            let message = "found features; expected words, which files of this format have";
-            return Err(Error::input(place, message));
-        }
-        let is_bare = schema.label().is_none();
-        if is_bare && self.format != OutputFormat::Conll {
-            let message = "found no labels; expected labels, or the format conll";
-            return Err(Error::input(place, message));
-        }
-        let last = schema.width().saturating_sub(1);
-        let label = schema.label().unwrap_or(last);
-        let labels = (0..sentence.len()).map(|t| sentence.cell(t, label)).collect();
-        if self.format == OutputFormat::Conllu {
-            // It replaces the column of the labels by itself.
-            let columns = sentence.clone();
-            return Ok(Parts { columns, labels });
-        }
-        let is_kept = |&column: &usize| match is_bare {
-            true => column != last,
-            false => !schema.is_label(column),
-        };
-        let kept: Vec<usize> = (0..schema.width()).filter(is_kept).collect();
-        let names = kept.iter().map(|&column| schema.names()[column].clone());
-        let schema = Arc::new(Schema::new(names.collect(), None)?);
-        let mut columns = Sentence::new(schema, sentence.file().clone());
-        for t in 0..sentence.len() {
-            let cells = kept.iter().map(|&column| sentence.cell(t, column));
-            columns.push(cells, sentence.place(t).line)?;
-        }
-        columns.offsets.clone_from(&sentence.offsets);
-        columns.layout = sentence.layout.clone();
-        let columns = columns.with_weight(sentence.weight())?;
-        Ok(Parts { columns, labels })
-    }
-
-    /// Adds what the format has no place for in its rows: weights, and the columns of JSON lines.
-    fn note(&self, parts: &mut Parts<'_>) {
-        let sentence = &parts.columns;
-        let schema = sentence.schema();
-        let mut notes = Vec::new();
-        if self.format == OutputFormat::Jsonl {
-            for (column, name) in schema.names().iter().enumerate() {
-                if column != schema.position("word").unwrap_or(0) {
-                    let cells = (0..sentence.len()).map(|t| sentence.cell(t, column));
-                    notes.push((name.as_str(), json!(cells.collect::<Vec<_>>())));
-                }
+/// Adds what the format has no place for in its rows: weights, and the columns of JSON lines.
+fn noted(sentence: Sentence, format: OutputFormat) -> Sentence {
+    let schema = sentence.schema();
+    let mut notes = Vec::new();
+    if format == OutputFormat::Jsonl {
+        for (column, name) in schema.names().iter().enumerate() {
+            if column != schema.position("word").unwrap_or(0) {
+                let cells = (0..sentence.len()).map(|t| sentence.cell(t, column));
+                notes.push((name.as_str(), json!(cells.collect::<Vec<_>>())));
             }
         }
-        let comments = &sentence.layout.comments;
-        let has_weight = comments.iter().any(|c| c.starts_with("# weight"));
-        if sentence.weight().to_bits() != 1f64.to_bits() && !has_weight {
-            notes.push(("weight", json!(sentence.weight())));
-        }
-        if !notes.is_empty() {
-            parts.columns = with_notes(sentence, &notes);
-        }
     }
+    let comments = &sentence.layout.comments;
+    let has_weight = comments.iter().any(|c| c.starts_with("# weight"));
+    if sentence.weight().to_bits() != 1f64.to_bits() && !has_weight {
+        notes.push(("weight", json!(sentence.weight())));
+    }
+    if notes.is_empty() { sentence } else { with_notes(&sentence, &notes) }
 }
 
 /// Returns the boundary before a document, with the columns of its sentences.
@@ -134,5 +108,6 @@ fn document_start(like: &Sentence) -> Result<Sentence> {
     let width = like.schema().width();
     let cells = (0..width).map(|column| if column == 0 { "-DOCSTART-" } else { "O" });
     boundary.push(cells, 0)?;
+    boundary.layout.document_start = true;
     Ok(boundary)
 }

@@ -7,8 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use serde_json::json;
 
+use super::model::PyTagger;
 use crate::error::exception;
-use crate::json::object;
+use crate::objects::object;
 
 /// Returns what a model is and how it was trained.
 pub fn info<'py>(py: Python<'py>, model: &Model) -> PyResult<Bound<'py, PyAny>> {
@@ -46,63 +47,28 @@ pub fn info<'py>(py: Python<'py>, model: &Model) -> PyResult<Bound<'py, PyAny>> 
 }
 
 /// Returns the weights of the attributes of tokens.
-pub fn weights<'py>(
-    py: Python<'py>,
-    model: &Model,
-    names: &[Py<PyString>],
-) -> PyResult<Bound<'py, PyDict>> {
+pub fn weights<'py>(py: Python<'py>, tagger: &PyTagger) -> PyResult<Bound<'py, PyDict>> {
     let weights = PyDict::new(py);
-    for item in model.node_weights() {
+    for item in tagger.inner.model().node_weights() {
         let (name, row) = item.map_err(exception)?;
         let name = PyString::new(py, &String::from_utf8_lossy(name));
         for (label, weight) in row {
-            weights.set_item((&name, &names[label.index()]), weight)?;
+            weights.set_item((&name, &tagger.names[label.index()]), weight)?;
         }
     }
     Ok(weights)
 }
 
 /// Returns the weights of the attributes of pairs of adjacent tokens.
-pub fn edge_weights<'py>(
-    py: Python<'py>,
-    model: &Model,
-    names: &[Py<PyString>],
-) -> PyResult<Bound<'py, PyDict>> {
+pub fn edge_weights<'py>(py: Python<'py>, tagger: &PyTagger) -> PyResult<Bound<'py, PyDict>> {
     let weights = PyDict::new(py);
-    for item in model.edge_weights() {
+    for item in tagger.inner.model().edge_weights() {
         let (name, row) = item.map_err(exception)?;
         let name = PyString::new(py, &String::from_utf8_lossy(name));
         for (labels, weight) in row {
-            let [a, b] = labels.map(|label| &names[label.index()]);
+            let [a, b] = labels.map(|label| &tagger.names[label.index()]);
             weights.set_item((&name, a, b), weight)?;
         }
     }
     Ok(weights)
-}
-
-/// Returns the weights of pairs of labels, those that are not 0.
-pub fn transitions<'py>(
-    py: Python<'py>,
-    model: &Model,
-    names: &[Py<PyString>],
-) -> PyResult<Bound<'py, PyDict>> {
-    let weights = PyDict::new(py);
-    let (k, transitions) = (names.len(), &model.header().label_weights.transitions);
-    for (i, &weight) in transitions.iter().enumerate().filter(|(_, w)| **w != 0.0) {
-        weights.set_item((&names[i / k], &names[i % k]), weight)?;
-    }
-    Ok(weights)
-}
-
-/// Returns a number for each label.
-pub fn by_label<'a, 'py>(
-    py: Python<'py>,
-    names: &[Py<PyString>],
-    weights: impl IntoIterator<Item = &'a f64>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    for (name, weight) in names.iter().zip(weights) {
-        dict.set_item(name, weight)?;
-    }
-    Ok(dict)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dropchain::corpus::{Format, ReadOptions};
 use dropchain::model::AttributeKind;
 use dropchain::sentence::Document;
-use dropchain::tag::{Condition, TagDocuments, TagOptions, Tagging, WordFit};
+use dropchain::tag::{TagDocuments, TagOptions, Tagging, WordFit};
 use dropchain::{Corpus, Sentence};
 use dropchain_analysis::{
     ExplainedSentence, ExplainedTokens, Explanation, ModelSummary, labels_against, words_to_explain,
@@ -15,26 +15,21 @@ use dropchain_analysis::{
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString, PyType};
 use serde_json::json;
 
-use super::condition::condition;
 use super::facts;
-use super::model::{PyTagger, in_batches, in_parallel, iterate, with_workspace};
-use super::request::Request;
+use super::model::{PyTagger, in_batches, iterate, with_workspace};
+use super::request::{Request, condition};
 use super::rows::ROWS;
 use crate::corpus::PyCorpus;
 use crate::error::{at, exception, warn};
 use crate::inputs;
 use crate::items::{found, strings};
-use crate::json::object;
+use crate::objects::{class, object, sentences};
 use crate::plot::shown;
 use crate::sentence::PySentence;
-use crate::tagging::{Class, sentences};
 use crate::template::PyTemplate;
-
-/// Sentences of documents that are tagged at a time, so that Ctrl-C works.
-const BATCH: usize = 4096;
 
 /// Number of words of raw text that are compared with those of the training data.
 const SAMPLED_WORDS: usize = 200;
@@ -76,28 +71,6 @@ fn only_sentence(text: &str) -> PyResult<Arc<Sentence>> {
         PyValueError::new_err(format!("found a text of {count} sentences; expected one"))
     })?;
     Ok(Arc::new(sentence))
-}
-
-impl PyTagger {
-    /// Tags a sentence without the GIL, given what is known about its labels.
-    fn tagging(
-        &self,
-        py: Python<'_>,
-        sentence: &Sentence,
-        condition: &Condition,
-        request: &Request,
-    ) -> PyResult<Tagging> {
-        let options = request.options;
-        let tag = |workspace: &mut _| self.inner.tag_given(sentence, condition, options, workspace);
-        let tag = || {
-            let mut tagging = with_workspace(tag)?;
-            if let Some(threshold) = &request.threshold {
-                self.inner.mark(sentence, condition, threshold, &mut tagging)?;
-            }
-            dropchain::Result::Ok(tagging)
-        };
-        py.detach(tag).map_err(exception)
-    }
 }
 
 #[pymethods]
@@ -189,8 +162,8 @@ impl PyTagger {
     ) -> PyResult<Bound<'py, PyList>> {
         let sentence = self.read_one(sentence)?;
         let request = Request::labels(constrain).with_threshold(self.header(), threshold)?;
-        let tagging = self.tagging(py, &sentence, &Condition::new(), &request)?;
-        self.label_list(py, &tagging.labels)
+        let tagging = py.detach(|| self.tagging_of(&*sentence, &request));
+        self.label_list(py, &tagging.map_err(exception)?.labels)
     }
 
     /// Return the best labels of each sentence of one document.
@@ -222,7 +195,7 @@ impl PyTagger {
         sentences: &Bound<'py, PyAny>,
         threshold: Option<&Bound<'py, PyAny>>,
         constrain: bool,
-    ) -> PyResult<Bound<'py, PyList>> {
+    ) -> PyResult<Vec<Bound<'py, PyList>>> {
         let mut reader = self.reader();
         let mut read = Vec::new();
         for (i, item) in iterate(sentences, "sentences")?.enumerate() {
@@ -234,16 +207,15 @@ impl PyTagger {
         let mut numbers = 0..;
         let tag = |sentence: &Arc<Sentence>| match sentence.layout.document_start {
             true => Ok(Tagging::default()),
-            false => self.tagging_of((&document, numbers.next().unwrap_or(0)).into(), &request),
+            false => self.tagging_of((&document, numbers.next().unwrap_or(0)), &request),
         };
         let taggings = py.detach(|| read.iter().map(tag).collect::<Vec<_>>());
-        let labels = PyList::empty(py);
-        for (i, tagging) in taggings.into_iter().enumerate() {
+        let labels = |(i, tagging): (usize, dropchain::Result<Tagging>)| {
             let tagging = tagging.map_err(exception);
-            let tagging = tagging.map_err(|e| at(py, || format!("sentences[{i}]"), e))?;
-            labels.append(self.label_list(py, &tagging.labels)?)?;
-        }
-        Ok(labels)
+            let tagging = tagging.map_err(|e| at(|| format!("sentences[{i}]"), e))?;
+            self.label_list(py, &tagging.labels)
+        };
+        taggings.into_iter().enumerate().map(labels).collect()
     }
 
     /// Return the best labels of each sentence, tagged in parallel.
@@ -270,31 +242,24 @@ impl PyTagger {
         threads: Option<i64>,
         threshold: Option<&Bound<'py, PyAny>>,
         constrain: bool,
-    ) -> PyResult<Bound<'py, PyList>> {
+    ) -> PyResult<Vec<Bound<'py, PyList>>> {
         let threads = inputs::count("threads", threads, 1)?;
         let data = py.import("dropchain._data")?;
         let sentences = &data.call_method1("sentences", (sentences,))?;
-        let labels = PyList::empty(py);
         let request = Request::labels(constrain).with_threshold(self.header(), threshold)?;
-        let mut append = |tagging: Tagging| labels.append(self.label_list(py, &tagging.labels)?);
-        if let Ok(corpus) = sentences.cast::<PyCorpus>()
-            && self.inner.documents().is_some()
-        {
-            let corpus = &corpus.get().0;
-            let documents = TagDocuments::new(&self.inner, corpus);
-            for first in (0..corpus.len()).step_by(BATCH) {
-                let tag = |i: usize| match corpus[first + i].layout.document_start {
-                    true => Ok(Tagging::default()),
-                    false => self.tagging_of(documents.input(first + i), &request),
-                };
-                let count = BATCH.min(corpus.len() - first);
-                let place = |i| format!("sentences[{}]", first + i);
-                in_parallel(py, threads, count, tag, place, &mut append)?;
-            }
-        } else {
-            self.tag_each(sentences, "sentences", threads, &request, append)?;
-        }
-        Ok(labels)
+        let labels = |tagging: Tagging| self.label_list(py, &tagging.labels);
+        let corpus = sentences.cast::<PyCorpus>().ok();
+        let Some(corpus) = corpus.filter(|_| self.inner.documents().is_some()) else {
+            return self.tag_each(sentences, "sentences", threads, &request, labels);
+        };
+        let corpus = &corpus.get().0;
+        let documents = TagDocuments::new(&self.inner, corpus);
+        let read = |i: usize, _: &Bound<'_, PyAny>| Ok((i, 1 + corpus[i].len()));
+        let tag = |&i: &usize| match corpus[i].layout.document_start {
+            true => Ok(Tagging::default()),
+            false => self.tagging_of(documents.input(i), &request),
+        };
+        in_batches(sentences, "sentences", threads, read, tag, labels)
     }
 
     /// Reads the features of a sentence for several calls of the other methods; `name` is that of
@@ -307,24 +272,20 @@ impl PyTagger {
     /// Returns the lines of ``dropchain tag --output jsonl`` for each row: a text, a sentence, or
     /// None, which stays.
     #[pyo3(signature = (rows, threads=None, probability=false, threshold=None))]
-    fn _tag_rows<'py>(
+    fn _tag_rows(
         &self,
-        py: Python<'py>,
-        rows: &Bound<'py, PyAny>,
+        rows: &Bound<'_, PyAny>,
         threads: Option<i64>,
         probability: bool,
-        threshold: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyList>> {
+        threshold: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<Option<String>>> {
         self.check_template()?;
         let request = Request::labels(true).with_threshold(self.header(), threshold)?;
         let request = request.with_probabilities(probability);
         let threads = inputs::count("threads", threads, 1)?;
         let mut reader = self.reader();
         let read = |i: usize, row: &Bound<'_, PyAny>| self.read_row(&mut reader, row, i);
-        let all = PyList::empty(py);
-        let pass = |lines: Option<String>| all.append(lines);
-        in_batches(rows, ROWS, threads, read, |row| row.lines(self, &request), pass)?;
-        Ok(all)
+        in_batches(rows, ROWS, threads, read, |row| row.lines(self, &request), Ok)
     }
 
     /// Returns the spans of each sentence, of its best labels without constraints. `name` is that
@@ -338,14 +299,11 @@ impl PyTagger {
         name: &str,
         probability: bool,
         threshold: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let all = PyList::empty(py);
+    ) -> PyResult<Vec<Vec<Bound<'py, PyAny>>>> {
         let request = Request::labels(false).with_threshold(self.header(), threshold)?;
         let request = request.with_probabilities(probability);
-        self.tag_each(sentences, name, threads, &request, |tagging| {
-            all.append(self.spans_of(py, &tagging, None)?)
-        })?;
-        Ok(all)
+        let spans = |tagging: Tagging| self.spans_of(py, &tagging, None);
+        self.tag_each(sentences, name, threads, &request, spans)
     }
 
     /// Returns the best labels of each sentence, of :attr:`labels` and without constraints; or the
@@ -359,20 +317,18 @@ impl PyTagger {
         threads: Option<usize>,
         name: &str,
         marginals: bool,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let all = PyList::empty(py);
+    ) -> PyResult<Vec<Bound<'py, PyList>>> {
         let mut request = Request::labels(false);
         request.options.marginals = marginals;
         self.tag_each(sentences, name, threads, &request, |tagging| {
             if !marginals {
                 let labels = tagging.labels.iter();
-                return all.append(PyList::new(py, labels.map(|id| &self.names[id.index()]))?);
+                return PyList::new(py, labels.map(|id| &self.names[id.index()]));
             }
             let rows = tagging.marginals.iter().flat_map(|m| m.rows());
-            let rows = rows.map(|row| facts::by_label(py, &self.names, row));
-            all.append(rows.collect::<PyResult<Vec<_>>>()?)
-        })?;
-        Ok(all)
+            let rows = rows.map(|row| self.names.iter().zip(row).into_py_dict(py));
+            PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)
+        })
     }
 
     /// Returns the numbers of nonzero weights, of attributes that have some, and of labels.
@@ -444,18 +400,19 @@ impl PyTagger {
     ) -> PyResult<Bound<'py, PyAny>> {
         let sentence = self.read_one(sentence)?;
         let condition = condition(known, spans)?;
-        let nbest = inputs::count("nbest", Some(nbest), 1)?.unwrap_or(1);
+        let nbest = inputs::at_least("nbest", nbest, 1)?;
         let options = TagOptions { constrain, marginals, nbest, probability };
-        let request =
-            Request { options, threshold: None }.with_threshold(self.header(), threshold)?;
+        let request = Request { options, condition, threshold: None };
+        let request = request.with_threshold(self.header(), threshold)?;
         let request = request.with_probabilities(self.header().encodes_spans());
-        let mut tagging = self.tagging(py, &sentence, &condition, &request)?;
+        let tagging = py.detach(|| self.tagging_of(&*sentence, &request));
+        let mut tagging = tagging.map_err(exception)?;
         let candidates = self.paths(py, &tagging.nbest)?;
         let marginals = tagging.marginals.take();
         let shape = [sentence.len(), self.names.len()];
         let marginals = marginals.map(|m| PyArray1::from_vec(py, m.into_values()).reshape(shape));
         let words = words_to_explain(&sentence);
-        Class::of(py, "Tagging")?.make((
+        class(py, "Tagging")?.call1((
             self.label_list(py, &tagging.labels)?,
             self.spans_of(py, &tagging, Some(&words))?,
             tagging.probability,
@@ -558,7 +515,7 @@ impl PyTagger {
         let (json, words, text) = explained.map_err(exception)?;
         let record = py.import("json")?.call_method1("loads", (json,))?;
         let [tokens, blocks] = ["explanations", "blocks"].map(|key| record.get_item(key));
-        Class::of(py, "Explanation")?.make((tokens?, words, text, blocks?))
+        class(py, "Explanation")?.call1((tokens?, words, text, blocks?))
     }
 
     /// Return the probability of given labels of a sentence.
@@ -675,28 +632,31 @@ impl PyTagger {
 
     /// The weights of the attributes of tokens: ``{(attribute, label): weight}``.
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        facts::weights(py, self.inner.model(), &self.names)
+        facts::weights(py, self)
     }
 
     /// The weights of the attributes of pairs of adjacent tokens: ``{(attribute, label, next
     /// label): weight}``.
     fn edge_weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        facts::edge_weights(py, self.inner.model(), &self.names)
+        facts::edge_weights(py, self)
     }
 
     /// The weights of pairs of labels, those that are not 0: ``{(label, next label): weight}``.
     fn transitions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        facts::transitions(py, self.inner.model(), &self.names)
+        let (k, transitions) = (self.names.len(), &self.header().label_weights.transitions);
+        let weights = transitions.iter().enumerate().filter(|(_, weight)| **weight != 0.0);
+        let labels = |i: usize| (&self.names[i / k], &self.names[i % k]);
+        weights.map(|(i, weight)| (labels(i), weight)).into_py_dict(py)
     }
 
     /// The weights of the first label of a sentence: ``{label: weight}``.
     fn start_weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        facts::by_label(py, &self.names, &self.header().label_weights.start)
+        self.names.iter().zip(&self.header().label_weights.start).into_py_dict(py)
     }
 
     /// The weights of the last label of a sentence: ``{label: weight}``.
     fn end_weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        facts::by_label(py, &self.names, &self.header().label_weights.end)
+        self.names.iter().zip(&self.header().label_weights.end).into_py_dict(py)
     }
 
     /// A tagger never changes.

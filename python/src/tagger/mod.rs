@@ -1,6 +1,5 @@
 //! The class `Tagger`.
 
-mod condition;
 mod facts;
 mod methods;
 mod model;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dropchain::label::LabelId;
 use dropchain::model::Header;
 use dropchain::sentence::Schema;
-use dropchain::tag::{Condition, LabelPath, TagInput, Tagging, Workspace};
+use dropchain::tag::{LabelPath, TagInput, Tagging, Workspace};
 use dropchain::{Model, Result, Sentence, Tagger};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -18,8 +18,8 @@ use super::request::Request;
 use crate::error::{at, exception};
 use crate::inputs::SentenceReader;
 use crate::items::found;
+use crate::objects::{class, token_spans};
 use crate::sentence::PySentence;
-use crate::tagging::{Class, token_spans};
 use crate::threads;
 use crate::tokens::Place;
 
@@ -83,7 +83,7 @@ impl PyTagger {
         place: Place<'_>,
     ) -> PyResult<Arc<Sentence>> {
         let read = PySentence::read(reader, sentence, number, place)?;
-        self.check_features(&read).map_err(|e| at(sentence.py(), place, e))?;
+        self.check_features(&read).map_err(|e| at(place, e))?;
         Ok(read)
     }
 
@@ -97,18 +97,14 @@ impl PyTagger {
                 "a tuple of the columns {}; tag_batch takes several sentences",
                 schema.list()
             );
-            return Err(at(
-                sentence.py(),
-                || "sentence[0]".to_owned(),
-                found(&first, "a token", &expected),
-            ));
+            return Err(at(|| "sentence[0]".to_owned(), found(&first, "a token", &expected)));
         }
         self.read(&mut self.reader(), sentence, 0, &|| "sentence".to_owned())
     }
 
     /// Returns a reader of the sentences that the model can tag.
     pub fn reader(&self) -> SentenceReader {
-        SentenceReader::with_schema(self.schema.clone())
+        SentenceReader::of(self.schema.clone())
     }
 
     /// Rejects a model that was trained without a template, for text.
@@ -155,25 +151,30 @@ impl PyTagger {
     }
 
     /// Tags a sentence in the workspace of this thread.
-    pub fn tagging_of(&self, input: TagInput<'_>, request: &Request) -> Result<Tagging> {
-        let tag = |workspace: &mut _| self.inner.tag_with(input, request.options, workspace);
+    pub fn tagging_of<'s>(
+        &self,
+        input: impl Into<TagInput<'s>>,
+        request: &Request,
+    ) -> Result<Tagging> {
+        let (input, Request { options, condition, threshold }) = (input.into(), request);
+        let tag = |workspace: &mut _| self.inner.tag_given(input, condition, *options, workspace);
         let mut tagging = with_workspace(tag)?;
-        if let Some(threshold) = &request.threshold {
-            self.inner.mark(input, &Condition::new(), threshold, &mut tagging)?;
+        if let Some(threshold) = threshold {
+            self.inner.mark(input, condition, threshold, &mut tagging)?;
         }
         Ok(tagging)
     }
 
-    /// Reads and tags sentences, in parallel, and passes the results on in order. `name` is that of
-    /// the sentences in messages.
-    pub fn tag_each(
+    /// Reads and tags sentences, in parallel, and makes something of each result, in order. `name`
+    /// is that of the sentences in messages.
+    pub fn tag_each<R>(
         &self,
         sentences: &Bound<'_, PyAny>,
         name: &str,
         threads: Option<usize>,
         request: &Request,
-        pass: impl FnMut(Tagging) -> PyResult<()>,
-    ) -> PyResult<()> {
+        make: impl FnMut(Tagging) -> PyResult<R>,
+    ) -> PyResult<Vec<R>> {
         let mut reader = self.reader();
         let read = |i: usize, item: &Bound<'_, PyAny>| {
             let sentence =
@@ -183,9 +184,9 @@ impl PyTagger {
         };
         let tag = |sentence: &Arc<Sentence>| match sentence.layout.document_start {
             true => Ok(Tagging::default()),
-            false => self.tagging_of((&**sentence).into(), request),
+            false => self.tagging_of(&**sentence, request),
         };
-        in_batches(sentences, name, threads, read, tag, pass)
+        in_batches(sentences, name, threads, read, tag, make)
     }
 
     /// Returns label sequences.
@@ -194,10 +195,10 @@ impl PyTagger {
         py: Python<'py>,
         paths: &[LabelPath],
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let class = Class::of(py, "Path")?;
+        let class = class(py, "Path")?;
         let path = |path: &LabelPath| {
             let labels = self.label_list(py, &path.labels)?;
-            class.make((labels, path.score, path.probability))
+            class.call1((labels, path.score, path.probability))
         };
         paths.iter().map(path).collect()
     }
@@ -231,15 +232,16 @@ pub fn iterate<'py>(sentences: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound
 }
 
 /// Reads the items of an iterable of this name with their sizes in tokens, works on them with all
-/// threads and without the GIL, a batch at a time, and passes the results on in order.
-pub fn in_batches<'py, T: Send + Sync, R: Send>(
+/// threads and without the GIL, a batch at a time, and makes something of each result, in order.
+pub fn in_batches<'py, T: Send + Sync, R: Send, M>(
     items: &Bound<'py, PyAny>,
     name: &str,
     threads: Option<usize>,
     mut read: impl FnMut(usize, &Bound<'py, PyAny>) -> PyResult<(T, usize)>,
     work: impl Fn(&T) -> Result<R> + Send + Sync,
-    mut pass: impl FnMut(R) -> PyResult<()>,
-) -> PyResult<()> {
+    mut make: impl FnMut(R) -> PyResult<M>,
+) -> PyResult<Vec<M>> {
+    let mut made = Vec::new();
     let py = items.py();
     let mut items = iterate(items, name)?.enumerate();
     let mut first = 0;
@@ -253,40 +255,25 @@ pub fn in_batches<'py, T: Send + Sync, R: Send>(
             batch.push(item);
         }
         if batch.is_empty() {
-            return Ok(());
+            return Ok(made);
         }
-        let place = |i| format!("{name}[{}]", first + i);
-        in_parallel(py, threads, batch.len(), |i| work(&batch[i]), place, &mut pass)?;
+        let pool = match batch.len() {
+            1 => None,
+            _ => Some(threads::pool(threads).map_err(exception)?),
+        };
+        let results: Vec<_> = py.detach(|| match pool {
+            Some(pool) if pool.current_num_threads() > 1 => {
+                pool.install(|| batch.par_iter().map(&work).collect())
+            }
+            _ => batch.iter().map(&work).collect(),
+        });
+        py.check_signals()?;
+        for (result, i) in results.into_iter().zip(first..) {
+            let result = result.map_err(exception);
+            made.push(make(result.map_err(|error| at(|| format!("{name}[{i}]"), error))?)?);
+        }
         first += batch.len();
     }
-}
-
-/// Works on items by index with all threads and without the GIL, then passes the results on in
-/// order. `place` names an item in messages.
-pub fn in_parallel<R: Send>(
-    py: Python<'_>,
-    threads: Option<usize>,
-    count: usize,
-    work: impl Fn(usize) -> Result<R> + Send + Sync,
-    place: impl Fn(usize) -> String,
-    pass: &mut impl FnMut(R) -> PyResult<()>,
-) -> PyResult<()> {
-    let pool = match count {
-        0 | 1 => None,
-        _ => Some(threads::pool(threads).map_err(exception)?),
-    };
-    let results: Vec<_> = py.detach(|| match pool {
-        Some(pool) if pool.current_num_threads() > 1 => {
-            pool.install(|| (0..count).into_par_iter().map(work).collect())
-        }
-        _ => (0..count).map(work).collect(),
-    });
-    py.check_signals()?;
-    for (i, result) in results.into_iter().enumerate() {
-        let result = result.map_err(exception);
-        pass(result.map_err(|error| at(py, || place(i), error))?)?;
-    }
-    Ok(())
 }
 
 /// Calls `f` with the workspace of this thread.

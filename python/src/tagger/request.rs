@@ -1,17 +1,21 @@
-//! What is asked for of the sentences of a call.
+//! What is asked for of the sentences of a call, and what is known about their labels.
 
+use dropchain::label::Span;
 use dropchain::model::Header;
-use dropchain::tag::{TagOptions, Threshold};
+use dropchain::tag::{Condition, TagOptions, Threshold};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
-use crate::error::exception;
+use crate::error::{at, exception};
+use crate::inputs;
 use crate::items::found;
 
 /// What is computed of each sentence.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     pub options: TagOptions,
+    /// What is known about the labels.
+    pub condition: Condition,
     /// Spans below it are left out; with it, the probabilities of spans are computed.
     pub threshold: Option<Threshold>,
 }
@@ -20,7 +24,7 @@ impl Request {
     /// The best labels alone.
     pub fn labels(constrain: bool) -> Self {
         let options = TagOptions { constrain, ..TagOptions::default() };
-        Self { options, threshold: None }
+        Self { options, ..Self::default() }
     }
 
     /// Adds the probabilities of spans.
@@ -63,4 +67,33 @@ fn threshold(value: &Bound<'_, PyAny>) -> PyResult<Threshold> {
         return Err(found(value, "threshold", expected));
     };
     threshold.map_err(exception)
+}
+
+/// Reads what is known about the labels of a sentence.
+///
+/// # Errors
+///
+/// `ValueError` that names the token or the span.
+pub fn condition(
+    known: Option<&Bound<'_, PyDict>>,
+    spans: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Condition> {
+    let mut condition = Condition::new();
+    for (token, label) in known.iter().flat_map(|known| known.iter()) {
+        let Ok(t) = token.extract::<usize>() else {
+            return Err(found(&token, "a token of `known`", "its index, from 0"));
+        };
+        let label = inputs::label(&label).map_err(|e| at(|| format!("known[{t}]"), e))?;
+        condition = condition.label(t, label);
+    }
+    let spans = spans.map(PyAnyMethods::try_iter).transpose()?;
+    for (i, span) in spans.into_iter().flatten().enumerate() {
+        let span = span?;
+        let parts = span.try_iter().and_then(Iterator::collect::<PyResult<Vec<_>>>);
+        let parts = parts.and_then(|parts| PyTuple::new(span.py(), parts)?.extract());
+        let (start, end, kind): (usize, usize, String) =
+            parts.map_err(|_| found(&span, &format!("spans[{i}]"), "(first token, end, type)"))?;
+        condition = condition.span(&Span { start, end, kind: &kind });
+    }
+    Ok(condition)
 }
