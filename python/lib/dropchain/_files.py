@@ -65,11 +65,10 @@ def is_same_model(model: Any, path: str | os.PathLike[str] | None) -> bool:
     return are_paths and _is_same(model, path)
 
 
-def save(result: Any, path: str | os.PathLike[str], force: bool) -> None:
-    """Write a tagger or clusters."""
-    kind = "model" if hasattr(result, "to_bytes") else "cluster file"
-    check_output("path", path, kind, force=force)
-    result._save(path)
+def save(tagger: Any, path: str | os.PathLike[str], force: bool) -> None:
+    """Write a model."""
+    check_output("path", path, "model", force=force)
+    tagger._save(path)
 
 
 def save_or_rescue(tagger: Any, path: str | os.PathLike[str]) -> None:
@@ -105,11 +104,6 @@ def _is_same(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> bool:
 
 
 def _is_kind(beginning: bytes, kind: str) -> bool:
-    if kind == "model":
-        return beginning.startswith(_MODEL)
-    if kind == "checkpoint":
-        return beginning.startswith(_CHECKPOINT)
     if kind == "report":
         return beginning[:15].lower() == b"<!doctype html>"
-    fields = beginning.split(b"\n", 1)[0].split(b"\t")
-    return len(fields) == 3 and not fields[0].strip(b"01") and fields[2].isdigit()
+    return beginning.startswith(_MODEL if kind == "model" else _CHECKPOINT)

@@ -120,9 +120,8 @@ class DropchainComponent:
         columns = self.tagger.columns or []
         if len(columns) < 2 or not _reads(self.tagger, columns):
             return words
-        more: dict[str, Any] = {
-            name: _docs.column(tokens, name) for name in columns if name in _docs.ATTRIBUTES
-        }
+        known = (name for name in columns if name in _docs.ATTRIBUTES)
+        more: dict[str, Any] = {name: _docs.column(tokens, name) for name in known}
         return _dropchain.Sentence(words, **more)
 
     def _annotate(self, doc: Doc, found: list[tuple[list[Token], list[str]]]) -> None:
@@ -130,14 +129,9 @@ class DropchainComponent:
             self._set_tags(found)
             return
         spans = [
-            Span(
-                doc,
-                tokens[span.token_start].i,
-                tokens[span.token_end - 1].i + 1,
-                label=span.type,
-            )
+            Span(doc, tokens[start].i, tokens[end - 1].i + 1, label=kind)
             for tokens, labels in found
-            for span in _dropchain.spans(labels)
+            for start, end, kind in _dropchain.spans(labels)
         ]
         if self.sets == "spans":
             doc.spans[self.spans_key] = spans

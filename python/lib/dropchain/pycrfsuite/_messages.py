@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from time import perf_counter
 from typing import Any
@@ -48,21 +48,10 @@ class MessageWriter:
     """Sends the messages of a run, as CRFsuite words them, and after those of an event its name and
     numbers."""
 
-    def __init__(
-        self,
-        send: Callable[[str], None],
-        happened: Callable[..., None],
-        algorithm: str,
-        parameters: Mapping[str, Any],
-        holdout: int,
-        instances: int,
-    ) -> None:
-        self._send = send
-        self._happened = happened
-        self._algorithm = algorithm
-        self._parameters = parameters
-        self._holdout = holdout
-        self._instances = instances
+    def __init__(self, trainer: Any, holdout: int, instances: int) -> None:
+        self._send, self._happened = trainer.message, trainer._happened
+        self._algorithm, self._parameters = trainer._algorithm, trainer._values
+        self._holdout, self._instances = holdout, instances
         self._sizes: Mapping[str, int] = {"weights": 0, "attributes": 0}
         self._losses: list[float] = []
         self._evaluations = 1
@@ -160,16 +149,12 @@ class MessageWriter:
         self._losses.append(loss)
         self._write(f"Seconds required for this iteration: {seconds:.3f}\n")
         if "label_scores" in fields:
-            self._write_scores(fields["label_scores"], fields["sentences"], info)
+            self._write_scores(fields, info)
         self._write("\n")
         self._happened("iteration", info)
 
-    def _write_scores(
-        self,
-        labels: list[tuple[str, int, int, int]],
-        sentences: tuple[int, int],
-        info: dict[str, Any],
-    ) -> None:
+    def _write_scores(self, fields: Mapping[str, Any], info: dict[str, Any]) -> None:
+        labels, sentences = fields["label_scores"], fields["sentences"]
         self._write("Performance by label (#match, #model, #ref) (precision, recall, F1):\n")
         sums = [0.0, 0.0, 0.0]
         for name, match, model, gold in labels:
@@ -222,8 +207,8 @@ class MessageWriter:
     def end_storing(self) -> None:
         """Writes what follows the model file."""
         self._write("Writing labels\nWriting attributes\n")
-        self._write("Writing feature references for transitions\n")
-        self._write("Writing feature references for attributes\n")
+        for things in ("transitions", "attributes"):
+            self._write(f"Writing feature references for {things}\n")
         seconds = perf_counter() - self._begun
         self._write(f"Seconds required: {seconds:.3f}\n\n")
         self._happened("end", seconds)

@@ -171,16 +171,8 @@ _FIXED = frozenset(
 _PRECISIONS = {"single": "f32", "double": "f64"}
 
 #: Options that CRFsuite does not have.
-EXTENSIONS = (
-    "dropout",
-    "edge_dropout",
-    "noise",
-    "warm_up",
-    "unlabeled_weight",
-    "patience",
-    "seed",
-    "precision",
-    "plain",
+EXTENSIONS = tuple(
+    "dropout edge_dropout noise warm_up unlabeled_weight patience seed precision plain".split()
 )
 
 

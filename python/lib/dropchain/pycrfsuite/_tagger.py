@@ -7,7 +7,6 @@ import os
 import struct
 import sys
 from collections.abc import Iterable
-from types import TracebackType
 from typing import Any
 
 from dropchain import _dropchain
@@ -173,12 +172,7 @@ class Tagger:
     def __enter__(self) -> Tagger:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def info(self) -> ParsedDump:

@@ -218,9 +218,7 @@ class BaseTrainer(CrfTrainer):
         """
         self._before_train()
         instances = self._training_instances(holdout)
-        messages = MessageWriter(
-            self.message, self._happened, self._algorithm, self._values, holdout, instances
-        )
+        messages = MessageWriter(self, holdout, instances)
         if not instances:
             messages.without_data()
             warnings.warn("there are no training data; no model was trained", stacklevel=3)

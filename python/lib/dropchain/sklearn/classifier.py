@@ -210,16 +210,11 @@ class DropoutClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"masks {self.masks!r}; expected 'weights' or 'inputs'")
         if self.noise not in _NOISES:
             raise ValueError(f"noise {self.noise!r}; expected one of {', '.join(_NOISES)}")
+        names = ("dropout", "noise", "masks", "l2", "l1", "unlabeled_weight", "patience")
         return {
-            "dropout": self.dropout,
-            "noise": self.noise,
-            "masks": self.masks,
-            "l2": self.l2,
-            "l1": self.l1,
-            "unlabeled_weight": self.unlabeled_weight,
+            **{name: getattr(self, name) for name in names},
             "max_iterations": self.max_iter,
             "tolerance": self.tol,
-            "patience": self.patience,
             "seed": 1 if self.random_state is None else _seed(self.random_state),
         }
 

@@ -219,11 +219,11 @@ averaging
         if self.patience is not None and X_dev is None:
             raise ValueError(f"patience={self.patience} without X_dev; expected data to score")
         trainer = self._get_trainer()
-        self._append(trainer, X, y, 0, ("X", "y"))
+        self._append(trainer, X, y)
         if not trainer._instances:
             raise ValueError("X has no sequences, or they have no items; expected some to train on")
         if X_dev is not None:
-            self._append(trainer, X_dev, y_dev, 1, ("X_dev", "y_dev"))
+            self._append(trainer, X_dev, y_dev, group=1)
         if X_unlabeled is not None:
             if not self.dropout and not self.edge_dropout:
                 raise ValueError("X_unlabeled without dropout; expected a rate above 0")
@@ -233,32 +233,18 @@ averaging
             model = trainer._train_model(filename, -1 if X_dev is None else 1)
         except Interrupted as interrupted:
             if interrupted.result is not None:
-                self._set_fitted(None, interrupted.result, trainer)
-                self._model = interrupted.result._model
+                self._set_fitted(interrupted.result._model, trainer)
             raise
-        assert model is not None
-        self._set_fitted(model, None, trainer)
+        self._set_fitted(model, trainer)
         return self
 
-    def _set_fitted(
-        self,
-        model: _dropchain.Tagger | None,
-        tagger: pycrfsuite.Tagger | None,
-        trainer: pycrfsuite.BaseTrainer,
-    ) -> None:
+    def _set_fitted(self, model: Any, trainer: pycrfsuite.BaseTrainer) -> None:
         self._model = model
-        self._tagger = tagger
-        self._info_cached = None
+        self._tagger = self._info_cached = None
         self.training_log_ = getattr(trainer, "logparser", None)
 
-    def _append(
-        self,
-        trainer: pycrfsuite.BaseTrainer,
-        X: Any,
-        y: Any,
-        group: int,
-        names: tuple[str, str],
-    ) -> None:
+    def _append(self, trainer: pycrfsuite.BaseTrainer, X: Any, y: Any, group: int = 0) -> None:
+        names = ("X_dev", "y_dev") if group else ("X", "y")
         if self.verbose:
             X = _with_progress(X, f"loading {names[0]}")
         if type(trainer).append is pycrfsuite.BaseTrainer.append:
