@@ -13,7 +13,7 @@ use crate::items::{ItemReader, found, type_error};
 use crate::job::{self, Job};
 use crate::options::train_options;
 use crate::tagger::PyTagger;
-use crate::tokens::{Place, Tokens};
+use crate::tokens::Tokens;
 use crate::training::{Bases, Event, follow, outcome, record};
 
 /// Collects training data and trains on them. `dropchain.pycrfsuite.BaseTrainer` extends it, where
@@ -32,9 +32,7 @@ impl PyCrfTrainer {
     #[new]
     #[pyo3(signature = (*_args, **_kwargs))]
     fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
-        let mut corpus = AttributeCorpus::new();
-        corpus.observe_zeros();
-        Self { corpus, unlabeled: 0, reader: ItemReader::of_crfsuite() }
+        Self::empty()
     }
 
     /// Appends an instance to the training data.
@@ -54,16 +52,12 @@ impl PyCrfTrainer {
         yseq: &Bound<'_, PyAny>,
         group: i32,
     ) -> PyResult<()> {
-        let places: [Place<'_>; 2] = [&|| "xseq".to_owned(), &|| "yseq".to_owned()];
-        write(slf)?.push(xseq, yseq, group, places)
+        write(slf)?.push(xseq, yseq, group, ["xseq", "yseq"].map(str::to_owned))
     }
 
     /// Removes all training data.
     fn clear(slf: &Bound<'_, Self>) -> PyResult<()> {
-        let mut data = write(slf)?;
-        data.corpus = AttributeCorpus::new();
-        data.corpus.observe_zeros();
-        data.unlabeled = 0;
+        *write(slf)? = Self::empty();
         Ok(())
     }
 
@@ -73,26 +67,23 @@ impl PyCrfTrainer {
         x: &Bound<'_, PyAny>,
         y: &Bound<'_, PyAny>,
         group: i32,
-        names: [String; 2],
+        mut names: [String; 2],
     ) -> PyResult<()> {
         let mut data = write(slf)?;
         let (mut x, mut y) = (x.try_iter()?, y.try_iter()?);
         for i in 0.. {
-            let place = |name: &str| format!("{name}[{i}]");
             match (x.next().transpose()?, y.next().transpose()?) {
                 (Some(items), Some(labels)) => {
-                    let places: [Place<'_>; 2] = [&|| place(&names[0]), &|| place(&names[1])];
+                    let places = names.each_ref().map(|name| format!("{name}[{i}]"));
                     data.push(&items, &labels, group, places)?;
                 }
                 (None, None) => break,
                 (more_items, _) => {
-                    let (x, y) = match more_items {
-                        Some(_) => (&names[0], &names[1]),
-                        None => (&names[1], &names[0]),
-                    };
-                    return Err(PyValueError::new_err(format!(
-                        "{x} has more sequences than {y}, which has {i}"
-                    )));
+                    if more_items.is_none() {
+                        names.reverse();
+                    }
+                    let message = format!("has more sequences than {}, which has {i}", names[1]);
+                    return Err(PyValueError::new_err(format!("{} {message}", names[0])));
                 }
             }
         }
@@ -103,10 +94,10 @@ impl PyCrfTrainer {
     fn _append_unlabeled(slf: &Bound<'_, Self>, x: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
         let mut data = write(slf)?;
         for (i, items) in x.try_iter()?.enumerate() {
-            let place: Place<'_> = &|| format!("{name}[{i}]");
-            let tokens = Tokens::of(&items?, &data.reader).map_err(|e| at(place, e))?;
+            let place = format!("{name}[{i}]");
+            let tokens = Tokens::of(&items?, &data.reader).map_err(|e| at(|| place.clone(), e))?;
             let before = data.corpus.len();
-            data.push_tokens(&tokens, &vec![None; tokens.len()], [place, place])?;
+            data.push_tokens(&tokens, &vec![None; tokens.len()], &place, &place)?;
             data.unlabeled += data.corpus.len() - before;
         }
         Ok(())
@@ -175,37 +166,39 @@ impl PyCrfTrainer {
 }
 
 impl PyCrfTrainer {
+    fn empty() -> Self {
+        let mut corpus = AttributeCorpus::new();
+        corpus.observe_zeros();
+        Self { corpus, unlabeled: 0, reader: ItemReader::of_crfsuite() }
+    }
+
     /// Appends an instance. The places are those of items and labels in messages.
     fn push(
         &mut self,
         items: &Bound<'_, PyAny>,
         labels: &Bound<'_, PyAny>,
         group: i32,
-        places: [Place<'_>; 2],
+        [place, label_place]: [String; 2],
     ) -> PyResult<()> {
-        let tokens = Tokens::of(items, &self.reader).map_err(|e| at(places[0], e))?;
-        let labels = match labels.try_iter() {
-            Ok(labels) => labels.enumerate(),
-            Err(_) => return Err(no_labels(labels, places[1], "labels", "a list of strings")),
-        };
+        let tokens = Tokens::of(items, &self.reader).map_err(|e| at(|| place.clone(), e))?;
+        let unexpected = |_| no_labels(labels, label_place.clone(), "labels", "a list of strings");
+        let labels = labels.try_iter().map_err(unexpected)?.enumerate();
         let label = |(t, label): (usize, PyResult<_>)| {
             let label = label?;
-            let text = text(&label)?;
-            let place = || format!("{}[{t}]", places[1]());
-            text.ok_or_else(|| no_labels(&label, &place, "a label", "a string")).map(Some)
+            let unexpected =
+                || no_labels(&label, format!("{label_place}[{t}]"), "a label", "a string");
+            text(&label)?.ok_or_else(unexpected).map(Some)
         };
         let labels = labels.map(label).collect::<PyResult<Vec<_>>>()?;
         let count = tokens.len();
         if count != labels.len() {
             return Err(PyValueError::new_err(format!(
-                "The numbers of items and labels differ: |{}| = {count}, |{}| = {}",
-                places[0](),
-                places[1](),
+                "The numbers of items and labels differ: |{place}| = {count}, |{label_place}| = {}",
                 labels.len()
             )));
         }
         self.corpus.set_part(group);
-        self.push_tokens(&tokens, &labels, places)
+        self.push_tokens(&tokens, &labels, &place, &label_place)
     }
 
     /// Appends tokens with their labels, `[T]`, of which some may be unknown; if that fails, the
@@ -214,16 +207,17 @@ impl PyCrfTrainer {
         &mut self,
         tokens: &Tokens<'_>,
         labels: &[Option<String>],
-        [place, label_place]: [Place<'_>; 2],
+        place: &str,
+        label_place: &str,
     ) -> PyResult<()> {
         let (corpus, reader) = (&mut self.corpus, &mut self.reader);
         let mut add = || {
             for (t, label) in labels.iter().enumerate() {
                 let mut sink = |name: &str, value| corpus.attribute(name, value).map_err(exception);
                 let read = tokens.read(t, reader, &mut sink);
-                read.map_err(|e| at(|| format!("{}[{t}]", place()), e))?;
+                read.map_err(|e| at(|| format!("{place}[{t}]"), e))?;
                 let ended = corpus.end_token(label.as_deref()).map_err(exception);
-                ended.map_err(|e| at(|| format!("{}[{t}]", label_place()), e))?;
+                ended.map_err(|e| at(|| format!("{label_place}[{t}]"), e))?;
             }
             corpus.end_sentence().map_err(exception)
         };
@@ -241,9 +235,9 @@ fn text(label: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
 }
 
 /// Returns the `TypeError` for something else than labels, like python-crfsuite.
-fn no_labels(value: &Bound<'_, PyAny>, place: Place<'_>, what: &str, expected: &str) -> PyErr {
+fn no_labels(value: &Bound<'_, PyAny>, place: String, what: &str, expected: &str) -> PyErr {
     let fault = found(value, what, expected);
-    at(place, type_error(value.py(), &fault))
+    at(|| place, type_error(value.py(), &fault))
 }
 
 /// Returns the data to change them.

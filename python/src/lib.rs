@@ -45,7 +45,7 @@ mod _dropchain {
         error::{Interrupted, ModelError},
         evaluation::{calibration, compare, evaluate, spans},
         options::option_table,
-        plot::{draw, explanation_html, hue, plot_style},
+        plot::{draw, explanation_html, hue, style},
         report::report,
         sentence::PySentence,
         tagger::PyTagger,

@@ -83,9 +83,8 @@ pub fn sentences<'py>(
     tagged: &[TaggedSentence],
     unit: OffsetUnit,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let [sentence_class, token_class, span_class, text_class] =
-        ["TaggedSentence", "TextToken", "TextSpan", "TaggedText"].map(|name| class(py, name));
-    let (sentence_class, token_class, span_class) = (sentence_class?, token_class?, span_class?);
+    let (token_class, span_class) = (class(py, "TextToken")?, class(py, "TextSpan")?);
+    let (sentence_class, text_class) = (class(py, "TaggedSentence")?, class(py, "TaggedText")?);
     let part = |offsets: &Offsets| &text[offsets.bytes.clone()];
     let sentence = |sentence: &TaggedSentence| {
         let tokens = sentence.tokens.iter().map(|token| {
@@ -94,21 +93,15 @@ pub fn sentences<'py>(
         });
         let spans = sentence.spans.iter().map(|span| {
             let (place, tokens) = (span.offsets.in_unit(unit), &span.tokens);
-            span_class.call1((
-                place.start,
-                place.end,
-                &span.kind,
-                part(&span.offsets),
-                tokens.start,
-                tokens.end,
-                span.probability,
-            ))
+            let (kind, text, probability) = (&span.kind, part(&span.offsets), span.probability);
+            let (first, last) = (tokens.start, tokens.end);
+            span_class.call1((place.start, place.end, kind, text, first, last, probability))
         });
         let place = sentence.offsets.in_unit(unit);
-        let (tokens, spans) =
-            (tokens.collect::<PyResult<Vec<_>>>()?, spans.collect::<PyResult<Vec<_>>>()?);
+        let tokens = tokens.collect::<PyResult<Vec<_>>>()?;
+        let spans = spans.collect::<PyResult<Vec<_>>>()?;
         sentence_class.call1((place.start, place.end, tokens, spans))
     };
-    let sentences = tagged.iter().map(sentence);
-    text_class?.call1((sentences.collect::<PyResult<Vec<_>>>()?,))
+    let sentences = tagged.iter().map(sentence).collect::<PyResult<Vec<_>>>()?;
+    text_class.call1((sentences,))
 }

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
 use crate::error::exception;
+use crate::items::{found, type_error};
 
 /// Sets the options that are given and not None; the others are those of `base`.
 ///
@@ -64,10 +65,7 @@ fn text(name: &str, value: &Bound<'_, PyAny>, kind: Kind) -> PyResult<Option<Str
         Kind::Count => "an integer that is not negative",
         Kind::Text => "a string or a number",
     };
-    let wrong = || {
-        let error = crate::items::found(value, name, expected);
-        PyTypeError::new_err(error.value(value.py()).to_string())
-    };
+    let wrong = || type_error(value.py(), &found(value, name, expected));
     Ok(match kind {
         Kind::Switch => {
             let is_on: bool = value.extract().map_err(|_| wrong())?;
@@ -87,14 +85,12 @@ fn text(name: &str, value: &Bound<'_, PyAny>, kind: Kind) -> PyResult<Option<Str
             })?;
             Some(count.to_string())
         }
-        Kind::Text => match value {
-            text if text.is_instance_of::<PyString>() => {
-                Some(text.extract::<String>()?).filter(|text| !text.is_empty())
-            }
-            number if number.is_instance_of::<PyFloat>() || number.is_instance_of::<PyInt>() => {
-                Some(number.str()?.to_string())
-            }
-            _ => return Err(wrong()),
-        },
+        Kind::Text if value.is_instance_of::<PyString>() => {
+            Some(value.extract::<String>()?).filter(|text| !text.is_empty())
+        }
+        Kind::Text if value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>() => {
+            Some(value.str()?.to_string())
+        }
+        Kind::Text => return Err(wrong()),
     })
 }

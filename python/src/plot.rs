@@ -8,6 +8,9 @@ use serde::Deserialize;
 
 use crate::error::exception;
 
+/// The style of notebooks, whose themes need not be that of the browser.
+const NOTEBOOK_STYLE: &str = include_str!("notebook.css");
+
 /// Returns how notebooks show an object: the HTML that a function of `dropchain._html` makes.
 ///
 /// # Errors
@@ -23,10 +26,11 @@ pub fn draw(description: &str) -> PyResult<Option<String>> {
     Ok(Sheet::parse(description).map_err(exception)?.svg())
 }
 
-/// Returns the style sheet of plots, which has the colors of pages.
+/// Returns the style sheet of what notebooks show, with that of plots, which has the colors of
+/// pages.
 #[pyfunction]
-pub fn plot_style() -> &'static str {
-    STYLE
+pub fn style() -> String {
+    format!("{}\n{NOTEBOOK_STYLE}", STYLE.replace(":root", ".dropchain"))
 }
 
 /// Returns the hue of a type in degrees: that of pages of tagged text.

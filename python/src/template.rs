@@ -93,11 +93,8 @@ impl PyTemplate {
     #[classmethod]
     fn shipped(_class: &Bound<'_, PyType>, name: &str) -> PyResult<Self> {
         let template = Template::shipped(name).ok_or_else(|| {
-            let names: Vec<&str> = Template::shipped_names().collect();
-            PyValueError::new_err(format!(
-                "there is no template '{name}'; expected one of {}",
-                names.join(", ")
-            ))
+            let names = Self::shipped_names().join(", ");
+            PyValueError::new_err(format!("there is no template '{name}'; expected one of {names}"))
         })?;
         Ok(Self { inner: template.map_err(exception)?, paths: Vec::new(), name: name.to_owned() })
     }
@@ -148,14 +145,10 @@ impl PyTemplate {
             documents.rule = rule.parse().map_err(exception)?;
         }
         if let Some(window) = inputs::count("window", window, 1)? {
-            documents.window = u32::try_from(window)
-                .ok()
-                .filter(|window| *window <= DocumentOptions::MAX_WINDOW)
-                .ok_or_else(|| {
-                    let largest = DocumentOptions::MAX_WINDOW;
-                    let message = format!("found the window {window}; expected at most {largest}");
-                    PyValueError::new_err(message)
-                })?;
+            let largest = DocumentOptions::MAX_WINDOW;
+            let fitting = u32::try_from(window).ok().filter(|window| *window <= largest);
+            let message = || format!("found the window {window}; expected at most {largest}");
+            documents.window = fitting.ok_or_else(|| PyValueError::new_err(message()))?;
         }
         Ok(Self {
             inner: self.inner.clone().with_documents(documents).map_err(exception)?,

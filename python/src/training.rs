@@ -72,6 +72,69 @@ impl Arguments<'_> {
         }
         Ok(json!({"command": "train", "options": options}))
     }
+
+    /// Copies the corpora; a share of the labeled sentences is held out by the seed.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError`: the share is not between 0 and 1, or is of too few sentences.
+    pub fn corpora(&self, seed: u64) -> PyResult<TrainingCorpora> {
+        let unlabeled = self.unlabeled.as_ref().map(|corpus| corpus.get().to_corpus("unlabeled"));
+        let mut corpora = TrainingCorpora {
+            labeled: self.labeled.get().to_corpus("data"),
+            unlabeled: unlabeled.unwrap_or_default(),
+            ..TrainingCorpora::default()
+        };
+        match &self.dev {
+            None => Ok(corpora),
+            Some(DevData::Corpus(dev)) => {
+                corpora.dev = Some(dev.get().to_corpus("dev"));
+                Ok(corpora)
+            }
+            Some(DevData::Share(share)) => {
+                let held_out = HoldOut::new(*share).and_then(|share| corpora.hold_out(share, seed));
+                held_out.map_err(exception)
+            }
+        }
+    }
+
+    /// Rejects unlabeled text where training cannot learn from it.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` that says why.
+    pub fn check_unlabeled(&self, options: &AnyOptions) -> PyResult<()> {
+        let name = options.method.name();
+        let noise = options.method.regularization().noise;
+        let reason = if self.unlabeled.as_ref().is_none_or(|corpus| corpus.get().0.is_empty()) {
+            return Ok(());
+        } else if ![Lbfgs::NAME, Sgd::NAME].contains(&name) {
+            format!("algorithm {name} learns from labels alone; expected lbfgs or sgd")
+        } else if name == Sgd::NAME && noise.kind.is_sampled() {
+            format!("algorithm {name} with sampled noise learns from labels alone; expected lbfgs")
+        } else if !noise.is_on() {
+            "without noise it teaches nothing; expected dropout above 0".to_owned()
+        } else {
+            return Ok(());
+        };
+        Err(PyValueError::new_err(format!("unlabeled text: {reason}")))
+    }
+
+    fn checkpoints(&self) -> PyResult<Option<Checkpoints>> {
+        let Some(path) = &self.checkpoint else { return Ok(None) };
+        let mut checkpoints = Checkpoints::new(path);
+        let name = "checkpoint_every";
+        if let Some(count) = inputs::count(name, self.checkpoint_iterations, 1)? {
+            checkpoints = checkpoints.every(CheckpointInterval::Iterations(count));
+        }
+        if let Some(seconds) = self.checkpoint_seconds {
+            let time = Duration::try_from_secs_f64(seconds).map_err(|_| {
+                PyValueError::new_err(format!("{name} of {seconds} s; expected a time above 0"))
+            })?;
+            checkpoints = checkpoints.every(CheckpointInterval::Time(time));
+        }
+        Ok(Some(if self.resume { checkpoints.resume() } else { checkpoints }))
+    }
 }
 
 /// The models that training continues from: at the weights of the first, towards those of the
@@ -317,15 +380,12 @@ pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<
     let bases = Bases::new([arguments.init.as_ref(), arguments.towards.as_ref()]);
     let options = train_options(&arguments.options, bases.defaults())?;
     let settings = bases.settings(options.clone())?;
-    let unlabeled = arguments.unlabeled.as_ref();
-    if let Some(unlabeled) = unlabeled {
-        check_unlabeled(&options, !unlabeled.get().0.is_empty())?;
-    }
-    let corpora = corpora(&arguments.labeled, arguments.dev.as_ref(), unlabeled, options.seed)?;
+    arguments.check_unlabeled(&options)?;
+    let corpora = arguments.corpora(options.seed)?;
     let template = arguments.template.as_ref().map(|t| t.get().inner.clone());
     let memory = inputs::memory_limit(arguments.memory)?;
     let trainer = bases.trainer(&settings).memory(memory);
-    let trainer = checkpoints(&arguments)?.into_iter().fold(trainer, Trainer::checkpoints);
+    let trainer = arguments.checkpoints()?.into_iter().fold(trainer, Trainer::checkpoints);
     let observer = arguments.observer.as_ref();
     let is_followed = observer.is_some();
     let work = |job: &Job<'_, Event>| {
@@ -363,8 +423,7 @@ pub fn outcome<'py>(
     fields!(result, end, [regularization]);
     result.set_item("end_reason", end.reason.name())?;
     result.set_item("seconds", end.time.as_secs_f64())?;
-    result.set_item("dev_score", end.dev.map(DevScore::value))?;
-    result.set_item("metric", end.dev.map(metric))?;
+    set_score(&result, end.dev)?;
     result.set_item("has_learned", end.has_result())?;
     let has_exact_gradient = settings.regularization().noise.has_exact_gradient();
     let has_failed = end.reason == StopReason::NonFinite
@@ -391,73 +450,6 @@ pub fn outcome<'py>(
     Ok(result)
 }
 
-/// Copies corpora; a share of the labeled sentences is held out by the seed.
-///
-/// # Errors
-///
-/// `ValueError`: the share is not between 0 and 1, or is of too few sentences.
-pub fn corpora(
-    labeled: &Bound<'_, PyCorpus>,
-    dev: Option<&DevData<'_>>,
-    unlabeled: Option<&Bound<'_, PyCorpus>>,
-    seed: u64,
-) -> PyResult<TrainingCorpora> {
-    let unlabeled = unlabeled.map(|corpus| corpus.get().to_corpus("unlabeled"));
-    let mut corpora = TrainingCorpora {
-        labeled: labeled.get().to_corpus("data"),
-        unlabeled: unlabeled.unwrap_or_default(),
-        ..TrainingCorpora::default()
-    };
-    match dev {
-        None => {}
-        Some(DevData::Corpus(dev)) => corpora.dev = Some(dev.get().to_corpus("dev")),
-        Some(DevData::Share(share)) => {
-            let held_out = HoldOut::new(*share).and_then(|share| corpora.hold_out(share, seed));
-            corpora = held_out.map_err(exception)?;
-        }
-    }
-    Ok(corpora)
-}
-
-/// Rejects unlabeled text where training cannot learn from it.
-///
-/// # Errors
-///
-/// `ValueError` that says why.
-pub fn check_unlabeled(options: &AnyOptions, has_unlabeled: bool) -> PyResult<()> {
-    let name = options.method.name();
-    let noise = options.method.regularization().noise;
-    let is_sampled = noise.kind.is_sampled();
-    let reason = if !has_unlabeled {
-        return Ok(());
-    } else if ![Lbfgs::NAME, Sgd::NAME].contains(&name) {
-        format!("algorithm {name} learns from labels alone; expected lbfgs or sgd")
-    } else if name == Sgd::NAME && is_sampled {
-        format!("algorithm {name} with sampled noise learns from labels alone; expected lbfgs")
-    } else if !noise.is_on() {
-        "without noise it teaches nothing; expected dropout above 0".to_owned()
-    } else {
-        return Ok(());
-    };
-    Err(PyValueError::new_err(format!("unlabeled text: {reason}")))
-}
-
-fn checkpoints(arguments: &Arguments<'_>) -> PyResult<Option<Checkpoints>> {
-    let Some(path) = &arguments.checkpoint else { return Ok(None) };
-    let mut checkpoints = Checkpoints::new(path);
-    let name = "checkpoint_every";
-    if let Some(count) = inputs::count(name, arguments.checkpoint_iterations, 1)? {
-        checkpoints = checkpoints.every(CheckpointInterval::Iterations(count));
-    }
-    if let Some(seconds) = arguments.checkpoint_seconds {
-        let time = Duration::try_from_secs_f64(seconds).map_err(|_| {
-            PyValueError::new_err(format!("{name} of {seconds} s; expected a time above 0"))
-        })?;
-        checkpoints = checkpoints.every(CheckpointInterval::Time(time));
-    }
-    Ok(Some(if arguments.resume { checkpoints.resume() } else { checkpoints }))
-}
-
 fn start_fields<'py>(py: Python<'py>, start: &Start) -> PyResult<Bound<'py, PyAny>> {
     let fields = object(py, start)?;
     fields.del_item("parameters")?; // the options
@@ -472,15 +464,13 @@ fn iteration_fields<'py>(py: Python<'py>, iteration: &Iteration) -> PyResult<Bou
     fields!(fields, optimizer, [gradient_norm, evaluations, learning_rate]);
     fields!(fields, weights, [nonzero]);
     fields.set_item("seconds", iteration.time.as_secs_f64())?;
-    fields.set_item("dev_score", iteration.dev.map(DevScore::value))?;
-    fields.set_item("metric", iteration.dev.map(metric))?;
+    set_score(&fields, iteration.dev)?;
     Ok(fields)
 }
 
-/// Returns the name of a score.
-fn metric(score: DevScore) -> &'static str {
-    match score {
-        DevScore::F1(_) => "f1",
-        DevScore::Accuracy(_) => "accuracy",
-    }
+/// Sets a score on development data and its name.
+fn set_score(fields: &Bound<'_, PyDict>, score: Option<DevScore>) -> PyResult<()> {
+    fields.set_item("dev_score", score.map(DevScore::value))?;
+    let is_f1 = score.map(|score| matches!(score, DevScore::F1(_)));
+    fields.set_item("metric", is_f1.map(|is_f1| if is_f1 { "f1" } else { "accuracy" }))
 }

@@ -24,7 +24,7 @@ use crate::options::given_options;
 use crate::tagger::PyTagger;
 use crate::template::PyTemplate;
 use crate::threads;
-use crate::training::{self, Bases, Event, check_unlabeled, corpora, follow, warnings};
+use crate::training::{self, Bases, Event, follow, warnings};
 
 /// The arguments of a search, besides those of every run.
 #[derive(FromPyObject)]
@@ -111,8 +111,7 @@ pub fn tune<'py>(py: Python<'py>, arguments: Bound<'py, PyAny>) -> PyResult<Boun
     let observer = given.observer.as_ref();
     let is_followed = observer.is_some();
     let memory = inputs::memory_limit(given.memory)?;
-    let (labeled, dev) = (&given.labeled, given.dev.as_ref());
-    let corpora = corpora(labeled, dev, given.unlabeled.as_ref(), seed)?;
+    let corpora = given.corpora(seed)?;
     let work = |job: &Job<'_, Event>| {
         let folds = folds.map(|count| Folds::new(corpora.labeled.sentences(), count, seed));
         let (folds, models) = (folds.transpose()?, bases.models());
@@ -169,9 +168,8 @@ fn configurations(
     };
     let configurations = configurations.map_err(exception)?;
     let noisiest = configurations.iter().max_by_key(|configuration| configuration.has_noise());
-    if let (Some(unlabeled), Some(noisiest)) = (&given.unlabeled, noisiest) {
-        let options = noisiest.settings.all_options();
-        check_unlabeled(&options, !unlabeled.get().0.is_empty())?;
+    if let Some(noisiest) = noisiest {
+        given.check_unlabeled(&noisiest.settings.all_options())?;
     }
     Ok(configurations)
 }

@@ -191,10 +191,8 @@ def _documents(docs: Any) -> list[Any]:
 
 
 def _label(token: Any, label: str | None) -> str | None:
-    if label == "tag":
-        return token.tag_ or None
-    if label == "pos":
-        return token.pos_ or None
+    if label in ("tag", "pos"):
+        return getattr(token, f"{label}_") or None
     if token.ent_iob_ in ("B", "I"):
         return f"{token.ent_iob_}-{token.ent_type_}"
     return token.ent_iob_ or None

@@ -82,17 +82,9 @@ def evaluate(
     options: dict[str, Any] = {"threshold": threshold, "constrain": constrain}
     labels = predicted.tag_batch(corpus, threads=threads, **options)
     if plain_labels == "auto":
-        plain_labels = _plain_labels(predicted)
+        plain_labels = {"plain": "spans", "raw": "tags"}.get(predicted.info["scheme"], "auto")
     evaluation = _dropchain.evaluate(corpus, labels, plain_labels, outside)
     return dataclasses.replace(evaluation, _tagged=(predicted, corpus))
-
-
-def _plain_labels(tagger: Tagger) -> str:
-    """Return what labels without prefixes are for a tagger."""
-    info = tagger.info
-    if info["scheme"] == "plain":
-        return "spans"
-    return "tags" if info["scheme"] == "raw" else "auto"
 
 
 def compare(

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-_MODEL = b"DROPCRF\n"
-_CHECKPOINT = b"DROPCKP\n"
+#: How files of each kind begin; of reports also in capitals.
+_KINDS = {"model": b"DROPCRF\n", "checkpoint": b"DROPCKP\n", "report": b"<!doctype html>"}
 
 
 def check_output(
@@ -27,7 +27,7 @@ def check_output(
     """
     path = os.fspath(path)
     for other in inputs:
-        if _is_same(path, other):
+        if is_same(path, other):
             raise ValueError(
                 f"{name} {path!r}: this is the input file {os.fspath(other)!r}; expected another "
                 "file to write to"
@@ -42,27 +42,20 @@ def check_output(
         raise PermissionError(f"{name} {path!r} cannot be written")
     if os.path.isfile(path) and os.path.getsize(path) > 0 and not force:
         with open(path, "rb") as file:
-            beginning = file.read(1 << 12)
-        if not _is_kind(beginning, kind):
+            beginning = file.read(len(_KINDS[kind]))
+        if _KINDS[kind] not in (beginning, beginning.lower()):
             raise ValueError(
                 f"{name} {path!r}: the file exists and is not a {kind}; expected a new file or an "
                 f"old {kind} (force=True replaces any file)"
             )
 
 
-def check_different(outputs: dict[str, str | os.PathLike[str] | None]) -> None:
-    """Check that no two outputs are the same file."""
-    given = [(name, path) for name, path in outputs.items() if path is not None]
-    for i, (name, path) in enumerate(given):
-        for other, other_path in given[:i]:
-            if _is_same(path, other_path):
-                raise ValueError(f"{name} {os.fspath(path)!r} is also {other}; expected two files")
-
-
-def is_same_model(model: Any, path: str | os.PathLike[str] | None) -> bool:
-    """Return whether a model, a tagger or a path, is that of a path."""
-    are_paths = isinstance(model, (str, os.PathLike)) and path is not None
-    return are_paths and _is_same(model, path)
+def is_same(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> bool:
+    """Return whether two paths are those of one file."""
+    try:
+        return os.path.samefile(a, b)
+    except OSError:
+        return os.path.realpath(a) == os.path.realpath(b)
 
 
 def save(tagger: Any, path: str | os.PathLike[str], force: bool) -> None:
@@ -94,16 +87,3 @@ def _rescue(tagger: Any, name: str) -> Path | None:
             except Exception:
                 break
     return None
-
-
-def _is_same(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> bool:
-    try:
-        return os.path.samefile(a, b)
-    except OSError:
-        return os.path.realpath(a) == os.path.realpath(b)
-
-
-def _is_kind(beginning: bytes, kind: str) -> bool:
-    if kind == "report":
-        return beginning[:15].lower() == b"<!doctype html>"
-    return beginning.startswith(_MODEL if kind == "model" else _CHECKPOINT)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import html
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dropchain import _dropchain
@@ -29,55 +28,6 @@ _COUNTED = 20_000
 
 #: The label of tokens outside of all spans.
 _OUTSIDE = "O"
-
-#: Themes of notebooks, where they are not that of the browser.
-_LIGHT = '[data-jp-theme-light="true"], [data-theme="light"], [theme="light"], .vscode-light'
-_DARK = '[data-jp-theme-light="false"], [data-theme="dark"], [theme="dark"], .vscode-dark'
-
-_STYLE = """
-:is(LIGHT) .dropchain { color-scheme: light; }
-:is(DARK) .dropchain { color-scheme: dark; }
-.dropchain { --good: var(--c2); --bad: var(--c1); line-height: 1.5; }
-.dropchain .sheet { color-scheme: inherit !important; display: block; }
-.dropchain .sheet { max-width: 100%; height: auto; }
-.dropchain .sheet .page { fill: none; }
-.dropchain .sheet text { fill: currentColor; }
-.dropchain :is(caption, .note) { color: inherit; font-size: .9em; text-align: left; }
-.dropchain :is(p, caption, summary) { margin: .4em 0; padding: 0; }
-.dropchain p { overflow-wrap: anywhere; }
-.dropchain .text { line-height: 2.1; max-width: 60em; }
-.dropchain .scroll { overflow-x: auto; }
-.dropchain table { border-collapse: collapse; margin: .4em 0; font-size: .95em; }
-.dropchain table { font-variant-numeric: tabular-nums; }
-.dropchain :is(th, td) { padding: .2em .7em; text-align: right; color: inherit; }
-.dropchain :is(th, td) {
-  border: 0; border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent);
-}
-.dropchain :is(th:first-child, .words :is(th, td)) { text-align: left; }
-.dropchain .words td { max-width: 40em; overflow-wrap: anywhere; white-space: normal; }
-.dropchain td.bar {
-  min-width: 5em;
-  background: linear-gradient(to right, color-mix(in srgb, var(--tone) 30%, transparent)
-    var(--share), transparent 0);
-}
-.dropchain tbody tr { background: none !important; }
-.dropchain td.shade {
-  background: color-mix(in srgb, var(--tone) calc(var(--share) * .5), transparent);
-}
-.dropchain mark {
-  background: light-dark(hsl(var(--hue) 75% 90%), hsl(var(--hue) 75% 24%)) !important;
-  color: var(--text) !important; border-radius: .35em; padding: .15em .35em;
-  border: 1px solid light-dark(hsl(var(--hue) 45% 60%), hsl(var(--hue) 45% 50%));
-  box-decoration-break: clone; -webkit-box-decoration-break: clone;
-}
-.dropchain mark.unsure { border-style: dashed; }
-.dropchain mark b { font-size: .7em; letter-spacing: .03em; margin-left: .2em; }
-.dropchain u { text-decoration: underline dotted; text-underline-offset: .25em; }
-.dropchain summary { cursor: pointer; }
-.dropchain pre {
-  background: none; color: inherit; margin: .4em 0; white-space: pre-wrap; font-family: monospace;
-}
-"""
 
 #: Control characters of the direction of text.
 _DIRECTIONS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
@@ -106,12 +56,6 @@ class Mark(NamedTuple):
     is_doubt: bool = False  # of a label `O`
 
 
-@cache
-def _style() -> str:
-    own = _STYLE.replace("LIGHT", _LIGHT).replace("DARK", _DARK)
-    return _dropchain.plot_style().replace(":root", ".dropchain") + own
-
-
 def escaped(value: Any) -> str:
     """Return a value as HTML, without control characters of the direction of text, which would
     change what is around them."""
@@ -120,7 +64,7 @@ def escaped(value: Any) -> str:
 
 def page(*parts: str) -> str:
     """Return what a notebook shows of an object."""
-    return f'<div class="dropchain"><style>{_style()}</style>{"".join(parts)}</div>'
+    return f'<div class="dropchain"><style>{_dropchain.style()}</style>{"".join(parts)}</div>'
 
 
 def paragraph(text: str, kind: str = "note") -> Html:

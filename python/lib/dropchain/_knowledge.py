@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,28 +50,17 @@ def _in_package(path: str, kind: str) -> list[str]:
 class Knowledge:
     """The files of external resources, and how they are used."""
 
-    def __init__(
-        self, clusters: Any, vectors: Any, gazetteers: Any, cluster_count: int, vector_count: int
-    ) -> None:
-        given = {"clusters": clusters, "vectors": vectors, "gazetteers": gazetteers}
+    def __init__(self, given: Mapping[str, Any]) -> None:
         self.by_kind: dict[str, list[str]] = {}
-        for kind, value in given.items():
-            self.by_kind[kind] = [] if value is None else _files(value, kind)
-            if value is not None and not self.by_kind[kind]:
+        for kind in ("clusters", "vectors", "gazetteers"):
+            self.by_kind[kind] = [] if given[kind] is None else _files(given[kind], kind)
+            if given[kind] is not None and not self.by_kind[kind]:
                 raise TypeError(f"{kind}: expected a path or a list of paths")
-        self.counts = {"cluster_count": cluster_count, "vector_count": vector_count}
+        names = ("cluster_count", "vector_count", "columns", "memory")
+        self.options = {name: given[name] for name in names}
+        self.files = [file for files in self.by_kind.values() for file in files]
 
-    @property
-    def files(self) -> list[str]:
-        return [file for files in self.by_kind.values() for file in files]
-
-    def attach(
-        self,
-        template: Template | None,
-        base: Tagger | None,
-        columns: str | Iterable[str] | None,
-        memory: int | None,
-    ) -> Template | None:
+    def attach(self, template: Template | None, base: Tagger | None) -> Template | None:
         """Return the template, or that of the model that training continues from, with lines for
         the files."""
         if not self.files:
@@ -81,5 +70,4 @@ class Knowledge:
         if template is None:
             kinds = ", ".join(kind for kind, files in self.by_kind.items() if files)
             raise ValueError(f"{kinds}: these are added to a template; expected template")
-        arguments = {**self.by_kind, **self.counts, "columns": columns, "memory": memory}
-        return template._with_knowledge(arguments)
+        return template._with_knowledge({**self.by_kind, **self.options})

@@ -24,7 +24,6 @@ class Table:
 
     def __init__(self, data: Any) -> None:
         self.features = getattr(data, "features", None)
-        self.takes_all = self.features is None  # columns of strings, unless some are chosen
         self.height: int | None = None
         if hasattr(data, "validate"):  # of pyarrow, which trusts the offsets of others
             data.validate(full=True)
@@ -227,8 +226,9 @@ def corpus(
     words = rows.strings(table.column(word), word)
     taken = {word, label, *rows.ids}
     others = {}
-    for name in table.names if columns is None and table.takes_all else columns or ():
-        is_chosen = columns is not None
+    is_chosen = columns is not None
+    # By default the columns of strings, but of a data set none.
+    for name in table.names if not is_chosen and table.features is None else columns or ():
         if name in taken or not is_chosen and name in ("word", "form", "label"):
             continue
         try:

@@ -159,8 +159,10 @@ def train(
     outcome = followed(_dropchain.train, arguments, follower, "training began")
     if chosen is not None:
         outcome["messages"].insert(0, f"the labels chose the template {chosen}")
-    if outcome["is_first_pass"] and any(_files.is_same_model(m, model) for m in (init, towards)):
-        model = None  # it has both passes
+    if outcome["is_first_pass"] and model is not None:
+        bases = (*_data.paths(init), *_data.paths(towards))
+        if any(_files.is_same(base, model) for base in bases):
+            model = None  # it has both passes
     exception, start, has_learned, warning = map(
         outcome.pop, ("exception", "start", "has_learned", "warning")
     )
@@ -193,8 +195,7 @@ def prepared(
     """
     models = {name: _data.tagger(given[name], name) for name in ("init", "towards")}
     base = models["init"] or models["towards"]
-    kinds = ("clusters", "vectors", "gazetteers", "cluster_count", "vector_count")
-    knowledge = Knowledge(*(given[name] for name in kinds))
+    knowledge = Knowledge(given)
     _check_outputs(given, _inputs(given, templates) + knowledge.files)
     names = ("format", "comments", "columns", "partial_labels", "sentence", "word", "label")
     reading = {name: given[name] for name in names}
@@ -212,8 +213,7 @@ def prepared(
         templates = [_data.template(chosen)]
     for template in templates:
         _check_template(template, features, base, len(labeled))
-    columns, memory = given["columns"], given["memory"]
-    templates = [knowledge.attach(one, base, columns, memory) for one in templates]
+    templates = [knowledge.attach(one, base) for one in templates]
     if unlabeled is not None:
         of_text = {name: given[name] for name in ("format", "comments", "columns")}
         unlabeled = _data.unlabeled(unlabeled, features, **of_text)
@@ -319,7 +319,8 @@ def _inputs(given: Mapping[str, Any], templates: list[Template | None]) -> list[
 
 def _check_outputs(given: Mapping[str, Any], inputs: list[str]) -> None:
     model, checkpoint, resume = given["model"], given["checkpoint"], given["resume"]
-    _files.check_different({"model": model, "checkpoint": checkpoint})
+    if None not in (model, checkpoint) and _files.is_same(model, checkpoint):
+        raise ValueError(f"checkpoint {os.fspath(checkpoint)!r} is also model; expected two files")
     if model is not None:
         _files.check_output("model", model, "model", inputs, force=given["force"])
     if checkpoint is None:

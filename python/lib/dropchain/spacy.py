@@ -126,7 +126,11 @@ class DropchainComponent:
 
     def _annotate(self, doc: Doc, found: list[tuple[list[Token], list[str]]]) -> None:
         if self.sets in ("tag", "pos"):
-            self._set_tags(found)
+            attribute = f"{self.sets}_"
+            tagged = ((t, label) for tokens, labels in found for t, label in zip(tokens, labels))
+            for token, label in tagged:
+                if self.overwrite or not getattr(token, attribute):
+                    setattr(token, attribute, label)
             return
         spans = [
             Span(doc, tokens[start].i, tokens[end - 1].i + 1, label=kind)
@@ -141,13 +145,6 @@ class DropchainComponent:
             spans = [span for span in spans if taken.isdisjoint(range(span.start, span.end))]
             spans.extend(doc.ents)
         doc.ents = sorted(spans, key=lambda span: span.start)
-
-    def _set_tags(self, found: list[tuple[list[Token], list[str]]]) -> None:
-        attribute = f"{self.sets}_"
-        for tokens, labels in found:
-            for token, label in zip(tokens, labels):
-                if self.overwrite or not getattr(token, attribute):
-                    setattr(token, attribute, label)
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Return the contents of the model file; empty if there is no model."""

@@ -8,7 +8,7 @@ use dropchain::corpus::{Corpus, Format, OutputFormat, ReadOptions, ReadReport};
 use dropchain::kernel::corpus::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};
 use dropchain::sentence::{DocumentRule, Separation};
 use dropchain::train::TrainingCorpora;
-use dropchain::{Sentence, Tagger, Template};
+use dropchain::{Sentence, Template};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -53,21 +53,6 @@ fn is_spacy(path: &Path) -> bool {
 fn is_same_file(a: &str, b: &Path) -> bool {
     let [a, b] = [Path::new(a), b].map(|path| path.canonicalize().ok());
     a.is_some() && a == b
-}
-
-/// Sets how to read to what it was for the corpus that a model was trained on, as far as it is not
-/// given; formats of annotation tools have their own.
-fn read_like(
-    tagger: &Tagger,
-    file: &str,
-    format: Option<&str>,
-    options: ReadOptions,
-) -> ReadOptions {
-    if format.is_some() && options.format.is_none() {
-        return options;
-    }
-    let format = options.format.unwrap_or_else(|| Format::guess(file));
-    tagger.model().header().read_options(format, options)
 }
 
 /// Gives what was unexpected in files as warnings.
@@ -186,8 +171,13 @@ impl PyCorpus {
             return Ok(Self(corpus.cast::<Self>()?.get().0.clone()));
         }
         let mut options = options.clone();
-        if let (Some(tagger), Some(first)) = (like, paths.first()) {
-            options = read_like(&tagger.get().inner, &first.to_string_lossy(), format, options);
+        if let (Some(tagger), Some(first)) = (like, paths.first())
+            && (format.is_none() || options.format.is_some())
+        {
+            // As far as it is not given; formats of annotation tools have their own.
+            let guessed = || Format::guess(&first.to_string_lossy());
+            let format = options.format.unwrap_or_else(guessed);
+            options = tagger.get().header().read_options(format, options);
         }
         let corpus = job::wait(class.py(), Some(1), |_| Corpus::read(&paths, &options))?;
         warn_of(class.py(), &options.report)?;
@@ -223,22 +213,17 @@ impl PyCorpus {
     ) -> PyResult<()> {
         let py = slf.py();
         let sentences = &slf.get().0;
-        let source = |s: &Arc<Sentence>| is_same_file(s.file(), &path);
-        if sentences.iter().any(source) {
-            return Err(PyValueError::new_err(format!(
-                "path '{}': sentences were read from this file; expected another one",
-                path.display()
-            )));
+        let fault =
+            |fault: &str| Err(PyValueError::new_err(format!("path '{}': {fault}", path.display())));
+        if sentences.iter().any(|sentence| is_same_file(sentence.file(), &path)) {
+            return fault("sentences were read from this file; expected another one");
         }
         if format == Some(SPACY) || format.is_none() && is_spacy(&path) {
             let write = py.import("dropchain._docs")?.getattr("write")?;
             return write.call1((slf, path, label)).map(drop);
         }
         if path.extension().is_some_and(|extension| extension == "gz") {
-            return Err(PyValueError::new_err(format!(
-                "path '{}': files are not compressed; expected a name without .gz",
-                path.display()
-            )));
+            return fault("files are not compressed; expected a name without .gz");
         }
         let format = match format {
             Some("conll") => OutputFormat::Conll,

@@ -83,8 +83,16 @@ impl PyTagger {
         place: Place<'_>,
     ) -> PyResult<Arc<Sentence>> {
         let read = PySentence::read(reader, sentence, number, place)?;
-        self.check_features(&read).map_err(|e| at(place, e))?;
-        Ok(read)
+        if read.is_empty() || self.columns.is_some() == read.attributes.is_none() {
+            return Ok(read);
+        }
+        let fault = match &self.columns {
+            Some(_) => "found features; expected words, since the model has a template",
+            None => {
+                "found words; expected features, since the model was trained without a template"
+            }
+        };
+        Err(at(place, PyValueError::new_err(fault)))
     }
 
     /// Reads the only sentence of a call. A list in its place of a token is most likely a sentence
@@ -116,19 +124,6 @@ impl PyTagger {
             "the model was trained on features, which text does not have; expected a model with a \
              template",
         ))
-    }
-
-    /// Rejects features for a model with a template and words for one without.
-    fn check_features(&self, sentence: &Sentence) -> PyResult<()> {
-        if sentence.is_empty() || self.columns.is_some() == sentence.attributes.is_none() {
-            return Ok(());
-        }
-        Err(PyValueError::new_err(match &self.columns {
-            Some(_) => "found features; expected words, since the model has a template",
-            None => {
-                "found words; expected features, since the model was trained without a template"
-            }
-        }))
     }
 
     /// Returns the names of labels, in the scheme of the training corpus.

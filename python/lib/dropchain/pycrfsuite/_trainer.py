@@ -11,6 +11,7 @@ from typing import Any
 
 from dropchain import _data, _dropchain
 from dropchain._dropchain import CrfTrainer, Interrupted
+from dropchain._training import interrupted
 from dropchain.pycrfsuite._logparser import TrainLogParser
 from dropchain.pycrfsuite._messages import MessageWriter
 from dropchain.pycrfsuite._parameters import ALIASES, PARAMETERS, Parameter, train_options
@@ -252,16 +253,12 @@ class BaseTrainer(CrfTrainer):
     def _interrupted(model: _dropchain.Tagger | None, path: str) -> Interrupted:
         """Saves the model of an interrupted training run."""
         if model is None:
-            error = Interrupted("training was interrupted in its first iteration")
-            error.result = None
-            return error
+            return interrupted("training was interrupted in its first iteration", None)
         saved = ""
         if path:
             model._save(path)
             saved = f"; the model so far is in {path}"
-        error = Interrupted("training was interrupted" + saved)
-        error.result = Tagger()._open_trained(model)
-        return error
+        return interrupted("training was interrupted" + saved, Tagger()._open_trained(model))
 
 
 class Trainer(BaseTrainer):
