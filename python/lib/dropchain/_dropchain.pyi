@@ -261,7 +261,6 @@ class Tagger:
         self,
         sentences: Iterable[Any],
         threads: int | None = None,
-        name: str = "X",
         probability: bool = False,
         threshold: _Threshold = None,
     ) -> list[list[Span]]: ...

@@ -288,22 +288,21 @@ impl PyTagger {
         in_batches(rows, ROWS, threads, read, |row| row.lines(self, &request), Ok)
     }
 
-    /// Returns the spans of each sentence, of its best labels without constraints. `name` is that
-    /// of the sentences in messages.
-    #[pyo3(signature = (sentences, threads=None, name="X", probability=false, threshold=None))]
+    /// Returns the spans of each sentence, of its best labels without constraints. Messages call
+    /// the sentences `X`.
+    #[pyo3(signature = (sentences, threads=None, probability=false, threshold=None))]
     fn _spans_of_all<'py>(
         &self,
         py: Python<'py>,
         sentences: &Bound<'py, PyAny>,
         threads: Option<usize>,
-        name: &str,
         probability: bool,
         threshold: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Vec<Vec<Bound<'py, PyAny>>>> {
         let request = Request::labels(false).with_threshold(self.header(), threshold)?;
         let request = request.with_probabilities(probability);
         let spans = |tagging: Tagging| self.spans_of(py, &tagging, None);
-        self.tag_each(sentences, name, threads, &request, spans)
+        self.tag_each(sentences, "X", threads, &request, spans)
     }
 
     /// Returns the best labels of each sentence, of :attr:`labels` and without constraints; or the

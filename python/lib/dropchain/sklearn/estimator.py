@@ -296,7 +296,7 @@ averaging
             With `token_start`, `token_end` (exclusive), `type` and `probability`.
         """
         model, threads = self._fitted()._opened(), _threads(self.n_jobs)
-        return model._spans_of_all(X, threads, "X", probability, threshold)
+        return model._spans_of_all(X, threads, probability, threshold)
 
     def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
         """Returns the probabilities of labels, ``{label: probability}`` for each item.
