@@ -64,14 +64,9 @@ def corpus(
             rows.append(list(zip(words, *cells)) if names else words)
             labels.append([_label(token, label) for token in tokens])
     schema = ["word", *names] if names else None
+    tags = None if label is None else labels
     has_sentences = len(rows) > len(starts)
-    return Corpus._of(
-        rows,
-        None if label is None else labels,
-        schema,
-        weights,
-        starts if has_sentences else None,
-    )
+    return Corpus._of(rows, tags, schema, weights, starts if has_sentences else None)
 
 
 def is_docs(data: Any) -> bool:

@@ -78,7 +78,6 @@ def evaluate(
     if _data.paths(gold):
         reading["like"] = predicted
     corpus = _data.labeled(gold, "gold", **reading)
-    assert isinstance(corpus, Corpus)
     options: dict[str, Any] = {"threshold": threshold, "constrain": constrain}
     labels = predicted.tag_batch(corpus, threads=threads, **options)
     if plain_labels == "auto":

@@ -20,12 +20,6 @@ _PACKAGES = {
 }
 
 
-def _files(value: Any, kind: str) -> list[str]:
-    """Return the paths of files, of which those of an installed package may have names."""
-    paths = [_in_package(path, kind) for path in _data.paths(value)]
-    return [file for files in paths for file in files]
-
-
 def _in_package(path: str, kind: str) -> list[str]:
     """Return the files of an installed package with the name `path`, or else the path itself."""
     prefix, _, name = path.partition(":")
@@ -53,7 +47,8 @@ class Knowledge:
     def __init__(self, given: Mapping[str, Any]) -> None:
         self.by_kind: dict[str, list[str]] = {}
         for kind in ("clusters", "vectors", "gazetteers"):
-            self.by_kind[kind] = [] if given[kind] is None else _files(given[kind], kind)
+            paths = [] if given[kind] is None else _data.paths(given[kind])
+            self.by_kind[kind] = [file for path in paths for file in _in_package(path, kind)]
             if given[kind] is not None and not self.by_kind[kind]:
                 raise TypeError(f"{kind}: expected a path or a list of paths")
         names = ("cluster_count", "vector_count", "columns", "memory")

@@ -117,8 +117,8 @@ class DropchainComponent:
     def _sentence(self, tokens: list[Token]) -> Any:
         """Return the words, and the tags if the model reads them."""
         words = [token.text for token in tokens]
-        columns = self.tagger.columns or []
-        if len(columns) < 2 or not _reads(self.tagger, columns):
+        columns, template = self.tagger.columns or [], self.tagger.template
+        if template is None or not any(name in template.columns for name in columns[1:]):
             return words
         known = (name for name in columns if name in _docs.ATTRIBUTES)
         more: dict[str, Any] = {name: _docs.column(tokens, name) for name in known}
@@ -171,12 +171,6 @@ class DropchainComponent:
         if file.exists():
             self.tagger = Tagger.open(file)
         return self
-
-
-def _reads(tagger: Tagger, columns: list[str]) -> bool:
-    """Return whether the template reads other columns than the words."""
-    template = tagger.template
-    return template is not None and any(name in template.columns for name in columns[1:])
 
 
 @Language.factory(
