@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::function::Position;
+use super::ast::Position;
 use super::syntax::escape_value;
 use super::workspace::Workspace;
 use crate::fingerprint::{self, Fingerprinter, Fragment, append};

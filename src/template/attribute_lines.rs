@@ -1,8 +1,7 @@
 //! The template lines that attributes come from, by their names.
 
-use super::ast::{TemplateLine, TemplateLines};
+use super::ast::{ColumnRef, Operation, Position, TemplateFunction, TemplateLine, TemplateLines};
 use super::caseless::PREFIX;
-use super::function::{ColumnRef, Operation, Position, TemplateFunction};
 use super::text::push_lower;
 use super::wording::words_for;
 

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::ast::{Condition, TemplateLine, TemplateLines};
+use super::ast::{
+    ColumnRef, Condition, Operation, Position, TemplateLine, TemplateLines, Term, TextInput,
+};
 use super::attribute::{CompiledCondition, CompiledTemplate, CompiledTerm};
 use super::document::{DocumentPlan, MentionKind};
+use super::evaluate::BoundFunction;
 use super::extractor::Extractor;
-use super::function::{BoundFunction, ColumnRef, Operation, Position, Term, TextInput};
 use super::shape::{KnownWords, SHAPES};
 use super::syntax::{function_example, function_names, is_function};
 use super::text::did_you_mean;

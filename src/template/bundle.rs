@@ -10,9 +10,9 @@ use std::cmp::Reverse;
 
 use hashbrown::HashMap;
 
+use super::ast::Position;
 use super::attribute::{CompiledTemplate, CompiledTerm};
-use super::evaluation_plan::{EvaluationPlan, Placement};
-use super::function::Position;
+use super::evaluate::EvaluationPlan;
 use super::workspace::{BundleKey, MAX_CELLS, Workspace};
 
 /// Maximum number of bundles. It bounds the memory for the sums of a sentence.
@@ -33,8 +33,9 @@ impl CellWindow {
         if !line.node || line.edge || !line.conditions.is_empty() {
             return None;
         }
-        let cell = |term: &CompiledTerm| match (plan.placements[term.function], term.position) {
-            (Placement::PerWord { column, .. }, Position::Relative(offset)) => {
+        let cell = |term: &CompiledTerm| match term.position {
+            Position::Relative(offset) if plan.is_memoized(term.function) => {
+                let column = plan.cells[term.function].row;
                 Some(Self { column, first: offset, last: offset })
             }
             _ => None,
@@ -78,7 +79,7 @@ impl Bundle {
         let mut cells = [0; MAX_CELLS];
         let first = t as i64 + i64::from(self.cells.first);
         for (i, cell) in cells[..self.cells.len()].iter_mut().enumerate() {
-            *cell = ws.entry_cell(self.cells.column, first + i as i64);
+            *cell = ws.first_cell(self.cells.column, first + i as i64);
         }
         BundleKey::new(number as u32, cells)
     }

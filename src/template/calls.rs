@@ -4,8 +4,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::ast::{ColumnRef, Operation, Position, TemplateFunction, Term, TextInput};
 use super::document::{MENTION_KINDS, MentionKind, RUN_KINDS};
-use super::function::{ColumnRef, Operation, Position, TemplateFunction, Term, TextInput};
 use super::resources::{FileReference, Resource, Resources, Selection};
 use super::shape::{SHAPES, Shape, capitalization, character_classes, is_title};
 use super::syntax::{

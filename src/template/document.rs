@@ -5,6 +5,8 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
+use hashbrown::HashMap;
+
 use super::shape::capitalization;
 use super::text::push_lower;
 use crate::error::{Error, Place, Result};
@@ -32,13 +34,10 @@ pub(super) const NEAREST: usize = 8;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Occurrence {
     /// The number of the sentence in the document.
-    pub sentence: u32,
+    pub sentence: usize,
     /// The number of the token in the sentence.
-    pub t: u32,
+    pub t: i64,
 }
-
-/// A first cell that is not known.
-pub(super) const UNKNOWN: u32 = u32::MAX;
 
 /// The document that a workspace is prepared for: its indices, and where the sentence is in it.
 #[derive(Clone, Debug, Default)]
@@ -46,45 +45,30 @@ pub(super) struct DocumentState {
     identity: Option<Arc<()>>,
     indices: Vec<Arc<WordIndex>>,  // [indices of the plan]
     forms: Vec<Option<FormIndex>>, // [indices of the plan]
-    nearest: Vec<Occurrence>,      // of each token of the sentence
-    nearest_ends: Vec<u32>,        // [T] end of each token in `nearest`
-    /// The first cell of each token of the document by column, if it is known: [columns][tokens].
-    pub cells: Vec<Vec<u32>>,
-    /// Cells that functions gather at other occurrences, by function and token of the sentence.
+    /// Other occurrences of each token of the sentence.
+    pub nearest: Vec<Occurrence>,
+    nearest_ends: Vec<usize>, // [T] end of each token in `nearest`
+    /// The first cell, if it is known, by column, sentence of the document and position.
+    pub cells: HashMap<(usize, usize, i64), u32>,
+    /// Cells that functions gather at other occurrences: [functions][nearest].
     pub gathered: Vec<u32>,
-    /// End of each function and token in `gathered`: [functions][T].
-    pub gathered_ends: Vec<u32>,
     /// The token of the document that the sentence begins with.
     pub start: usize,
 }
 
 impl DocumentState {
-    /// Forgets the document.
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
-    }
-
     /// Returns whether `document` is the one it is prepared for.
     pub(super) fn is_prepared_for(&self, document: &Document<'_>) -> bool {
         let identity = self.identity.as_ref();
         identity.is_some_and(|own| Arc::ptr_eq(own, document.identity()))
     }
 
-    /// Prepares for sentence `number` of `document`, whose sentences have the indexed columns.
+    /// Prepares for `document`, whose sentences have the indexed columns.
     ///
     /// # Errors
     ///
     /// [`Error::Input`] if the document has too many tokens.
-    pub(super) fn prepare(
-        &mut self,
-        plan: &DocumentPlan,
-        document: &Document<'_>,
-        number: usize,
-    ) -> Result<()> {
-        self.start = document.tokens_of(number).start;
-        if self.is_prepared_for(document) {
-            return Ok(());
-        }
+    pub(super) fn prepare(&mut self, plan: &DocumentPlan, document: &Document<'_>) -> Result<()> {
         if document.tokens() > u32::MAX as usize / 2 {
             let place = document.sentence(0).map_or(Place::file("document"), |s| s.place(0));
             let message = format!("the document has {} tokens; expected fewer", document.tokens());
@@ -117,29 +101,25 @@ impl DocumentState {
         let Some(index) = plan.others.map(|index| &self.indices[index]) else { return };
         for token in self.start..self.start + length {
             let seen = VisibleOccurrences::new(index, token, plan.window);
-            let nearest = &mut self.nearest;
             for_nearest(seen.all, seen.own, seen.visible, NEAREST, |other| {
                 let sentence = document.sentence_of(other as usize);
                 let start = document.tokens_of(sentence).start;
-                nearest.push(Occurrence { sentence: sentence as u32, t: other - start as u32 });
+                self.nearest.push(Occurrence { sentence, t: i64::from(other) - start as i64 });
             });
-            self.nearest_ends.push(nearest.len() as u32);
+            self.nearest_ends.push(self.nearest.len());
         }
     }
 
-    /// Returns the other occurrences of token `t` of the sentence.
+    /// Returns the other occurrences of token `t` of the sentence, in [`nearest`](Self::nearest).
     pub(super) fn others(&self, t: usize) -> Range<usize> {
-        range_of(&self.nearest_ends, t)
+        let start = if t == 0 { 0 } else { self.nearest_ends[t - 1] };
+        start..self.nearest_ends[t]
     }
 
-    /// Returns one of the other occurrences.
-    pub(super) fn occurrence(&self, i: usize) -> Occurrence {
-        self.nearest[i]
-    }
-
-    /// Returns the cells that a function gathers for token `t` of a sentence of `length` tokens.
-    pub(super) fn gathered(&self, number: usize, length: usize, t: usize) -> Range<usize> {
-        range_of(&self.gathered_ends, number * length + t)
+    /// Returns which [cells](Self::gathered) function `number` gathers for token `t`.
+    pub(super) fn gathered(&self, number: usize, t: usize) -> Range<usize> {
+        let (others, first) = (self.others(t), number * self.nearest.len());
+        first + others.start..first + others.end
     }
 
     /// Writes what the document says about the word of token `t` of the sentence, by index `number`
@@ -170,12 +150,6 @@ impl DocumentState {
             }
         }
     }
-}
-
-/// Returns the range that ends at `ends[i]`.
-fn range_of(ends: &[u32], i: usize) -> Range<usize> {
-    let start = if i == 0 { 0 } else { ends[i - 1] };
-    start as usize..ends[i] as usize
 }
 
 /// The values of the function `mention`.

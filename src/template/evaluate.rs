@@ -1,59 +1,148 @@
-//! Evaluates bound functions: appends their values to the workspace.
+//! Bound functions: which of them are memoized per word, and how they are evaluated.
 
 use std::fmt::Write;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
+use super::ast::{ConditionTest, Dialect, Operation};
 use super::document::{RunKind, write_run};
-use super::function::{BoundFunction, ConditionTest, Operation};
 use super::shape::{KnownWords, occurrence};
 use super::text::graphemes;
 use super::text_function::TextInputCell;
 use super::values::Values;
-use super::workspace::{Scratch, Workspace};
+use super::workspace::{FunctionCells, Scratch, Workspace};
 use crate::error::{Error, Result};
 use crate::sentence::{Sentence, SentenceRef};
 
 /// Largest magnitude of a number in a column, so that products of several numbers stay finite.
 const MAX_NUMBER: f64 = 1e15;
 
-/// The input cell that memoized functions are evaluated on.
-pub(super) struct InputCell {
-    /// The text of the cell in the arena; outside the sentence, the text that the dialect has
-    /// there.
-    pub text: Range<usize>,
-    /// Whether it lies inside the sentence.
-    pub inside: bool,
-    /// The cell of the function that the function is computed from, if it is.
+/// A function bound to a column or to the value of an earlier bound function. One that several
+/// templates use is bound, and computed, once.
+#[derive(Clone, Debug)]
+pub(super) struct BoundFunction {
+    pub operation: Operation,
+    /// The index of that function; for what reads cells, of a column; for
+    /// [`Operation::Mention`], the number of an index of documents.
     pub source: usize,
 }
 
+/// How each bound function is evaluated, and where its values are.
+#[derive(Clone, Debug)]
+pub(super) struct EvaluationPlan {
+    /// The texts at the positions before a sentence and after it that have distinct values.
+    boundaries: Vec<String>, // [2·padding]
+    /// The columns whose texts have memo entries. Each has a row in the workspace.
+    pub columns: Vec<MemoizedColumn>,
+    /// The cells of each function. Those that are evaluated once per distinct text of a column are
+    /// in the row of the column; the others, evaluated for every sentence, have rows of their own
+    /// after these, in order.
+    pub cells: Vec<FunctionCells>, // [functions]
+    /// Number of memos of each value of a function.
+    pub memos_per_value: Vec<u32>, // [functions]
+}
+
+/// A column whose texts have memo entries.
+#[derive(Clone, Debug)]
+pub(super) struct MemoizedColumn {
+    pub column: usize,
+    /// The functions whose values an entry holds.
+    pub functions: Vec<usize>,
+}
+
+impl EvaluationPlan {
+    /// Plans the evaluation of `functions`.
+    pub(super) fn new(functions: &[BoundFunction], dialect: Option<Dialect>) -> Self {
+        let mut columns: Vec<MemoizedColumn> = Vec::new();
+        let mut memoized: Vec<Option<FunctionCells>> = Vec::with_capacity(functions.len());
+        for (number, function) in functions.iter().enumerate() {
+            let row = match (&function.operation, function.source()) {
+                // There is one such function for each column.
+                (Operation::Text, _) => {
+                    columns.push(MemoizedColumn { column: function.source, functions: Vec::new() });
+                    Some(columns.len() - 1)
+                }
+                (_, source) => source.and_then(|source| Some(memoized[source]?.row)),
+            };
+            memoized.push(row.map(|row| {
+                let functions = &mut columns[row].functions;
+                functions.push(number);
+                FunctionCells { row, offset: functions.len() - 1 }
+            }));
+        }
+        let mut rows = columns.len();
+        let cells = memoized.into_iter().map(|cells| {
+            cells.unwrap_or_else(|| {
+                rows += 1;
+                FunctionCells { row: rows - 1, offset: 0 }
+            })
+        });
+        Self {
+            boundaries: dialect.map_or(vec![String::new(); 2], Dialect::boundaries),
+            cells: cells.collect(),
+            columns,
+            memos_per_value: vec![0; functions.len()],
+        }
+    }
+
+    /// Returns the number of positions on either side of a sentence with distinct values.
+    pub(super) fn padding(&self) -> usize {
+        self.boundaries.len() / 2
+    }
+
+    /// Returns the text at a position outside of a sentence of `length` tokens.
+    pub(super) fn boundary(&self, position: i64, length: usize) -> &str {
+        let (padding, length) = (self.padding() as i64, length as i64);
+        let i = match position {
+            ..0 => padding + position.max(-padding),
+            _ => padding + (position - length).min(padding - 1),
+        };
+        &self.boundaries[i as usize]
+    }
+
+    /// Returns whether the values of a function are memoized per word.
+    pub(super) fn is_memoized(&self, function: usize) -> bool {
+        self.cells[function].row < self.columns.len()
+    }
+}
+
 impl BoundFunction {
-    /// Evaluates the function on one input cell.
+    /// Returns the function it is computed from, if it depends on nothing but the value of that
+    /// function at the same position.
+    pub(super) fn source(&self) -> Option<usize> {
+        let is_of_source =
+            matches!(self.operation, Operation::Length | Operation::OfText(_) | Operation::Test(_));
+        is_of_source.then_some(self.source)
+    }
+
+    /// Evaluates the function on a `text` of the arena that is memoized, given whether it is inside
+    /// of a sentence, and the cell of the function that this one is computed from.
     pub(super) fn fill_cell(
         &self,
-        input: &InputCell,
+        text: Range<usize>,
+        inside: bool,
+        source: usize,
         known_words: &KnownWords,
         ws: &mut Workspace,
     ) {
-        let cell = input.source;
         let Workspace { values, scratch, .. } = ws;
         match &self.operation {
-            Operation::Text => values.push_range(input.text.clone()),
+            Operation::Text => values.push_range(text),
             Operation::Length => push_written(values, scratch, |values, out| {
-                let length = graphemes(&values.arena[values.cell_text(cell)]).count();
+                let length = graphemes(&values.arena[values.cell_text(source)]).count();
                 write!(out, "{length}").is_ok()
             }),
-            Operation::OfText(function) if input.inside || function.is_total => {
-                let text = values.cell_text(cell);
+            Operation::OfText(function) if inside || function.is_total => {
+                let text = values.cell_text(source);
                 function.evaluate(&mut TextInputCell { text, known_words, values, scratch });
             }
-            Operation::Test(test) => push_test(test, cell, input.inside, values),
+            Operation::Test(test) => push_test(test, source, inside, values),
             _ => {} // no value here, or evaluated per sentence
         }
-        ws.values.finish_cell();
+        values.finish_cell();
     }
 
-    /// Evaluates a function that depends on its context at every position of `sentence`.
+    /// Evaluates a function that depends on its context at every position of the sentence, which
+    /// sees the document as far as `window` tokens away.
     ///
     /// # Errors
     ///
@@ -64,12 +153,11 @@ impl BoundFunction {
         window: u32,
         ws: &mut Workspace,
     ) -> Result<()> {
-        let mut tags = std::mem::take(&mut ws.scratch.phrase_tags);
-        let word = |t: usize| &ws.values.arena[ws.text_at(self.source, t as i64)];
         if let Operation::Lexicon(lexicon) = &self.operation {
-            lexicon.tag(ws.tokens, word, &mut tags);
+            let mut tags = std::mem::take(&mut ws.scratch.phrase_tags);
+            lexicon.tag(ws.tokens, |t| ws.text_at(self.source, t), &mut tags);
+            ws.scratch.phrase_tags = tags;
         }
-        ws.scratch.phrase_tags = tags;
         let length = ws.tokens as i64;
         for p in -1..=length {
             let inside = (0..length).contains(&p);
@@ -98,22 +186,35 @@ impl BoundFunction {
         match &self.operation {
             Operation::Start => ws.values.push_flag(t == 0),
             Operation::End => ws.values.push_flag(t + 1 == ws.tokens),
-            Operation::Bag(window) => push_bag(window, source, t as i64, ws),
+            Operation::Bag(offsets) => {
+                // Outside of the sentence is the empty text.
+                for offset in offsets.clone() {
+                    let values = ws.values_at(source, t as i64 + i64::from(offset));
+                    if let Some(&value) = values.first() {
+                        ws.values.push_distinct(value);
+                    }
+                }
+            }
             Operation::Occurrence => {
-                let word = |u: usize| &ws.values.arena[ws.text_at(source, u as i64)];
-                if let Some(value) = occurrence(ws.tokens, word, t) {
+                if let Some(value) = occurrence(ws.tokens, |u| ws.text_at(source, u), t) {
                     ws.values.push_text(value);
                 }
             }
-            Operation::Lexicon(_) => match ws.scratch.phrase_tags.get(t) {
-                Some(&tag) if tag != b' ' => {
-                    ws.values.push_text(char::from(tag).encode_utf8(&mut [0; 4]));
+            Operation::Lexicon(_) => {
+                let tag = char::from(ws.scratch.phrase_tags[t]);
+                if tag != ' ' {
+                    ws.values.push_text(tag.encode_utf8(&mut [0; 4]));
                 }
-                _ => {}
-            },
+            }
             Operation::Value => {
-                let number = parse_number(sentence.cell(t, source));
-                ws.values.push_number(number.ok_or_else(|| not_a_number(sentence, t, source))?);
+                let text = sentence.cell(t, source);
+                let number = text.parse().ok().filter(|number: &f64| number.abs() <= MAX_NUMBER);
+                ws.values.push_number(number.ok_or_else(|| {
+                    let name = &sentence.schema().names()[source];
+                    let expected = format!("expected a number of at most {MAX_NUMBER:e}");
+                    let message = format!("column '{name}' holds '{text}'; {expected}");
+                    Error::input(sentence.place(t), message)
+                })?);
             }
             Operation::Mention(kind) => {
                 let Workspace { values, scratch, document, .. } = ws;
@@ -124,49 +225,25 @@ impl BoundFunction {
             }
             Operation::Run(kind) => push_run(*kind, sentence, source, t as i64, ws),
             Operation::Gathered { number, .. } => {
-                for i in ws.document.gathered(*number, ws.tokens, t) {
-                    for j in ws.values.cell_range(ws.document.gathered[i] as usize) {
-                        ws.values.push_distinct(*ws.values.get(j));
+                for cell in ws.document.gathered(*number, t) {
+                    for i in ws.values.cell_range(ws.document.gathered[cell] as usize) {
+                        ws.values.push_distinct(*ws.values.get(i));
                     }
                 }
             }
             Operation::GatheredRuns { kind, offset } => {
-                push_other_runs(*kind, *offset, source, context, t, ws);
+                let document = context.document().map(|(document, _)| document);
+                for i in ws.document.others(t) {
+                    let other = ws.document.nearest[i];
+                    if let Some(sentence) = document.and_then(|d| d.sentence(other.sentence)) {
+                        push_run(*kind, sentence, source, other.t + i64::from(*offset), ws);
+                        ws.values.drop_duplicate();
+                    }
+                }
             }
             _ => {} // memoized per word
         }
         Ok(())
-    }
-}
-
-/// Pushes the set of what is known about the runs in a column of other occurrences of a token of a
-/// sentence, or of the tokens at an offset from them.
-fn push_other_runs(
-    kind: RunKind,
-    offset: i32,
-    column: usize,
-    context: SentenceRef<'_>,
-    t: usize,
-    ws: &mut Workspace,
-) {
-    let document = context.document().map(|(document, _)| document);
-    for i in ws.document.others(t) {
-        let other = ws.document.occurrence(i);
-        if let Some(sentence) = document.and_then(|d| d.sentence(other.sentence as usize)) {
-            let position = i64::from(other.t) + i64::from(offset);
-            push_run(kind, sentence, column, position, ws);
-            ws.values.drop_duplicate();
-        }
-    }
-}
-
-/// Pushes the set of texts in the window around position `p`, with the empty text outside the
-/// sentence.
-fn push_bag(window: &RangeInclusive<i32>, source: usize, p: i64, ws: &mut Workspace) {
-    for offset in window.clone().map(i64::from) {
-        if let Some(&value) = ws.values_at(source, p + offset).first() {
-            ws.values.push_distinct(value);
-        }
     }
 }
 
@@ -189,18 +266,6 @@ fn push_run(kind: RunKind, sentence: &Sentence, column: usize, position: i64, ws
     push_written(&mut ws.values, &mut ws.scratch, |_, text| {
         write_run(kind, length, |u| sentence.cell(u, column), t, text)
     });
-}
-
-fn parse_number(text: &str) -> Option<f64> {
-    let number: f64 = text.parse().ok()?;
-    (number.abs() <= MAX_NUMBER).then_some(number)
-}
-
-fn not_a_number(sentence: &Sentence, t: usize, column: usize) -> Error {
-    let (name, text) = (&sentence.schema().names()[column], sentence.cell(t, column));
-    let message =
-        format!("column '{name}' holds '{text}'; expected a number of at most {MAX_NUMBER:e}");
-    Error::input(sentence.place(t), message)
 }
 
 /// Pushes a flag if the values of a cell pass the test.

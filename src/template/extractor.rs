@@ -1,16 +1,13 @@
 //! Extracts the attributes of a sentence with compiled templates.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use super::ast::Dialect;
+use super::ast::{ColumnRef, Dialect, Operation};
 use super::attribute::{AttributeSink, CompiledTemplate};
 use super::bundle::BundledLines;
 use super::caseless::{CaseFolder, PREFIX};
-use super::document::{DocumentPlan, Occurrence, UNKNOWN};
-use super::evaluate::InputCell;
-use super::evaluation_plan::{EvaluationPlan, Placement};
-use super::function::{BoundFunction, ColumnRef, Operation};
+use super::document::{DocumentPlan, Occurrence};
+use super::evaluate::{BoundFunction, EvaluationPlan};
 use super::shape::KnownWords;
 use super::workspace::{BundleKey, Workspace};
 use crate::error::{Error, Result};
@@ -63,8 +60,12 @@ impl Extractor {
         dialect: Option<Dialect>,
         known_words: Arc<KnownWords>,
     ) -> Self {
+        let read = functions.iter().filter(|function| {
+            use Operation::{GatheredRuns, Run, Text, Value};
+            matches!(function.operation, Text | Value | Run(_) | GatheredRuns { .. })
+        });
         let indexed = document.indices.iter().map(|(column, _)| *column);
-        let columns = functions.iter().filter_map(BoundFunction::column).chain(indexed);
+        let columns = read.map(|function| function.source).chain(indexed);
         let columns = columns.filter_map(|i| Some((i, schema.names().get(i)?.clone()))).collect();
         let plan = EvaluationPlan::new(&functions, dialect);
         let words = ColumnRef::Word.index(schema);
@@ -139,7 +140,6 @@ impl Extractor {
     /// Assigns a memo to each template that consists of one function memoized per word. The values
     /// of a bag are those of the function it collects, and those of others of what they gather.
     fn assign_memos(&mut self) {
-        let mut memos = vec![0; self.functions.len()];
         for template in &mut self.templates {
             let [term] = &template.terms[..] else { continue };
             let bound = &self.functions[term.function];
@@ -147,13 +147,12 @@ impl Extractor {
                 Operation::Bag(_) | Operation::Gathered { .. } => bound.source,
                 _ => term.function,
             };
-            let per_word = matches!(self.plan.placements[function], Placement::PerWord { .. });
-            if template.node != template.edge && per_word {
-                template.memo = Some(memos[function]);
-                memos[function] += 1;
+            if template.node != template.edge && self.plan.is_memoized(function) {
+                let memos = &mut self.plan.memos_per_value[function];
+                template.memo = Some(*memos);
+                *memos += 1;
             }
         }
-        self.plan.memos_per_value = memos;
     }
 
     /// Returns whether attributes depend on other sentences of the document.
@@ -202,58 +201,38 @@ impl Extractor {
 
     fn fill(&self, context: SentenceRef<'_>, ws: &mut Workspace) -> Result<()> {
         let sentence = context.sentence();
-        sentence.check_text()?;
-        self.check_columns(sentence)?;
-        let outside_memoized = ws.set_owner(&self.identity, self.fingerprinter);
-        ws.start_sentence(sentence.len(), self.plan.padding);
-        if !outside_memoized {
-            self.memoize_outside(ws);
-        }
+        self.check(sentence)?;
+        ws.set_owner(&self.identity, self.fingerprinter, &self.plan.cells);
+        let padding = self.plan.padding();
+        ws.start_sentence(sentence.len(), padding);
         if let Some((document, number)) = context.document() {
-            self.prepare_document(document, number, ws)?;
-        }
-        for (number, memoized) in self.plan.columns.iter().enumerate() {
-            ws.push_outside(number, true);
-            for t in 0..sentence.len() {
-                let first = self.entry(number, sentence.cell(t, memoized.column), ws);
-                ws.push_position(first);
+            if !ws.document.is_prepared_for(document) {
+                document.sentences().try_for_each(|sentence| self.check(sentence))?;
+                ws.document.prepare(&self.document, document)?;
             }
-            ws.push_outside(number, false);
+            ws.document.start = document.tokens_of(number).start;
+        }
+        for column in 0..self.plan.columns.len() {
+            for position in -(padding as i64)..(sentence.len() + padding) as i64 {
+                let first = self.entry(column, sentence, position, ws);
+                ws.rows.push(first);
+            }
             check_overflow(sentence, ws)?;
         }
         if let Some((document, _)) = context.document() {
             self.gather_others(document, sentence.len(), ws);
             check_overflow(sentence, ws)?;
         }
-        for (function, placement) in self.functions.iter().zip(&self.plan.placements) {
-            match *placement {
-                Placement::PerWord { column, offset } => ws.push_memoized(column, offset),
-                Placement::PerSentence => {
-                    let first = ws.values.next_cell();
-                    ws.values.memos_per_value = 0;
-                    function.fill_sentence(context, self.document.window, ws)?;
-                    ws.push_row(first);
-                    check_overflow(sentence, ws)?;
-                }
+        ws.values.memos_per_value = 0;
+        for (number, function) in self.functions.iter().enumerate() {
+            if !self.plan.is_memoized(number) {
+                let first = ws.values.next_cell();
+                function.fill_sentence(context, self.document.window, ws)?;
+                ws.push_row(first);
+                check_overflow(sentence, ws)?;
             }
         }
         Ok(())
-    }
-
-    /// Indexes the words of a document, unless the workspace has done so.
-    fn prepare_document(
-        &self,
-        document: &Document<'_>,
-        number: usize,
-        ws: &mut Workspace,
-    ) -> Result<()> {
-        if !ws.document.is_prepared_for(document) {
-            for sentence in document.sentences() {
-                sentence.check_text()?;
-                self.check_columns(sentence)?;
-            }
-        }
-        ws.document.prepare(&self.document, document, number)
     }
 
     /// Memoizes what functions gather at other occurrences of the words of a sentence of `length`
@@ -261,58 +240,28 @@ impl Extractor {
     fn gather_others(&self, document: &Document<'_>, length: usize, ws: &mut Workspace) {
         ws.document.find_others(&self.document, document, length);
         ws.document.gathered.clear();
-        ws.document.gathered_ends.clear();
         for function in &self.functions {
-            let Operation::Gathered { offset: distance, .. } = function.operation else { continue };
-            for t in 0..length {
-                // Only functions of a single word are gathered (`can_be_gathered`).
-                let placement = self.plan.placements[function.source];
-                for i in ws.document.others(t) {
-                    let Placement::PerWord { column, offset } = placement else { break };
-                    let other = ws.document.occurrence(i);
-                    let first = self.cell_near(column, document, other, distance, ws);
-                    ws.document.gathered.push(first + offset as u32);
-                }
-                let end = ws.document.gathered.len() as u32;
-                ws.document.gathered_ends.push(end);
+            let Operation::Gathered { offset, .. } = function.operation else { continue };
+            // Only functions of a single word are gathered (`can_be_gathered`).
+            let source = self.plan.cells[function.source];
+            for i in 0..ws.document.nearest.len() {
+                let Occurrence { sentence: number, t } = ws.document.nearest[i];
+                let position = t + i64::from(offset);
+                let key = (source.row, number, position);
+                let first = match (ws.document.cells.get(&key), document.sentence(number)) {
+                    (Some(&known), _) => known,
+                    (None, Some(other)) => self.entry(source.row, other, position, ws),
+                    (None, None) => continue, // there is one
+                };
+                ws.document.cells.insert(key, first);
+                ws.document.gathered.push(first + source.offset as u32);
             }
         }
     }
 
-    /// Returns the first cell of the memo entry of the token `distance` tokens after another
-    /// occurrence.
-    fn cell_near(
-        &self,
-        number: usize,
-        document: &Document<'_>,
-        other: Occurrence,
-        distance: i32,
-        ws: &mut Workspace,
-    ) -> u32 {
-        let Some(sentence) = document.sentence(other.sentence as usize) else {
-            return ws.outside_cell(number, true); // there is one
-        };
-        let t = i64::from(other.t) + i64::from(distance);
-        if t < 0 || t >= sentence.len() as i64 {
-            return ws.outside_cell(number, t < 0);
-        }
-        let token = document.tokens_of(other.sentence as usize).start + t as usize;
-        let cells = &mut ws.document.cells;
-        if cells.len() <= number {
-            cells.resize(number + 1, Vec::new());
-        }
-        cells[number].resize(document.tokens(), UNKNOWN);
-        let known = cells[number][token];
-        if known != UNKNOWN {
-            return known;
-        }
-        let text = sentence.cell(t as usize, self.plan.columns[number].column);
-        let first = self.entry(number, text, ws);
-        ws.document.cells[number][token] = first;
-        first
-    }
-
-    fn check_columns(&self, sentence: &Sentence) -> Result<()> {
+    /// Checks that a sentence is whole and has the columns that are bound.
+    fn check(&self, sentence: &Sentence) -> Result<()> {
+        sentence.check_text()?;
         let names = sentence.schema().names();
         for (column, bound) in &self.columns {
             if names.get(*column) != Some(bound) {
@@ -326,49 +275,29 @@ impl Extractor {
         Ok(())
     }
 
-    /// Returns the first cell of the memo entry of a text in a column, which is created if needed.
-    fn entry(&self, number: usize, text: &str, ws: &mut Workspace) -> u32 {
-        if let Some(first) = ws.memo_entry(number, text) {
+    /// Returns the first cell of the memo entry of the text at a position of a sentence, or outside
+    /// of it, in a column. The entry is created if needed.
+    fn entry(&self, number: usize, sentence: &Sentence, position: i64, ws: &mut Workspace) -> u32 {
+        let column = &self.plan.columns[number];
+        let inside = (0..sentence.len() as i64).contains(&position);
+        let text = match inside {
+            true => sentence.cell(position as usize, column.column),
+            false => self.plan.boundary(position, sentence.len()),
+        };
+        if let Some(first) = ws.memo_entry(number, text, inside) {
             return first;
         }
         let range = ws.values.push_arena(text);
-        let first = self.fill_entry(number, range.clone(), true, ws);
-        ws.memoize(number, range, first);
-        first as u32
-    }
-
-    /// Creates the memo entries of the positions outside the sentence.
-    fn memoize_outside(&self, ws: &mut Workspace) {
-        let padding = self.plan.padding;
-        for number in 0..self.plan.columns.len() {
-            let before = (1..=padding).rev().map(|distance| (true, distance));
-            let after = (1..=padding).map(|distance| (false, distance));
-            for (before, distance) in before.chain(after) {
-                let boundary = (self.plan.dialect).map(|d| d.boundary(before, distance));
-                let text = ws.values.push_arena(&boundary.unwrap_or_default());
-                let first = self.fill_entry(number, text, false, ws);
-                ws.memoize_outside(first);
-            }
-        }
-    }
-
-    fn fill_entry(
-        &self,
-        number: usize,
-        text: Range<usize>,
-        inside: bool,
-        ws: &mut Workspace,
-    ) -> usize {
-        let first_cell = ws.values.next_cell();
-        for &number in &self.plan.columns[number].functions {
+        let first = ws.values.next_cell();
+        for &number in &column.functions {
             ws.values.memos_per_value = self.plan.memos_per_value[number];
             let function = &self.functions[number];
-            let source =
-                first_cell + function.source().map_or(0, |source| self.plan.offset(source));
-            let input = InputCell { text: text.clone(), inside, source };
-            function.fill_cell(&input, &self.known_words, ws);
+            let offset = function.source().map_or(0, |source| self.plan.cells[source].offset);
+            let source = first as usize + offset;
+            function.fill_cell(range.clone(), inside, source, &self.known_words, ws);
         }
-        first_cell
+        ws.memoize(number, range, inside, first);
+        first
     }
 
     /// Passes all attributes of token `t` to `sink`.

@@ -62,10 +62,8 @@ mod caseless;
 mod clusters;
 mod document;
 mod evaluate;
-mod evaluation_plan;
 mod expressions;
 pub(crate) mod extractor;
-mod function;
 mod lexicon;
 mod lines;
 mod parser;
@@ -89,9 +87,9 @@ pub(crate) mod workspace;
 #[cfg(test)]
 mod tests;
 
+pub use ast::ColumnRef;
 pub use attribute::{Attribute, AttributeSink};
 pub(crate) use extractor::{BundleSink, Extractor};
-pub use function::ColumnRef;
 pub use resource_kind::ResourceKind;
 pub use resource_text::{cluster_lines, phrase_lines};
 pub use template_file::Template;

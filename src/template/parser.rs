@@ -1,8 +1,7 @@
 //! Recursive-descent parser for a line of dropchain's own template language.
 
-use super::ast::{Condition, NamePart, TemplateLine};
+use super::ast::{Condition, ConditionTest, NamePart, Operation, TemplateLine, Term};
 use super::calls::{Argument, ArgumentValue, FunctionCall, check_offset, term_from_call};
-use super::function::{ConditionTest, Operation, Term};
 use super::resources::Resources;
 use super::syntax::{quote, unescape};
 use super::tokens::{Location, Token, TokenKind, Tokens};

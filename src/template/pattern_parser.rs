@@ -11,9 +11,11 @@
 //! Where Wapiti works on bytes, this works on characters: `.` is a character, letters are Unicode
 //! letters.
 
-use super::ast::{Dialect, NamePart, TemplateLine};
+use super::ast::{
+    ColumnRef, Dialect, NamePart, Operation, Position, TemplateFunction, TemplateLine, Term,
+    TextInput,
+};
 use super::expressions::Expressions;
-use super::function::{ColumnRef, Operation, Position, TemplateFunction, Term, TextInput};
 use super::text::push_lower;
 use super::text_function::TextFunction;
 use super::tokens::{Location, Token, Tokens};

@@ -8,12 +8,11 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
-use super::ast::{TemplateLine, TemplateLines};
+use super::ast::{ColumnRef, TemplateFunction, TemplateLine, TemplateLines};
 use super::attribute_lines::AttributeLines;
 use super::bind;
 use super::caseless::CaseFolder;
 use super::extractor::Extractor;
-use super::function::{ColumnRef, TemplateFunction};
 use super::lines::{format_document, parse_lines, strip_document};
 use super::resources::Resources;
 use super::shape::{KnownWords, is_known_word_candidate};

@@ -3,8 +3,8 @@
 
 use hashbrown::HashSet;
 
+use super::ast::{Operation, TemplateFunction};
 use super::caseless::PREFIX;
-use super::function::{Operation, TemplateFunction};
 use super::syntax::quote;
 use super::template_file::Template;
 use super::text::{nonblank_lines, quote_start};

@@ -70,8 +70,8 @@ impl Values {
     }
 
     /// Returns the index of the next cell to be filled.
-    pub(super) fn next_cell(&self) -> usize {
-        self.cell_ends.len() - 1
+    pub(super) fn next_cell(&self) -> u32 {
+        self.cell_ends.len() as u32 - 1
     }
 
     /// Finishes the current cell.

@@ -3,9 +3,10 @@
 
 use std::borrow::Cow;
 
-use super::ast::{Condition, TemplateLine};
+use super::ast::{
+    ColumnRef, Condition, ConditionTest, Operation, Position, TemplateFunction, TemplateLine, Term,
+};
 use super::document::{MentionKind, RunKind};
-use super::function::{ColumnRef, ConditionTest, Operation, Position, TemplateFunction, Term};
 
 /// Returns a sentence about the values of a line, as they stand in the name of an attribute after
 /// that of the line; `None` if there are no words for it. `columns` are the names of the columns.

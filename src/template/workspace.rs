@@ -42,15 +42,10 @@ impl BundleKey {
 /// The memoized values of a text of a column.
 #[derive(Clone, Debug)]
 struct MemoEntry {
-    column: u32,
-    text: Range<u32>, // in the arena
+    column: usize,
+    text: Range<usize>, // in the arena
+    inside: bool,       // of a sentence
     first_cell: u32,
-}
-
-impl MemoEntry {
-    fn text<'v>(&self, values: &'v Values) -> &'v str {
-        &values.arena[self.text.start as usize..self.text.end as usize]
-    }
 }
 
 /// What is memoized across sentences: the values up to a watermark, and the texts they are of.
@@ -61,18 +56,9 @@ struct MemoEntries {
     retained: Watermark,
     entries: Vec<MemoEntry>,
     table: HashTable<u32>, // hash(column, text) → index in `entries`
-    outside: Vec<u32>,     // [columns][2·padding] first cell before and after the sentence
 }
 
-/// Where the cells of the positions of the sentence are.
-#[derive(Clone, Debug, Default)]
-struct Positions {
-    padding: usize,
-    rows: Vec<u32>, // [rows][padding + T + padding] first cell of each position
-    functions: Vec<FunctionCells>,
-}
-
-/// The location of a function's cells: `rows[row + padding + position] + offset`.
+/// The location of a function's cells: those of a position are `offset` after the first of the row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FunctionCells {
     pub row: usize,
@@ -104,7 +90,9 @@ pub struct Workspace {
     pub(super) tokens: usize,
     pub(super) values: Values,
     memo: MemoEntries,
-    positions: Positions,
+    padding: usize,
+    pub(super) rows: Vec<u32>, // [rows][padding + T + padding] first cell of each position
+    functions: Vec<FunctionCells>,
     pub(super) scratch: Scratch,
     pub(super) document: DocumentState,
     caseless: Option<Box<Workspace>>, // that of the extractor of sentences without case
@@ -127,8 +115,7 @@ impl Workspace {
         memo.retained = Watermark::default();
         memo.entries.clear();
         memo.table.clear();
-        memo.outside.clear();
-        self.document.clear();
+        self.document = DocumentState::default();
     }
 
     /// Returns the workspace for sentences without case, so that those with case keep their memos.
@@ -136,98 +123,72 @@ impl Workspace {
         self.caseless.get_or_insert_with(Box::default)
     }
 
-    /// Prepares for a sentence of the extractor identified by `owner`. Drops the entries if they
-    /// belong to another extractor or are too many. Returns whether the positions outside the
-    /// sentence are still memoized.
-    pub(super) fn set_owner(&mut self, owner: &Arc<()>, fingerprinter: Fingerprinter) -> bool {
+    /// Prepares for a sentence of the extractor identified by `owner`, whose functions have these
+    /// cells. Drops the entries if they belong to another extractor or are too many.
+    pub(super) fn set_owner(
+        &mut self,
+        owner: &Arc<()>,
+        fingerprinter: Fingerprinter,
+        functions: &[FunctionCells],
+    ) {
         let same = self.memo.owner.as_ref().is_some_and(|o| Arc::ptr_eq(o, owner));
         if !same || self.memo.retained.values > MAX_MEMOIZED {
             self.drop_entries();
             self.memo.owner = Some(Arc::clone(owner));
             self.values.fingerprinter = fingerprinter;
+            functions.clone_into(&mut self.functions);
         }
-        !self.memo.outside.is_empty()
     }
 
     /// Drops all values that are not memoized and starts a sentence of `tokens` tokens.
     pub(super) fn start_sentence(&mut self, tokens: usize, padding: usize) {
         self.tokens = tokens;
         self.values.truncate(self.memo.retained);
-        self.positions.padding = padding;
-        self.positions.rows.clear();
-        self.positions.functions.clear();
+        self.padding = padding;
+        self.rows.clear();
     }
 
-    /// Returns the first cell of the memo entry of `text` in a column, if there is one.
-    pub(super) fn memo_entry(&self, column: usize, text: &str) -> Option<u32> {
+    /// Returns the first cell of the memo entry of a text in a column, inside of sentences or
+    /// outside, if there is one.
+    pub(super) fn memo_entry(&self, column: usize, text: &str, inside: bool) -> Option<u32> {
         let entries = &self.memo.entries;
         let matches = |&i: &u32| {
             let entry = &entries[i as usize];
-            entry.column == column as u32 && entry.text(&self.values) == text
+            (entry.column, entry.inside) == (column, inside)
+                && self.values.arena[entry.text.clone()] == *text
         };
         let found = self.memo.table.find(hash(column, text), matches)?;
         Some(entries[*found as usize].first_cell)
     }
 
-    /// Memoizes the cells filled from `first_cell` on for the text at `range` in the arena.
-    pub(super) fn memoize(&mut self, column: usize, range: Range<usize>, first_cell: usize) {
+    /// Memoizes the cells filled from `first_cell` on for the text at a range of the arena.
+    pub(super) fn memoize(
+        &mut self,
+        column: usize,
+        text: Range<usize>,
+        inside: bool,
+        first_cell: u32,
+    ) {
         if self.values.overflow {
             return;
         }
         let Self { memo, values, .. } = self;
         let number = memo.entries.len() as u32;
-        memo.entries.push(MemoEntry {
-            column: column as u32,
-            text: range.start as u32..range.end as u32,
-            first_cell: first_cell as u32,
-        });
+        memo.entries.push(MemoEntry { column, text, inside, first_cell });
         let hash_of = |&i: &u32| {
-            let entry = &memo.entries[i as usize];
-            hash(entry.column as usize, entry.text(values))
+            let MemoEntry { column, text, .. } = &memo.entries[i as usize];
+            hash(*column, &values.arena[text.clone()])
         };
         memo.table.insert_unique(hash_of(&number), number, hash_of);
         memo.retained = values.watermark();
     }
 
-    /// Memoizes the cells from `first_cell` on for the next position of a column outside the
-    /// sentence.
-    pub(super) fn memoize_outside(&mut self, first_cell: usize) {
-        self.memo.outside.push(first_cell as u32);
-        self.memo.retained = self.values.watermark();
-    }
-
-    /// Returns the first cell of the position before or after the sentence in a column.
-    pub(super) fn outside_cell(&self, column: usize, before: bool) -> u32 {
-        self.memo.outside[(2 * column + 1) * self.positions.padding - usize::from(before)]
-    }
-
-    /// Adds the positions before or after the sentence to the row of a memoized column.
-    pub(super) fn push_outside(&mut self, column: usize, before: bool) {
-        let padding = self.positions.padding;
-        let first = (2 * column + usize::from(!before)) * padding;
-        let cells = &self.memo.outside[first..first + padding];
-        self.positions.rows.extend_from_slice(cells);
-    }
-
-    /// Adds the next position of the sentence to the row of a memoized column.
-    pub(super) fn push_position(&mut self, first_cell: u32) {
-        self.positions.rows.push(first_cell);
-    }
-
-    /// Adds a function whose cells are in the row of a memoized column.
-    pub(super) fn push_memoized(&mut self, column: usize, offset: usize) {
-        let row = column * (self.tokens + 2 * self.positions.padding);
-        self.positions.functions.push(FunctionCells { row, offset });
-    }
-
-    /// Adds a function with a row for its consecutive cells from `first_cell` on: the position
-    /// before the sentence, its tokens, and the position after.
-    pub(super) fn push_row(&mut self, first_cell: usize) {
-        let Positions { padding, rows, functions } = &mut self.positions;
-        functions.push(FunctionCells { row: rows.len(), offset: 0 });
-        let (padding, tokens) = (*padding as i64, self.tokens as i64);
-        let cell = |position: i64| first_cell as u32 + (position.clamp(-1, tokens) + 1) as u32;
-        rows.extend((-padding..tokens + padding).map(cell));
+    /// Adds the row of a function with consecutive cells from `first_cell` on: the position before
+    /// the sentence, its tokens, and the position after.
+    pub(super) fn push_row(&mut self, first_cell: u32) {
+        let (padding, tokens) = (self.padding as i64, self.tokens as i64);
+        let cell = |position: i64| first_cell + (position.clamp(-1, tokens) + 1) as u32;
+        self.rows.extend((-padding..tokens + padding).map(cell));
     }
 
     /// Returns the values of a function at `position`.
@@ -239,21 +200,16 @@ impl Workspace {
     /// Returns the cell of a function at `position`, clamped to the padding.
     #[inline(always)]
     pub(super) fn cell_index(&self, function: usize, position: i64) -> usize {
-        let FunctionCells { row, offset } = self.positions.functions[function];
-        self.positions.rows[row + self.in_row(position)] as usize + offset
+        let FunctionCells { row, offset } = self.functions[function];
+        self.first_cell(row, position) as usize + offset
     }
 
+    /// Returns the first cell of a row at `position`, clamped to the padding.
     #[inline(always)]
-    fn in_row(&self, position: i64) -> usize {
-        let padding = self.positions.padding as i64;
-        (position.clamp(-padding, self.tokens as i64 + padding - 1) + padding) as usize
-    }
-
-    /// Returns the first cell of the memo entry at `position` of a memoized column.
-    #[inline(always)]
-    pub(super) fn entry_cell(&self, column: usize, position: i64) -> u32 {
-        let row = column * (self.tokens + 2 * self.positions.padding);
-        self.positions.rows[row + self.in_row(position)]
+    pub(super) fn first_cell(&self, row: usize, position: i64) -> u32 {
+        let (padding, tokens) = (self.padding as i64, self.tokens as i64);
+        let in_row = position.clamp(-padding, tokens + padding - 1) + padding;
+        self.rows[row * (self.tokens + 2 * self.padding) + in_row as usize]
     }
 
     /// Returns a number that changes whenever memo entries are dropped.
@@ -261,10 +217,9 @@ impl Workspace {
         self.memo.generation
     }
 
-    /// Returns the text of the only value of a function at `position`, as a range of the arena;
-    /// empty if it has none.
-    pub(super) fn text_at(&self, function: usize, position: i64) -> Range<usize> {
-        self.values.cell_text(self.cell_index(function, position))
+    /// Returns the text of the only value of a function at token `t`; empty if it has none.
+    pub(super) fn text_at(&self, function: usize, t: usize) -> &str {
+        &self.values.arena[self.values.cell_text(self.cell_index(function, t as i64))]
     }
 }
 
