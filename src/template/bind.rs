@@ -13,7 +13,7 @@ use super::evaluate::BoundFunction;
 use super::extractor::Extractor;
 use super::shape::{KnownWords, SHAPES};
 use super::syntax::{function_example, function_names, is_function};
-use super::text::did_you_mean;
+use super::text::{did_you_mean, push_lower};
 use super::text_function::TextFunction;
 use super::tokens::Location;
 use crate::error::Result;
@@ -29,7 +29,7 @@ pub(super) fn bind(
     parsed: &TemplateLines,
     file: &str,
     schema: &Schema,
-    known_words: &Arc<KnownWords>,
+    known_words: Arc<KnownWords>,
 ) -> Result<Extractor> {
     let (lines, window) = (&parsed.lines, parsed.documents.window);
     let mut binder = Binder {
@@ -43,7 +43,6 @@ pub(super) fn bind(
     };
     let templates = lines.iter().map(|line| binder.line(line)).collect::<Result<_>>()?;
     let Binder { functions, document, .. } = binder;
-    let known_words = Arc::clone(known_words);
     Ok(Extractor::new(functions, templates, document, schema, parsed.dialect, known_words))
 }
 
@@ -124,7 +123,7 @@ impl Binder<'_> {
         if !input.lower {
             return Ok(source);
         }
-        let lower = Operation::OfText(TextFunction::lower());
+        let lower = Operation::OfText(TextFunction::derived(push_lower));
         Ok(self.intern(format!("lower({column})"), lower, source))
     }
 

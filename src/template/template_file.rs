@@ -43,36 +43,24 @@ const SHIPPED: [(&str, &str); 9] = [
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "StoredTemplate", into = "StoredTemplate")]
 pub struct Template {
-    source: Arc<str>,
-    pub(super) file: Arc<str>,
-    pub(super) files: Vec<(String, Arc<str>)>,
+    pub(super) stored: StoredTemplate,
     pub(super) parsed: Arc<TemplateLines>,
-    known_words: Arc<KnownWords>, // learned from the training data
-    caseless: bool,               // whether sentences without case have attributes of their own
-    sources: Vec<SourceFile>,     // that were read; not stored
+    sources: Vec<SourceFile>, // that were read
 }
 
 /// The stored form of a [`Template`].
-#[derive(Clone, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Hash, Serialize, Deserialize)]
 pub(super) struct StoredTemplate {
     source: Arc<str>,
-    file: Arc<str>,
-    pub(super) files: Vec<(String, Arc<str>)>,
-    pub(super) known_words: Vec<Box<str>>,
-    caseless: bool,
+    pub file: Arc<str>,
+    pub files: Vec<(String, Arc<str>)>,
+    pub known_words: Arc<KnownWords>, // learned from the training data
+    caseless: bool,                   // whether sentences without case have their own attributes
 }
 
 impl From<Template> for StoredTemplate {
     fn from(template: Template) -> Self {
-        let mut known_words: Vec<Box<str>> = template.known_words.iter().cloned().collect();
-        known_words.sort_unstable();
-        Self {
-            source: template.source,
-            file: template.file,
-            files: template.files,
-            known_words,
-            caseless: template.caseless,
-        }
+        template.stored
     }
 }
 
@@ -89,8 +77,8 @@ impl TryFrom<StoredTemplate> for Template {
         };
         let resources = Resources::stored(&mut load);
         let mut template = Self::parse_in(&stored.source, &stored.file, resources)?;
-        template.known_words = Arc::new(stored.known_words.into_iter().collect());
-        template.caseless = stored.caseless;
+        template.stored.known_words = stored.known_words;
+        template.stored.caseless = stored.caseless;
         Ok(template)
     }
 }
@@ -181,7 +169,7 @@ impl Template {
     /// itself. None of a template of a model, or one that ships with dropchain.
     #[cfg(feature = "train")]
     pub(crate) fn sources(&self) -> impl Iterator<Item = (&SourceFile, bool)> {
-        self.sources.iter().map(|source| (source, **source == *self.file))
+        self.sources.iter().map(|source| (source, **source == *self.stored.file))
     }
 
     fn parse_in(source: &str, file: &str, mut resources: Resources<'_>) -> Result<Self> {
@@ -189,16 +177,10 @@ impl Template {
             let message = format!("the template file is larger than {MAX_SOURCE} bytes");
             return Err(Error::input(Place::file(file), message));
         }
-        let parsed = parse_lines(source, file, &mut resources)?;
-        Ok(Self {
-            source: source.into(),
-            file: file.into(),
-            files: resources.into_files(),
-            parsed: parsed.into(),
-            known_words: Arc::default(),
-            caseless: false,
-            sources: Vec::new(),
-        })
+        let parsed = parse_lines(source, file, &mut resources)?.into();
+        let (source, file, files) = (source.into(), file.into(), resources.into_files());
+        let stored = StoredTemplate { source, file, files, ..StoredTemplate::default() };
+        Ok(Self { stored, parsed, sources: Vec::new() })
     }
 
     /// Returns the names of the templates that ship with dropchain.
@@ -215,17 +197,17 @@ impl Template {
 
     /// Returns the text of the template file, as read.
     pub fn source(&self) -> &str {
-        &self.source
+        &self.stored.source
     }
 
     /// Returns the names of the files that the template refers to, relative to its directory.
     pub fn file_names(&self) -> impl Iterator<Item = &str> {
-        self.files.iter().map(|(name, _)| name.as_str())
+        self.stored.files.iter().map(|(name, _)| name.as_str())
     }
 
     /// Returns the name and the number of bytes of each file that the template stores.
     pub fn files(&self) -> impl Iterator<Item = (&str, usize)> {
-        self.files.iter().map(|(name, text)| (name.as_str(), text.len()))
+        self.stored.files.iter().map(|(name, text)| (name.as_str(), text.len()))
     }
 
     /// Returns whether the template has the syntax of CRF++ or Wapiti.
@@ -242,25 +224,26 @@ impl Template {
     /// The errors of [`Template::parse`].
     pub fn with_lines(&self, lines: &str, files: &[(&str, &str)]) -> Result<Self> {
         let mut load = |name: &str| {
-            let own = self.files.iter().map(|(own, text)| (&**own, &**text));
+            let own = self.stored.files.iter().map(|(own, text)| (&**own, &**text));
             let found = own.chain(files.iter().copied()).find(|(own, _)| *own == name);
             let missing = || Error::parameter("the template does not have this file");
             Ok(found.ok_or_else(missing)?.1.to_owned())
         };
-        let source = format!("{}\n{lines}", self.source.trim_end());
-        let template = Self::parse_in(&source, &self.file, Resources::stored(&mut load))?;
+        let source = format!("{}\n{lines}", self.stored.source.trim_end());
+        let template = Self::parse_in(&source, &self.stored.file, Resources::stored(&mut load))?;
         Ok(template.with_sources(self.sources.iter().cloned()))
     }
 
     /// Returns the template without the name of its file, which only error messages use.
     #[must_use]
-    pub fn without_name(self) -> Self {
-        Self { file: Arc::from(""), ..self }
+    pub fn without_name(mut self) -> Self {
+        self.stored.file = Arc::default();
+        self
     }
 
     /// Hashes all that the template stores but its name.
     pub fn hash_content(&self, hasher: &mut impl Hasher) {
-        StoredTemplate::from(self.clone().without_name()).hash(hasher);
+        StoredTemplate { file: Arc::default(), ..self.stored.clone() }.hash(hasher);
     }
 
     /// Returns whether label pairs have weights of their own. They do, except in a CRF++ or Wapiti
@@ -283,7 +266,7 @@ impl Template {
     ///
     /// [`Error::Parameter`] if no attribute depends on other sentences, or the file is too large
     /// for another line.
-    pub fn with_documents(self, documents: DocumentOptions) -> Result<Self> {
+    pub fn with_documents(mut self, documents: DocumentOptions) -> Result<Self> {
         if self.documents().is_none() {
             return Err(Error::parameter(
                 "no line of the template looks at the document (others, mention); expected such a \
@@ -295,10 +278,10 @@ impl Template {
         }
         let line = format_document(documents) + "\n";
         let is_document = |text: &str| strip_document(text).is_some();
-        let lines = self.source.split_inclusive('\n');
+        let lines = self.stored.source.split_inclusive('\n');
         let lines = lines.map(|text| if is_document(text) { &line } else { text });
         let mut source: String = lines.collect();
-        if !self.source.lines().any(is_document) {
+        if !self.stored.source.lines().any(is_document) {
             source += if source.ends_with('\n') { "" } else { "\n" };
             source += &line;
         }
@@ -306,8 +289,9 @@ impl Template {
             let message = format!("the template file is larger than {MAX_SOURCE} bytes");
             return Err(Error::parameter(message));
         }
-        let parsed = TemplateLines { documents, ..TemplateLines::clone(&self.parsed) };
-        Ok(Self { source: source.into(), parsed: parsed.into(), ..self })
+        Arc::make_mut(&mut self.parsed).documents = documents;
+        self.stored.source = source.into();
+        Ok(self)
     }
 
     /// Returns whether some template is crossed with the label pair.
@@ -327,22 +311,18 @@ impl Template {
     ///
     /// [`Error::Input`] if no line is left.
     pub fn without_columns(&self, names: &[&str]) -> Result<Option<Self>> {
-        let numbers: HashSet<u64> = self.lines_that_read(names).collect();
+        let reads = |line: &&TemplateLine| line.functions().any(|f| reads_one(f, names));
+        let lines = self.parsed.lines.iter().filter(reads);
+        let numbers: HashSet<u64> = lines.map(|line| line.number).collect();
         if numbers.is_empty() {
             return Ok(None);
         }
         // Blank lines instead of no lines keep the numbers of the others.
-        let kept = self.source.split('\n').zip(1..);
+        let kept = self.stored.source.split('\n').zip(1..);
         let kept = kept.map(|(line, number)| if numbers.contains(&number) { "" } else { line });
         let source = kept.collect::<Vec<_>>().join("\n");
-        let stored = StoredTemplate { source: source.into(), ..self.clone().into() };
-        Self::try_from(stored).map(Some)
-    }
-
-    /// Returns the numbers of the lines that read one of these columns.
-    fn lines_that_read(&self, names: &[&str]) -> impl Iterator<Item = u64> {
-        let reads = |line: &&TemplateLine| line.functions().any(|f| reads_one(f, names));
-        self.parsed.lines.iter().filter(reads).map(|line| line.number)
+        let source = source.into();
+        Self::try_from(StoredTemplate { source, ..self.stored.clone() }).map(Some)
     }
 
     fn functions(&self) -> impl Iterator<Item = &TemplateFunction> {
@@ -355,7 +335,7 @@ impl Template {
     pub fn learn<'a>(&mut self, sentences: impl Iterator<Item = &'a Sentence>) {
         let with_known_words = self.functions().filter(|f| f.uses_known_words());
         let read = with_known_words.filter_map(TemplateFunction::column);
-        let columns = distinct(read.chain(self.caseless.then_some(&ColumnRef::Word)));
+        let columns = distinct(read.chain(self.stored.caseless.then_some(&ColumnRef::Word)));
         if columns.is_empty() {
             return;
         }
@@ -369,26 +349,27 @@ impl Template {
                 }
             }
         }
-        self.known_words = Arc::new(known_words);
+        self.stored.known_words = Arc::new(known_words);
     }
 
     /// Adds what another template has learned, if this one uses it.
     pub fn learn_from(&mut self, other: &Self) {
-        self.caseless |= other.caseless;
-        if self.caseless || self.functions().any(TemplateFunction::uses_known_words) {
-            Arc::make_mut(&mut self.known_words).extend(other.known_words.iter().cloned());
+        self.stored.caseless |= other.stored.caseless;
+        if self.stored.caseless || self.functions().any(TemplateFunction::uses_known_words) {
+            let known_words = Arc::make_mut(&mut self.stored.known_words);
+            known_words.extend(other.stored.known_words.iter().cloned());
         }
     }
 
     /// Gives sentences whose case says nothing attributes of their own, those of their words in
     /// lower case, with a prefix. Call it before [`learn`](Self::learn).
     pub fn set_caseless(&mut self) {
-        self.caseless = true;
+        self.stored.caseless = true;
     }
 
     /// Returns the lines that have attributes, and which attributes are theirs.
     pub fn attribute_lines(&self) -> AttributeLines<'_> {
-        AttributeLines::new(&self.parsed, &self.source)
+        AttributeLines::new(&self.parsed, &self.stored.source)
     }
 
     /// Binds the templates to the columns of a corpus.
@@ -397,20 +378,16 @@ impl Template {
     ///
     /// [`Error::Input`] at a template that reads a missing column, or the column of the labels.
     pub fn bind(&self, schema: &Schema) -> Result<Extractor> {
-        let extractor = self.bind_with(schema, &self.known_words)?;
-        let Some(column) = ColumnRef::Word.index(schema).filter(|_| self.caseless) else {
+        let bind = |known| bind::bind(&self.parsed, &self.stored.file, schema, known);
+        let known = Arc::clone(&self.stored.known_words);
+        let extractor = bind(Arc::clone(&known))?;
+        let Some(column) = ColumnRef::Word.index(schema).filter(|_| self.stored.caseless) else {
             return Ok(extractor);
         };
         // The shapes of sentences without case do not mark known words: in lower case, a word of
         // the training data without the mark would be a name, and one of other text only a new
         // word.
-        let caseless = self.bind_with(schema, &Arc::default())?;
-        let folder = CaseFolder { column, known: Arc::clone(&self.known_words) };
-        Ok(extractor.with_caseless(folder, caseless))
-    }
-
-    fn bind_with(&self, schema: &Schema, known_words: &Arc<KnownWords>) -> Result<Extractor> {
-        bind::bind(&self.parsed, &self.file, schema, known_words)
+        Ok(extractor.with_caseless(CaseFolder { column, known }, bind(Arc::default())?))
     }
 }
 

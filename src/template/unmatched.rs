@@ -53,7 +53,7 @@ impl Template {
                 true => " (in Wapiti's patterns, brackets, +, | and { stand for themselves)",
                 false => "",
             };
-            let place = format!("{}:{line}", self.file);
+            let place = format!("{}:{line}", self.stored.file);
             format!("warning: {place}: {text} matches nothing in the training data{hint}")
         };
         unmatched.map(warning).collect()
@@ -64,7 +64,7 @@ impl Template {
         &self,
         names: impl IntoIterator<Item = &'n [u8]>,
     ) -> Vec<String> {
-        let files = self.files.iter().map(|(name, text)| {
+        let files = self.stored.files.iter().map(|(name, text)| {
             let call = format!("({}", quote(name));
             let heads = self.parsed.lines.iter().map(|line| &*line.head);
             File { name, text, heads: heads.filter(|head| head.contains(&call)).collect() }
