@@ -1,8 +1,6 @@
 //! Attributes in words, such as `the word before is “in”` for `word[-1]=in`, from the functions,
 //! positions and conditions of the template line that they come from.
 
-use std::borrow::Cow;
-
 use super::ast::{
     ColumnRef, Condition, ConditionTest, Operation, Position, TemplateFunction, TemplateLine, Term,
 };
@@ -11,16 +9,13 @@ use super::document::{MentionKind, RunKind};
 /// Returns a sentence about the values of a line, as they stand in the name of an attribute after
 /// that of the line; `None` if there are no words for it. `columns` are the names of the columns.
 pub(super) fn words_for(line: &TemplateLine, values: &str, columns: &[String]) -> Option<String> {
-    let values = match line.escape {
-        true => split_values(values),
-        false => vec![Cow::Borrowed(values)],
-    };
-    let (mut values, words) = (values.into_iter(), Words { columns });
+    let values = if line.escape { split_values(values) } else { vec![values.to_owned()] };
+    let mut values = values.into_iter();
     let mut text = String::new();
     let mut subject = THIS_WORD.to_owned(); // of what was said last
     for part in &line.parts {
         let value = if part.term.function.is_flag() { None } else { Some(values.next()?) };
-        let phrase = words.phrase(&part.term, value.as_deref().unwrap_or_default())?;
+        let phrase = phrase(&part.term, &value.unwrap_or_default(), columns)?;
         let is_first = text.is_empty();
         text += if is_first { "" } else { " and " };
         if phrase.subject != subject || is_first && phrase.predicate.starts_with("is “") {
@@ -32,24 +27,25 @@ pub(super) fn words_for(line: &TemplateLine, values: &str, columns: &[String]) -
     }
     for condition in &line.conditions {
         let joint = if condition.negated { "unless" } else { "if" };
-        text += &format!(", {joint} {}", words.condition(condition)?);
+        text += &format!(", {joint} {}", self::condition(condition, columns)?);
     }
     Some(text)
 }
 
 /// Splits values at `|` and resolves their escapes.
-fn split_values(text: &str) -> Vec<Cow<'_, str>> {
-    let mut values = vec![String::new()];
+fn split_values(text: &str) -> Vec<String> {
+    let mut values = Vec::new();
+    let mut value = String::new();
     let mut characters = text.chars();
     while let Some(c) = characters.next() {
-        match (c, values.last_mut()) {
-            ('|', _) => values.push(String::new()),
-            ('\\', Some(value)) => value.extend(characters.next()),
-            (c, Some(value)) => value.push(c),
-            (_, None) => {}
+        match c {
+            '|' => values.push(std::mem::take(&mut value)),
+            '\\' => value.extend(characters.next()),
+            c => value.push(c),
         }
     }
-    values.into_iter().map(Cow::Owned).collect()
+    values.push(value);
+    values
 }
 
 /// What is said of a subject; a whole sentence has an empty one.
@@ -67,102 +63,131 @@ impl Phrase {
 /// The word whose attributes are described.
 const THIS_WORD: &str = "the word";
 
-/// Writes phrases.
-#[derive(Clone, Copy)]
-struct Words<'a> {
-    columns: &'a [String],
+/// What some functions say with some of their values, and comparisons of a length, whose operators
+/// are values here.
+const WORDS: [(&str, &str, &str); 24] = [
+    ("capitalization", "initial", "begins with a capital"),
+    ("capitalization", "lower", "is in lower case"),
+    ("capitalization", "upper", "is in capitals"),
+    ("capitalization", "mixed", "has capitals inside"),
+    ("length", "<=", "at most"),
+    ("length", ">=", "at least"),
+    ("length", "<", "fewer than"),
+    ("length", ">", "more than"),
+    ("length", "==", "exactly"),
+    ("length", "!=", "not"),
+    ("lexicon", "B", "begins a phrase of"),
+    ("lexicon", "I", "is inside a phrase of"),
+    ("lexicon", "E", "ends a phrase of"),
+    ("lexicon", "S", "is a phrase of"),
+    ("mention", "first", "occurs first here in the document"),
+    ("mention", "later", "occurred earlier in the document"),
+    ("mention", "only", "occurs only here in the document"),
+    ("occurrence", "later", "recurs later in the sentence"),
+    ("occurrence", "before", "occurred before in the sentence"),
+    ("occurrence", "none", "does not look like a name in running text"),
+    ("run", "B", "begins a run of capitalized words"),
+    ("run", "I", "is inside a run of capitalized words"),
+    ("run", "E", "ends a run of capitalized words"),
+    ("run", "S", "is capitalized, and its neighbors are not"),
+];
+
+/// Returns the [words](WORDS) for a value of a function.
+fn fixed(function: &str, value: &str) -> Option<&'static str> {
+    let is_found = |(name, other, _): &&(&str, &str, &str)| (*name, *other) == (function, value);
+    WORDS.iter().find(is_found).map(|(.., words)| *words)
 }
 
-impl Words<'_> {
-    /// Returns what a term says with this value.
-    fn phrase(self, term: &Term, value: &str) -> Option<Phrase> {
-        let Position::Relative(offset) = term.position else { return None };
-        let function = &term.function;
-        let is_outside = value.is_empty() && !function.is_flag() && offset != 0;
-        let is_length = matches!(function.operation, Operation::Length);
-        if is_outside || is_length && value == "0" && offset != 0 {
-            return Phrase::sentence(no_word_at(offset));
+/// Returns what a term says with this value.
+fn phrase(term: &Term, value: &str, columns: &[String]) -> Option<Phrase> {
+    let Position::Relative(offset) = term.position else { return None };
+    let function = &term.function;
+    let is_outside = value.is_empty() && !function.is_flag() && offset != 0;
+    let is_length = matches!(function.operation, Operation::Length);
+    if is_outside || is_length && value == "0" && offset != 0 {
+        return Phrase::sentence(no_word_at(offset));
+    }
+    let predicate = match &function.operation {
+        Operation::Bias => return Phrase::sentence("always there"),
+        Operation::Bag(window) => {
+            return Phrase::sentence(bag(*window.start(), *window.end(), function, value));
         }
-        let predicate = match &function.operation {
-            Operation::Bias => return Phrase::sentence("always there"),
-            Operation::Bag(window) => {
-                return Phrase::sentence(bag(*window.start(), *window.end(), function, value));
-            }
-            Operation::Others(term) => {
-                let Phrase { subject, predicate } = self.phrase(term, value)?;
-                let text = format!("elsewhere in the document, {subject} {predicate}");
-                return Phrase::sentence(text.replace(",  ", ", "));
-            }
-            Operation::Start => "is the first word".to_owned(),
-            Operation::End => "is the last word".to_owned(),
-            Operation::Text if value.is_empty() => "is empty".to_owned(),
-            Operation::Text => format!("is “{value}”{}", any_case(function)),
-            Operation::Length => has_characters(value),
-            Operation::Value => "is a number".to_owned(),
-            Operation::Occurrence => occurrence(value)?.to_owned(),
-            Operation::Lexicon(_) => format!("{} {}", phrase_part(value)?, file_of(function)?),
-            Operation::Mention(kind) => mention(*kind, value)?,
-            Operation::Run(kind) => run(*kind, value)?,
-            Operation::OfText(_) => of_text(function, value)?,
-            Operation::Gathered { .. } | Operation::GatheredRuns { .. } | Operation::Test(_) => {
-                return None;
-            }
-        };
-        Some(Phrase { subject: self.subject(function, offset), predicate })
-    }
-
-    /// Returns the cell that a function reads.
-    fn subject(self, function: &TemplateFunction, offset: i32) -> String {
-        let word = word_at(offset);
-        let column = match function.column() {
-            None | Some(ColumnRef::Word) => return word,
-            Some(ColumnRef::Name(name)) => name.clone(),
-            Some(ColumnRef::Number(number)) => match self.columns.get(*number) {
-                Some(name) => name.clone(),
-                None => format!("column {number}"),
-            },
-        };
-        match offset {
-            0 if column == "word" => word,
-            0 => format!("its {column}"),
-            _ => format!("the {column} of {word}"),
+        Operation::Others(term) => {
+            let Phrase { subject, predicate } = phrase(term, value, columns)?;
+            let text = format!("elsewhere in the document, {subject} {predicate}");
+            return Phrase::sentence(text.replace(",  ", ", "));
         }
-    }
+        Operation::Start => "is the first word".to_owned(),
+        Operation::End => "is the last word".to_owned(),
+        Operation::Text if value.is_empty() => "is empty".to_owned(),
+        Operation::Text => format!("is “{value}”{}", any_case(function)),
+        Operation::Length => has_characters(value),
+        Operation::Value => "is a number".to_owned(),
+        Operation::Occurrence => fixed("occurrence", value)?.to_owned(),
+        Operation::Lexicon(_) => {
+            format!("{} {}", fixed("lexicon", value)?, file_of(function)?)
+        }
+        Operation::Mention(kind) => mention(*kind, value)?,
+        Operation::Run(kind) => run(*kind, value)?,
+        Operation::OfText(_) => of_text(function, value)?,
+        Operation::Gathered { .. } | Operation::GatheredRuns { .. } | Operation::Test(_) => {
+            return None;
+        }
+    };
+    Some(Phrase { subject: subject(function, offset, columns), predicate })
+}
 
-    /// Returns what a condition says if it holds, of `it` if it is about the word itself.
-    fn condition(self, condition: &Condition) -> Option<String> {
-        let Condition { term, test, text, .. } = condition;
-        let Position::Relative(offset) = term.position else { return None };
-        let function = &term.function;
-        let phrase = match test {
-            ConditionTest::Equal(string) => self.phrase(term, string)?,
-            ConditionTest::Exists if function.is_flag() => self.phrase(term, "")?,
-            _ => {
-                let predicate = match (test, &function.operation) {
-                    (ConditionTest::Length(..), _) => {
-                        let (operator, number) = text.split_once(' ')?;
-                        let number = format!("{} {number}", comparison(operator)?);
-                        has_characters(&number)
-                    }
-                    (ConditionTest::Matches(_), Operation::Text) => text.clone(),
-                    (ConditionTest::Exists, Operation::Run(_)) => "is capitalized".to_owned(),
-                    (ConditionTest::Exists, Operation::Mention(_)) => {
-                        "occurs in the document".to_owned()
-                    }
-                    (ConditionTest::Exists, Operation::Text) => {
-                        return Some(format!("there is {}", word_at(offset)));
-                    }
-                    _ => return None,
-                };
-                Phrase { subject: self.subject(function, offset), predicate }
-            }
-        };
-        Some(match &*phrase.subject {
-            "" => phrase.predicate,
-            THIS_WORD => format!("it {}", phrase.predicate),
-            subject => format!("{subject} {}", phrase.predicate),
-        })
+/// Returns the cell that a function reads.
+fn subject(function: &TemplateFunction, offset: i32, columns: &[String]) -> String {
+    let word = word_at(offset);
+    let column = match function.column() {
+        None | Some(ColumnRef::Word) => return word,
+        Some(ColumnRef::Name(name)) => name.clone(),
+        Some(ColumnRef::Number(number)) => match columns.get(*number) {
+            Some(name) => name.clone(),
+            None => format!("column {number}"),
+        },
+    };
+    match offset {
+        0 if column == "word" => word,
+        0 => format!("its {column}"),
+        _ => format!("the {column} of {word}"),
     }
+}
+
+/// Returns what a condition says if it holds, of `it` if it is about the word itself.
+fn condition(condition: &Condition, columns: &[String]) -> Option<String> {
+    let Condition { term, test, text, .. } = condition;
+    let Position::Relative(offset) = term.position else { return None };
+    let function = &term.function;
+    let phrase = match test {
+        ConditionTest::Equal(string) => phrase(term, string, columns)?,
+        ConditionTest::Exists if function.is_flag() => phrase(term, "", columns)?,
+        _ => {
+            let predicate = match (test, &function.operation) {
+                (ConditionTest::Length(..), _) => {
+                    let (operator, number) = text.split_once(' ')?;
+                    let number = format!("{} {number}", fixed("length", operator)?);
+                    has_characters(&number)
+                }
+                (ConditionTest::Matches(_), Operation::Text) => text.clone(),
+                (ConditionTest::Exists, Operation::Run(_)) => "is capitalized".to_owned(),
+                (ConditionTest::Exists, Operation::Mention(_)) => {
+                    "occurs in the document".to_owned()
+                }
+                (ConditionTest::Exists, Operation::Text) => {
+                    return Some(format!("there is {}", word_at(offset)));
+                }
+                _ => return None,
+            };
+            Phrase { subject: subject(function, offset, columns), predicate }
+        }
+    };
+    Some(match &*phrase.subject {
+        "" => phrase.predicate,
+        THIS_WORD => format!("it {}", phrase.predicate),
+        subject => format!("{subject} {}", phrase.predicate),
+    })
 }
 
 fn word_at(offset: i32) -> String {
@@ -185,30 +210,14 @@ fn no_word_at(offset: i32) -> String {
 }
 
 fn has_characters(number: &str) -> String {
-    format!(
-        "has {number} character{}",
-        if number.ends_with(" 1") || number == "1" { "" } else { "s" }
-    )
-}
-
-fn comparison(operator: &str) -> Option<&'static str> {
-    Some(match operator {
-        "<=" => "at most",
-        ">=" => "at least",
-        "<" => "fewer than",
-        ">" => "more than",
-        "==" => "exactly",
-        "!=" => "not",
-        _ => return None,
-    })
+    let is_one = number.ends_with(" 1") || number == "1";
+    format!("has {number} character{}", if is_one { "" } else { "s" })
 }
 
 /// Returns what to add to a text whose case does not matter.
 fn any_case(function: &TemplateFunction) -> &'static str {
-    match &function.input {
-        Some(input) if input.lower => " (any case)",
-        _ => "",
-    }
+    let is_lower = function.input.as_ref().is_some_and(|input| input.lower);
+    if is_lower { " (any case)" } else { "" }
 }
 
 fn bag(first: i32, last: i32, function: &TemplateFunction, value: &str) -> String {
@@ -226,32 +235,9 @@ fn bag(first: i32, last: i32, function: &TemplateFunction, value: &str) -> Strin
     }
 }
 
-fn occurrence(value: &str) -> Option<&'static str> {
-    Some(match value {
-        "later" => "recurs later in the sentence",
-        "before" => "occurred before in the sentence",
-        "none" => "does not look like a name in running text",
-        _ => return None,
-    })
-}
-
-/// Returns how a token stands in a phrase.
-fn phrase_part(value: &str) -> Option<&'static str> {
-    Some(match value {
-        "B" => "begins a phrase of",
-        "I" => "is inside a phrase of",
-        "E" => "ends a phrase of",
-        "S" => "is a phrase of",
-        _ => return None,
-    })
-}
-
 fn mention(kind: MentionKind, value: &str) -> Option<String> {
     Some(match (kind, value) {
-        (MentionKind::Order, "first") => "occurs first here in the document".to_owned(),
-        (MentionKind::Order, "later") => "occurred earlier in the document".to_owned(),
-        (MentionKind::Order, "only") => "occurs only here in the document".to_owned(),
-        (MentionKind::Order, _) => return None,
+        (MentionKind::Order, _) => fixed("mention", value)?.to_owned(),
         (MentionKind::Count, "1") => "occurs once in the document".to_owned(),
         (MentionKind::Count, count) => format!("occurs {count} times in the document"),
         (MentionKind::Forms, "none") => "does not occur elsewhere in the document".to_owned(),
@@ -269,14 +255,10 @@ fn mention(kind: MentionKind, value: &str) -> Option<String> {
 }
 
 fn run(kind: RunKind, value: &str) -> Option<String> {
-    Some(match (kind, value) {
-        (RunKind::Position, "B") => "begins a run of capitalized words".to_owned(),
-        (RunKind::Position, "I") => "is inside a run of capitalized words".to_owned(),
-        (RunKind::Position, "E") => "ends a run of capitalized words".to_owned(),
-        (RunKind::Position, "S") => "is capitalized, and its neighbors are not".to_owned(),
-        (RunKind::Position, _) => return None,
-        (RunKind::Before, word) => format!("follows the capitalized word “{word}”"),
-        (RunKind::After, word) => format!("precedes the capitalized word “{word}”"),
+    Some(match kind {
+        RunKind::Position => fixed("run", value)?.to_owned(),
+        RunKind::Before => format!("follows the capitalized word “{value}”"),
+        RunKind::After => format!("precedes the capitalized word “{value}”"),
     })
 }
 
@@ -296,14 +278,7 @@ fn of_text(function: &TemplateFunction, value: &str) -> Option<String> {
     let case = any_case(function);
     Some(match name {
         "shape" => shape(value, arguments(function).unwrap_or_default()),
-        "capitalization" => match value {
-            "initial" => "begins with a capital",
-            "lower" => "is in lower case",
-            "upper" => "is in capitals",
-            "mixed" => "has capitals inside",
-            _ => "has no letters with case",
-        }
-        .to_owned(),
+        "capitalization" => fixed(name, value).unwrap_or("has no letters with case").to_owned(),
         "class" => {
             let value = value.replace("other", "other characters").replace('+', " and ");
             format!("has {}", value.replace("letter", "letters").replace("digit", "digits"))
