@@ -296,7 +296,7 @@ impl<'a> Arguments<'a, '_, '_> {
 
     /// Consumes a named argument such as `first(1000)`, which `read` reads; it takes what is
     /// `expected`.
-    fn named<T>(
+    fn named<T: fmt::Display>(
         &mut self,
         name: &str,
         expected: &str,
@@ -309,12 +309,9 @@ impl<'a> Arguments<'a, '_, '_> {
             [argument] => read(&argument.value).ok_or(argument.at),
             _ => Err(at),
         };
-        found.map(Some).map_err(|at| at.error(format!("'{name}' takes {expected}")))
-    }
-
-    /// Adds a named argument to the canonical text, if there is one.
-    fn consume_named(&mut self, name: &str, value: Option<impl fmt::Display>) {
-        self.consumed.extend(value.map(|value| format!("{name}({value})")));
+        let found = found.map_err(|at| at.error(format!("'{name}' takes {expected}")))?;
+        self.consumed.push(format!("{name}({found})"));
+        Ok(Some(found))
     }
 
     /// Returns the function of a nested call, whose offset becomes that of the whole call.
@@ -333,27 +330,22 @@ impl<'a> Arguments<'a, '_, '_> {
     /// Returns the text that the function reads: a column, `lower` or `lower(column)`, by default
     /// the word. It is consumed after all other arguments that are calls or names.
     fn input(&mut self) -> Result<TextInput> {
-        let input = match self.input.take() {
-            Some(input) => input,
-            None => match self.take(ArgumentValue::call) {
-                None => TextInput::WORD,
-                Some((call, _)) => self.text(call)?,
-            },
-        };
-        self.input = Some(input.clone());
-        Ok(input)
-    }
-
-    /// Returns the text that a nested call means.
-    fn text(&mut self, call: FunctionCall<'a>) -> Result<TextInput> {
-        let (at, name) = (call.at, call.name);
-        match self.nested(call)? {
-            TemplateFunction { operation: Operation::Text, input: Some(input), .. } => Ok(input),
-            _ => Err(at.error(format!(
-                "'{}' reads a column, lower or lower(column), not '{name}'",
-                self.name
-            ))),
+        if let Some(input) = &self.input {
+            return Ok(input.clone());
         }
+        let input = match self.take(ArgumentValue::call) {
+            None => TextInput::WORD,
+            Some((call, at)) => {
+                let name = call.name;
+                let function = self.nested(call)?;
+                let is_text = matches!(function.operation, Operation::Text);
+                function.input.filter(|_| is_text).ok_or_else(|| {
+                    let reads = format!("'{}' reads a column, lower or lower(column)", self.name);
+                    at.error(format!("{reads}, not '{name}'"))
+                })?
+            }
+        };
+        Ok(self.input.insert(input).clone())
     }
 
     /// Checks that the input is a column as it is.
@@ -367,16 +359,14 @@ impl<'a> Arguments<'a, '_, '_> {
     /// Consumes the arguments of `column`.
     fn column(&mut self) -> Result<ColumnRef> {
         let what = "a number from 0 or a name in quotes";
-        let (column, at) = self.require(what, |value| {
-            let number = value.integer().and_then(|number| usize::try_from(number).ok());
-            let name = |text| unescape(text).map(|name| ColumnRef::from_name(&name));
-            number.map(|n| Ok(ColumnRef::Number(n))).or_else(|| value.quoted().map(name))
+        let (column, at) = self.require(what, |value| match value.quoted() {
+            Some(text) => Some(unescape(text).map(|name| ColumnRef::from_name(&name))),
+            None => value.integer()?.try_into().ok().map(|number| Ok(ColumnRef::Number(number))),
         })?;
-        match column.map_err(|message| at.error(message))? {
-            ColumnRef::Name(name) if name.is_empty() => {
-                Err(at.error("a column's name cannot be empty"))
-            }
-            column => Ok(column),
+        let column = column.map_err(|message| at.error(message))?;
+        match column == ColumnRef::Name(String::new()) {
+            true => Err(at.error("a column's name cannot be empty")),
+            false => Ok(column),
         }
     }
 
@@ -431,13 +421,11 @@ impl<'a> Arguments<'a, '_, '_> {
             }
             _ => None,
         })?;
-        match last.filter(|last| *last < first) {
-            Some(last) => {
-                Err(at
-                    .error(format!("the range {first}..{last} is empty; expected {last}..{first}")))
-            }
-            None => Ok((first, last, at)),
+        if let Some(last) = last.filter(|last| *last < first) {
+            let message = format!("the range {first}..{last} is empty; expected {last}..{first}");
+            return Err(at.error(message));
         }
+        Ok((first, last, at))
     }
 
     /// Consumes the lengths of a substring function.
@@ -479,9 +467,8 @@ impl<'a> Arguments<'a, '_, '_> {
     fn vector(&mut self) -> Result<TextFunction> {
         let file = self.file()?;
         let first = self.named("first", "a positive integer", |value| {
-            value.integer().filter(|number| *number > 0)
+            usize::try_from(value.integer()?).ok().filter(|number| *number > 0)
         })?;
-        self.consume_named("first", first);
         let scale = self.named("scale", "a number from 0.000001 to 1000000", |value| {
             let factor = match value {
                 ArgumentValue::Decimal(factor) => Some(*factor),
@@ -489,7 +476,6 @@ impl<'a> Arguments<'a, '_, '_> {
             };
             factor.filter(|factor| (1e-6..=1e6).contains(factor))
         })?;
-        self.consume_named("scale", scale);
         Ok(TextFunction::vector(self.load(&file, first)?, scale.unwrap_or(1.0)))
     }
 
@@ -504,9 +490,8 @@ impl<'a> Arguments<'a, '_, '_> {
     fn load<T: Resource>(
         &mut self,
         file: &FileReference<'a>,
-        first: Option<i32>,
+        first: Option<usize>,
     ) -> Result<Arc<T>> {
-        let first = first.map(|number| number as usize);
         let selection = Selection { lower: self.input()?.lower, first };
         self.resources.load(file, selection)
     }

@@ -133,7 +133,7 @@ impl BoundFunction {
             }),
             Operation::OfText(function) if inside || function.is_total => {
                 let text = values.cell_text(source);
-                function.evaluate(&mut TextInputCell { text, known_words, values, scratch });
+                (function.evaluate)(&mut TextInputCell { text, known_words, values, scratch });
             }
             Operation::Test(test) => push_test(test, source, inside, values),
             _ => {} // no value here, or evaluated per sentence

@@ -62,7 +62,6 @@ mod caseless;
 mod clusters;
 mod document;
 mod evaluate;
-mod expressions;
 pub(crate) mod extractor;
 mod lexicon;
 mod lines;

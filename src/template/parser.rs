@@ -79,8 +79,7 @@ impl<'a> Parser<'a, '_, '_> {
     }
 
     fn term(&mut self) -> Result<Term> {
-        let call = self.call(0)?;
-        term_from_call(call, self.resources)
+        term_from_call(self.call(0)?, self.resources)
     }
 
     fn call(&mut self, depth: usize) -> Result<FunctionCall<'a>> {
@@ -124,7 +123,12 @@ impl<'a> Parser<'a, '_, '_> {
         let token = self.tokens.peek();
         let value = if let Some(first) = token.integer() {
             self.tokens.next();
-            ArgumentValue::Range(first, self.range_end(first)?)
+            let last = match self.tokens.accept("..") {
+                false => Some(first),
+                true if matches!(self.tokens.peek().text, "," | ")") => None,
+                true => Some(self.tokens.integer("the end of the range, ',' or ')'")?),
+            };
+            ArgumentValue::Range(first, last)
         } else if let Some(text) = token.quoted() {
             self.tokens.next();
             ArgumentValue::Quoted(text)
@@ -137,17 +141,6 @@ impl<'a> Parser<'a, '_, '_> {
             return Err(self.tokens.expected("an argument"));
         };
         Ok(Argument { at: token.at, value })
-    }
-
-    /// Parses what follows the first number of `3`, `1..3` or `1..`. Returns the last number.
-    fn range_end(&mut self, first: i32) -> Result<Option<i32>> {
-        if !self.tokens.accept("..") {
-            return Ok(Some(first));
-        }
-        match self.tokens.peek().text {
-            "," | ")" => Ok(None),
-            _ => self.tokens.integer("the end of the range, ',' or ')'").map(Some),
-        }
     }
 
     fn condition(&mut self) -> Result<Condition> {
@@ -236,31 +229,24 @@ fn assemble(
     terms: Vec<Term>,
     conditions: Vec<Condition>,
 ) -> TemplateLine {
-    let mut head = String::new();
-    if edge {
-        head.push_str("edge:");
-    }
     let names: Vec<String> = terms.iter().map(ToString::to_string).collect();
-    head.push_str(&names.join("|"));
+    let mut head = if edge { "edge:" } else { "" }.to_owned() + &names.join("|");
     for (i, condition) in conditions.iter().enumerate() {
         let joint = if i == 0 { " if " } else { " and " };
         let not = if condition.negated { "not " } else { "" };
         head += &format!("{joint}{not}{} {}", condition.term, condition.text);
     }
-    let valued = terms.iter().filter(|term| !term.function.is_flag()).count();
+    let has_value = |term: &Term| !term.function.is_flag();
+    let valued = terms.iter().filter(|term| has_value(term)).count();
     if valued > 0 {
         head.push('=');
     }
-    let mut remaining = valued;
-    let parts = terms
-        .into_iter()
-        .map(|term| {
-            let has_value = !term.function.is_flag();
-            remaining -= usize::from(has_value);
-            let separator = if has_value && remaining > 0 { "|" } else { "" };
-            NamePart { term, literal: separator.to_owned() }
-        })
-        .collect();
+    let separator = |term: &Term| if has_value(term) { "|" } else { "" }.to_owned();
+    let parts = terms.into_iter().map(|term| NamePart { literal: separator(&term), term });
+    let mut parts: Vec<NamePart> = parts.collect();
+    if let Some(last) = parts.iter_mut().rfind(|part| has_value(&part.term)) {
+        last.literal.clear();
+    }
     TemplateLine {
         number: start.line,
         node: !edge,

@@ -15,7 +15,7 @@ use super::ast::{
     ColumnRef, Dialect, NamePart, Operation, Position, TemplateFunction, TemplateLine, Term,
     TextInput,
 };
-use super::expressions::Expressions;
+use super::resources::Expressions;
 use super::text::push_lower;
 use super::text_function::TextFunction;
 use super::tokens::{Location, Token, Tokens};

@@ -1,11 +1,13 @@
-//! Files that templates refer to, each loaded once and stored with the template.
+//! Files that templates refer to, each loaded once and stored with the template, and their regular
+//! expressions.
 
 use std::any::Any;
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::expressions::Expressions;
+use hashbrown::HashMap;
+use regex::{Regex, RegexBuilder};
 
 use super::text::push_lower;
 use super::tokens::Location;
@@ -21,6 +23,16 @@ const MAX_PARSED: usize = 4 * MAX_BYTES;
 
 /// Maximum number of files of a template.
 const MAX_FILES: usize = 1000;
+
+/// Maximum size of a compiled regular expression, in bytes. All of a template together take at most
+/// 64 MiB.
+const MAX_EXPRESSION: usize = 256 << 10;
+
+/// Maximum number of distinct regular expressions of a template.
+const MAX_EXPRESSIONS: usize = 256;
+
+/// Size limit of the states that matching caches, for each expression and thread, in bytes.
+const CACHE_LIMIT: usize = 256 << 10;
 
 /// A file name in a template, with its location.
 pub(super) struct FileReference<'a> {
@@ -204,6 +216,39 @@ impl<'a> Resources<'a> {
     }
 }
 
+/// The regular expressions of a template, each compiled once, of bounded total size.
+#[derive(Debug, Default)]
+pub(super) struct Expressions(HashMap<String, Regex>); // by text
+
+impl Expressions {
+    /// Compiles a regular expression in the syntax of the `regex` crate, which was translated from
+    /// `source` if that has another syntax.
+    ///
+    /// # Errors
+    ///
+    /// A message that quotes `source` if the expression is invalid or too large, or if the template
+    /// has too many expressions.
+    pub(super) fn compile(&mut self, text: &str, source: &str) -> Result<Regex, String> {
+        if let Some(regex) = self.0.get(text) {
+            return Ok(regex.clone());
+        }
+        if self.0.len() == MAX_EXPRESSIONS {
+            let limit = format!("more than {MAX_EXPRESSIONS} different regular expressions");
+            return Err(format!("{limit} in a template"));
+        }
+        let mut builder = RegexBuilder::new(text);
+        let regex = builder.size_limit(MAX_EXPRESSION).dfa_size_limit(CACHE_LIMIT).build();
+        let regex = regex.map_err(|error| {
+            let message = error.to_string();
+            let last = message.lines().last().unwrap_or("").trim();
+            let reason = last.strip_prefix("error: ").unwrap_or(last);
+            format!("the regular expression \"{source}\" is invalid: {reason}")
+        })?;
+        self.0.insert(text.to_owned(), regex.clone());
+        Ok(regex)
+    }
+}
+
 /// Checks that a model can store this many bytes of files.
 fn check_size(bytes: usize) -> Result<(), String> {
     if bytes <= MAX_BYTES {
@@ -227,5 +272,26 @@ mod tests {
             "with this file, the template adds 201326593 bytes or more to the model; at most \
              201326592 are allowed (vector(\"…\", first(N)) reads only the first N words)"
         );
+    }
+
+    #[test]
+    fn an_expression_is_compiled_once() {
+        let mut expressions = Expressions::default();
+        for _ in 0..2 * MAX_EXPRESSIONS {
+            expressions.compile(r"\w\d", "").unwrap();
+        }
+        assert_eq!(expressions.0.len(), 1);
+    }
+
+    #[test]
+    fn the_number_and_the_size_of_expressions_are_bounded() {
+        let mut expressions = Expressions::default();
+        for i in 0..MAX_EXPRESSIONS {
+            expressions.compile(&format!("a{i}"), "").unwrap();
+        }
+        let error = expressions.compile("b", "b").unwrap_err();
+        assert_eq!(error, "more than 256 different regular expressions in a template");
+        let huge = Expressions::default().compile(r"\pL{1000}", r"\pL{1000}").unwrap_err();
+        assert!(huge.ends_with("exceeds size limit of 262144 bytes."), "{huge}");
     }
 }

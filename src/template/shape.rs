@@ -1,7 +1,10 @@
 //! Orthographic features: word shapes, capitalization, character classes; and context clues for
 //! names: personal titles, and names that recur in the sentence.
 
-use hashbrown::HashSet;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::text::{graphemes, push_lower};
 
@@ -43,7 +46,7 @@ const GREEK: [&str; 16] = [
 const BOUNDARY: usize = 2;
 
 /// Words seen in lower case in training, which the Stanford shapes mark with `k`.
-pub(super) type KnownWords = HashSet<Box<str>>;
+pub(super) type KnownWords = BTreeSet<Box<str>>;
 
 impl Shape {
     /// Returns whether the shape depends on the words known from training.
@@ -58,11 +61,15 @@ impl Shape {
         }
         match self {
             Self::Long => out.extend(graphemes(word).map(class)),
-            Self::Collapsed => {
-                collapse(graphemes(word).map(class), out);
-            }
+            Self::Collapsed => _ = collapse(graphemes(word).map(class), out),
             Self::Chris2 => chris2(word, out),
-            Self::Dan2 => dan2(word, out),
+            Self::Dan2 => {
+                let length = collapse(graphemes(word).map(stanford_class), out);
+                if length <= 3 {
+                    out.push(':');
+                    out.push(char::from(b'0' + length as u8));
+                }
+            }
         }
         if self.uses_known_words() && !known.is_empty() && all_letters(word) {
             let end = out.len();
@@ -108,9 +115,7 @@ fn stanford_class(grapheme: &str) -> char {
 /// Returns the class of a character, with a single class for letters without case.
 fn class(grapheme: &str) -> char {
     match stanford_class(grapheme) {
-        'd' => 'd',
-        'x' => 'x',
-        'X' => 'X',
+        c @ ('d' | 'x' | 'X') => c,
         c if c.is_alphabetic() => 'o',
         c => c,
     }
@@ -130,40 +135,26 @@ fn collapse(classes: impl Iterator<Item = char>, out: &mut String) -> usize {
     length
 }
 
-fn dan2(word: &str, out: &mut String) {
-    let length = collapse(graphemes(word).map(stanford_class), out);
-    if length <= 3 {
-        out.push(':');
-        out.push(char::from(b'0' + length as u8));
-    }
-}
-
 fn chris2(word: &str, out: &mut String) {
     let length = graphemes(word).count();
-    let long = length > 2 * BOUNDARY;
+    let inside = BOUNDARY..length.saturating_sub(BOUNDARY);
     let (mut index, mut rest, mut middle) = (0, word, Vec::new());
-    let mut flushed = false;
-    while let Some(grapheme) = graphemes(rest).next() {
+    while let Some(grapheme) = rest.graphemes(true).next() {
         let greek = GREEK.iter().find(|letter| rest.starts_with(**letter));
         let (class, bytes, count) = match greek {
             Some(letter) => ('g', letter.len(), letter.len()),
             None => (stanford_class(grapheme), grapheme.len(), 1),
         };
-        if long && (BOUNDARY..length - BOUNDARY).contains(&index) {
+        if inside.contains(&index) {
             middle.push(class);
         } else {
-            if index >= BOUNDARY && !flushed {
-                push_sorted(&mut middle, out);
-                flushed = true;
-            }
+            push_sorted(&mut middle, out);
             out.push(class);
         }
         index += count;
         rest = &rest[bytes..];
     }
-    if !flushed {
-        push_sorted(&mut middle, out);
-    }
+    push_sorted(&mut middle, out);
 }
 
 /// Appends the distinct `classes` in sorted order, and empties the vector.
@@ -201,24 +192,22 @@ pub(super) fn capitalization(word: &str) -> &'static str {
 ///
 /// The value of the empty word is empty.
 pub(super) fn character_classes(word: &str) -> &'static str {
-    let (mut letter, mut digit, mut other) = (false, false, false);
-    for grapheme in graphemes(word) {
-        match first_char(grapheme) {
-            c if c.is_alphabetic() => letter = true,
-            c if c.is_numeric() => digit = true,
-            _ => other = true,
-        }
-    }
-    match (letter, digit, other) {
-        (false, false, false) => "",
-        (true, false, false) => "letter",
-        (false, true, false) => "digit",
-        (false, false, true) => "other",
-        (true, true, false) => "letter+digit",
-        (true, false, true) => "letter+other",
-        (false, true, true) => "digit+other",
-        (true, true, true) => "letter+digit+other",
-    }
+    const CLASSES: [&str; 8] = [
+        "",
+        "letter",
+        "digit",
+        "letter+digit",
+        "other",
+        "letter+other",
+        "digit+other",
+        "letter+digit+other",
+    ];
+    let bit = |grapheme| match first_char(grapheme) {
+        c if c.is_alphabetic() => 1,
+        c if c.is_numeric() => 2,
+        _ => 4,
+    };
+    CLASSES[graphemes(word).map(bit).fold(0, |classes, bit| classes | bit)]
 }
 
 /// Titles that precede a person's name, with or without a period.
@@ -245,7 +234,10 @@ pub(super) fn occurrence<'a>(
     t: usize,
 ) -> Option<&'static str> {
     let name = word(t);
-    let is_name = looks_like_name(name)
+    let mut characters = name.chars();
+    let is_name = characters.next().is_some_and(char::is_uppercase)
+        && !characters.any(char::is_uppercase)
+        && graphemes(name).nth(1).is_some()
         && t >= 1
         && has_letter(word(t - 1))
         && t + 1 < length
@@ -257,20 +249,8 @@ pub(super) fn occurrence<'a>(
     let (near, far) = RECURRENCE_DISTANCE;
     let after = (t + near).min(length)..(t + far + 1).min(length);
     let before = t.saturating_sub(far)..(t + 1).saturating_sub(near);
-    if after.into_iter().any(|u| word(u) == name) {
-        Some("later")
-    } else if before.into_iter().any(|u| word(u) == name) {
-        Some("before")
-    } else {
-        None
-    }
-}
-
-fn looks_like_name(word: &str) -> bool {
-    let mut characters = word.chars();
-    characters.next().is_some_and(char::is_uppercase)
-        && !characters.any(char::is_uppercase)
-        && graphemes(word).nth(1).is_some()
+    let recurs = |mut tokens: Range<usize>| tokens.any(|u| word(u) == name);
+    recurs(after).then_some("later").or_else(|| recurs(before).then_some("before"))
 }
 
 fn has_letter(word: &str) -> bool {

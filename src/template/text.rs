@@ -8,48 +8,14 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Maximum number of characters of a line quoted in a message.
 const MAX_QUOTED: usize = 40;
 
-/// A double-ended iterator over the grapheme clusters of a text.
-///
-/// There is always a boundary between two ASCII characters, except inside CR LF. This fast path
-/// handles most words without consulting the Unicode tables.
-#[derive(Clone, Debug)]
-pub(super) struct Graphemes<'a>(&'a str);
-
 /// Returns an iterator over the grapheme clusters of `text`.
-pub(super) fn graphemes(text: &str) -> Graphemes<'_> {
-    Graphemes(text)
-}
-
-impl<'a> Iterator for Graphemes<'a> {
-    type Item = &'a str;
-
-    #[inline]
-    fn next(&mut self) -> Option<&'a str> {
-        let length = match *self.0.as_bytes() {
-            [] => return None,
-            [a] if a.is_ascii() => 1,
-            [a, b, ..] if a.is_ascii() && b.is_ascii() && a != b'\r' => 1,
-            _ => self.0.graphemes(true).next()?.len(),
-        };
-        let (first, rest) = self.0.split_at(length);
-        self.0 = rest;
-        Some(first)
-    }
-}
-
-impl DoubleEndedIterator for Graphemes<'_> {
-    #[inline]
-    fn next_back(&mut self) -> Option<Self::Item> {
-        let length = match *self.0.as_bytes() {
-            [] => return None,
-            [a] if a.is_ascii() => 1,
-            [.., a, b] if a.is_ascii() && b.is_ascii() && a != b'\r' => 1,
-            _ => self.0.graphemes(true).next_back()?.len(),
-        };
-        let (rest, last) = self.0.split_at(self.0.len() - length);
-        self.0 = rest;
-        Some(last)
-    }
+///
+/// There is always a boundary between two ASCII characters, except inside CR LF. So most words are
+/// split without consulting the Unicode tables.
+pub(super) fn graphemes(text: &str) -> impl DoubleEndedIterator<Item = &str> {
+    let is_simple = text.is_ascii() && !text.contains('\r');
+    let (simple, other) = if is_simple { (text, "") } else { ("", text) };
+    (0..simple.len()).map(|i| &simple[i..=i]).chain(other.graphemes(true))
 }
 
 /// Appends `text` in lower case, character by character.

@@ -9,8 +9,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::clusters::Clusters;
 use super::shape::{KnownWords, Shape};
-use super::text::{graphemes, push_lower};
-use super::values::{FunctionValue, Values};
+use super::text::graphemes;
+use super::values::Values;
 use super::vectors::Vectors;
 use super::workspace::Scratch;
 
@@ -67,7 +67,8 @@ pub(super) struct TextFunction {
     pub uses_known_words: bool,
     /// The pattern of Wapiti that it applies, if it applies one.
     pub pattern: Option<Regex>,
-    evaluate: Arc<dyn Fn(&mut TextInputCell<'_>) + Send + Sync>,
+    /// Adds the values of a text to the cell.
+    pub evaluate: Arc<dyn Fn(&mut TextInputCell<'_>) + Send + Sync>,
 }
 
 impl fmt::Debug for TextFunction {
@@ -95,10 +96,15 @@ impl TextFunction {
 
     /// Creates a function whose value is the text that `write` appends.
     pub(super) fn derived(write: impl Fn(&str, &mut String) + Send + Sync + 'static) -> Self {
+        Self::written(move |text, _, out| write(text, out))
+    }
+
+    /// Creates a function whose value is the text that `write` appends, given the known words.
+    fn written(write: impl Fn(&str, &KnownWords, &mut String) + Send + Sync + 'static) -> Self {
         let evaluate = move |cell: &mut TextInputCell<'_>| {
-            let TextInputCell { text, values, scratch, .. } = cell;
+            let TextInputCell { text, known_words, values, scratch } = cell;
             scratch.text.clear();
-            write(&values.arena[text.clone()], &mut scratch.text);
+            write(&values.arena[text.clone()], known_words, &mut scratch.text);
             values.push_text(&scratch.text);
         };
         Self { is_total: true, ..Self::texts(1, evaluate) }
@@ -118,19 +124,9 @@ impl TextFunction {
         Self { is_flag: true, ..Self::texts(1, evaluate) }
     }
 
-    pub(super) fn lower() -> Self {
-        Self::derived(push_lower)
-    }
-
     pub(super) fn shape(shape: Shape) -> Self {
-        let evaluate = move |cell: &mut TextInputCell<'_>| {
-            let TextInputCell { text, known_words, values, scratch } = cell;
-            scratch.text.clear();
-            shape.write(&values.arena[text.clone()], known_words, &mut scratch.text);
-            values.push_text(&scratch.text);
-        };
-        let uses_known_words = shape.uses_known_words();
-        Self { is_total: true, uses_known_words, ..Self::texts(1, evaluate) }
+        let function = Self::written(move |text, known, out| shape.write(text, known, out));
+        Self { uses_known_words: shape.uses_known_words(), ..function }
     }
 
     /// Creates the function whose value is the length of the text as a number.
@@ -163,11 +159,10 @@ impl TextFunction {
             let Some(path) = clusters.path(cell.text()) else { return };
             let values = &mut *cell.values;
             let start = values.push_arena(path).start;
-            let prefix_end = |length: usize| path.char_indices().nth(length).map(|(i, _)| i);
             let mut whole = lengths.is_empty();
             for &length in &lengths {
-                match prefix_end(length) {
-                    Some(end) => values.push_range(start..start + end),
+                match path.char_indices().nth(length) {
+                    Some((end, _)) => values.push_range(start..start + end),
                     None => whole = true,
                 }
             }
@@ -202,39 +197,27 @@ impl TextFunction {
             SubstringKind::Affixes => 2 * width,
             SubstringKind::Ngrams => NGRAM_WINDOW * width,
         };
-        Self::texts(max_values, move |cell| push_substrings(kind, &lengths, cell))
-    }
-
-    /// Adds the values of a text to the cell.
-    pub(super) fn evaluate(&self, cell: &mut TextInputCell<'_>) {
-        (self.evaluate)(cell);
-    }
-}
-
-fn push_substrings(
-    kind: SubstringKind,
-    lengths: &RangeInclusive<usize>,
-    cell: &mut TextInputCell<'_>,
-) {
-    let TextInputCell { text, values, scratch, .. } = cell;
-    let text = match kind {
-        SubstringKind::Prefix | SubstringKind::Suffix => text.clone(),
-        SubstringKind::Affixes | SubstringKind::Ngrams => {
-            let start = values.arena.len();
-            values.arena.push('<');
-            values.arena.extend_from_within(text.clone());
-            values.arena.push('>');
-            start..values.arena.len()
-        }
-    };
-    if matches!(kind, SubstringKind::Prefix | SubstringKind::Affixes) {
-        push_affixes(lengths, &text, false, values, scratch);
-    }
-    if matches!(kind, SubstringKind::Suffix | SubstringKind::Affixes) {
-        push_affixes(lengths, &text, true, values, scratch);
-    }
-    if kind == SubstringKind::Ngrams {
-        push_ngrams(lengths, text, values, scratch);
+        Self::texts(max_values, move |TextInputCell { text, values, scratch, .. }| {
+            let text = match kind {
+                SubstringKind::Prefix | SubstringKind::Suffix => text.clone(),
+                SubstringKind::Affixes | SubstringKind::Ngrams => {
+                    let start = values.arena.len();
+                    values.arena.push('<');
+                    values.arena.extend_from_within(text.clone());
+                    values.arena.push('>');
+                    start..values.arena.len()
+                }
+            };
+            if matches!(kind, SubstringKind::Prefix | SubstringKind::Affixes) {
+                push_affixes(&lengths, &text, false, values, scratch);
+            }
+            if matches!(kind, SubstringKind::Suffix | SubstringKind::Affixes) {
+                push_affixes(&lengths, &text, true, values, scratch);
+            }
+            if kind == SubstringKind::Ngrams {
+                push_ngrams(&lengths, text, values, scratch);
+            }
+        })
     }
 }
 
@@ -268,14 +251,12 @@ fn push_affixes(
         true => scratch.boundaries.extend(affix_lengths(lengths, characters.rev())),
     }
     for length in &scratch.boundaries {
-        let range = match are_suffixes {
+        values.push_range(match are_suffixes {
             false => word.start..word.start + length,
             true => word.end - length..word.end,
-        };
-        let text = &values.arena[range.clone()];
-        let is_known = |value: &FunctionValue| values.text(*value) == text;
-        if !(are_suffixes && values.current().iter().any(is_known)) {
-            values.push_range(range);
+        });
+        if are_suffixes {
+            values.drop_duplicate();
         }
     }
 }
@@ -299,15 +280,10 @@ fn push_ngrams(
     for length in lengths.clone() {
         for i in length..boundaries.len() {
             let range = boundaries[i - length]..boundaries[i];
-            let arena = values.arena.as_bytes();
-            let text = |&(start, end): &(u32, u32)| &arena[start as usize..end as usize];
-            let key = (range.start as u32, range.end as u32);
-            let bytes = &arena[range.clone()];
-            let hash = xxh3_64(bytes);
-            if range.end <= u32::MAX as usize
-                && seen_ngrams.find(hash, |k| text(k) == bytes).is_none()
-            {
-                seen_ngrams.insert_unique(hash, key, |k| xxh3_64(text(k)));
+            let text = |range: &Range<usize>| &values.arena.as_bytes()[range.clone()];
+            let hash = xxh3_64(text(&range));
+            if seen_ngrams.find(hash, |other| text(other) == text(&range)).is_none() {
+                seen_ngrams.insert_unique(hash, range.clone(), |other| xxh3_64(text(other)));
                 values.push_range(range);
             }
         }

@@ -70,7 +70,7 @@ pub(super) struct FunctionCells {
 pub(super) struct Scratch {
     pub text: String,
     pub boundaries: Vec<usize>,
-    pub seen_ngrams: HashTable<(u32, u32)>,
+    pub seen_ngrams: HashTable<Range<usize>>,
     /// Position of each token in a phrase of a lexicon, `B`, `I`, `E`, `S` or a blank.
     pub phrase_tags: Vec<u8>,
     pub combination: Vec<u32>,
