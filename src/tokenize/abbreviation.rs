@@ -3,79 +3,34 @@
 use super::text_run::TextRun;
 use super::token::TokenKind;
 
-/// Abbreviations that share a rule.
-struct AbbreviationList {
-    /// Lower case, sorted.
-    words: &'static [&'static str],
-    /// Whether and where they end a sentence.
-    kind: TokenKind,
-    /// Whether they are abbreviations only if capitalized (`Col.`, not `col.`).
-    capital: bool,
-    /// Whether they are abbreviations only before a number (`No. 5`).
-    number: bool,
-}
-
-const LISTS: &[AbbreviationList] = &[
-    AbbreviationList {
-        words: &[
-            "attn", "capt", "cf", "cmdr", "cpl", "dr", "drs", "eg", "ie", "lt", "messrs", "mgr",
-            "mlle", "mme", "mr", "mrs", "ms", "prof", "pvt", "sgt", "sra", "sres", "srta", "supt",
-            "v", "viz", "vs",
-        ],
-        kind: TokenKind::NonFinalAbbreviation,
-        capital: false,
-        number: false,
-    },
-    AbbreviationList {
-        words: &[
-            "adm", "col", "gen", "gov", "hon", "insp", "maj", "pres", "rep", "reps", "rev", "sen",
-            "sens",
-        ],
-        kind: TokenKind::NonFinalAbbreviation,
-        capital: true,
-        number: false,
-    },
-    AbbreviationList {
-        words: &[
-            "approx", "assn", "ave", "blvd", "bzw", "calif", "corp", "dept", "esp", "ext", "ft",
-            "govt", "hrs", "inc", "incl", "intl", "lb", "lbs", "ltd", "mins", "mt", "natl", "oz",
-            "st", "ste", "univ", "yrs",
-        ],
-        kind: TokenKind::Abbreviation,
-        capital: false,
-        number: false,
-    },
-    AbbreviationList {
-        words: &[
-            "ala", "apr", "ariz", "aug", "bros", "cie", "co", "colo", "conn", "cos", "dec", "esq",
-            "feb", "fla", "fri", "ga", "ill", "jan", "jr", "jul", "jun", "kan", "ky", "la", "mass",
-            "md", "mich", "minn", "mon", "neb", "nev", "nov", "oct", "okla", "pa", "penn", "rd",
-            "sep", "sept", "sr", "tenn", "tex", "thu", "thur", "thurs", "tue", "tues", "va", "vt",
-            "wed", "wis", "wyo",
-        ],
-        kind: TokenKind::Abbreviation,
-        capital: true,
-        number: false,
-    },
-    AbbreviationList {
-        words: &["ch", "fig", "figs", "nr", "núm", "p", "pp", "pág", "págs", "sec", "vol", "vols"],
-        kind: TokenKind::NonFinalAbbreviation,
-        capital: false,
-        number: true,
-    },
-    AbbreviationList {
-        words: &["etc", "usw"],
-        kind: TokenKind::EtCetera,
-        capital: false,
-        number: false,
-    },
-    AbbreviationList {
-        words: &["art", "mar", "no", "nos", "sat", "sun"],
-        kind: TokenKind::NonFinalAbbreviation,
-        capital: true,
-        number: true,
-    },
+/// Abbreviations that never end a sentence. Those that begin with a capital here are abbreviations
+/// only if capitalized (`Col.`, not `col.`); this goes for all lists.
+const NON_FINAL: &[&str] = &[
+    "Adm", "Col", "Gen", "Gov", "Hon", "Insp", "Maj", "Pres", "Rep", "Reps", "Rev", "Sen", "Sens",
+    "attn", "capt", "cf", "cmdr", "cpl", "dr", "drs", "eg", "ie", "lt", "messrs", "mgr", "mlle",
+    "mme", "mr", "mrs", "ms", "prof", "pvt", "sgt", "sra", "sres", "srta", "supt", "v", "viz",
+    "vs",
 ];
+
+/// Abbreviations that end a sentence if a sentence starter follows.
+const FINAL: &[&str] = &[
+    "Ala", "Apr", "Ariz", "Aug", "Bros", "Cie", "Co", "Colo", "Conn", "Cos", "Dec", "Esq", "Feb",
+    "Fla", "Fri", "Ga", "Ill", "Jan", "Jr", "Jul", "Jun", "Kan", "Ky", "La", "Mass", "Md", "Mich",
+    "Minn", "Mon", "Neb", "Nev", "Nov", "Oct", "Okla", "Pa", "Penn", "Rd", "Sep", "Sept", "Sr",
+    "Tenn", "Tex", "Thu", "Thur", "Thurs", "Tue", "Tues", "Va", "Vt", "Wed", "Wis", "Wyo",
+    "approx", "assn", "ave", "blvd", "bzw", "calif", "corp", "dept", "esp", "ext", "ft", "govt",
+    "hrs", "inc", "incl", "intl", "lb", "lbs", "ltd", "mins", "mt", "natl", "oz", "st", "ste",
+    "univ", "yrs",
+];
+
+/// Abbreviations only before a number (`No. 5`), which never end a sentence.
+const NUMBERED: &[&str] = &[
+    "Art", "Mar", "No", "Nos", "Sat", "Sun", "ch", "fig", "figs", "nr", "núm", "p", "pp", "pág",
+    "págs", "sec", "vol", "vols",
+];
+
+/// Abbreviations that end a sentence before a capital letter.
+const ET_CETERA: &[&str] = &["etc", "usw"];
 
 /// Abbreviations with inner periods and a part of more than one letter, without the final period.
 const DOTTED: &[&str] =
@@ -118,18 +73,22 @@ fn kind(word: &str, following: &str) -> Option<TokenKind> {
     if word.len() > MAX_ENTRY_LENGTH {
         return None;
     }
-    let capital = word.starts_with(char::is_uppercase);
     let lower = word.to_lowercase();
-    if lower == "al" && !capital {
-        return Some(TokenKind::Abbreviation); // et al.
+    let is_capital = word.starts_with(char::is_uppercase);
+    let mut title = lower.clone();
+    if let Some(first) = title.get_mut(..1).filter(|_| is_capital) {
+        first.make_ascii_uppercase();
     }
-    let number = following.starts_with(|c: char| c.is_ascii_digit());
-    let applies = |list: &&AbbreviationList| {
-        (capital || !list.capital)
-            && (number || !list.number)
-            && list.words.binary_search(&lower.as_str()).is_ok()
+    let is_in = |list: &[&str]| {
+        [&lower, &title].into_iter().any(|word| list.binary_search(&word.as_str()).is_ok())
     };
-    LISTS.iter().find(applies).map(|list| list.kind)
+    if is_in(NON_FINAL) || following.starts_with(|c: char| c.is_ascii_digit()) && is_in(NUMBERED) {
+        Some(TokenKind::NonFinalAbbreviation)
+    } else if is_in(FINAL) || lower == "al" && !is_capital {
+        Some(TokenKind::Abbreviation) // et al.
+    } else {
+        is_in(ET_CETERA).then_some(TokenKind::EtCetera)
+    }
 }
 
 /// Matches letters with periods (`U.S.`, `e.g.`, `a.k.a`, `Ph.D.`) and single initials of names.
@@ -212,7 +171,7 @@ mod tests {
 
     #[test]
     fn lists_are_sorted_and_their_entries_short() {
-        for list in LISTS.iter().map(|list| list.words).chain([DOTTED, SENTENCE_STARTERS]) {
+        for list in [NON_FINAL, FINAL, NUMBERED, ET_CETERA, DOTTED, SENTENCE_STARTERS] {
             assert!(list.is_sorted(), "{list:?}");
             assert!(list.iter().all(|word| word.len() <= MAX_ENTRY_LENGTH), "{list:?}");
         }

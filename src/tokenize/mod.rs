@@ -8,10 +8,7 @@
 //! Tokenizing takes time linear in the length of the text, for any text.
 
 mod abbreviation;
-mod clitic;
-mod emoticon;
 mod sentence;
-mod subtoken;
 mod text_run;
 mod token;
 mod tokenizer;

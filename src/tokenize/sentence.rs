@@ -90,7 +90,8 @@ impl<'t> Splitter<'t> {
                 }
                 strongest = strongest.max(terminator);
             } else if self.has_space_before(i) {
-                if !closes_after_space(token) && !self.is_emoticon_or_emoji(i) {
+                let is_closing = matches!(token, ")" | "]" | "}" | "”" | "»");
+                if !is_closing && !self.is_emoticon_or_emoji(i) {
                     break;
                 }
             } else if !self.closes(i) && !self.is_emoticon_or_emoji(i) {
@@ -116,7 +117,7 @@ impl<'t> Splitter<'t> {
         if terminator == SentenceTerminator::Ideographic {
             return true;
         }
-        let first = self.first_letter(end);
+        let first = self.token(self.first_word(end)).chars().next();
         let capital = first.is_some_and(char::is_uppercase);
         if !self.has_space_before(end) {
             return terminator == SentenceTerminator::Full
@@ -131,11 +132,6 @@ impl<'t> Splitter<'t> {
             SentenceTerminator::Ellipsis => capital,
             _ => !quoted || !first.is_some_and(char::is_lowercase),
         }
-    }
-
-    /// Returns the first character of the first word from token `i` on.
-    fn first_letter(&self, i: usize) -> Option<char> {
-        self.token(self.first_word(i)).chars().next()
     }
 
     /// Returns the first token from `i` on that is not an opening quote or bracket. Skips at most
@@ -218,11 +214,6 @@ impl<'t> Splitter<'t> {
             _ => false,
         }
     }
-}
-
-/// Returns whether a token is a closing bracket or quote even after white space.
-fn closes_after_space(token: &str) -> bool {
-    matches!(token, ")" | "]" | "}" | "”" | "»")
 }
 
 /// Returns the kind of terminator that a token is, if any.

@@ -8,8 +8,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::clitic::merge_clitics;
-use super::subtoken::{Subtoken, SubtokenKind, stands_alone};
+use super::token::{Subtoken, SubtokenKind, merge_clitics, stands_alone};
 
 /// A run of text without white space, split into subtokens, and the text after it.
 #[derive(Debug)]

@@ -1,10 +1,8 @@
 //! The rules that combine subtokens into tokens, in the order in which they are tried.
 
 use super::abbreviation::match_abbreviation;
-use super::emoticon::match_emoticon;
-use super::subtoken::{SubtokenKind, is_apostrophe, is_number};
 use super::text_run::TextRun;
-use super::token::{Token, TokenKind};
+use super::token::{SubtokenKind, Token, TokenKind, is_apostrophe, is_number};
 use super::web;
 
 /// Returns the tokens of a text. Linear time: every rule either has bounded lookahead or consumes
@@ -19,7 +17,11 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         let run = TextRun::new(text_run, after);
         let mut at = 0;
         while at < run.len() {
-            let (end, kind) = next_token(&run, at);
+            let (end, kind) = match run.kind(at) {
+                Some(SubtokenKind::Word) => word(&run, at),
+                Some(SubtokenKind::Symbol) => symbol(&run, at),
+                Some(SubtokenKind::Clitic) | None => (at + 1, TokenKind::Word),
+            };
             tokens.push(Token { bytes: start + run.start(at)..start + run.start(end), kind });
             at = end;
         }
@@ -28,21 +30,12 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// Returns the end of the token that starts at subtoken `at`, as a subtoken index, and its kind.
-fn next_token(run: &TextRun<'_>, at: usize) -> (usize, TokenKind) {
-    match run.kind(at) {
-        Some(SubtokenKind::Word) => word(run, at),
-        Some(SubtokenKind::Symbol) => symbol(run, at),
-        Some(SubtokenKind::Clitic) | None => (at + 1, TokenKind::Word),
-    }
-}
-
 /// Matches a token that starts with a letter or digit.
 fn word(run: &TextRun<'_>, at: usize) -> (usize, TokenKind) {
     if let Some(end) = web::url(run, at).or_else(|| web::email(run, at)) {
         return (end, TokenKind::Word);
     }
-    if let Some(end) = match_emoticon(run, at) {
+    if let Some(end) = web::emoticon(run, at) {
         return (end, TokenKind::Emoticon);
     }
     let (end, kind) = if let Some(end) = web::dotted_name(run, at) {
@@ -123,7 +116,7 @@ fn extend_suffix(run: &TextRun<'_>, end: usize) -> usize {
 
 /// Matches a token that starts with a symbol.
 fn symbol(run: &TextRun<'_>, at: usize) -> (usize, TokenKind) {
-    if let Some(end) = match_emoticon(run, at) {
+    if let Some(end) = web::emoticon(run, at) {
         return (end, TokenKind::Emoticon);
     }
     if let Some(end) = web::sigil(run, at) {
