@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::text_list::TextList;
+use super::storage::TextList;
 
 /// Pre-extracted attributes (as in CRFsuite's format): names with values, per token. Attributes of
 /// a token have a weight for each label; those of the edge into it, which are a separate list, have

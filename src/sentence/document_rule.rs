@@ -1,7 +1,7 @@
 //! What separates documents, and how far a token sees in its own.
 
+use super::layout::Separation;
 use super::sentence::Sentence;
-use super::separation::Separation;
 
 /// What separates documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

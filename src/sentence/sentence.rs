@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::attributes::Attributes;
 use super::layout::{Layout, Offsets};
-use super::lines::LineNumbers;
 use super::schema::{Schema, list_names};
-use super::text_list::TextList;
+use super::storage::{LineNumbers, TextList};
 use super::token_label::TokenLabel;
 use crate::error::{Error, Place, Result};
 use crate::source_file::SourceFile;
@@ -353,20 +352,13 @@ impl Sentence {
             size_of::<Offsets>() * self.offsets.capacity(),
             attributes.map_or(0, |attributes| size_of::<Attributes>() + attributes.memory()),
             self.layout.memory(),
-            self.partial_memory(),
+            self.partial.as_ref().map_or(0, |partial| {
+                let labels: usize = partial.iter().map(|(_, label)| label.memory()).sum();
+                size_of::<(u32, TokenLabel)>() * partial.capacity() + 40 + labels
+            }),
         ];
-        size_of::<Self>()
-            + held
-                .into_iter()
-                .map(|bytes| bytes + ALLOCATION * usize::from(bytes > 0))
-                .sum::<usize>()
-    }
-
-    fn partial_memory(&self) -> usize {
-        self.partial.as_ref().map_or(0, |partial| {
-            let labels: usize = partial.iter().map(|(_, label)| label.memory()).sum();
-            size_of::<(u32, TokenLabel)>() * partial.capacity() + 40 + labels
-        })
+        let held = held.into_iter().filter(|bytes| *bytes > 0).map(|bytes| bytes + ALLOCATION);
+        size_of::<Self>() + held.sum::<usize>()
     }
 
     /// Frees excess capacity, which repeated pushes leave.

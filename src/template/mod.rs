@@ -37,12 +37,12 @@
 //! | stage | files |
 //! |---|---|
 //! | text → tokens | `lines`, `tokens`, `syntax` |
-//! | tokens → [`Template`] | `parser`, `pattern_parser`, `calls`, `expressions` |
-//! | parsed templates | `ast`, `function` |
+//! | tokens → [`Template`] | `parser`, `pattern_parser`, `calls` |
+//! | parsed templates | `ast` |
 //! | files that templates refer to | `resources`, `lexicon`, `clusters`, `vectors` |
 //! | lines of a file → its kind; what is stored of it | `resource_kind`; `resource_text` |
 //! | what is learned from the training data | `shape`, `caseless` |
-//! | [`Template`] + columns → [`Extractor`] | `bind`, `evaluation_plan` |
+//! | [`Template`] + columns → [`Extractor`] | `bind` |
 //! | sentence → values | `extractor`, `evaluate`, `text_function`, `document` |
 //! | values → [`Attribute`]s | `attribute` |
 //! | what is memoized | `workspace`, `values` |

@@ -1,6 +1,52 @@
-//! The line numbers of tokens.
+//! The storage of a sentence: texts, and the line numbers of tokens.
 
 use serde::{Deserialize, Serialize};
+
+/// A list of texts in one string, of at most 4 GiB: the cells of a sentence, names of attributes.
+#[derive(Clone, Debug, Default, PartialEq, Hash, Serialize, Deserialize)]
+pub(super) struct TextList {
+    text: String,
+    ends: Vec<u32>, // of each text in `text`
+}
+
+impl TextList {
+    /// Number of texts.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Number of bytes of all texts.
+    pub fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    pub fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.ends.push(self.text.len() as u32);
+    }
+
+    pub fn get(&self, i: usize) -> &str {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
+        &self.text[start..self.ends[i] as usize]
+    }
+
+    /// Keeps the first `len` texts, which have so many bytes.
+    pub fn truncate(&mut self, len: usize, bytes: usize) {
+        self.ends.truncate(len);
+        self.text.truncate(bytes);
+    }
+
+    /// The sizes of its allocations in bytes.
+    pub fn allocations(&self) -> [usize; 2] {
+        [self.text.capacity(), 4 * self.ends.capacity()]
+    }
+
+    /// Frees excess capacity, which repeated pushes leave.
+    pub fn shrink(&mut self) {
+        self.text.shrink_to_fit();
+        self.ends.shrink_to_fit();
+    }
+}
 
 /// The line numbers of tokens, which are consecutive (columns) or all the same (raw text) in most
 /// sentences, and then take no memory of their own.
@@ -25,21 +71,16 @@ impl LineNumbers {
     }
 
     pub fn push(&mut self, line: u64) {
-        let regular = match self.len {
-            0 => {
-                self.first = line;
-                true
-            }
+        match self.len {
+            0 => self.first = line,
             // The second token determines the step.
-            1 if line == self.first || line == self.first + 1 => {
-                self.step = (line - self.first) as u32;
-                true
-            }
-            len => line == self.first + u64::from(len) * u64::from(self.step) && len > 1,
-        };
+            1 if line == self.first + 1 => self.step = 1,
+            _ => {}
+        }
+        let is_regular = line == self.first + u64::from(self.len) * u64::from(self.step);
         if let Some(lines) = &mut self.irregular {
             lines.push(line);
-        } else if !regular {
+        } else if !is_regular {
             let mut lines: Vec<u64> = (0..self.len()).filter_map(|t| self.get(t)).collect();
             lines.push(line);
             self.irregular = Some(Box::new(lines));
@@ -51,15 +92,13 @@ impl LineNumbers {
     pub fn get(&self, t: usize) -> Option<u64> {
         match &self.irregular {
             Some(lines) => lines.get(t).copied(),
-            None if t < self.len() => Some(self.first + t as u64 * u64::from(self.step)),
-            None => None,
+            None => (t < self.len()).then(|| self.first + t as u64 * u64::from(self.step)),
         }
     }
 
     /// Memory on the heap in bytes.
     pub fn memory(&self) -> usize {
-        let lines = self.irregular.as_ref();
-        lines.map_or(0, |lines| 24 + 8 * lines.capacity())
+        self.irregular.as_ref().map_or(0, |lines| 24 + 8 * lines.capacity())
     }
 }
 
