@@ -54,7 +54,7 @@ impl Attributes {
 
     /// Whether there are no completed tokens.
     pub fn is_empty(&self) -> bool {
-        self.nodes.tokens.is_empty()
+        self.len() == 0
     }
 
     /// The attributes of token `t` with their values.
@@ -96,10 +96,8 @@ impl Attributes {
 ///
 /// A message if the name is empty, or the value infinite or not a number.
 pub fn check_attribute(name: &str, value: f64) -> Result<(), String> {
-    if name.is_empty() {
-        return Err("an attribute without a name".to_owned());
-    }
     match value.is_finite() {
+        _ if name.is_empty() => Err("an attribute without a name".to_owned()),
         true => Ok(()),
         false => Err(format!("attribute '{name}' has the value {value}; expected a finite number")),
     }

@@ -26,13 +26,8 @@ pub enum DocumentRule {
 }
 
 crate::named!(DocumentRule, "rule for documents":
-    Auto = "auto",
-    Sentence = "sentence",
-    File = "file",
-    Marks = "marks",
-    BlankLine = "blank-line",
-    FormFeed = "form-feed",
-    Line = "line",
+    Auto = "auto", Sentence = "sentence", File = "file", Marks = "marks",
+    BlankLine = "blank-line", FormFeed = "form-feed", Line = "line",
 );
 
 impl DocumentRule {

@@ -54,12 +54,9 @@ impl Sentence {
         C: IntoIterator<Item = S>,
         S: AsRef<str>,
     {
-        let mut names = Vec::new();
-        let mut cells: Vec<Vec<S>> = Vec::new(); // [C][T]
-        for (name, column) in columns {
-            names.push(name.into());
-            cells.push(column.into_iter().collect());
-        }
+        let columns = columns.into_iter();
+        let columns = columns.map(|(name, cells)| (name.into(), cells.into_iter().collect()));
+        let (names, cells): (Vec<String>, Vec<Vec<S>>) = columns.unzip(); // [C], [C][T]
         let Some(first) = cells.first() else {
             return Err(Error::parameter("a sentence needs at least one column"));
         };
@@ -108,13 +105,12 @@ impl Sentence {
             let t = attributes.len() + 1;
             for (name, value) in token {
                 let name = name.as_ref();
-                let error = |message: String| Err(Error::parameter(message));
-                if let Err(fault) = check_attribute(name, value) {
-                    return error(format!("token {t}: {fault}"));
-                }
+                let error = |fault| Error::parameter(format!("token {t}: {fault}"));
+                check_attribute(name, value).map_err(error)?;
                 attributes.push(name, value);
                 if attributes.is_full() {
-                    return error("the sentence has more than 4 GiB of attributes".to_owned());
+                    let message = "the sentence has more than 4 GiB of attributes";
+                    return Err(Error::parameter(message));
                 }
             }
             attributes.end_token();

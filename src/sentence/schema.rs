@@ -276,9 +276,9 @@ impl JoinedColumns {
     ///
     /// What is wrong with a value: it is empty, or it is not the last and contains `+`.
     pub fn join<'a>(&self, values: impl IntoIterator<Item = &'a str>) -> Result<String, String> {
-        let mut label = String::new();
+        let values: Vec<&str> = values.into_iter().collect();
         let last = self.names.len() - 1;
-        for (i, (value, name)) in values.into_iter().zip(&self.names).enumerate() {
+        for (i, (value, name)) in values.iter().zip(&self.names).enumerate() {
             if value.is_empty() {
                 return Err(format!(
                     "the label is empty in the column '{name}'; expected a value, such as _"
@@ -291,12 +291,8 @@ impl JoinedColumns {
                     self.name
                 ));
             }
-            if i > 0 {
-                label.push(JOINT);
-            }
-            label.push_str(value);
         }
-        Ok(label)
+        Ok(values.join("+"))
     }
 
     /// Splits a label into the value of each column, `[n]`; `None` if it is no joined label.

@@ -262,8 +262,7 @@ impl Sentence {
         if let (TokenLabel::OneOf(_) | TokenLabel::Unknown, Some(t)) =
             (&label, self.len().checked_sub(1))
         {
-            let partial = self.partial.get_or_insert_default();
-            partial.push((t as u32, label));
+            self.partial.get_or_insert_default().push((t as u32, label));
         }
     }
 

@@ -109,10 +109,10 @@ pub(super) enum Operation {
     /// The set of values of a term at other occurrences of the word in the document, relative to
     /// them, before it is bound.
     Others(Box<Term>),
-    /// The values of a function of a word, at an offset from other occurrences.
+    /// The values of a function of a word, at an offset from other occurrences: of the functions of
+    /// this kind, number so much.
     Gathered {
         offset: i32,
-        /// Number of the function among those of this kind.
         number: usize,
     },
     /// What [`Operation::Run`] has at an offset from other occurrences.

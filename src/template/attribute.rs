@@ -62,16 +62,6 @@ impl<'a> Attribute<'a> {
         Self(AttributeForm::Named(name, fingerprinter))
     }
 
-    /// Creates an attribute from a template and one value for each of its terms.
-    #[inline(always)]
-    pub(super) fn from_template(
-        template: &'a CompiledTemplate,
-        values: &'a [u32],
-        ws: &'a Workspace,
-    ) -> Self {
-        Self(AttributeForm::Template(template, values, ws))
-    }
-
     /// Returns the 64-bit key of the attribute, a function of its name and the fingerprinter.
     #[inline]
     pub fn key(&self) -> u64 {
@@ -121,15 +111,12 @@ impl<'a> Attribute<'a> {
 
     /// Returns whether the attribute has this name.
     pub fn has_name(&self, name: &[u8]) -> bool {
-        let mut rest = name;
-        let all = self.for_each_part(&mut |part| match rest.strip_prefix(part) {
-            Some(after) => {
-                rest = after;
-                true
-            }
-            None => false,
+        let mut rest = Some(name);
+        self.for_each_part(&mut |part| {
+            rest = rest.and_then(|rest| rest.strip_prefix(part));
+            rest.is_some()
         });
-        all && rest.is_empty()
+        rest.is_some_and(<[u8]>::is_empty)
     }
 
     /// Calls `visit` with each part of the name until it returns `false`. Returns whether all
@@ -177,7 +164,8 @@ impl CompiledTerm {
 }
 
 impl CompiledTemplate {
-    /// Passes the attributes of token `t` to `sink`.
+    /// Passes the attributes of token `t`, one for every combination of values of the terms, to
+    /// `sink`. `combination` is empty before and after.
     #[inline(always)]
     pub(super) fn extract(
         &self,
@@ -190,18 +178,42 @@ impl CompiledTemplate {
         if !(self.node || edge) || !(self.conditions.is_empty() || self.applies(t, ws)) {
             return;
         }
-        let mut emit = |attribute: &Attribute<'_>, value: f64| {
+        let mut emit = |values: &[u32], weight: f64| {
+            let attribute = Attribute(AttributeForm::Template(self, values, ws));
             if self.node {
-                sink.node(attribute, value);
+                sink.node(&attribute, weight);
             }
             if edge {
-                sink.edge(attribute, value);
+                sink.edge(&attribute, weight);
             }
         };
-        let mut emit = |values: &[u32], weight: f64| {
-            emit(&Attribute::from_template(self, values, ws), weight);
-        };
-        for_each_combination(&self.terms, t, ws, combination, &mut emit);
+        match &self.terms[..] {
+            [term] => {
+                for value in term.values(t, ws) {
+                    emit(&[value], ws.values.get(value).weight);
+                }
+            }
+            [first, second] => {
+                let seconds = second.values(t, ws);
+                for a in first.values(t, ws) {
+                    for b in seconds.clone() {
+                        emit(&[a, b], ws.values.get(a).weight * ws.values.get(b).weight);
+                    }
+                }
+            }
+            [first, second, third] => {
+                let (seconds, thirds) = (second.values(t, ws), third.values(t, ws));
+                for a in first.values(t, ws) {
+                    for b in seconds.clone() {
+                        let weight = ws.values.get(a).weight * ws.values.get(b).weight;
+                        for c in thirds.clone() {
+                            emit(&[a, b, c], weight * ws.values.get(c).weight);
+                        }
+                    }
+                }
+            }
+            terms => expand(terms, t, ws, combination, 1.0, &mut emit),
+        }
     }
 
     /// Returns whether all conditions hold at token `t`.
@@ -213,47 +225,8 @@ impl CompiledTemplate {
     }
 }
 
-/// Passes every combination of values of `terms` at token `t`, with the product of their weights,
-/// to `emit`. `scratch` is empty before and after.
-#[inline(always)]
-fn for_each_combination(
-    terms: &[CompiledTerm],
-    t: usize,
-    ws: &Workspace,
-    scratch: &mut Vec<u32>,
-    emit: &mut impl FnMut(&[u32], f64),
-) {
-    match terms {
-        [term] => {
-            for value in term.values(t, ws) {
-                emit(&[value], ws.values.get(value).weight);
-            }
-        }
-        [first, second] => {
-            let seconds = second.values(t, ws);
-            for a in first.values(t, ws) {
-                for b in seconds.clone() {
-                    emit(&[a, b], ws.values.get(a).weight * ws.values.get(b).weight);
-                }
-            }
-        }
-        [first, second, third] => {
-            let (seconds, thirds) = (second.values(t, ws), third.values(t, ws));
-            for a in first.values(t, ws) {
-                for b in seconds.clone() {
-                    let weight = ws.values.get(a).weight * ws.values.get(b).weight;
-                    for c in thirds.clone() {
-                        emit(&[a, b, c], weight * ws.values.get(c).weight);
-                    }
-                }
-            }
-        }
-        terms => expand(terms, t, ws, scratch, 1.0, emit),
-    }
-}
-
-/// Emits all combinations for the remaining `terms`, given the values of those so far and the
-/// product of their weights.
+/// Emits all combinations of values of the remaining `terms`, given those of the terms so far and
+/// the product of their weights.
 fn expand(
     terms: &[CompiledTerm],
     t: usize,

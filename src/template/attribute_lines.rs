@@ -11,22 +11,20 @@ use super::wording::words_for;
 /// has such a name; in CRF++ and Wapiti files, where this may be, the longest one counts.
 #[derive(Debug)]
 pub struct AttributeLines<'t> {
-    templates: &'t [TemplateLine],
+    parsed: &'t TemplateLines,
     lines: Vec<(u64, &'t str)>,
-    is_pattern_file: bool,
 }
 
 impl<'t> AttributeLines<'t> {
-    /// Takes the lines `templates` of a template with the text `source`.
+    /// Takes the lines of a template with the text `source`.
     pub(super) fn new(parsed: &'t TemplateLines, source: &'t str) -> Self {
-        let templates = &parsed.lines[..];
         let mut source = (1..).zip(source.lines());
-        let lines = templates.iter().map(|line| {
+        let lines = parsed.lines.iter().map(|line| {
             let text = source.find(|(number, _)| *number == line.number);
             let text = text.map_or(&*line.head, |(_, text)| text.trim());
             (line.number, text)
         });
-        Self { templates, lines: lines.collect(), is_pattern_file: parsed.dialect.is_some() }
+        Self { parsed, lines: lines.collect() }
     }
 
     /// Returns the numbers of the lines in the template file, from 1, with their text.
@@ -46,17 +44,17 @@ impl<'t> AttributeLines<'t> {
             is_of_kind && values.is_some_and(|values| values.is_empty() || has_values())
         };
         // Of lines with the same name, the last one in this order is the first one of the file.
-        let found = self.templates.iter().enumerate().rev().filter(|(_, line)| fits(line));
+        let found = self.parsed.lines.iter().enumerate().rev().filter(|(_, line)| fits(line));
         found.max_by_key(|(_, line)| line.head.len()).map(|(i, _)| i)
     }
 
     /// Says in words what an attribute is, such as `the word before is “in”`; `None` if there are
     /// none for it, as for those of CRF++ and Wapiti files. `columns` are the names of the columns.
     pub fn words_for(&self, is_edge: bool, name: &str, columns: &[String]) -> Option<String> {
-        let line = &self.templates[self.find(is_edge, name.as_bytes())?];
+        let line = &self.parsed.lines[self.find(is_edge, name.as_bytes())?];
         let own = name.as_bytes().strip_prefix(PREFIX).map_or(0, |_| PREFIX.len());
         let values = name[own..].strip_prefix(&*line.head)?;
-        let words = words_for(line, values, columns).filter(|_| !self.is_pattern_file)?;
+        let words = words_for(line, values, columns).filter(|_| self.parsed.dialect.is_none())?;
         Some(match own {
             0 => words,
             _ => words + " (the case of the sentence says nothing)",
@@ -66,7 +64,7 @@ impl<'t> AttributeLines<'t> {
     /// Returns the name of the attribute that a word has by itself; `None` if no line of the
     /// template is the word, or the word in lower case.
     pub(crate) fn word_attribute(&self, word: &str) -> Option<String> {
-        let (line, lower) = self.templates.iter().find_map(|line| {
+        let (line, lower) = self.parsed.lines.iter().find_map(|line| {
             let [part] = &line.parts[..] else { return None };
             let TemplateFunction { operation, input: Some(input), .. } = &part.term.function else {
                 return None;
@@ -80,10 +78,9 @@ impl<'t> AttributeLines<'t> {
             is_word.then_some((line, input.lower))
         })?;
         let mut name = line.head.clone();
-        if lower {
-            push_lower(word, &mut name);
-        } else {
-            name.push_str(word);
+        match lower {
+            true => push_lower(word, &mut name),
+            false => name.push_str(word),
         }
         Some(name)
     }

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::ast::{
-    ColumnRef, Condition, Operation, Position, TemplateLine, TemplateLines, Term, TextInput,
+    ColumnRef, Condition, Operation, Position, TemplateFunction, TemplateLine, TemplateLines, Term,
+    TextInput,
 };
 use super::attribute::{CompiledCondition, CompiledTemplate, CompiledTerm};
 use super::document::{DocumentPlan, MentionKind};
 use super::evaluate::BoundFunction;
 use super::extractor::Extractor;
 use super::shape::{KnownWords, SHAPES};
-use super::syntax::{function_example, function_names, is_function};
+use super::syntax::{Location, function_example, function_names, is_function};
 use super::text::{did_you_mean, push_lower};
 use super::text_function::TextFunction;
-use super::tokens::Location;
 use crate::error::Result;
 use crate::fingerprint::{EMPTY, Fingerprinter};
 use crate::sentence::Schema;
@@ -108,13 +108,11 @@ impl Binder<'_> {
             ColumnRef::Number(_) => column.index(self.schema),
         };
         let at = Location { column: at, ..self.at };
-        match index {
-            Some(index) if self.schema.is_label(index) => {
-                Err(at.error(format!("the template reads the label column '{}'", names[index])))
-            }
-            Some(index) => Ok(index),
-            None => Err(at.error(missing_column(column, names))),
-        }
+        let index = index.ok_or_else(|| at.error(missing_column(column, names)))?;
+        at.ensure(!self.schema.is_label(index), || {
+            format!("the template reads the label column '{}'", names[index])
+        })?;
+        Ok(index)
     }
 
     fn input(&mut self, input: &TextInput, at: u64) -> Result<usize> {
@@ -135,11 +133,10 @@ impl Binder<'_> {
             let at = Location { column: at, ..self.at };
             return Err(at.error("'others' takes relative positions"));
         };
-        if let (Operation::Run(kind), Some(input)) =
-            (&term.function.operation, &term.function.input)
-        {
+        let TemplateFunction { operation, input, .. } = &term.function;
+        if let (&Operation::Run(kind), Some(input)) = (operation, input) {
             let column = self.column(&input.column, at)?;
-            return Ok((Operation::GatheredRuns { kind: *kind, offset }, column));
+            return Ok((Operation::GatheredRuns { kind, offset }, column));
         }
         let source = self.function(term)?;
         let number = self.document.gathering;
@@ -167,11 +164,8 @@ impl Binder<'_> {
             Operation::Text => return Ok(source),
             Operation::Value | Operation::Run(_) => source = self.column(&input.column, at)?,
             Operation::Mention(kind) => {
-                let lower = TextInput {
-                    lower: input.lower || *kind == MentionKind::Forms,
-                    ..input.clone()
-                };
-                source = self.index(&lower, at)?;
+                let lower = input.lower || *kind == MentionKind::Forms;
+                source = self.index(&TextInput { lower, ..input.clone() }, at)?;
                 if *kind == MentionKind::Forms {
                     position_or_push(&mut self.document.forms, source);
                 }
@@ -205,11 +199,11 @@ fn position_or_push<T: PartialEq>(items: &mut Vec<T>, item: T) -> usize {
 fn missing_column(column: &ColumnRef, names: &[String]) -> String {
     let listed = names.join(" ");
     match column {
-        ColumnRef::Name(name) if is_function(name) => format!(
-            "the input has no column '{name}', only {listed}; as a function it needs arguments, \
-             as in {}",
-            function_example(name)
-        ),
+        ColumnRef::Name(name) if is_function(name) => {
+            let called =
+                format!("as a function it needs arguments, as in {}", function_example(name));
+            format!("the input has no column '{name}', only {listed}; {called}")
+        }
         ColumnRef::Name(name) => {
             let mut candidates: Vec<&str> = function_names().collect();
             candidates.extend(SHAPES.iter().map(|(shape, _)| *shape));

@@ -94,11 +94,6 @@ pub(super) struct BundledLines {
 }
 
 impl BundledLines {
-    /// Returns so many lines without bundles.
-    pub fn unbundled(lines: usize) -> Self {
-        Self { bundles: Vec::new(), others: (0..lines).collect() }
-    }
-
     /// Divides `lines`. `words` is the column of the words: sequences of words recur too rarely, so
     /// only lines that read a single one of them are bundled.
     pub fn new(lines: &[CompiledTemplate], plan: &EvaluationPlan, words: Option<usize>) -> Self {

@@ -9,11 +9,11 @@ use super::document::{MENTION_KINDS, MentionKind, RUN_KINDS};
 use super::resources::{FileReference, Resource, Resources, Selection};
 use super::shape::{SHAPES, Shape, capitalization, character_classes, is_title};
 use super::syntax::{
-    function_example, function_names, is_bare_column_name, is_function, is_keyword, unescape,
+    Location, function_example, function_names, is_bare_column_name, is_function, is_keyword,
+    unescape,
 };
 use super::text::did_you_mean;
 use super::text_function::{OPEN_LENGTH, SubstringKind, TextFunction};
-use super::tokens::Location;
 use crate::error::Result;
 
 /// Maximum length of a prefix, suffix, n-gram or cluster path prefix, in characters.
@@ -103,11 +103,10 @@ impl fmt::Display for ArgumentValue<'_> {
 
 /// Checks that the position of a term is in range.
 pub(super) fn check_offset(offset: i32, at: Location<'_>) -> Result<()> {
-    if offset.unsigned_abs() <= MAX_OFFSET.unsigned_abs() {
-        return Ok(());
-    }
-    let range = format!("-{MAX_OFFSET} to {MAX_OFFSET}");
-    Err(at.error(format!("the position {offset} is out of range; expected {range}")))
+    at.ensure((-MAX_OFFSET..=MAX_OFFSET).contains(&offset), || {
+        let range = format!("-{MAX_OFFSET} to {MAX_OFFSET}");
+        format!("the position {offset} is out of range; expected {range}")
+    })
 }
 
 /// Converts a call to a term.
@@ -122,9 +121,9 @@ pub(super) fn term_from_call(
 ) -> Result<Term> {
     let (name, at) = (call.name, call.at);
     let (function, offset) = function_from_call(call, resources)?;
-    if !function.takes_offset() && offset.is_some() {
-        return Err(at.error(format!("'{name}' takes no position; remove the square brackets")));
-    }
+    at.ensure(function.takes_offset() || offset.is_none(), || {
+        format!("'{name}' takes no position; remove the square brackets")
+    })?;
     Ok(Term { function, position: Position::Relative(offset.unwrap_or(0)), column: at.column })
 }
 
@@ -134,24 +133,15 @@ fn function_from_call(
     resources: &mut Resources<'_>,
 ) -> Result<(TemplateFunction, Option<i32>)> {
     let (name, at, is_called) = (call.name, call.at, call.arguments.is_some());
-    if is_keyword(name) {
-        let message = format!("expected a function or a column, found the keyword '{name}'");
-        return Err(at.error(message));
-    }
-    if is_called && !is_function(name) {
-        let suggestion = did_you_mean(name, function_names());
-        return Err(at.error(format!("there is no function '{name}'{suggestion}")));
-    }
-    let mut arguments = Arguments {
-        name,
-        at,
-        rest: call.arguments.unwrap_or_default(),
-        consumed: Vec::new(),
-        input: None,
-        is_input_consumed: false,
-        offset: call.offset,
-        resources,
-    };
+    at.ensure(!is_keyword(name), || {
+        format!("expected a function or a column, found the keyword '{name}'")
+    })?;
+    at.ensure(!is_called || is_function(name), || {
+        format!("there is no function '{name}'{}", did_you_mean(name, function_names()))
+    })?;
+    let consumed = Vec::new();
+    let mut arguments =
+        Arguments { call, consumed, input: None, is_input_consumed: false, resources };
     let function = match name {
         name if !is_called && is_bare_column_name(name) => {
             TemplateFunction::of_text(TextInput::verbatim(ColumnRef::from_name(name)))
@@ -163,30 +153,26 @@ fn function_from_call(
         }
         _ => arguments.function()?,
     };
-    if let Some(argument) = arguments.rest.first() {
-        let (example, argument_at) = (function_example(name), argument.at);
-        return Err(argument_at.error(format!(
-            "'{name}' does not take the argument {}; expected {example}",
-            argument.value
-        )));
+    let call = arguments.call;
+    if let Some(argument) = call.arguments.unwrap_or_default().first() {
+        let (value, example) = (&argument.value, function_example(name));
+        let message = format!("'{name}' does not take the argument {value}; expected {example}");
+        return Err(argument.at.error(message));
     }
-    Ok((function, arguments.offset))
+    Ok((function, call.offset))
 }
 
 /// The arguments of a call.
 struct Arguments<'a, 'r, 'f> {
-    name: &'a str,
-    at: Location<'a>,
-    /// The arguments that have not been consumed yet.
-    rest: Vec<Argument<'a>>,
-    /// The canonical text of those that have been.
+    /// The call, with the arguments that have not been consumed yet, and with its offset or that of
+    /// its text argument.
+    call: FunctionCall<'a>,
+    /// The canonical text of the arguments that have been consumed.
     consumed: Vec<String>,
     /// The text that the function reads, once it is known.
     input: Option<TextInput>,
     /// Whether the canonical text has the input already.
     is_input_consumed: bool,
-    /// The offset of the call or of its text argument.
-    offset: Option<i32>,
     resources: &'r mut Resources<'f>,
 }
 
@@ -201,15 +187,15 @@ impl<'a> Arguments<'a, '_, '_> {
         let shown = input.iter().filter(|input| **input != TextInput::WORD);
         self.consumed.extend(shown.filter(|_| !self.is_input_consumed).map(ToString::to_string));
         let text = match self.consumed.is_empty() {
-            true => self.name.to_owned(),
-            false => format!("{}({})", self.name, self.consumed.join(", ")),
+            true => self.call.name.to_owned(),
+            false => format!("{}({})", self.call.name, self.consumed.join(", ")),
         };
         Ok(TemplateFunction { operation, input, text })
     }
 
     /// Consumes the arguments of a function, and returns what it computes.
     fn operation(&mut self) -> Result<Operation> {
-        let function = match self.name {
+        let function = match self.call.name {
             "bias" => return Ok(Operation::Bias),
             "start" => return Ok(Operation::Start),
             "end" => return Ok(Operation::End),
@@ -261,9 +247,10 @@ impl<'a> Arguments<'a, '_, '_> {
         &mut self,
         pick: impl Fn(&ArgumentValue<'a>) -> Option<T>,
     ) -> Option<(T, Location<'a>)> {
-        let mut found = self.rest.iter().enumerate();
+        let arguments = self.call.arguments.as_mut()?;
+        let mut found = arguments.iter().enumerate();
         let (i, value) = found.find_map(|(i, argument)| Some((i, pick(&argument.value)?)))?;
-        Some((value, self.rest.remove(i).at))
+        Some((value, arguments.remove(i).at))
     }
 
     /// Like [`Arguments::take`], for a required argument.
@@ -273,8 +260,8 @@ impl<'a> Arguments<'a, '_, '_> {
         pick: impl Fn(&ArgumentValue<'a>) -> Option<T>,
     ) -> Result<(T, Location<'a>)> {
         self.take(pick).ok_or_else(|| {
-            let example = function_example(self.name);
-            self.at.error(format!("'{}' needs {what}, as in {example}", self.name))
+            let example = function_example(self.call.name);
+            self.call.at.error(format!("'{}' needs {what}, as in {example}", self.call.name))
         })
     }
 
@@ -318,12 +305,10 @@ impl<'a> Arguments<'a, '_, '_> {
     fn nested(&mut self, call: FunctionCall<'a>) -> Result<TemplateFunction> {
         let at = call.at;
         let (function, offset) = function_from_call(call, self.resources)?;
-        if self.offset.is_some() && offset.is_some() {
-            return Err(at.error(
-                "found a position both inside and outside the parentheses; expected only one",
-            ));
-        }
-        self.offset = self.offset.or(offset);
+        at.ensure(self.call.offset.is_none() || offset.is_none(), || {
+            "found a position both inside and outside the parentheses; expected only one".to_owned()
+        })?;
+        self.call.offset = self.call.offset.or(offset);
         Ok(function)
     }
 
@@ -339,10 +324,11 @@ impl<'a> Arguments<'a, '_, '_> {
                 let name = call.name;
                 let function = self.nested(call)?;
                 let is_text = matches!(function.operation, Operation::Text);
-                function.input.filter(|_| is_text).ok_or_else(|| {
-                    let reads = format!("'{}' reads a column, lower or lower(column)", self.name);
-                    at.error(format!("{reads}, not '{name}'"))
-                })?
+                at.ensure(is_text, || {
+                    let function = self.call.name;
+                    format!("'{function}' reads a column, lower or lower(column), not '{name}'")
+                })?;
+                function.input.unwrap_or(TextInput::WORD)
             }
         };
         Ok(self.input.insert(input).clone())
@@ -350,10 +336,8 @@ impl<'a> Arguments<'a, '_, '_> {
 
     /// Checks that the input is a column as it is.
     fn reads_a_column(&mut self) -> Result<()> {
-        match self.input()?.lower {
-            true => Err(self.at.error(format!("'{}' reads a column, not 'lower'", self.name))),
-            false => Ok(()),
-        }
+        let (at, is_lower) = (self.call.at, self.input()?.lower);
+        at.ensure(!is_lower, || format!("'{}' reads a column, not 'lower'", self.call.name))
     }
 
     /// Consumes the arguments of `column`.
@@ -364,10 +348,10 @@ impl<'a> Arguments<'a, '_, '_> {
             None => value.integer()?.try_into().ok().map(|number| Ok(ColumnRef::Number(number))),
         })?;
         let column = column.map_err(|message| at.error(message))?;
-        match column == ColumnRef::Name(String::new()) {
-            true => Err(at.error("a column's name cannot be empty")),
-            false => Ok(column),
-        }
+        at.ensure(column != ColumnRef::Name(String::new()), || {
+            "a column's name cannot be empty".to_owned()
+        })?;
+        Ok(column)
     }
 
     /// Consumes the argument of `value`: a column or the length of a text.
@@ -392,12 +376,10 @@ impl<'a> Arguments<'a, '_, '_> {
         let (call, at) = self.require("a function of a word", ArgumentValue::call)?;
         let name = call.name;
         let term = term_from_call(call, self.resources)?;
-        if !term.function.can_be_gathered() {
-            return Err(at.error(format!(
-                "'others' gathers texts that a word or its run has, not '{name}'; expected for \
-                 example others(word[-1]) or others(shape[+1])"
-            )));
-        }
+        at.ensure(term.function.can_be_gathered(), || {
+            let example = "expected for example others(word[-1]) or others(shape[+1])";
+            format!("'others' gathers texts that a word or its run has, not '{name}'; {example}")
+        })?;
         self.consumed.push(term.to_string());
         self.input = Some(TextInput::WORD);
         Ok(Operation::Others(Box::new(term)))
@@ -421,10 +403,10 @@ impl<'a> Arguments<'a, '_, '_> {
             }
             _ => None,
         })?;
-        if let Some(last) = last.filter(|last| *last < first) {
-            let message = format!("the range {first}..{last} is empty; expected {last}..{first}");
-            return Err(at.error(message));
-        }
+        let end = last.unwrap_or(first);
+        at.ensure(first <= end, || {
+            format!("the range {first}..{end} is empty; expected {end}..{first}")
+        })?;
         Ok((first, last, at))
     }
 
@@ -442,9 +424,7 @@ impl<'a> Arguments<'a, '_, '_> {
         let mut lengths = Vec::new();
         while let Some((number, at)) = self.take(ArgumentValue::integer) {
             let length = length(number, at)?;
-            if lengths.contains(&length) {
-                return Err(at.error(format!("the length {length} occurs twice")));
-            }
+            at.ensure(!lengths.contains(&length), || format!("the length {length} occurs twice"))?;
             self.consumed.push(length.to_string());
             lengths.push(length);
         }
@@ -499,8 +479,8 @@ impl<'a> Arguments<'a, '_, '_> {
 
 /// Returns a length that is in range.
 fn length(length: i32, at: Location<'_>) -> Result<usize> {
-    if (1..=MAX_LENGTH).contains(&length) {
-        return Ok(length as usize);
-    }
-    Err(at.error(format!("the length {length} is not allowed; expected 1 to {MAX_LENGTH}")))
+    at.ensure((1..=MAX_LENGTH).contains(&length), || {
+        format!("the length {length} is not allowed; expected 1 to {MAX_LENGTH}")
+    })?;
+    Ok(length as usize)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::shape::KnownWords;
 use super::text::push_lower;
-use crate::error::{Error, Place, Result};
+use crate::error::Result;
 use crate::sentence::Sentence;
 
 /// Prefix of the names of attributes of sentences without case.
@@ -34,7 +34,7 @@ impl CaseFolder {
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] if it has gigabytes of text.
+    /// [`crate::Error::Input`] if it has gigabytes of text.
     pub(super) fn fold(&self, sentence: &Sentence) -> Result<Option<Sentence>> {
         if sentence.schema().width() <= self.column {
             return Ok(None);
@@ -51,8 +51,7 @@ impl CaseFolder {
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] if it has gigabytes of text; [`Error::Parameter`] if the weight is too
-    /// large.
+    /// [`crate::Error::Input`] if it has gigabytes of text, or the weight is too large.
     pub(super) fn copy(&self, sentence: &Sentence, weight: f64) -> Result<Option<Sentence>> {
         let words = (0..sentence.len()).map(|t| sentence.cell(t, self.column));
         let has_capitals = words.flat_map(str::chars).any(char::is_uppercase);
@@ -76,11 +75,7 @@ impl CaseFolder {
         };
         let columns = sentence.schema().width();
         let cells = (0..sentence.len()).map(|t| (0..columns).map(move |column| cell(t, column)));
-        let folded = sentence.with_cells(Arc::clone(sentence.schema()), cells)?;
-        folded.with_weight(weight).map_err(|error| match error {
-            Error::Parameter(message) => Error::input(Place::line(&**sentence.file(), 0), message),
-            other => other,
-        })
+        sentence.with_cells(Arc::clone(sentence.schema()), cells)?.with_weight(weight)
     }
 }
 

@@ -2,6 +2,7 @@
 //! capitalized words around it.
 
 use std::fmt::Write;
+use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -43,8 +44,8 @@ pub(super) struct Occurrence {
 #[derive(Clone, Debug, Default)]
 pub(super) struct DocumentState {
     identity: Option<Arc<()>>,
-    indices: Vec<Arc<WordIndex>>,  // [indices of the plan]
-    forms: Vec<Option<FormIndex>>, // [indices of the plan]
+    indices: Vec<Arc<WordIndex>>,     // [indices of the plan]
+    forms: HashMap<usize, FormIndex>, // by index of the plan
     /// Other occurrences of each token of the sentence.
     pub nearest: Vec<Occurrence>,
     nearest_ends: Vec<usize>, // [T] end of each token in `nearest`
@@ -52,8 +53,8 @@ pub(super) struct DocumentState {
     pub cells: HashMap<(usize, usize, i64), u32>,
     /// Cells that functions gather at other occurrences: [functions][nearest].
     pub gathered: Vec<u32>,
-    /// The token of the document that the sentence begins with.
-    pub start: usize,
+    /// The tokens of the sentence, as numbered through the document.
+    pub tokens: Range<usize>,
 }
 
 impl DocumentState {
@@ -75,37 +76,30 @@ impl DocumentState {
             return Err(Error::input(place, message));
         }
         self.identity = Some(Arc::clone(document.identity()));
-        self.indices.clear();
-        self.indices.extend(plan.indices.iter().map(|&(column, lower)| {
+        let index = |&(column, lower): &(usize, bool)| {
             document.index(column, lower.then_some(push_lower as IndexedText))
-        }));
+        };
+        self.indices = plan.indices.iter().map(index).collect();
+        let forms = |&number: &usize| {
+            (number, FormIndex::new(document, plan.indices[number].0, &self.indices[number]))
+        };
+        self.forms = plan.forms.iter().map(forms).collect();
         self.cells.clear();
-        self.forms.clear();
-        for (number, (&(column, _), index)) in plan.indices.iter().zip(&self.indices).enumerate() {
-            let is_counted = plan.forms.contains(&number);
-            let forms = is_counted.then(|| FormIndex::new(document, column, index));
-            self.forms.push(forms);
-        }
         Ok(())
     }
 
-    /// Finds the nearest other occurrences of each word of a sentence of `length` tokens.
-    pub(super) fn find_others(
-        &mut self,
-        plan: &DocumentPlan,
-        document: &Document<'_>,
-        length: usize,
-    ) {
+    /// Finds the nearest other occurrences of each word of the sentence.
+    pub(super) fn find_others(&mut self, plan: &DocumentPlan, document: &Document<'_>) {
         self.nearest.clear();
         self.nearest_ends.clear();
         let Some(index) = plan.others.map(|index| &self.indices[index]) else { return };
-        for token in self.start..self.start + length {
+        for token in self.tokens.clone() {
             let seen = VisibleOccurrences::new(index, token, plan.window);
-            for_nearest(seen.all, seen.own, seen.visible, NEAREST, |other| {
+            self.nearest.extend(seen.nearest().take(NEAREST).map(|other| {
                 let sentence = document.sentence_of(other as usize);
                 let start = document.tokens_of(sentence).start;
-                self.nearest.push(Occurrence { sentence, t: i64::from(other) - start as i64 });
-            });
+                Occurrence { sentence, t: i64::from(other) - start as i64 }
+            }));
             self.nearest_ends.push(self.nearest.len());
         }
     }
@@ -132,7 +126,7 @@ impl DocumentState {
         window: u32,
         out: &mut String,
     ) {
-        let (index, token) = (&self.indices[number], self.start + t);
+        let (index, token) = (&self.indices[number], self.tokens.start + t);
         let seen = VisibleOccurrences::new(index, token, window);
         match kind {
             MentionKind::Order => out.push_str(match seen.visible.start < seen.own {
@@ -144,7 +138,7 @@ impl DocumentState {
             MentionKind::Forms => {
                 let first = index.first_of_word(token);
                 let visible = first + seen.visible.start..first + seen.visible.end;
-                if let Some(forms) = &self.forms[number] {
+                if let Some(forms) = self.forms.get(&number) {
                     forms.write(visible, token, out);
                 }
             }
@@ -186,6 +180,27 @@ impl<'a> VisibleOccurrences<'a> {
         let after = all[own..].partition_point(|&u| u as usize <= last);
         Self { all, own, visible: before..own + after }
     }
+
+    /// Returns the other ones that it sees, by distance and those before first.
+    fn nearest(self) -> impl Iterator<Item = u32> {
+        let Self { all, own, visible } = self;
+        let (mut before, mut after) = (own, own + 1); // the next ones are before - 1 and after
+        iter::from_fn(move || {
+            let back = (before > visible.start).then(|| all[own] - all[before - 1]);
+            let ahead = (after < visible.end).then(|| all[after] - all[own]);
+            match (back, ahead) {
+                (None, None) => None,
+                (Some(back), ahead) if ahead.is_none_or(|ahead| back <= ahead) => {
+                    before -= 1;
+                    Some(all[before])
+                }
+                _ => {
+                    after += 1;
+                    Some(all[after - 1])
+                }
+            }
+        })
+    }
 }
 
 /// Writes the range of numbers that a positive number is in: 1, 2, 3-4, 5-8, 9-16, …
@@ -196,34 +211,6 @@ fn write_bucket(number: u32, out: &mut String) {
         1 | 2 => write!(out, "{last}"),
         _ => write!(out, "{}-{last}", last / 2 + 1),
     };
-}
-
-/// Calls `visit` with the occurrences nearest to number `own`, by distance and those before first:
-/// at most `count`, among those that are `visible`. O(count).
-fn for_nearest(
-    occurrences: &[u32],
-    own: usize,
-    visible: Range<usize>,
-    count: usize,
-    mut visit: impl FnMut(u32),
-) {
-    let token = occurrences[own];
-    let (mut before, mut after) = (own, own + 1); // the next ones are before - 1 and after
-    for _ in 0..count {
-        let back = (before > visible.start).then(|| token - occurrences[before - 1]);
-        let ahead = (after < visible.end).then(|| occurrences[after] - token);
-        match (back, ahead) {
-            (None, None) => return,
-            (Some(back), ahead) if ahead.is_none_or(|ahead| back <= ahead) => {
-                before -= 1;
-                visit(occurrences[before]);
-            }
-            _ => {
-                visit(occurrences[after]);
-                after += 1;
-            }
-        }
-    }
 }
 
 /// The forms, by the names that values are made of.
@@ -361,8 +348,9 @@ mod tests {
         for own in 0..occurrences.len() {
             for visible in [0..8, own..own + 1, own.saturating_sub(2)..(own + 3).min(8)] {
                 for count in 0..9 {
-                    let mut found = Vec::new();
-                    for_nearest(&occurrences, own, visible.clone(), count, |u| found.push(u));
+                    let (all, visible) = (&occurrences, visible.clone());
+                    let seen = VisibleOccurrences { all, own, visible: visible.clone() };
+                    let found: Vec<u32> = seen.nearest().take(count).collect();
                     let others = visible.clone().filter(|&i| i != own);
                     let mut expected: Vec<u32> = others.map(|i| occurrences[i]).collect();
                     expected.sort_by_key(|u| (u.abs_diff(occurrences[own]), *u));

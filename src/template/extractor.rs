@@ -110,9 +110,9 @@ impl Extractor {
         for template in &mut extractor.templates {
             template.head = [PREFIX, &template.head].concat().into();
         }
-        let unbundled = BundledLines::unbundled(self.templates.len());
-        extractor.lines = unbundled.clone();
-        self.lines = unbundled;
+        let others = (0..self.templates.len()).collect();
+        self.lines = BundledLines { bundles: Vec::new(), others };
+        extractor.lines = self.lines.clone();
         self.caseless = Some(Box::new(CaselessExtractor { folder, extractor }));
         let fingerprinter = self.fingerprinter;
         self.with_fingerprinter(fingerprinter)
@@ -210,7 +210,7 @@ impl Extractor {
                 document.sentences().try_for_each(|sentence| self.check(sentence))?;
                 ws.document.prepare(&self.document, document)?;
             }
-            ws.document.start = document.tokens_of(number).start;
+            ws.document.tokens = document.tokens_of(number);
         }
         for column in 0..self.plan.columns.len() {
             for position in -(padding as i64)..(sentence.len() + padding) as i64 {
@@ -220,7 +220,7 @@ impl Extractor {
             check_overflow(sentence, ws)?;
         }
         if let Some((document, _)) = context.document() {
-            self.gather_others(document, sentence.len(), ws);
+            self.gather_others(document, ws);
             check_overflow(sentence, ws)?;
         }
         ws.values.memos_per_value = 0;
@@ -235,10 +235,9 @@ impl Extractor {
         Ok(())
     }
 
-    /// Memoizes what functions gather at other occurrences of the words of a sentence of `length`
-    /// tokens.
-    fn gather_others(&self, document: &Document<'_>, length: usize, ws: &mut Workspace) {
-        ws.document.find_others(&self.document, document, length);
+    /// Memoizes what functions gather at other occurrences of the words of the sentence.
+    fn gather_others(&self, document: &Document<'_>, ws: &mut Workspace) {
+        ws.document.find_others(&self.document, document);
         ws.document.gathered.clear();
         for function in &self.functions {
             let Operation::Gathered { offset, .. } = function.operation else { continue };

@@ -36,10 +36,10 @@
 //!
 //! | stage | files |
 //! |---|---|
-//! | text → tokens | `lines`, `tokens`, `syntax` |
+//! | text → tokens | `syntax` |
 //! | tokens → [`Template`] | `parser`, `pattern_parser`, `calls` |
 //! | parsed templates | `ast` |
-//! | files that templates refer to | `resources`, `lexicon`, `clusters`, `vectors` |
+//! | files that templates refer to | `resources`, `lexicon`, `vectors` |
 //! | lines of a file → its kind; what is stored of it | `resource_kind`; `resource_text` |
 //! | what is learned from the training data | `shape`, `caseless` |
 //! | [`Template`] + columns → [`Extractor`] | `bind` |
@@ -59,12 +59,10 @@ mod bundle;
 mod by_labels;
 mod calls;
 mod caseless;
-mod clusters;
 mod document;
 mod evaluate;
 pub(crate) mod extractor;
 mod lexicon;
-mod lines;
 mod parser;
 mod pattern_parser;
 mod resource_kind;
@@ -75,7 +73,6 @@ mod syntax;
 mod template_file;
 pub(crate) mod text;
 mod text_function;
-mod tokens;
 #[cfg(feature = "train")]
 mod unmatched;
 mod values;

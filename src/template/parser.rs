@@ -1,11 +1,18 @@
-//! Recursive-descent parser for a line of dropchain's own template language.
+//! Parser for template files, in dropchain's own language or that of CRF++ or Wapiti, and
+//! recursive-descent parser for a line of its own language.
 
-use super::ast::{Condition, ConditionTest, NamePart, Operation, TemplateLine, Term};
+use hashbrown::HashMap;
+
+use super::ast::{
+    Condition, ConditionTest, NamePart, Operation, TemplateLine, TemplateLines, Term,
+};
 use super::calls::{Argument, ArgumentValue, FunctionCall, check_offset, term_from_call};
+use super::pattern_parser;
 use super::resources::Resources;
-use super::syntax::{quote, unescape};
-use super::tokens::{Location, Token, TokenKind, Tokens};
-use crate::error::Result;
+use super::syntax::{Location, Token, TokenKind, Tokens, quote, unescape};
+use super::text::nonblank_lines;
+use crate::error::{Error, Place, Result};
+use crate::sentence::DocumentOptions;
 
 /// Maximum number of terms in a conjunction, and of conditions in a line.
 const MAX_TERMS: usize = 8;
@@ -29,16 +36,129 @@ const COMPARISONS: [(&str, Comparison); 6] = [
     ("!=", usize::ne),
 ];
 
-/// Parses a line that is not blank and no comment.
+/// Returns the lines that are neither blank nor comments, numbered from 1.
+fn numbered_lines(source: &str) -> impl Iterator<Item = (u64, &str)> {
+    nonblank_lines(source).filter(|(_, line)| !line.trim_start().starts_with('#'))
+}
+
+/// Parses the text of the template file `file`.
 ///
 /// # Errors
 ///
-/// [`crate::Error::Input`] at the first unexpected token.
-pub(super) fn parse_line(
-    tokens: Tokens<'_>,
+/// [`Error::Input`] at the first invalid line, or if there are no templates.
+pub(super) fn parse_lines(
+    source: &str,
+    file: &str,
     resources: &mut Resources<'_>,
-) -> Result<TemplateLine> {
-    Parser { tokens, resources }.line()
+) -> Result<TemplateLines> {
+    let lines = numbered_lines(source).map(|(_, line)| line);
+    let dialect = check_syntax(source, file)?.then(|| pattern_parser::detect_dialect(lines));
+    let mut parsed = TemplateLines {
+        lines: Vec::new(),
+        transitions: dialect.is_none(),
+        documents: DocumentOptions::default(),
+        dialect,
+    };
+    let mut seen: HashMap<String, u64> = HashMap::new(); // numbers of the lines
+    let mut document = None; // the number of its line
+    for (number, text) in numbered_lines(source) {
+        let at = Location { file, line: number, column: 1 };
+        if let Some(dialect) = dialect {
+            let text = pattern_parser::strip_comment(text, dialect);
+            let expressions = &mut resources.expressions;
+            let mut line = pattern_parser::parse_line(text, dialect, at, expressions)?;
+            let is_bare = line.parts.is_empty();
+            parsed.transitions |= line.edge && is_bare;
+            line.edge &= !is_bare;
+            // A second copy of a line would only double a weight.
+            if (line.node || line.edge) && seen.insert(text.to_owned(), number).is_none() {
+                parsed.lines.push(line);
+            }
+        } else if strip_document(text).is_some() {
+            let first = document.replace(number).unwrap_or(number);
+            at.ensure(first == number, || format!("'document:' is already on line {first}"))?;
+            parsed.documents = parse_document(text, at)?;
+        } else {
+            let tokens = Tokens::new(text, at);
+            let line = Parser { tokens, resources }.line()?;
+            if let Some(earlier) = seen.insert(line.head.clone(), number) {
+                let name = line.head.strip_suffix('=').unwrap_or(&line.head);
+                let message = format!("'{name}' is already on line {earlier}");
+                return Err(tokens.peek().at.error(message));
+            }
+            parsed.lines.push(line);
+        }
+    }
+    if parsed.lines.is_empty() && !(dialect.is_some() && parsed.transitions) {
+        return Err(Error::input(Place::file(file), "the file has no templates"));
+    }
+    Ok(parsed)
+}
+
+/// Returns whether all lines are in CRF++ or Wapiti syntax; it is an error if only some are.
+fn check_syntax(source: &str, file: &str) -> Result<bool> {
+    let mut lines = numbered_lines(source);
+    let Some((first, line)) = lines.next() else { return Ok(false) };
+    let is_pattern = pattern_parser::is_pattern(line);
+    let other = lines.find(|(_, line)| pattern_parser::is_pattern(line) != is_pattern);
+    let Some((line, text)) = other else { return Ok(is_pattern) };
+    let (this, other) = match is_pattern {
+        true => ("dropchain", "CRF++ or Wapiti"),
+        false => ("CRF++ or Wapiti", "dropchain"),
+    };
+    Err(Location { file, line, column: 1 }.error(format!(
+        "'{}' is in {this} syntax, but line {first} is in {other} syntax; expected a single \
+         syntax throughout the file",
+        text.trim()
+    )))
+}
+
+/// Returns what follows `document:`, if the line begins so.
+pub(super) fn strip_document(line: &str) -> Option<&str> {
+    line.trim_start().strip_prefix("document")?.trim_start().strip_prefix(':')
+}
+
+/// Parses a line such as `document: marks window=500`: a rule, a window, or both.
+///
+/// # Errors
+///
+/// [`Error::Input`] at a word that is neither, or out of range.
+fn parse_document(line: &str, at: Location<'_>) -> Result<DocumentOptions> {
+    let rest = strip_document(line).unwrap_or_default().split('#').next().unwrap_or_default();
+    let (mut rule, mut window) = (None, None);
+    for word in rest.split_whitespace() {
+        let start = word.as_ptr() as usize - line.as_ptr() as usize;
+        let at = Location { column: line[..start].chars().count() as u64 + 1, ..at };
+        let is_second = match word.strip_prefix("window=") {
+            Some(text) => {
+                let number = text.parse().unwrap_or(0);
+                at.ensure((1..=DocumentOptions::MAX_WINDOW).contains(&number), || {
+                    let expected = format!("a number from 1 to {}", DocumentOptions::MAX_WINDOW);
+                    format!("the window '{text}' is not allowed; expected {expected}")
+                })?;
+                window.replace(number).is_some()
+            }
+            None => {
+                let unknown = |error: Error| at.error(format!("{error}, or window=N"));
+                rule.replace(word.parse().map_err(unknown)?).is_some()
+            }
+        };
+        at.ensure(!is_second, || "found a second rule or window; expected only one".to_owned())?;
+    }
+    let end = Location { column: line.chars().count() as u64 + 1, ..at };
+    end.ensure(rule.is_some() || window.is_some(), || {
+        "expected a rule such as marks, or window=500".to_owned()
+    })?;
+    let default = DocumentOptions::default();
+    Ok(DocumentOptions {
+        rule: rule.unwrap_or(default.rule),
+        window: window.unwrap_or(default.window),
+    })
+}
+
+/// Writes the line that says what a document is.
+pub(super) fn format_document(options: DocumentOptions) -> String {
+    format!("document: {} window={}", options.rule, options.window)
 }
 
 struct Parser<'a, 'r, 'f> {
@@ -47,6 +167,13 @@ struct Parser<'a, 'r, 'f> {
 }
 
 impl<'a> Parser<'a, '_, '_> {
+    /// Parses the line, whose name is the canonical text of its terms and conditions.
+    ///
+    /// No two lines share an attribute. An attribute is the name of its line, followed by `=`
+    /// unless all its terms are flags. Names differ, and no name starts with another name followed
+    /// by `=`: inside a name, `=` occurs only in a string, and then the quotes before it are
+    /// unbalanced, or in an operator, and then the text before it ends in a blank or in half an
+    /// operator.
     fn line(&mut self) -> Result<TemplateLine> {
         let start = self.tokens.peek().at;
         let edge = self.edge_prefix();
@@ -54,9 +181,15 @@ impl<'a> Parser<'a, '_, '_> {
         while self.tokens.accept("&") {
             terms.push(self.term()?);
         }
+        let names: Vec<String> = terms.iter().map(ToString::to_string).collect();
+        let mut head = if edge { "edge:" } else { "" }.to_owned() + &names.join("|");
         let mut conditions = Vec::new();
         while self.tokens.accept(if conditions.is_empty() { "if" } else { "and" }) {
-            conditions.push(self.condition()?);
+            let condition = self.condition()?;
+            let joint = if conditions.is_empty() { "if" } else { "and" };
+            let not = if condition.negated { "not " } else { "" };
+            head += &format!(" {joint} {not}{} {}", condition.term, condition.text);
+            conditions.push(condition);
         }
         if self.tokens.peek().kind != TokenKind::End {
             return Err(self.tokens.expected(match conditions.is_empty() {
@@ -64,16 +197,28 @@ impl<'a> Parser<'a, '_, '_> {
                 false => "'and' or the end of the line",
             }));
         }
-        check(edge, &terms, &conditions).map_err(|message| start.error(message))?;
-        Ok(assemble(start, edge, terms, conditions))
+        check(start, edge, &terms, conditions.len())?;
+        let has_value = |term: &Term| !term.function.is_flag();
+        let valued = terms.iter().filter(|term| has_value(term)).count();
+        if valued > 0 {
+            head.push('=');
+        }
+        let separator = |term: &Term| if has_value(term) { "|" } else { "" }.to_owned();
+        let parts = terms.into_iter().map(|term| NamePart { literal: separator(&term), term });
+        let mut parts: Vec<NamePart> = parts.collect();
+        if let Some(last) = parts.iter_mut().rfind(|part| has_value(&part.term)) {
+            last.literal.clear();
+        }
+        let (number, escape) = (start.line, valued > 1);
+        Ok(TemplateLine { number, node: !edge, edge, head, parts, escape, conditions })
     }
 
     /// Consumes `edge:`, if the line starts with it.
     fn edge_prefix(&mut self) -> bool {
-        let mut ahead = self.tokens;
-        let is_edge = ahead.accept("edge") && ahead.accept(":");
-        if is_edge {
-            self.tokens = ahead;
+        let before = self.tokens;
+        let is_edge = self.tokens.accept("edge") && self.tokens.accept(":");
+        if !is_edge {
+            self.tokens = before;
         }
         is_edge
     }
@@ -87,9 +232,7 @@ impl<'a> Parser<'a, '_, '_> {
         if kind != TokenKind::Name {
             return Err(self.tokens.expected("a function or a column"));
         }
-        if depth == MAX_DEPTH {
-            return Err(at.error("the parentheses are nested too deeply"));
-        }
+        at.ensure(depth < MAX_DEPTH, || "the parentheses are nested too deeply".to_owned())?;
         self.tokens.next();
         let arguments = if self.tokens.accept("(") { Some(self.arguments(depth)?) } else { None };
         let mut offset = None;
@@ -160,13 +303,12 @@ impl<'a> Parser<'a, '_, '_> {
             ("exists", _) => (ConditionTest::Exists, "exists".to_owned()),
             ("matches", _) => {
                 let (raw, at) = ahead.quoted("a regular expression in quotes")?;
-                let compiled = self.resources.expressions.compile(raw, raw);
-                let expression = compiled.map_err(|message| at.error(message))?;
+                let expression = self.resources.expressions.compile(raw, raw);
+                let expression = expression.map_err(|message| at.error(message))?;
                 (ConditionTest::Matches(expression), format!("matches \"{raw}\""))
             }
             (_, Some((_, compare))) if is_length => {
-                let what = "a non-negative integer";
-                let start = ahead;
+                let (start, what) = (ahead, "a non-negative integer");
                 let number = usize::try_from(ahead.integer(what)?);
                 let number = number.map_err(|_| start.expected(what))?;
                 (ConditionTest::Length(*compare, number), format!("{operator} {number}"))
@@ -178,10 +320,9 @@ impl<'a> Parser<'a, '_, '_> {
                 (ConditionTest::Equal(string), text)
             }
             (_, Some(_)) => {
-                return Err(at.error(format!(
-                    "'{operator}' compares numbers, but {term} is not a number; expected ==, \
-                     matches or exists, or 'not' before the test"
-                )));
+                let expected = "expected ==, matches or exists, or 'not' before the test";
+                let fault = format!("'{operator}' compares numbers, but {term} is not a number");
+                return Err(at.error(format!("{fault}; {expected}")));
             }
             _ => {
                 let tests = "(<=, ==, matches \"…\" or exists)";
@@ -193,67 +334,21 @@ impl<'a> Parser<'a, '_, '_> {
     }
 }
 
-/// Checks the limits of a line.
-fn check(edge: bool, terms: &[Term], conditions: &[Condition]) -> Result<(), String> {
-    if terms.len() > MAX_TERMS || conditions.len() > MAX_TERMS {
-        return Err(format!(
-            "{} terms and {} conditions; at most {MAX_TERMS} of each are allowed",
-            terms.len(),
-            conditions.len()
-        ));
-    }
+/// Checks the limits of a line with these terms and so many conditions.
+fn check(start: Location<'_>, edge: bool, terms: &[Term], conditions: usize) -> Result<()> {
+    let count = terms.len();
+    start.ensure(count.max(conditions) <= MAX_TERMS, || {
+        let limit = format!("at most {MAX_TERMS} of each are allowed");
+        format!("{count} terms and {conditions} conditions; {limit}")
+    })?;
     let constant = matches!(terms, [term] if matches!(term.function.operation, Operation::Bias));
-    if edge && constant && conditions.is_empty() {
-        return Err("'edge: bias' is the bare transition, which is always included".to_owned());
-    }
+    start.ensure(!(edge && constant && conditions == 0), || {
+        "'edge: bias' is the bare transition, which is always included".to_owned()
+    })?;
     let values = terms.iter().map(|term| term.function.max_values());
     let attributes = values.fold(1, usize::saturating_mul);
-    if attributes > MAX_ATTRIBUTES {
-        return Err(format!(
-            "this line can produce {attributes} attributes per token; at most {MAX_ATTRIBUTES} \
-             are allowed"
-        ));
-    }
-    Ok(())
-}
-
-/// Builds a line from its terms: the canonical name, and the separators of the values.
-///
-/// No two lines share an attribute. An attribute is the name of its line, followed by `=` unless
-/// all its terms are flags. Names differ, and no name starts with another name followed by `=`:
-/// inside a name, `=` occurs only in a string, and then the quotes before it are unbalanced, or in
-/// an operator, and then the text before it ends in a blank or in half an operator.
-fn assemble(
-    start: Location<'_>,
-    edge: bool,
-    terms: Vec<Term>,
-    conditions: Vec<Condition>,
-) -> TemplateLine {
-    let names: Vec<String> = terms.iter().map(ToString::to_string).collect();
-    let mut head = if edge { "edge:" } else { "" }.to_owned() + &names.join("|");
-    for (i, condition) in conditions.iter().enumerate() {
-        let joint = if i == 0 { " if " } else { " and " };
-        let not = if condition.negated { "not " } else { "" };
-        head += &format!("{joint}{not}{} {}", condition.term, condition.text);
-    }
-    let has_value = |term: &Term| !term.function.is_flag();
-    let valued = terms.iter().filter(|term| has_value(term)).count();
-    if valued > 0 {
-        head.push('=');
-    }
-    let separator = |term: &Term| if has_value(term) { "|" } else { "" }.to_owned();
-    let parts = terms.into_iter().map(|term| NamePart { literal: separator(&term), term });
-    let mut parts: Vec<NamePart> = parts.collect();
-    if let Some(last) = parts.iter_mut().rfind(|part| has_value(&part.term)) {
-        last.literal.clear();
-    }
-    TemplateLine {
-        number: start.line,
-        node: !edge,
-        edge,
-        head,
-        parts,
-        escape: valued > 1,
-        conditions,
-    }
+    start.ensure(attributes <= MAX_ATTRIBUTES, || {
+        let limit = format!("at most {MAX_ATTRIBUTES} are allowed");
+        format!("this line can produce {attributes} attributes per token; {limit}")
+    })
 }

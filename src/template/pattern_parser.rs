@@ -16,9 +16,9 @@ use super::ast::{
     TextInput,
 };
 use super::resources::Expressions;
+use super::syntax::{Location, Token, Tokens};
 use super::text::push_lower;
 use super::text_function::TextFunction;
-use super::tokens::{Location, Token, Tokens};
 use crate::error::Result;
 
 /// Maximum number of macros in one line.
@@ -75,9 +75,7 @@ pub(super) fn parse_line(
         (_, Some('b')) => (false, true),
         (Dialect::Wapiti, Some('*')) => (true, true),
         (Dialect::CrfPlusPlus, _) => return Err(tokens.expected("a line that starts with U or B")),
-        (Dialect::Wapiti, _) => {
-            return Err(tokens.expected("a line that starts with u, b or *"));
-        }
+        (Dialect::Wapiti, _) => return Err(tokens.expected("a line that starts with u, b or *")),
     };
     let mut parser = Parser { tokens, dialect, expressions };
     let mut head = parser.tokens.literal().to_owned();
@@ -87,9 +85,9 @@ pub(super) fn parse_line(
     }
     let mut parts = Vec::new();
     while let Some(name) = parser.tokens.macro_name() {
-        if parts.len() == MAX_MACROS {
-            return Err(name.at.error(format!("more than {MAX_MACROS} macros in a line")));
-        }
+        name.at.ensure(parts.len() < MAX_MACROS, || {
+            format!("more than {MAX_MACROS} macros in a line")
+        })?;
         let term = parser.pattern_macro(name)?;
         parts.push(NamePart { term, literal: parser.tokens.literal().to_owned() });
     }
@@ -116,11 +114,10 @@ impl Parser<'_, '_> {
         let is_wapiti = self.dialect == Dialect::Wapiti;
         let lower = name.text.to_ascii_lowercase();
         let is_known = name.text == "%x" || is_wapiti && matches!(&*lower, "%x" | "%t" | "%m");
-        if !is_known {
+        name.at.ensure(is_known, || {
             let expected = if is_wapiti { "%x, %t or %m" } else { "%x" };
-            let message = format!("unknown macro '{}'; expected {expected}", name.text);
-            return Err(name.at.error(message));
-        }
+            format!("unknown macro '{}'; expected {expected}", name.text)
+        })?;
         self.tokens.expect("[")?;
         let position = self.position()?;
         self.tokens.expect(",")?;
@@ -141,16 +138,15 @@ impl Parser<'_, '_> {
                 let compiled = compiled.and_then(|text| self.expressions.compile(&text, source));
                 let expression = compiled.map_err(|message| at.error(message))?;
                 let pattern = Some(expression.clone());
-                let mut function = TextFunction::derived(move |text, out| match test_is_flag {
+                let function = TextFunction::derived(move |text, out| match test_is_flag {
                     true => out.push_str(if expression.is_match(text) { "true" } else { "false" }),
                     false => {
                         let found = expression.find(text).map_or("", |found| found.as_str());
                         if is_lower { push_lower(found, out) } else { out.push_str(found) }
                     }
                 });
-                function.pattern = pattern;
-                let (operation, text) =
-                    (Operation::OfText(function), format!("{}[{column},{source}]", name.text));
+                let operation = Operation::OfText(TextFunction { pattern, ..function });
+                let text = format!("{}[{column},{source}]", name.text);
                 TemplateFunction { operation, input: Some(input), text }
             }
         };
@@ -162,15 +158,15 @@ impl Parser<'_, '_> {
         let is_absolute = self.dialect == Dialect::Wapiti && self.tokens.accept("@");
         let at = self.tokens.peek().at;
         let offset = self.tokens.integer("a position such as -1")?;
-        match is_absolute {
-            true if offset < 0 => Ok(Position::FromEnd(offset)),
-            true => Ok(Position::FromStart(offset - 1)),
-            false if self.dialect == Dialect::CrfPlusPlus && !(-8..=8).contains(&offset) => {
-                let range = "CRF++ allows -8 to 8";
-                Err(at.error(format!("the position {offset} is out of range; {range}")))
-            }
-            false => Ok(Position::Relative(offset)),
-        }
+        let is_in_range = self.dialect == Dialect::Wapiti || (-8..=8).contains(&offset);
+        at.ensure(is_in_range, || {
+            format!("the position {offset} is out of range; CRF++ allows -8 to 8")
+        })?;
+        Ok(match is_absolute {
+            true if offset < 0 => Position::FromEnd(offset),
+            true => Position::FromStart(offset - 1),
+            false => Position::Relative(offset),
+        })
     }
 }
 
@@ -186,25 +182,14 @@ impl Parser<'_, '_> {
 /// A message if a repetition operator has no operand or the expression ends in a backslash.
 fn translate(source: &str) -> Result<String, String> {
     let mut out = String::from("(?s)");
-    let body = match source.strip_prefix('^') {
-        Some(body) => {
-            out.push('^');
-            body
-        }
-        None => source,
-    };
-    let mut characters = body.chars().peekable();
+    let mut characters = source.chars().peekable();
+    out.extend(characters.next_if_eq(&'^'));
     while let Some(c) = characters.next() {
         match c {
-            '$' if characters.peek().is_none() => {
-                out.push('$');
-                break;
-            }
+            '$' if characters.peek().is_none() => out.push('$'),
             '*' | '?' => {
-                return Err(format!(
-                    "'{c}' has nothing to repeat in \"{source}\"; expected a character before \
-                     it, or \\{c}"
-                ));
+                let expected = format!("expected a character before it, or \\{c}");
+                return Err(format!("'{c}' has nothing to repeat in \"{source}\"; {expected}"));
             }
             '.' => out.push('.'),
             '\\' => match characters.next() {

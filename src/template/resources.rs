@@ -9,8 +9,8 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use regex::{Regex, RegexBuilder};
 
+use super::syntax::Location;
 use super::text::push_lower;
-use super::tokens::Location;
 use crate::error::{Error, Result};
 
 /// Maximum size of all files of a template, in bytes. They are stored in the header of a model,
@@ -85,24 +85,27 @@ pub(super) trait Resource: Any + Send + Sync + Sized {
     }
 }
 
+/// Returns the text of a file, given its name in the template.
+pub(super) type Load<'a> = &'a mut dyn FnMut(&str) -> Result<String>;
+
 /// The files loaded so far, as text and parsed.
 pub(super) struct Resources<'a> {
     /// The base of relative file names, for messages.
     directory: &'a Path,
-    load: &'a mut dyn FnMut(&str) -> Result<String>,
+    load: Load<'a>,
     is_stored: bool, // whether `load` returns texts as templates store them
     /// The regular expressions compiled so far.
     pub(super) expressions: Expressions,
     files: Vec<ResourceFile>,
     bytes_parsed: usize,
-    parsed: Vec<(String, Selection, Arc<dyn Any + Send + Sync>)>, // by file name
 }
 
-/// The text of a file, and the length of the prefix that the template uses.
+/// The text of a file, and what is parsed of it.
 struct ResourceFile {
     name: String,
     text: Arc<str>,
-    used: usize, // bytes
+    used: usize, // length of the prefix of the text that the template uses, in bytes
+    parsed: Vec<(Selection, Arc<dyn Any + Send + Sync>)>,
 }
 
 impl<'a> Resources<'a> {
@@ -111,15 +114,12 @@ impl<'a> Resources<'a> {
     pub(super) const READ_LIMIT: usize = MAX_BYTES + (1 << 20);
 
     /// Creates an empty set; `load` returns a text that a template stores.
-    pub(super) fn stored(load: &'a mut dyn FnMut(&str) -> Result<String>) -> Self {
+    pub(super) fn stored(load: Load<'a>) -> Self {
         Self { is_stored: true, ..Self::new(Path::new(""), load) }
     }
 
     /// Creates an empty set; `load` returns the text of a file.
-    pub(super) fn new(
-        directory: &'a Path,
-        load: &'a mut dyn FnMut(&str) -> Result<String>,
-    ) -> Self {
+    pub(super) fn new(directory: &'a Path, load: Load<'a>) -> Self {
         Self {
             directory,
             load,
@@ -127,7 +127,6 @@ impl<'a> Resources<'a> {
             expressions: Expressions::default(),
             files: Vec::new(),
             bytes_parsed: 0,
-            parsed: Vec::new(),
         }
     }
 
@@ -151,53 +150,49 @@ impl<'a> Resources<'a> {
         reference: &FileReference<'_>,
         selection: Selection,
     ) -> Result<Arc<T>> {
-        let mut same = self.parsed.iter().filter(|(name, parsed_selection, _)| {
-            *name == reference.name && *parsed_selection == selection
-        });
-        if let Some(parsed) = same.find_map(|(.., parsed)| parsed.clone().downcast().ok()) {
+        let error = |message: String| reference.at.error(message);
+        let i = self.find::<T>(reference, selection)?;
+        let path = self.path(&reference.name);
+        let file = &mut self.files[i];
+        let mut same = file.parsed.iter().filter(|(other, _)| *other == selection);
+        if let Some(parsed) = same.find_map(|(_, parsed)| parsed.clone().downcast().ok()) {
             return Ok(parsed);
         }
-        let text = self.load_text::<T>(reference, selection)?;
         if selection.first.is_none() {
-            check_size(text.len()).map_err(|message| reference.at.error(message))?;
+            check_size(file.text.len()).map_err(error)?;
         }
-        let parsed = T::parse(&text, &self.path(&reference.name), selection)?;
-        let used = parsed.bytes_used(&text);
-        let files = self.files.iter_mut();
-        for file in files.filter(|file| file.name == reference.name) {
-            file.used = file.used.max(used);
-        }
-        check_size(self.files.iter().map(|file| file.used).sum())
-            .map_err(|message| reference.at.error(message))?;
+        let parsed = Arc::new(T::parse(&file.text, &path, selection)?);
+        let used = parsed.bytes_used(&file.text);
+        file.used = file.used.max(used);
+        file.parsed.push((selection, parsed.clone()));
+        check_size(self.files.iter().map(|file| file.used).sum()).map_err(error)?;
         self.bytes_parsed += used;
         if self.bytes_parsed > MAX_PARSED {
             let message = "too many functions read large files with different arguments";
             return Err(reference.at.error(message));
         }
-        let parsed = Arc::new(parsed);
-        let name = reference.name.clone();
-        self.parsed.push((name, selection, parsed.clone()));
         Ok(parsed)
     }
 
-    fn load_text<T: Resource>(
+    /// Returns the index of a file, whose text is loaded unless it was.
+    fn find<T: Resource>(
         &mut self,
         reference: &FileReference<'_>,
         selection: Selection,
-    ) -> Result<Arc<str>> {
+    ) -> Result<usize> {
         let name = &reference.name;
-        if let Some(file) = self.files.iter().find(|file| file.name == *name) {
-            return Ok(file.text.clone());
+        if let Some(i) = self.files.iter().position(|file| file.name == *name) {
+            return Ok(i);
         }
         if self.files.len() == MAX_FILES {
             let message = format!("more than {MAX_FILES} files in a template");
             return Err(reference.at.error(message));
         }
-        let text: Arc<str> = match (self.load)(name) {
-            Ok(text) if self.is_stored => text.into(),
+        let text = match (self.load)(name) {
+            Ok(text) if self.is_stored => text,
             // What is beyond the limit was not read.
-            Ok(text) if selection.first.is_none() && text.len() > MAX_BYTES => text.into(),
-            Ok(text) => T::normalized(text, &self.path(name))?.into(),
+            Ok(text) if selection.first.is_none() && text.len() > MAX_BYTES => text,
+            Ok(text) => T::normalized(text, &self.path(name))?,
             Err(error) => {
                 let reason = match &error {
                     Error::Io { source, .. } => source.to_string(),
@@ -207,8 +202,9 @@ impl<'a> Resources<'a> {
                 return Err(reference.at.error(format!("cannot read '{path}': {reason}")));
             }
         };
-        self.files.push(ResourceFile { name: name.clone(), text: text.clone(), used: 0 });
-        Ok(text)
+        let (name, text) = (name.clone(), text.into());
+        self.files.push(ResourceFile { name, text, used: 0, parsed: Vec::new() });
+        Ok(self.files.len() - 1)
     }
 
     fn path(&self, name: &str) -> String {

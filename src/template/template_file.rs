@@ -5,7 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::ast::{ColumnRef, TemplateFunction, TemplateLine, TemplateLines};
@@ -13,8 +13,8 @@ use super::attribute_lines::AttributeLines;
 use super::bind;
 use super::caseless::CaseFolder;
 use super::extractor::Extractor;
-use super::lines::{format_document, parse_lines, strip_document};
-use super::resources::Resources;
+use super::parser::{format_document, parse_lines, strip_document};
+use super::resources::{Load, Resources};
 use super::shape::{KnownWords, is_known_word_candidate};
 use crate::error::{Error, Place, Result};
 use crate::input_file::{read_text, read_text_prefix};
@@ -69,11 +69,10 @@ impl TryFrom<StoredTemplate> for Template {
 
     fn try_from(stored: StoredTemplate) -> Result<Self> {
         // Files in the file system are not opened, whatever the names.
-        let files: HashMap<&str, &Arc<str>> =
-            stored.files.iter().map(|(name, text)| (&**name, text)).collect();
         let mut load = |name: &str| {
+            let file = stored.files.iter().rfind(|(other, _)| other == name);
             let missing = || Error::parameter("the file is not stored with the template");
-            Ok(files.get(name).ok_or_else(missing)?.as_ref().to_owned())
+            Ok(file.ok_or_else(missing)?.1.to_string())
         };
         let resources = Resources::stored(&mut load);
         let mut template = Self::parse_in(&stored.source, &stored.file, resources)?;
@@ -147,11 +146,7 @@ impl Template {
         Self::read_in(Path::new(""), path, &mut no_files)
     }
 
-    fn read_in(
-        directory: &Path,
-        path: &Path,
-        load: &mut dyn FnMut(&str) -> Result<String>,
-    ) -> Result<Self> {
+    fn read_in(directory: &Path, path: &Path, load: Load<'_>) -> Result<Self> {
         let file = read_text(path, MAX_SOURCE, "a template")?;
         let resources = Resources::new(directory, load);
         let template = Self::parse_in(&file.text, &path.display().to_string(), resources)?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use regex::Regex;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::clusters::Clusters;
+use super::lexicon::Clusters;
 use super::shape::{KnownWords, Shape};
 use super::text::graphemes;
 use super::values::Values;

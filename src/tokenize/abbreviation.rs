@@ -57,15 +57,11 @@ pub(super) fn match_abbreviation(run: &TextRun<'_>, at: usize) -> Option<(usize,
     if run.text(at + 1) != "." {
         return None;
     }
-    if let Some(found) = initials(run, at, word) {
-        return Some(found);
-    }
-    let period = at + 1;
-    if run.text(period + 1) == "." {
-        return None; // an ellipsis
-    }
-    let kind = kind(word, run.following(period + 1))?;
-    Some((period + 1, kind))
+    initials(run, at, word).or_else(|| {
+        let end = at + 2;
+        let is_ellipsis = run.text(end) == ".";
+        Some((end, kind(word, run.following(end)).filter(|_| !is_ellipsis)?))
+    })
 }
 
 /// Returns the kind of a listed abbreviation that is followed by `following`.

@@ -20,16 +20,17 @@ use super::abbreviation::starts_sentence;
 use super::token::{Token, TokenKind};
 use super::word::{is_closing, is_opening};
 
-/// Returns the end of each sentence of `text`, as the index of the token after its last.
-pub(super) fn sentence_ends(text: &str, tokens: &[Token]) -> Vec<usize> {
+/// Returns the number of tokens of each sentence of `text`.
+pub(super) fn sentence_lengths(text: &str, tokens: &[Token]) -> Vec<usize> {
     let splitter = Splitter { text, tokens };
-    let mut ends = Vec::new();
+    let mut lengths = Vec::new();
     let mut first = 0;
     while first < tokens.len() {
-        first = splitter.end(first);
-        ends.push(first);
+        let end = splitter.end(first);
+        lengths.push(end - first);
+        first = end;
     }
-    ends
+    lengths
 }
 
 struct Splitter<'t> {

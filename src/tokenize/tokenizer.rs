@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::sentence::sentence_ends;
+use super::sentence::sentence_lengths;
 use super::word;
 use crate::error::Result;
 use crate::sentence::{Offsets, Schema, Sentence, SourceFile, TextPosition};
@@ -35,13 +35,8 @@ pub fn offsets(text: &str, tokens: impl IntoIterator<Item = Range<usize>>) -> Ve
 pub fn sentences(text: &str) -> Vec<Vec<Offsets>> {
     let tokens = word::tokens(text);
     let mut offsets = offsets(text, tokens.iter().map(|token| token.bytes.clone())).into_iter();
-    let mut first = 0;
-    let ends = sentence_ends(text, &tokens).into_iter();
-    ends.map(|end| {
-        let length = end - std::mem::replace(&mut first, end);
-        offsets.by_ref().take(length).collect()
-    })
-    .collect()
+    let lengths = sentence_lengths(text, &tokens).into_iter();
+    lengths.map(|length| offsets.by_ref().take(length).collect()).collect()
 }
 
 /// Reads raw text, line by line, as [`Sentence`]s with the single column `word`.

@@ -78,19 +78,11 @@ pub(super) fn emoticon(run: &TextRun<'_>, at: usize) -> Option<usize> {
 /// Matches a URL: `http://…`, any `scheme://…`, `mailto:…`, `www.…`.
 pub(super) fn url(run: &TextRun<'_>, at: usize) -> Option<usize> {
     let word = run.word(at)?;
-    let body = if run.text(at + 1) == ":" {
-        let slashes = run.text(at + 2) == "/" && run.text(at + 3) == "/";
-        if slashes && is_scheme(word) {
-            at + 4
-        } else if word.eq_ignore_ascii_case("mailto") {
-            at + 2
-        } else {
-            return None;
-        }
-    } else if word.eq_ignore_ascii_case("www") && run.text(at + 1) == "." {
-        at + 2
-    } else {
-        return None;
+    let body = match [1, 2, 3].map(|i| run.text(at + i)) {
+        [":", "/", "/"] if is_scheme(word) => at + 4,
+        [":", ..] if word.eq_ignore_ascii_case("mailto") => at + 2,
+        [".", ..] if word.eq_ignore_ascii_case("www") => at + 2,
+        _ => return None,
     };
     let end = url_end(run, body);
     (end > body).then_some(end)
@@ -233,13 +225,9 @@ pub(super) fn sigil(run: &TextRun<'_>, at: usize) -> Option<usize> {
         "@" | "＠" => Some(at + 2),
         "#" | "＃" => {
             // In scripts without spaces every letter is a word: the tag includes them all.
-            let mut end = at + 1;
-            let mut letters = false;
-            while let Some(word) = run.word(end) {
-                letters |= word.contains(char::is_alphabetic);
-                end += 1;
-            }
-            letters.then_some(end)
+            let end = (at + 1..).find(|&i| run.word(i).is_none())?;
+            let has_letter = |i| run.text(i).contains(char::is_alphabetic);
+            (at + 1..end).any(has_letter).then_some(end)
         }
         "$" => {
             let ticker = word.len() <= 5 && word.bytes().all(|b| b.is_ascii_uppercase());

@@ -38,13 +38,9 @@ fn word(run: &TextRun<'_>, at: usize) -> (usize, TokenKind) {
     if let Some(end) = web::emoticon(run, at) {
         return (end, TokenKind::Emoticon);
     }
-    let (end, kind) = if let Some(end) = web::dotted_name(run, at) {
-        (end, TokenKind::Word)
-    } else if let Some(found) = match_abbreviation(run, at) {
-        found
-    } else {
-        (at + 1, TokenKind::Word)
-    };
+    let name = web::dotted_name(run, at).map(|end| (end, TokenKind::Word));
+    let found = name.or_else(|| match_abbreviation(run, at));
+    let (end, kind) = found.unwrap_or((at + 1, TokenKind::Word));
     let last = extend_joined(run, end);
     let kind = if last > end { TokenKind::Word } else { kind };
     (extend_suffix(run, last), kind)
@@ -146,13 +142,10 @@ fn repetition_end(run: &TextRun<'_>, at: usize) -> usize {
         "'" | "’" | "`" => i == at + 1 && run.text(i) == first,
         _ => run.text(i) == first,
     };
-    let mut end = at + 1;
-    if repeats(first) {
-        while end < run.len() && follows(end) {
-            end += 1;
-        }
+    match repeats(first) {
+        true => at + 1 + (at + 1..run.len()).take_while(|&i| follows(i)).count(),
+        false => at + 1,
     }
-    end
 }
 
 /// Returns whether repetitions of a symbol are a single token.
