@@ -145,6 +145,15 @@ impl Error {
     }
 }
 
+/// Checks that a condition of parameters `holds`.
+///
+/// # Errors
+///
+/// [`Error::Parameter`] with the message.
+pub fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<()> {
+    if holds { Ok(()) } else { Err(Error::Parameter(message())) }
+}
+
 /// Checks that a number is finite and not negative.
 ///
 /// # Errors

@@ -41,9 +41,8 @@ impl Attributes {
 
     /// Completes the current token and starts the next.
     pub fn end_token(&mut self) {
-        self.nodes.end_token();
-        if let Some(edges) = &mut self.edges {
-            edges.end_token();
+        for list in self.lists_mut() {
+            list.tokens.push(list.names.len());
         }
     }
 
@@ -74,19 +73,27 @@ impl Attributes {
 
     /// Memory on the heap in bytes.
     pub(super) fn memory(&self) -> usize {
-        self.lists().map(AttributeList::memory).sum()
+        let memory = |list: &AttributeList| {
+            let names: usize = list.names.allocations().into_iter().sum();
+            names + 8 * list.values.as_ref().map_or(0, Vec::capacity) + 8 * list.tokens.capacity()
+        };
+        self.lists().map(memory).sum()
     }
 
     /// Frees excess capacity.
     pub fn shrink(&mut self) {
-        self.nodes.shrink();
-        if let Some(edges) = &mut self.edges {
-            edges.shrink();
+        for list in self.lists_mut() {
+            list.names.shrink();
+            list.tokens.shrink_to_fit();
         }
     }
 
     fn lists(&self) -> impl Iterator<Item = &AttributeList> {
         [&self.nodes].into_iter().chain(self.edges.as_deref())
+    }
+
+    fn lists_mut(&mut self) -> impl Iterator<Item = &mut AttributeList> {
+        [&mut self.nodes].into_iter().chain(self.edges.as_deref_mut())
     }
 }
 
@@ -114,24 +121,10 @@ impl AttributeList {
         }
     }
 
-    fn end_token(&mut self) {
-        self.tokens.push(self.names.len());
-    }
-
     fn token(&self, t: usize) -> impl Iterator<Item = (&str, f64)> {
         let first = if t == 0 { 0 } else { self.tokens[t - 1] };
         (first..self.tokens[t])
             .map(|i| (self.names.get(i), self.values.as_ref().map_or(1.0, |values| values[i])))
-    }
-
-    fn memory(&self) -> usize {
-        let names: usize = self.names.allocations().into_iter().sum();
-        names + 8 * self.values.as_ref().map_or(0, Vec::capacity) + 8 * self.tokens.capacity()
-    }
-
-    fn shrink(&mut self) {
-        self.names.shrink();
-        self.tokens.shrink_to_fit();
     }
 }
 

@@ -33,15 +33,13 @@ pub struct Document<'a> {
     identity: Arc<()>,
     sentences: Vec<Cow<'a, Sentence>>,
     starts: Vec<usize>, // [sentences + 1] the first token of each sentence
-    indices: Mutex<Vec<(IndexKey, Arc<WordIndex>)>>,
+    /// By column, and whether its cells are indexed as an `IndexedText` writes them.
+    indices: Mutex<HashMap<(usize, bool), Arc<WordIndex>>>,
     derived: Mutex<Vec<DerivedDocument>>,
 }
 
 /// A derived document, with the identity of what made it.
 type DerivedDocument = (Arc<()>, Arc<Document<'static>>);
-
-/// The key of an index: a column, verbatim or as `IndexedText` writes it.
-type IndexKey = (usize, bool);
 
 impl<'a> Document<'a> {
     /// Creates a document of sentences. Document boundaries among them are left out.
@@ -58,11 +56,9 @@ impl<'a> Document<'a> {
 
     fn of(sentences: Vec<Cow<'a, Sentence>>) -> Self {
         let mut starts = vec![0];
-        let mut tokens = 0;
-        starts.extend(sentences.iter().map(|sentence| {
-            tokens += sentence.len();
-            tokens
-        }));
+        for sentence in &sentences {
+            starts.push(starts[starts.len() - 1] + sentence.len());
+        }
         Self {
             identity: Arc::new(()),
             sentences,
@@ -134,21 +130,18 @@ impl<'a> Document<'a> {
     /// Returns the index of a column, which all sentences must have, of its cells verbatim or of
     /// what `text` writes. It is built once.
     pub fn index(&self, column: usize, text: Option<IndexedText>) -> Arc<WordIndex> {
-        let key = (column, text.is_some());
         let mut indices = self.indices.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, index)) = indices.iter().find(|(other, _)| *other == key) {
-            return Arc::clone(index);
-        }
-        let write = |sentence: &Sentence, t: usize, out: &mut String| {
-            let cell = sentence.cell(t, column);
-            match text {
-                Some(write) => write(cell, out),
-                None => out.push_str(cell),
-            }
-        };
-        let index = Arc::new(WordIndex::new(self.sentences(), self.tokens(), write));
-        indices.push((key, Arc::clone(&index)));
-        index
+        let index = indices.entry((column, text.is_some())).or_insert_with(|| {
+            let write = |sentence: &Sentence, t: usize, out: &mut String| {
+                let cell = sentence.cell(t, column);
+                match text {
+                    Some(write) => write(cell, out),
+                    None => out.push_str(cell),
+                }
+            };
+            Arc::new(WordIndex::new(self.sentences(), self.tokens(), write))
+        });
+        Arc::clone(index)
     }
 
     /// Returns the document that `make` makes of this one, whose sentences have the same tokens. It
@@ -174,7 +167,7 @@ impl<'a> Document<'a> {
     /// Returns the memory in bytes of the view and its indices, without the sentences.
     pub fn memory(&self) -> usize {
         let indices = self.indices.lock().unwrap_or_else(PoisonError::into_inner);
-        let indices: usize = indices.iter().map(|(_, index)| index.memory()).sum();
+        let indices: usize = indices.values().map(|index| index.memory()).sum();
         16 * self.starts.capacity() + indices
     }
 }
@@ -238,11 +231,9 @@ impl WordIndex {
             }
         }
         index.starts.push(0);
-        let mut end = 0;
-        index.starts.extend(counts.iter().map(|count| {
-            end += count;
-            end
-        }));
+        for (word, count) in counts.iter().enumerate() {
+            index.starts.push(index.starts[word] + count);
+        }
         index.occurrences = vec![0; index.words.len()];
         for (t, (&word, &rank)) in index.words.iter().zip(&index.ranks).enumerate() {
             index.occurrences[(index.starts[word as usize] + rank) as usize] = t as u32;

@@ -6,7 +6,7 @@ use super::attributes::{Attributes, check_attribute};
 use super::schema::Schema;
 use super::sentence::{MAX_TEXT, Sentence};
 use super::token_label::TokenLabel;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 
 impl Sentence {
     /// A sentence of words: the single column `word`, without labels.
@@ -61,14 +61,12 @@ impl Sentence {
             return Err(Error::parameter("a sentence needs at least one column"));
         };
         let tokens = first.len();
-        if let Some(i) = cells.iter().position(|column| column.len() != tokens) {
-            return Err(Error::parameter(format!(
-                "column '{}' has {} values, but column '{}' has {tokens}; \
-                 expected one per token in every column",
-                names[i],
-                cells[i].len(),
-                names[0],
-            )));
+        for (name, column) in names.iter().zip(&cells) {
+            ensure(column.len() == tokens, || {
+                let found = format!("column '{name}' has {} values", column.len());
+                let expected = "expected one per token in every column";
+                format!("{found}, but column '{}' has {tokens}; {expected}", names[0])
+            })?;
         }
         let mut sentence = Self::in_memory(Schema::new(names, None)?);
         for t in 0..tokens {
@@ -108,10 +106,9 @@ impl Sentence {
                 let error = |fault| Error::parameter(format!("token {t}: {fault}"));
                 check_attribute(name, value).map_err(error)?;
                 attributes.push(name, value);
-                if attributes.is_full() {
-                    let message = "the sentence has more than 4 GiB of attributes";
-                    return Err(Error::parameter(message));
-                }
+                ensure(!attributes.is_full(), || {
+                    "the sentence has more than 4 GiB of attributes".to_owned()
+                })?;
             }
             attributes.end_token();
             sentence.push([""; 0], 1)?;
@@ -132,25 +129,20 @@ impl Sentence {
     pub fn with_labels<S: AsRef<str>>(self, labels: impl IntoIterator<Item = S>) -> Result<Self> {
         self.check_text()?;
         let labels: Vec<S> = labels.into_iter().collect();
-        if labels.len() != self.len() {
-            return Err(Error::parameter(format!(
-                "{} labels for a sentence of {} tokens; expected one per token",
-                labels.len(),
-                self.len()
-            )));
-        }
-        if let Some(t) = labels.iter().position(|label| label.as_ref().is_empty()) {
-            return Err(Error::parameter(format!(
-                "the label of token {} is empty; expected a label, such as O",
-                t + 1
-            )));
+        let (found, tokens) = (labels.len(), self.len());
+        ensure(found == tokens, || {
+            format!("{found} labels for a sentence of {tokens} tokens; expected one per token")
+        })?;
+        for (t, label) in (1..).zip(&labels) {
+            ensure(!label.as_ref().is_empty(), || {
+                format!("the label of token {t} is empty; expected a label, such as O")
+            })?;
         }
         let (schema, column) = match self.schema().label() {
             Some(column) => (self.schema().clone(), column),
             None => {
-                let mut names = self.schema().names().to_vec();
-                let column = names.len();
-                names.push("label".to_owned());
+                let column = self.schema().width();
+                let names = [self.schema().names(), &["label".to_owned()]].concat();
                 (Arc::new(Schema::new(names, Some(column))?), column)
             }
         };
@@ -192,14 +184,11 @@ impl Sentence {
         self,
         labels: impl IntoIterator<Item = L>,
     ) -> Result<Self> {
-        let mut normalized: Vec<TokenLabel> = Vec::new();
-        for label in labels {
-            let label = label.into().normalized().map_err(|fault| {
-                let t = normalized.len() + 1;
-                Error::parameter(format!("token {t}: {fault}; expected a label"))
-            })?;
-            normalized.push(label);
-        }
+        let normalized = (1..).zip(labels).map(|(t, label)| {
+            let error = |fault| Error::parameter(format!("token {t}: {fault}; expected a label"));
+            label.into().normalized().map_err(error)
+        });
+        let normalized = normalized.collect::<Result<Vec<TokenLabel>>>()?;
         let mut labeled = self.with_labels(normalized.iter().map(TokenLabel::text))?;
         let partial = (0..).zip(normalized);
         let partial: Vec<(u32, TokenLabel)> =

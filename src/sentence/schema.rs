@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 
 /// Maximum number of columns that messages list.
 const LISTED: usize = 20;
@@ -55,25 +55,17 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] if a name is empty or occurs twice, or `label` is out of range.
+    /// [`crate::Error::Parameter`] if a name is empty or occurs twice, or `label` is out of range.
     pub fn new(names: Vec<String>, label: Option<usize>) -> Result<Self> {
         let mut known = HashSet::with_capacity(names.len());
         for (i, name) in names.iter().enumerate() {
-            if name.is_empty() {
-                return Err(Error::parameter(format!("column {i} has an empty name")));
-            }
-            if !known.insert(name) {
-                return Err(Error::parameter(format!("two columns have the name '{name}'")));
-            }
+            ensure(!name.is_empty(), || format!("column {i} has an empty name"))?;
+            ensure(known.insert(name), || format!("two columns have the name '{name}'"))?;
         }
-        if let Some(label) = label
-            && label >= names.len()
-        {
-            return Err(Error::parameter(format!(
-                "label column {label} does not exist: there are {} columns",
-                names.len()
-            )));
-        }
+        let (label_column, columns) = (label.unwrap_or(0), names.len());
+        ensure(label.is_none() || label_column < columns, || {
+            format!("label column {label_column} does not exist: there are {columns} columns")
+        })?;
         Ok(Self { names, label, ..Self::default() })
     }
 
@@ -87,8 +79,8 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] if the columns cannot be joined ([`JoinedColumns::new`]), or a column
-    /// has the name already.
+    /// [`crate::Error::Parameter`] if the columns cannot be joined ([`JoinedColumns::new`]), or a
+    /// column has the name already.
     pub fn with_joined_label(&self, positions: Vec<usize>) -> Result<Self> {
         let joined = JoinedColumns::new(self.input_names(), positions)?;
         let label = self.names.len();
@@ -101,7 +93,7 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] if the name is empty or a column has it already.
+    /// [`crate::Error::Parameter`] if the name is empty or a column has it already.
     pub fn with_label_key(names: Vec<String>, key: &str) -> Result<Self> {
         let label = names.len();
         let names = names.into_iter().chain([key.to_owned()]);
@@ -133,13 +125,9 @@ impl Schema {
     pub fn with_derived(&self, names: &[&str]) -> Result<Self> {
         let own = self.names.iter().map(String::as_str);
         let all = own.chain(names.iter().copied()).map(str::to_owned);
-        let extended = Self::new(all.collect(), self.label)?;
-        Ok(Self {
-            derived: self.derived + names.len(),
-            joined: self.joined.clone(),
-            lines: self.lines,
-            ..extended
-        })
+        let derived = self.derived + names.len();
+        let names = Self::new(all.collect(), self.label)?.names;
+        Ok(Self { names, derived, ..self.clone() })
     }
 
     /// Returns the names of the columns that the input has.
@@ -226,30 +214,25 @@ impl JoinedColumns {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] if there are fewer than two, one does not exist or occurs twice, or a
-    /// name is empty or contains `+`.
+    /// [`crate::Error::Parameter`] if there are fewer than two, one does not exist or occurs twice,
+    /// or a name is empty or contains `+`.
     pub fn new<S: AsRef<str>>(all: &[S], positions: Vec<usize>) -> Result<Self> {
-        let error = |message: String| Err(Error::parameter(message));
-        if positions.len() < 2 {
-            return error("joined labels need two or more columns".to_owned());
-        }
+        ensure(positions.len() >= 2, || "joined labels need two or more columns".to_owned())?;
         let mut known = HashSet::with_capacity(positions.len());
         let mut names = Vec::with_capacity(positions.len());
         for &position in &positions {
-            let Some(name) = all.get(position).map(AsRef::as_ref) else {
-                return error(format!(
-                    "column {position} does not exist: there are {} columns",
-                    all.len()
-                ));
-            };
-            if name.is_empty() || name.contains(JOINT) {
-                return error(format!(
-                    "the column '{name}' cannot be joined with others: expected a name without '+'"
-                ));
-            }
-            if !known.insert(position) {
-                return error(format!("the column '{name}' is joined with itself"));
-            }
+            let columns = all.len();
+            ensure(position < columns, || {
+                format!("column {position} does not exist: there are {columns} columns")
+            })?;
+            let name = all[position].as_ref();
+            ensure(!name.is_empty() && !name.contains(JOINT), || {
+                let expected = "expected a name without '+'";
+                format!("the column '{name}' cannot be joined with others: {expected}")
+            })?;
+            ensure(known.insert(position), || {
+                format!("the column '{name}' is joined with itself")
+            })?;
             names.push(name.to_owned());
         }
         Ok(Self { name: names.join("+"), positions, names })
@@ -280,16 +263,13 @@ impl JoinedColumns {
         let last = self.names.len() - 1;
         for (i, (value, name)) in values.iter().zip(&self.names).enumerate() {
             if value.is_empty() {
-                return Err(format!(
-                    "the label is empty in the column '{name}'; expected a value, such as _"
-                ));
+                let expected = "expected a value, such as _";
+                return Err(format!("the label is empty in the column '{name}'; {expected}"));
             }
             if i < last && value.contains(JOINT) {
-                return Err(format!(
-                    "the value '{value}' of the column '{name}' contains '+'; in labels of joined \
-                     columns ({}) only the last column may have such values",
-                    self.name
-                ));
+                let fault = format!("the value '{value}' of the column '{name}' contains '+'");
+                let rule = "only the last column may have such values";
+                return Err(format!("{fault}; in labels of joined columns ({}) {rule}", self.name));
             }
         }
         Ok(values.join("+"))

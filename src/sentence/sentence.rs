@@ -185,10 +185,10 @@ impl Sentence {
     ///
     /// [`Error::Input`] if it was built from more than 4 GiB.
     pub fn check_text(&self) -> Result<()> {
-        if self.overlong {
-            return Err(Error::input(self.place(0), OVERLONG));
+        match self.overlong {
+            true => Err(Error::input(self.place(0), OVERLONG)),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// The columns.
@@ -259,10 +259,9 @@ impl Sentence {
 
     /// Sets the label of the last token, if it is not one known label. Its cell has the text.
     pub fn set_last_label(&mut self, label: TokenLabel) {
-        if let (TokenLabel::OneOf(_) | TokenLabel::Unknown, Some(t)) =
-            (&label, self.len().checked_sub(1))
-        {
-            self.partial.get_or_insert_default().push((t as u32, label));
+        let tokens = self.len() as u32;
+        if tokens > 0 && !matches!(label, TokenLabel::Known(_)) {
+            self.partial.get_or_insert_default().push((tokens - 1, label));
         }
     }
 
@@ -375,9 +374,8 @@ fn ragged(columns: &[String], found: usize) -> String {
 /// Returns the weight of a sentence, or what is wrong with it.
 pub fn check_weight(weight: f64) -> Result<f64, String> {
     if !(0.0..=MAX_WEIGHT).contains(&weight) {
-        return Err(format!(
-            "the weight of a sentence is {weight}; expected a number from 0 to {MAX_WEIGHT:e}"
-        ));
+        let expected = format!("expected a number from 0 to {MAX_WEIGHT:e}");
+        return Err(format!("the weight of a sentence is {weight}; {expected}"));
     }
     // Without the sign of −0.
     Ok(weight.abs())

@@ -140,10 +140,8 @@ impl FromStr for TokenLabel {
             Self::OneOf(labels).normalized()
         };
         label.map_err(|fault| {
-            Error::parameter(format!(
-                "the partial label '{text}': {fault}; expected a label, several such as \
-                 B-PER|B-ORG, or '_' for any"
-            ))
+            let expected = "expected a label, several such as B-PER|B-ORG, or '_' for any";
+            Error::parameter(format!("the partial label '{text}': {fault}; {expected}"))
         })
     }
 }

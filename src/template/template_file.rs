@@ -16,7 +16,7 @@ use super::extractor::Extractor;
 use super::parser::{format_document, parse_lines, strip_document};
 use super::resources::{Load, Resources};
 use super::shape::{KnownWords, is_known_word_candidate};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, ensure};
 use crate::input_file::{read_text, read_text_prefix};
 use crate::sentence::{DocumentOptions, PREDICTIONS, Schema, Sentence, SourceFile};
 
@@ -186,8 +186,7 @@ impl Template {
     /// Parses the template `name` that ships with dropchain; `None` if there is no such template.
     pub fn shipped(name: &str) -> Option<Result<Self>> {
         let (_, source) = SHIPPED.iter().find(|(shipped, _)| *shipped == name)?;
-        let file = format!("{name}.tpl");
-        Some(Self::parse(source, &file, &mut no_files))
+        Some(Self::parse(source, &format!("{name}.tpl"), &mut no_files))
     }
 
     /// Returns the text of the template file, as read.
@@ -262,12 +261,11 @@ impl Template {
     /// [`Error::Parameter`] if no attribute depends on other sentences, or the file is too large
     /// for another line.
     pub fn with_documents(mut self, documents: DocumentOptions) -> Result<Self> {
-        if self.documents().is_none() {
-            return Err(Error::parameter(
-                "no line of the template looks at the document (others, mention); expected such a \
-                 line, or no rule for documents",
-            ));
-        }
+        ensure(self.documents().is_some(), || {
+            let expected = "expected such a line, or no rule for documents";
+            let fault = "no line of the template looks at the document (others, mention)";
+            format!("{fault}; {expected}")
+        })?;
         if self.parsed.documents == documents {
             return Ok(self);
         }
@@ -280,10 +278,9 @@ impl Template {
             source += if source.ends_with('\n') { "" } else { "\n" };
             source += &line;
         }
-        if source.len() > MAX_SOURCE {
-            let message = format!("the template file is larger than {MAX_SOURCE} bytes");
-            return Err(Error::parameter(message));
-        }
+        ensure(source.len() <= MAX_SOURCE, || {
+            format!("the template file is larger than {MAX_SOURCE} bytes")
+        })?;
         Arc::make_mut(&mut self.parsed).documents = documents;
         self.stored.source = source.into();
         Ok(self)
@@ -316,8 +313,8 @@ impl Template {
         let kept = self.stored.source.split('\n').zip(1..);
         let kept = kept.map(|(line, number)| if numbers.contains(&number) { "" } else { line });
         let source = kept.collect::<Vec<_>>().join("\n");
-        let source = source.into();
-        Self::try_from(StoredTemplate { source, ..self.stored.clone() }).map(Some)
+        let stored = StoredTemplate { source: source.into(), ..self.stored.clone() };
+        Self::try_from(stored).map(Some)
     }
 
     fn functions(&self) -> impl Iterator<Item = &TemplateFunction> {
@@ -393,10 +390,8 @@ fn no_files(_: &str) -> Result<String> {
 
 /// Returns whether a function reads one of the columns with these names.
 fn reads_one(function: &TemplateFunction, names: &[&str]) -> bool {
-    match function.column() {
-        Some(ColumnRef::Name(name)) => names.contains(&name.as_str()),
-        _ => false,
-    }
+    let column = function.column();
+    matches!(column, Some(ColumnRef::Name(name)) if names.contains(&name.as_str()))
 }
 
 /// Collects `columns` without duplicates.
