@@ -1,7 +1,6 @@
 //! Abbreviations: words that include a following period.
 
-use super::text_run::TextRun;
-use super::token::TokenKind;
+use super::text_run::{TextRun, TokenKind};
 
 /// Abbreviations that never end a sentence. Those that begin with a capital here are abbreviations
 /// only if capitalized (`Col.`, not `col.`); this goes for all lists.

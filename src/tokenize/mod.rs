@@ -10,7 +10,6 @@
 mod abbreviation;
 mod sentence;
 mod text_run;
-mod token;
 mod tokenizer;
 mod web;
 mod word;

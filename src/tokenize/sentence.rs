@@ -17,7 +17,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::abbreviation::starts_sentence;
-use super::token::{Token, TokenKind};
+use super::text_run::{Token, TokenKind};
 use super::word::{is_closing, is_opening};
 
 /// Returns the number of tokens of each sentence of `text`.

@@ -3,8 +3,7 @@
 //!
 //! Each matcher takes a run and the index of a subtoken, and returns the index after the match.
 
-use super::text_run::TextRun;
-use super::token::{SubtokenKind, is_number};
+use super::text_run::{SubtokenKind, TextRun, is_number};
 
 /// Maximum lookahead for the `@` or the top-level domain, in subtokens. It keeps the time linear;
 /// real addresses are shorter.

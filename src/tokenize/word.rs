@@ -1,8 +1,7 @@
 //! The rules that combine subtokens into tokens, in the order in which they are tried.
 
 use super::abbreviation::match_abbreviation;
-use super::text_run::TextRun;
-use super::token::{SubtokenKind, Token, TokenKind, is_apostrophe, is_number};
+use super::text_run::{SubtokenKind, TextRun, Token, TokenKind, is_apostrophe, is_number};
 use super::web;
 
 /// Returns the tokens of a text. Linear time: every rule either has bounded lookahead or consumes
@@ -112,14 +111,11 @@ fn extend_suffix(run: &TextRun<'_>, end: usize) -> usize {
 
 /// Matches a token that starts with a symbol.
 fn symbol(run: &TextRun<'_>, at: usize) -> (usize, TokenKind) {
-    if let Some(end) = web::emoticon(run, at) {
-        return (end, TokenKind::Emoticon);
-    }
-    if let Some(end) = web::sigil(run, at) {
-        return (end, TokenKind::Word);
-    }
-    if let Some(end) = web::entity(run, at) {
-        return (end, TokenKind::Symbol);
+    let found = web::emoticon(run, at).map(|end| (end, TokenKind::Emoticon));
+    let found = found.or_else(|| web::sigil(run, at).map(|end| (end, TokenKind::Word)));
+    let found = found.or_else(|| web::entity(run, at).map(|end| (end, TokenKind::Symbol)));
+    if let Some(found) = found {
+        return found;
     }
     let text = run.text(at);
     let first = at == 0 || is_opening(run.text(at - 1));
