@@ -108,7 +108,7 @@ impl BundleSums {
 
 #[inline(always)]
 fn hash(key: &BundleKey) -> u64 {
-    let [bundle, a, b, c] = key.numbers();
+    let [bundle, a, b, c] = key.0;
     let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
     random::mix(pair(bundle, a) ^ random::mix(pair(b, c)))
 }
@@ -120,7 +120,7 @@ mod tests {
     const STRIDE: usize = 4;
 
     fn key(number: u32) -> BundleKey {
-        BundleKey::new(7, [number, 1, number])
+        BundleKey([7, number, 1, number])
     }
 
     /// Tags a sentence of one bundle per token: the sum for key n is n in all lanes. Returns the

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::ast::Position;
+use super::pattern_parser::MAX_MACROS;
 use super::syntax::escape_value;
 use super::workspace::Workspace;
 use crate::fingerprint::{self, Fingerprinter, Fragment, append};
@@ -165,15 +166,9 @@ impl CompiledTerm {
 
 impl CompiledTemplate {
     /// Passes the attributes of token `t`, one for every combination of values of the terms, to
-    /// `sink`. `combination` is empty before and after.
+    /// `sink`.
     #[inline(always)]
-    pub(super) fn extract(
-        &self,
-        t: usize,
-        ws: &Workspace,
-        combination: &mut Vec<u32>,
-        sink: &mut impl AttributeSink,
-    ) {
+    pub(super) fn extract(&self, t: usize, ws: &Workspace, sink: &mut impl AttributeSink) {
         let edge = self.edge && t > 0;
         if !(self.node || edge) || !(self.conditions.is_empty() || self.applies(t, ws)) {
             return;
@@ -212,7 +207,9 @@ impl CompiledTemplate {
                     }
                 }
             }
-            terms => expand(terms, t, ws, combination, 1.0, &mut emit),
+            terms => {
+                expand(terms, t, ws, &mut [0; MAX_MACROS][..terms.len()], 1.0, &mut emit);
+            }
         }
     }
 
@@ -225,13 +222,13 @@ impl CompiledTemplate {
     }
 }
 
-/// Emits all combinations of values of the remaining `terms`, given those of the terms so far and
-/// the product of their weights.
+/// Emits all combinations of values of the remaining `terms`, given those of the terms so far, with
+/// which `values` begins, and the product of their weights.
 fn expand(
     terms: &[CompiledTerm],
     t: usize,
     ws: &Workspace,
-    values: &mut Vec<u32>,
+    values: &mut [u32],
     weight: f64,
     emit: &mut impl FnMut(&[u32], f64),
 ) {
@@ -239,10 +236,9 @@ fn expand(
         emit(values, weight);
         return;
     };
+    let i = values.len() - terms.len();
     for value in term.values(t, ws) {
-        values.push(value);
-        let weight = weight * ws.values.get(value).weight;
-        expand(rest, t, ws, values, weight, emit);
-        values.pop();
+        values[i] = value;
+        expand(rest, t, ws, values, weight * ws.values.get(value).weight, emit);
     }
 }

@@ -76,12 +76,13 @@ impl Bundle {
     /// Returns the key at token `t`, given the number of the bundle.
     #[inline(always)]
     pub fn key(&self, number: usize, t: usize, ws: &Workspace) -> BundleKey {
-        let mut cells = [0; MAX_CELLS];
+        let mut key = [0; 1 + MAX_CELLS];
+        key[0] = number as u32;
         let first = t as i64 + i64::from(self.cells.first);
-        for (i, cell) in cells[..self.cells.len()].iter_mut().enumerate() {
+        for (i, cell) in key[1..=self.cells.len()].iter_mut().enumerate() {
             *cell = ws.first_cell(self.cells.column, first + i as i64);
         }
-        BundleKey::new(number as u32, cells)
+        BundleKey(key)
     }
 }
 
@@ -97,14 +98,12 @@ impl BundledLines {
     /// Divides `lines`. `words` is the column of the words: sequences of words recur too rarely, so
     /// only lines that read a single one of them are bundled.
     pub fn new(lines: &[CompiledTemplate], plan: &EvaluationPlan, words: Option<usize>) -> Self {
-        let is_of_words = |window: CellWindow| Some(plan.columns[window.column].column) == words;
-        let window = |line: &CompiledTemplate| {
-            let window = CellWindow::of(line, plan)?;
-            (window.len() == 1 || !is_of_words(window)).then_some(window)
+        let may_recur = |window: &CellWindow| {
+            window.len() == 1 || Some(plan.columns[window.column].column) != words
         };
         let mut lines_of: HashMap<CellWindow, Vec<usize>> = HashMap::new();
         for (i, line) in lines.iter().enumerate() {
-            if let Some(window) = window(line) {
+            if let Some(window) = CellWindow::of(line, plan).filter(may_recur) {
                 lines_of.entry(window).or_default().push(i);
             }
         }

@@ -20,16 +20,13 @@ impl Template {
             return None;
         }
         let has_column = |sentence: &Sentence| sentence.schema().label() > Some(1);
-        let mut found = [false; PHRASES.len()];
-        for sentence in sentences.clone() {
-            let labels = (0..sentence.len()).filter_map(|t| sentence.label(t));
-            for kind in labels.map(|label| ChunkLabel::parse(label).kind) {
-                if let Some(i) = PHRASES.iter().position(|phrase| *phrase == kind) {
-                    found[i] = true;
-                }
-            }
-        }
-        let are_phrases = found == [true; PHRASES.len()] && sentences.into_iter().all(has_column);
+        let is_of = |sentence: &Sentence, phrase: &str| {
+            let mut labels = (0..sentence.len()).filter_map(|t| sentence.label(t));
+            labels.any(|label| ChunkLabel::parse(label).kind == phrase)
+        };
+        let occurs = |phrase: &str| sentences.clone().into_iter().any(|s| is_of(s, phrase));
+        let are_phrases =
+            PHRASES.into_iter().all(occurs) && sentences.clone().into_iter().all(has_column);
         Some(match encode_spans {
             false => "pos",
             true if are_phrases => "chunk",

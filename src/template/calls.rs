@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::ast::{ColumnRef, Operation, Position, TemplateFunction, Term, TextInput};
 use super::document::{MENTION_KINDS, MentionKind, RUN_KINDS};
 use super::resources::{FileReference, Resource, Resources, Selection};
-use super::shape::{SHAPES, Shape, capitalization, character_classes, is_title};
+use super::shape::{SHAPES, Shape, capitalization, is_title, push_character_classes};
 use super::syntax::{
-    Location, function_example, function_names, is_bare_column_name, is_function, is_keyword,
+    KEYWORDS, Location, function_example, function_names, is_bare_column_name, is_function,
     unescape,
 };
 use super::text::did_you_mean;
@@ -60,12 +60,6 @@ impl<'a> ArgumentValue<'a> {
         }
     }
 
-    /// Returns the name, if it is one without parentheses and position.
-    fn bare_name(&self) -> Option<&'a str> {
-        let call = self.call()?;
-        (call.arguments.is_none() && call.offset.is_none()).then_some(call.name)
-    }
-
     fn integer(&self) -> Option<i32> {
         match self {
             Self::Range(first, last) => last.filter(|last| last == first),
@@ -82,8 +76,10 @@ impl<'a> ArgumentValue<'a> {
 
     /// Returns the argument, if it is a name of `table`, and what it stands for.
     fn one_of<T: Copy>(&self, table: &[(&str, T)]) -> Option<(&'a str, T)> {
-        let name = self.bare_name()?;
-        table.iter().find(|(other, _)| *other == name).map(|(_, found)| (name, *found))
+        let call = self.call()?;
+        let is_bare = call.arguments.is_none() && call.offset.is_none();
+        let found = table.iter().find(|(name, _)| is_bare && *name == call.name);
+        found.map(|(_, found)| (call.name, *found))
     }
 }
 
@@ -133,7 +129,7 @@ fn function_from_call(
     resources: &mut Resources<'_>,
 ) -> Result<(TemplateFunction, Option<i32>)> {
     let (name, at, is_called) = (call.name, call.at, call.arguments.is_some());
-    at.ensure(!is_keyword(name), || {
+    at.ensure(!KEYWORDS.contains(&name), || {
         format!("expected a function or a column, found the keyword '{name}'")
     })?;
     at.ensure(!is_called || is_function(name), || {
@@ -221,8 +217,8 @@ impl<'a> Arguments<'a, '_, '_> {
                 return Ok(Operation::Run(kind));
             }
             "shape" => self.shape(),
-            "capitalization" => TextFunction::kind(capitalization),
-            "class" => TextFunction::kind(character_classes),
+            "capitalization" => TextFunction::derived(|text, out| *out += capitalization(text)),
+            "class" => TextFunction::derived(push_character_classes),
             "title" => TextFunction::flag(is_title),
             "prefix" => self.substrings(SubstringKind::Prefix)?,
             "suffix" => self.substrings(SubstringKind::Suffix)?,

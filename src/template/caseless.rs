@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::shape::KnownWords;
-use super::text::push_lower;
+use super::text::{lower, push_lower};
 use crate::error::Result;
 use crate::sentence::Sentence;
 
@@ -66,12 +66,7 @@ impl CaseFolder {
     fn lower(&self, sentence: &Sentence, weight: f64) -> Result<Sentence> {
         let cell = |t: usize, column: usize| {
             let cell = sentence.cell(t, column);
-            if column != self.column {
-                return Cow::Borrowed(cell);
-            }
-            let mut word = String::new();
-            push_lower(cell, &mut word);
-            Cow::Owned(word)
+            if column == self.column { Cow::Owned(lower(cell)) } else { Cow::Borrowed(cell) }
         };
         let columns = sentence.schema().width();
         let cells = (0..sentence.len()).map(|t| (0..columns).map(move |column| cell(t, column)));
@@ -87,17 +82,15 @@ fn is_caseless<'a>(words: impl Iterator<Item = &'a str>, is_known: impl Fn(&str)
     for word in words {
         let mut cased = word.chars().filter(|c| c.is_lowercase() || c.is_uppercase());
         let Some(first) = cased.next() else { continue };
-        let rest: (usize, usize) = cased.fold((0, 0), |(lower, upper), c| {
-            let is_lower = usize::from(c.is_lowercase());
-            (lower + is_lower, upper + 1 - is_lower)
-        });
-        match (first.is_lowercase(), rest) {
-            (true, (_, 0)) => lower += 1,
-            (false, (0, others)) => {
+        let small = cased.clone().filter(|c| c.is_lowercase()).count();
+        let large = cased.count() - small;
+        match (first.is_lowercase(), small, large) {
+            (true, _, 0) => lower += 1,
+            (false, 0, others) => {
                 upper += 1;
                 long_upper += usize::from(others > 0);
             }
-            (false, (_, 0)) => {
+            (false, _, 0) => {
                 title += 1;
                 folded.clear();
                 push_lower(word, &mut folded);

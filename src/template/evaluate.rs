@@ -8,8 +8,7 @@ use super::document::{RunKind, write_run};
 use super::shape::{KnownWords, occurrence};
 use super::text::graphemes;
 use super::text_function::TextInputCell;
-use super::values::Values;
-use super::workspace::{FunctionCells, Scratch, Workspace};
+use super::workspace::{FunctionCells, Scratch, Values, Workspace};
 use crate::error::{Error, Result};
 use crate::sentence::{Sentence, SentenceRef};
 
@@ -52,8 +51,10 @@ pub(super) struct MemoizedColumn {
 impl EvaluationPlan {
     /// Plans the evaluation of `functions`.
     pub(super) fn new(functions: &[BoundFunction], dialect: Option<Dialect>) -> Self {
-        let mut columns: Vec<MemoizedColumn> = Vec::new();
-        let mut memoized: Vec<Option<FunctionCells>> = Vec::with_capacity(functions.len());
+        let is_text = |function: &&BoundFunction| matches!(function.operation, Operation::Text);
+        let mut rows = functions.iter().filter(is_text).count(); // those of columns come first
+        let mut columns: Vec<MemoizedColumn> = Vec::with_capacity(rows);
+        let mut cells: Vec<FunctionCells> = Vec::with_capacity(functions.len());
         for (number, function) in functions.iter().enumerate() {
             let row = match (&function.operation, function.source()) {
                 // There is one such function for each column.
@@ -61,25 +62,19 @@ impl EvaluationPlan {
                     columns.push(MemoizedColumn { column: function.source, functions: Vec::new() });
                     Some(columns.len() - 1)
                 }
-                (_, source) => source.and_then(|source| Some(memoized[source]?.row)),
+                (_, source) => source.map(|i| cells[i].row).filter(|row| *row < columns.len()),
             };
-            memoized.push(row.map(|row| {
-                let functions = &mut columns[row].functions;
-                functions.push(number);
-                FunctionCells { row, offset: functions.len() - 1 }
-            }));
+            let offset = row.map_or(0, |row| {
+                columns[row].functions.push(number);
+                columns[row].functions.len() - 1
+            });
+            rows += usize::from(row.is_none());
+            cells.push(FunctionCells { row: row.unwrap_or(rows - 1), offset });
         }
-        let mut rows = columns.len();
-        let cells = memoized.into_iter().map(|cells| {
-            cells.unwrap_or_else(|| {
-                rows += 1;
-                FunctionCells { row: rows - 1, offset: 0 }
-            })
-        });
         Self {
             boundaries: dialect.map_or(vec![String::new(); 2], Dialect::boundaries),
-            cells: cells.collect(),
             columns,
+            cells,
             memos_per_value: vec![0; functions.len()],
         }
     }

@@ -184,19 +184,15 @@ impl Extractor {
             return Ok(());
         }
         let alone;
-        let context = if !self.sees_document() {
-            sentence.sentence().into()
-        } else if sentence.document().is_none() {
-            alone = Document::alone(sentence.sentence());
-            alone.in_context(0).unwrap_or(sentence)
-        } else {
-            sentence
+        let context = match sentence.document() {
+            _ if !self.sees_document() => sentence.sentence().into(),
+            Some(_) => sentence,
+            None => {
+                alone = Document::alone(sentence.sentence());
+                alone.in_context(0).unwrap_or(sentence)
+            }
         };
-        let filled = self.fill(context, ws);
-        if filled.is_err() {
-            ws.clear();
-        }
-        filled
+        self.fill(context, ws).inspect_err(|_| ws.clear())
     }
 
     fn fill(&self, context: SentenceRef<'_>, ws: &mut Workspace) -> Result<()> {
@@ -264,10 +260,8 @@ impl Extractor {
         let names = sentence.schema().names();
         for (column, bound) in &self.columns {
             if names.get(*column) != Some(bound) {
-                let message = format!(
-                    "expected column {column} to be '{bound}', found the columns {}",
-                    names.join(" ")
-                );
+                let expected = format!("expected column {column} to be '{bound}'");
+                let message = format!("{expected}, found the columns {}", names.join(" "));
                 return Err(Error::input(sentence.place(0), message));
             }
         }
@@ -315,11 +309,9 @@ impl Extractor {
         if t >= ws.tokens {
             return;
         }
-        let mut combination = std::mem::take(&mut ws.scratch.combination);
         for template in &extractor.templates {
-            template.extract(t, ws, &mut combination, sink);
+            template.extract(t, ws, sink);
         }
-        ws.scratch.combination = combination;
     }
 
     /// Passes the keys of the bundles of all tokens to `sink`. `ws` must have been prepared for the
@@ -332,7 +324,7 @@ impl Extractor {
             let bundles = extractor.lines.bundles.iter().enumerate();
             keys.extend(bundles.map(|(number, bundle)| bundle.key(number, t, ws)));
         }
-        sink.start_sentence(ws.generation(), &keys);
+        sink.start_sentence(ws.memo.generation, &keys);
         ws.scratch.bundle_keys = keys;
     }
 
@@ -342,19 +334,17 @@ impl Extractor {
     pub fn extract_bundles(&self, t: usize, ws: &mut Workspace, sink: &mut impl BundleSink) {
         let (extractor, ws) = self.active(ws);
         let BundledLines { bundles, others } = &extractor.lines;
-        let mut combination = std::mem::take(&mut ws.scratch.combination);
         for (index, bundle) in (t * bundles.len()..).zip(bundles) {
             if sink.start_bundle(index, ws.scratch.bundle_keys[index]) {
                 for &line in &bundle.lines {
-                    extractor.templates[line].extract(t, ws, &mut combination, sink);
+                    extractor.templates[line].extract(t, ws, sink);
                 }
                 sink.end_bundle();
             }
         }
         for &line in others {
-            extractor.templates[line].extract(t, ws, &mut combination, sink);
+            extractor.templates[line].extract(t, ws, sink);
         }
-        ws.scratch.combination = combination;
     }
 }
 

@@ -1,5 +1,5 @@
-//! Lexica (gazetteers), which are lists of multi-token phrases, and clusters of words, such as Brown
-//! clusters, with their paths in a binary tree.
+//! Lexica (gazetteers), which are lists of multi-token phrases, and clusters of words, such as
+//! Brown clusters, with their paths in a binary tree.
 
 use std::hash::BuildHasher;
 
@@ -31,10 +31,6 @@ impl Lexicon {
         self.ends.insert(node);
     }
 
-    fn step(&self, node: u32, word: &str) -> Option<u32> {
-        self.children.get(&(node, *self.words.get(word)?)).copied()
-    }
-
     /// Tags each of `length` tokens with its position in a phrase, `B`egin, `I`nside, `E`nd or
     /// `S`ingle, or a blank for none. Matching is leftmost-longest, in at most `length` times the
     /// length of the longest phrase steps.
@@ -50,8 +46,10 @@ impl Lexicon {
         while t < length {
             let (mut node, mut end) = (0, t);
             for u in t..length {
-                let Some(next) = self.step(node, word(u)) else { break };
-                node = next;
+                let word = self.words.get(word(u));
+                let next = word.and_then(|word| self.children.get(&(node, *word)));
+                let Some(next) = next else { break };
+                node = *next;
                 if self.ends.contains(&node) {
                     end = u + 1;
                 }

@@ -45,7 +45,7 @@
 //! | [`Template`] + columns → [`Extractor`] | `bind` |
 //! | sentence → values | `extractor`, `evaluate`, `text_function`, `document` |
 //! | values → [`Attribute`]s | `attribute` |
-//! | what is memoized | `workspace`, `values` |
+//! | what is memoized | `workspace` |
 //! | lines that a tagger sums together | `bundle` |
 //! | attribute → template line, words | `attribute_lines`, `wording` |
 //! | what has no effect on the training data | `unmatched` |
@@ -75,7 +75,6 @@ pub(crate) mod text;
 mod text_function;
 #[cfg(feature = "train")]
 mod unmatched;
-mod values;
 mod vectors;
 mod wording;
 pub(crate) mod workspace;

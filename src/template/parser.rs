@@ -53,12 +53,8 @@ pub(super) fn parse_lines(
 ) -> Result<TemplateLines> {
     let lines = numbered_lines(source).map(|(_, line)| line);
     let dialect = check_syntax(source, file)?.then(|| pattern_parser::detect_dialect(lines));
-    let mut parsed = TemplateLines {
-        lines: Vec::new(),
-        transitions: dialect.is_none(),
-        documents: DocumentOptions::default(),
-        dialect,
-    };
+    let (lines, documents) = (Vec::new(), DocumentOptions::default());
+    let mut parsed = TemplateLines { lines, transitions: dialect.is_none(), documents, dialect };
     let mut seen: HashMap<String, u64> = HashMap::new(); // numbers of the lines
     let mut document = None; // the number of its line
     for (number, text) in numbered_lines(source) {
@@ -149,11 +145,8 @@ fn parse_document(line: &str, at: Location<'_>) -> Result<DocumentOptions> {
     end.ensure(rule.is_some() || window.is_some(), || {
         "expected a rule such as marks, or window=500".to_owned()
     })?;
-    let default = DocumentOptions::default();
-    Ok(DocumentOptions {
-        rule: rule.unwrap_or(default.rule),
-        window: window.unwrap_or(default.window),
-    })
+    let window = window.unwrap_or(DocumentOptions::WINDOW);
+    Ok(DocumentOptions { rule: rule.unwrap_or_default(), window })
 }
 
 /// Writes the line that says what a document is.

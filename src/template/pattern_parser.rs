@@ -21,8 +21,8 @@ use super::text::push_lower;
 use super::text_function::TextFunction;
 use crate::error::Result;
 
-/// Maximum number of macros in one line.
-const MAX_MACROS: usize = 64;
+/// Maximum number of macros in one line. In dropchain's own language, lines have fewer terms.
+pub(super) const MAX_MACROS: usize = 64;
 
 /// Returns whether a line is in CRF++ or Wapiti syntax, as opposed to dropchain's own language.
 pub(super) fn is_pattern(line: &str) -> bool {

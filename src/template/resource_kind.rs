@@ -60,13 +60,15 @@ impl ResourceKind {
         let complete = beginning.rsplit_once('\n').map_or(beginning, |(lines, _)| lines);
         let lines: Vec<&str> =
             nonblank_lines(complete).take(INSPECTED).map(|(_, line)| line).collect();
+        // Blank lines between others, as between sentences.
+        let has_gaps = complete.trim().lines().any(|line| line.trim().is_empty());
         let are_all = |is: fn(&str) -> bool| lines.iter().all(|line| is(line));
         let Some(first) = lines.first() else { return Self::Other };
         if is_json(beginning) {
             if is_table(complete) { Self::Table } else { Self::Json }
         } else if are_all(is_path) && !first.starts_with('\t') {
             Self::Paths
-        } else if are_numbered(&lines) && !has_gaps(complete) {
+        } else if are_numbered(&lines) && !has_gaps {
             Self::Numbered
         } else if are_all(|line| phrase_of_class(line).is_some()) {
             Self::Gazette
@@ -187,11 +189,6 @@ fn are_numbered(lines: &[&str]) -> bool {
         matches!(cells.len(), 2 | 3) && are_numbers && words.insert(cells[0].to_owned())
     };
     lines.iter().all(is_pair) && words.iter().any(|word| !word.chars().all(is_digit))
-}
-
-/// Returns whether there are blank lines between others, as between sentences.
-fn has_gaps(text: &str) -> bool {
-    text.trim().lines().any(|line| line.trim().is_empty())
 }
 
 #[cfg(test)]

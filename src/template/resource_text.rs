@@ -82,13 +82,15 @@ fn table_lines(json: &str, file: &str) -> Result<String> {
 ///
 /// [`Error::Input`] at a line without a phrase, or with one of more than 64 tokens.
 pub fn phrase_lines(text: String, file: &str) -> Result<String> {
-    let mut lines = PhraseLines::default();
+    let mut lines = String::new();
     let kind = ResourceKind::of(&text);
     match kind {
         ResourceKind::Json | ResourceKind::Table => {
             let expected = "phrases, or objects with the key `name`";
             read_json(&text, file, expected, |_, entry: Entry| match entry {
-                Entry::Phrase(phrase) | Entry::Named { name: phrase } => lines.push(&phrase),
+                Entry::Phrase(phrase) | Entry::Named { name: phrase } => {
+                    push_phrase(&phrase, false, &mut lines)
+                }
             })?;
         }
         ResourceKind::Paths | ResourceKind::Numbered | ResourceKind::Other => return Ok(text),
@@ -96,17 +98,19 @@ pub fn phrase_lines(text: String, file: &str) -> Result<String> {
             let has_header = matches!(kind, ResourceKind::Rows { .. });
             let rows = || nonblank_lines(&text).skip(usize::from(has_header));
             let mut first = rows().take(INSPECTED).filter_map(|(_, row)| kind.phrases(row));
-            lines.are_capitals = (has_header || kind == ResourceKind::Census)
+            let are_capitals = (has_header || kind == ResourceKind::Census)
                 && first.all(|phrases| !phrases.concat().contains(char::is_lowercase));
             for (number, row) in rows() {
                 let error = |message| Error::input(Place::line(file, number), message);
                 let phrases = kind.phrases(row);
                 let phrases = phrases.ok_or_else(|| error("no cell with a phrase".to_owned()))?;
-                phrases.iter().try_for_each(|phrase| lines.push(phrase)).map_err(error)?;
+                for phrase in phrases {
+                    push_phrase(&phrase, are_capitals, &mut lines).map_err(error)?;
+                }
             }
         }
     }
-    Ok(lines.text)
+    Ok(lines)
 }
 
 /// Checks that a phrase is not too long.
@@ -132,28 +136,21 @@ enum Entry {
     Named { name: String },
 }
 
-/// Phrases, a line each.
-#[derive(Default)]
-struct PhraseLines {
-    text: String,
-    are_capitals: bool,
-}
-
-impl PhraseLines {
-    fn push(&mut self, phrase: &str) -> Result<(), String> {
-        check_length(phrase)?;
-        let words: Vec<&str> = phrase.split_whitespace().collect();
-        self.text += &words.join(" ");
-        if self.are_capitals {
-            for (i, word) in words.into_iter().enumerate() {
-                let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
-                self.text.extend([if i == 0 { "\n" } else { " " }, first]);
-                push_lower(rest, &mut self.text);
-            }
+/// Adds the line of a phrase, and of one in capitals also that with only the first letters of words
+/// in capitals.
+fn push_phrase(phrase: &str, is_capitals: bool, lines: &mut String) -> Result<(), String> {
+    check_length(phrase)?;
+    let words: Vec<&str> = phrase.split_whitespace().collect();
+    *lines += &words.join(" ");
+    if is_capitals {
+        for (i, word) in words.into_iter().enumerate() {
+            let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
+            lines.extend([if i == 0 { "\n" } else { " " }, first]);
+            push_lower(rest, lines);
         }
-        self.text.push('\n');
-        Ok(())
     }
+    lines.push('\n');
+    Ok(())
 }
 
 /// Calls `add` with the keys and values of a JSON object, or the elements of a list.

@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use regex::{Regex, RegexBuilder};
 
 use super::syntax::Location;
-use super::text::push_lower;
+use super::text::lower;
 use crate::error::{Error, Result};
 
 /// Maximum size of all files of a template, in bytes. They are stored in the header of a model,
@@ -52,12 +52,7 @@ pub(super) struct Selection {
 impl Selection {
     /// Returns words as they are looked up.
     pub(super) fn fold(self, words: &str) -> Cow<'_, str> {
-        if !self.lower {
-            return words.into();
-        }
-        let mut folded = String::with_capacity(words.len());
-        push_lower(words, &mut folded);
-        folded.into()
+        if self.lower { lower(words).into() } else { words.into() }
     }
 }
 
@@ -250,10 +245,9 @@ fn check_size(bytes: usize) -> Result<(), String> {
     if bytes <= MAX_BYTES {
         return Ok(());
     }
-    Err(format!(
-        "with this file, the template adds {bytes} bytes or more to the model; at most \
-         {MAX_BYTES} are allowed (vector(\"…\", first(N)) reads only the first N words)"
-    ))
+    let fault = format!("with this file, the template adds {bytes} bytes or more to the model");
+    let hint = "vector(\"…\", first(N)) reads only the first N words";
+    Err(format!("{fault}; at most {MAX_BYTES} are allowed ({hint})"))
 }
 
 #[cfg(test)]

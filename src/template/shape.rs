@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::text::{graphemes, push_lower};
+use super::text::{graphemes, lower, push_lower};
 
 /// A word shape: a string of character classes.
 ///
@@ -86,12 +86,7 @@ impl Shape {
 /// Returns whether `word` belongs in [`KnownWords`]: it consists of letters, starts in lower case,
 /// and equals its lower-cased form, which is what lookups use.
 pub(super) fn is_known_word_candidate(word: &str) -> bool {
-    if !word.starts_with(char::is_lowercase) || !all_letters(word) {
-        return false;
-    }
-    let mut lower = String::with_capacity(word.len());
-    push_lower(word, &mut lower);
-    lower == word
+    word.starts_with(char::is_lowercase) && all_letters(word) && lower(word) == word
 }
 
 fn first_char(grapheme: &str) -> char {
@@ -188,26 +183,20 @@ pub(super) fn capitalization(word: &str) -> &'static str {
     }
 }
 
-/// Returns which of letters, digits and other characters a word contains, such as `letter+other`.
-///
-/// The value of the empty word is empty.
-pub(super) fn character_classes(word: &str) -> &'static str {
-    const CLASSES: [&str; 8] = [
-        "",
-        "letter",
-        "digit",
-        "letter+digit",
-        "other",
-        "letter+other",
-        "digit+other",
-        "letter+digit+other",
-    ];
-    let bit = |grapheme| match first_char(grapheme) {
-        c if c.is_alphabetic() => 1,
-        c if c.is_numeric() => 2,
-        _ => 4,
+/// Appends which of letters, digits and other characters a word contains, such as `letter+other`,
+/// to the empty text.
+pub(super) fn push_character_classes(word: &str, out: &mut String) {
+    let class = |grapheme| match first_char(grapheme) {
+        c if c.is_alphabetic() => "letter",
+        c if c.is_numeric() => "digit",
+        _ => "other",
     };
-    CLASSES[graphemes(word).map(bit).fold(0, |classes, bit| classes | bit)]
+    for name in ["letter", "digit", "other"] {
+        if graphemes(word).any(|grapheme| class(grapheme) == name) {
+            *out += if out.is_empty() { "" } else { "+" };
+            *out += name;
+        }
+    }
 }
 
 /// Titles that precede a person's name, with or without a period.
@@ -360,7 +349,9 @@ mod tests {
             ("F-16", "letter+digit+other"),
             ("", ""),
         ] {
-            assert_eq!(character_classes(word), expected, "{word}");
+            let mut out = String::new();
+            push_character_classes(word, &mut out);
+            assert_eq!(out, expected, "{word}");
         }
     }
 

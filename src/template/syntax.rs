@@ -35,7 +35,7 @@ pub(super) const FUNCTIONS: [(&str, &str); 24] = [
 const CALLED_FUNCTIONS: [&str; 3] = ["others", "mention", "run"];
 
 /// Keywords of the grammar. A column with such a name must be written `column("…")`.
-const KEYWORDS: [&str; 6] = ["if", "and", "not", "matches", "exists", "edge"];
+pub(super) const KEYWORDS: [&str; 6] = ["if", "and", "not", "matches", "exists", "edge"];
 
 /// Returns the names of all functions.
 pub(super) fn function_names() -> impl Iterator<Item = &'static str> {
@@ -52,16 +52,11 @@ pub(super) fn function_example(name: &str) -> &'static str {
     FUNCTIONS.iter().find(|(function, _)| *function == name).map_or("word", |(_, example)| example)
 }
 
-/// Returns whether `name` is a keyword.
-pub(super) fn is_keyword(name: &str) -> bool {
-    KEYWORDS.contains(&name)
-}
-
 /// Returns whether a template can refer to the column `name` by its bare name.
 pub(super) fn is_bare_column_name(name: &str) -> bool {
     !name.is_empty()
         && name_length(name) == name.len()
-        && !is_keyword(name)
+        && !KEYWORDS.contains(&name)
         && (!is_function(name) || CALLED_FUNCTIONS.contains(&name))
 }
 
@@ -83,10 +78,8 @@ pub(super) fn unescape(raw: &str) -> Result<String, String> {
             Some(c @ ('"' | '\\')) => text.push(c),
             other => {
                 let escape: String = other.into_iter().collect();
-                return Err(format!(
-                    "unknown escape '\\{escape}' in {}; expected \\\" or \\\\",
-                    quote(raw)
-                ));
+                let fault = format!("unknown escape '\\{escape}' in {}", quote(raw));
+                return Err(format!("{fault}; expected \\\" or \\\\"));
             }
         }
     }
@@ -273,8 +266,7 @@ impl<'a> Tokens<'a> {
 fn first_token(rest: &str) -> (TokenKind, usize) {
     let Some(first) = rest.chars().next().filter(|c| *c != '#') else { return (TokenKind::End, 0) };
     if first == '"' {
-        let end = closing_quote(&rest[1..]);
-        return match end {
+        return match closing_quote(&rest[1..]) {
             Some(end) => (TokenKind::Quoted, end + 2),
             None => (TokenKind::Unterminated, rest.len()),
         };

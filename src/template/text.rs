@@ -32,6 +32,13 @@ pub(super) fn push_lower(text: &str, out: &mut String) {
     }
 }
 
+/// Returns `text` in lower case, as [`push_lower`] appends it.
+pub(super) fn lower(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    push_lower(text, &mut out);
+    out
+}
+
 /// Returns the lines of `contents` that are not blank, numbered from 1. Skips a byte order mark.
 pub(super) fn nonblank_lines(contents: &str) -> impl Iterator<Item = (u64, &str)> {
     let contents = contents.strip_prefix('\u{feff}').unwrap_or(contents);

@@ -10,9 +10,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::lexicon::Clusters;
 use super::shape::{KnownWords, Shape};
 use super::text::graphemes;
-use super::values::Values;
 use super::vectors::Vectors;
-use super::workspace::Scratch;
+use super::workspace::{Scratch, Values};
 
 /// The substrings that [`TextFunction::substrings`] yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,11 +109,6 @@ impl TextFunction {
         Self { is_total: true, ..Self::texts(1, evaluate) }
     }
 
-    /// Creates a function whose value is one of a few words.
-    pub(super) fn kind(kind: fn(&str) -> &'static str) -> Self {
-        Self::derived(move |text, out| out.push_str(kind(text)))
-    }
-
     /// Creates a flag.
     pub(super) fn flag(holds: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         let evaluate = move |cell: &mut TextInputCell<'_>| {
@@ -175,7 +169,7 @@ impl TextFunction {
     /// Creates the function whose values are the nonzero components of the word's vector, times a
     /// factor, each with its index as text.
     pub(super) fn vector(vectors: Arc<Vectors>, scale: f64) -> Self {
-        let dimensions = vectors.dimensions();
+        let dimensions = vectors.dimensions;
         let evaluate = move |cell: &mut TextInputCell<'_>| {
             let components = vectors.get(cell.text()).unwrap_or_default();
             let values = &mut *cell.values;

@@ -8,7 +8,6 @@ use super::caseless::PREFIX;
 use super::syntax::quote;
 use super::template_file::Template;
 use super::text::{nonblank_lines, quote_start};
-use super::text_function::TextFunction;
 use crate::sentence::Sentence;
 
 /// The functions that read files, and what their lines should have.
@@ -29,34 +28,34 @@ impl Template {
     /// Returns warnings of the patterns that match no cell of the training data, each with the
     /// first line that has it.
     pub(crate) fn unmatched_patterns(&self, sentences: &[Sentence]) -> Vec<String> {
-        let mut seen = HashSet::new();
+        let (mut seen, mut warnings) = (HashSet::new(), Vec::new());
         let parts =
-            self.parsed.lines.iter().flat_map(|line| {
-                line.parts.iter().map(move |part| (line.number, &part.term.function))
-            });
-        let unmatched =
-            parts.filter(|(_, function)| match (&function.operation, &function.input) {
-                (Operation::OfText(TextFunction { pattern: Some(pattern), .. }), Some(input)) => {
-                    seen.insert(&function.text)
-                        && !sentences.iter().any(|sentence| {
-                            let column = input.column.index(sentence.schema());
-                            let is_match = |column, t| pattern.is_match(sentence.cell(t, column));
-                            column.is_some_and(|c| (0..sentence.len()).any(|t| is_match(c, t)))
-                        })
-                }
-                _ => false,
-            });
-        let warning = |(line, function): (u64, &TemplateFunction)| {
-            let text = &function.text;
+            self.parsed.lines.iter().flat_map(|line| line.parts.iter().map(move |p| (line, p)));
+        for (line, part) in parts {
+            let TemplateFunction { operation: Operation::OfText(function), input, text } =
+                &part.term.function
+            else {
+                continue;
+            };
+            let (Some(pattern), Some(input)) = (&function.pattern, input) else { continue };
+            let matches = |sentence: &Sentence| {
+                let column = input.column.index(sentence.schema());
+                let is_match = |column, t| pattern.is_match(sentence.cell(t, column));
+                column.is_some_and(|c| (0..sentence.len()).any(|t| is_match(c, t)))
+            };
+            if !seen.insert(text) || sentences.iter().any(matches) {
+                continue;
+            }
             let source = text.split_once(',').map_or("", |(_, source)| source);
             let hint = match source.contains(['[', '(', '+', '|', '{']) {
                 true => " (in Wapiti's patterns, brackets, +, | and { stand for themselves)",
                 false => "",
             };
-            let place = format!("{}:{line}", self.stored.file);
-            format!("warning: {place}: {text} matches nothing in the training data{hint}")
-        };
-        unmatched.map(warning).collect()
+            let place = format!("{}:{}", self.stored.file, line.number);
+            let fault = format!("{text} matches nothing in the training data{hint}");
+            warnings.push(format!("warning: {place}: {fault}"));
+        }
+        warnings
     }
 
     /// Returns warnings of the files that none of the attributes with these names comes from.
@@ -89,12 +88,9 @@ impl File<'_> {
         let expected = expected.map_or("words on each", |(_, expected)| expected);
         let lines = nonblank_lines(self.text).count();
         let first = nonblank_lines(self.text).next().map_or("", |(_, line)| line);
-        format!(
-            "warning: {}: nothing in the training data matches its {lines} lines; expected \
-             {expected}, the first is '{}'",
-            self.name,
-            quote_start(first).escape_debug()
-        )
+        let fault = format!("nothing in the training data matches its {lines} lines");
+        let first = quote_start(first).escape_debug().to_string();
+        format!("warning: {}: {fault}; expected {expected}, the first is '{first}'", self.name)
     }
 }
 

@@ -17,7 +17,7 @@ const MAX_NUMBER: f32 = 1e15;
 pub(super) struct Vectors {
     words: HashMap<String, u32>,
     values: Vec<f32>, // [words][D]
-    dimensions: usize,
+    pub dimensions: usize,
     bytes_read: usize, // of the file
 }
 
@@ -79,23 +79,20 @@ impl Vectors {
 
     /// Adds the vector of a line, given as its cells.
     fn push(&mut self, cells: &[&str], selection: Selection) -> Result<(), String> {
+        let line = || quote_start(&cells.join(" "));
         if self.dimensions == 0 {
             if cells.len() < 2 {
-                return Err(format!(
-                    "expected a word and its numbers, found '{}'",
-                    quote_start(&cells.join(" "))
-                ));
+                return Err(format!("expected a word and its numbers, found '{}'", line()));
             }
             self.set_dimensions(cells.len() - 1)?;
         }
         let start = cells.len().saturating_sub(self.dimensions);
         let is_number = |cell: &str| cell.parse::<f32>().is_ok();
         if start == 0 || (start > 1 && is_number(cells[start - 1])) {
+            let (found, expected) = (cells.len() - 1, self.dimensions);
             return Err(format!(
-                "found {} numbers; expected {}, as before ('{}')",
-                cells.len() - 1,
-                self.dimensions,
-                quote_start(&cells.join(" "))
+                "found {found} numbers; expected {expected}, as before ('{}')",
+                line()
             ));
         }
         let word = selection.fold(&cells[..start].join(" ")).into_owned();
@@ -111,17 +108,6 @@ impl Vectors {
             }
         }
         Ok(())
-    }
-
-    /// Returns the number of dimensions D.
-    pub(super) fn dimensions(&self) -> usize {
-        self.dimensions
-    }
-
-    /// Returns the number of distinct words.
-    #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
-        self.words.len()
     }
 
     /// Returns the vector of `word`.
@@ -160,7 +146,7 @@ mod tests {
             "\u{feff}in\t0.5\t-1\r\n\nRome 2 3e-1",
         ] {
             let vectors = read(text);
-            assert_eq!((vectors.len(), vectors.dimensions()), (2, 2), "{text}");
+            assert_eq!((vectors.words.len(), vectors.dimensions), (2, 2), "{text}");
             assert_eq!(vectors.get("in"), Some(&[0.5, -1.0][..]));
             assert_eq!(vectors.get("Rome"), Some(&[2.0, 0.3][..]));
             assert_eq!(vectors.get("rome"), None);
@@ -182,7 +168,7 @@ mod tests {
         let first = |n| Selection { first: Some(n), ..ALL };
         let text = "3 1\na 1\nb 2\nc oops\n";
         let vectors = Vectors::parse(text, "v.txt", first(2)).unwrap();
-        assert_eq!((vectors.len(), vectors.bytes_read), (2, "3 1\na 1\nb 2\n".len()));
+        assert_eq!((vectors.words.len(), vectors.bytes_read), (2, "3 1\na 1\nb 2\n".len()));
         let again = Vectors::parse(&text[..vectors.bytes_read], "v.txt", first(2)).unwrap();
         assert_eq!(again.get("b"), Some(&[2.0][..]));
     }

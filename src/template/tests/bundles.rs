@@ -76,7 +76,7 @@ impl BundleSink for Bundles {
         assert_eq!(index, self.started);
         assert_eq!(self.keys[index], key);
         self.started += 1;
-        if let Some(attributes) = self.known.get(&key.numbers()) {
+        if let Some(attributes) = self.known.get(&key.0) {
             self.token.node.extend_from_slice(attributes);
             return false;
         }
@@ -88,7 +88,7 @@ impl BundleSink for Bundles {
         let key = self.current.take().expect("a bundle that has started");
         let attributes = std::mem::take(&mut self.bundle);
         self.token.node.extend_from_slice(&attributes);
-        self.known.insert(key.numbers(), attributes);
+        self.known.insert(key.0, attributes);
     }
 }
 
