@@ -224,7 +224,7 @@ impl BundleSink for Counts<'_> {
     }
 
     fn start_bundle(&mut self, _index: usize, key: BundleKey) -> bool {
-        let is_new = self.known.insert(key.numbers());
+        let is_new = self.known.insert(key.0);
         let answers = self.answers.last_mut();
         answers.unwrap().push(is_new);
         is_new
