@@ -81,29 +81,26 @@ pub fn check(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<(String, 
                 found
             }),
             suspicious: None,
-            corpus: check.take_corpus(Role::Train),
             report,
         };
+        let corpus = check.take_corpus(Role::Train);
         if let Some(limit) = limit
             && outcome.report.kinds(Severity::Error) == 0
         {
             let trainer =
                 Trainer::new(outcome.report.train_options())?.interrupt(interrupt).memory(memory);
             let options = SuspicionOptions { folds, limit, ..SuspicionOptions::default() };
-            let corpus = &outcome.corpus;
             let template = match template {
                 Some(template) => Some(template),
-                None => (outcome.report.default_template(corpus))
+                None => (outcome.report.default_template(&corpus))
                     .and_then(Template::shipped)
                     .transpose()?,
             };
-            let found = suspicious(&trainer, corpus, template.as_ref(), options, &mut ())?;
+            let found = suspicious(&trainer, &corpus, template.as_ref(), options, &mut ())?;
             outcome.suspicious = found;
         }
-        Ok(outcome)
+        Ok((serde_json::to_string(&outcome), outcome.text(COLUMNS)))
     };
-    let outcome = job::wait(py, threads, work)?;
-    let json = serde_json::to_string(&outcome);
-    let json = json.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok((json, outcome.text(COLUMNS)))
+    let (json, text) = job::wait(py, threads, work)?;
+    Ok((json.map_err(|error| PyValueError::new_err(error.to_string()))?, text))
 }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use unicode_normalization::{UnicodeNormalization, is_nfc, is_nfd};
 
-use super::characters::shown;
+use super::characters::quoted;
 use super::finding::{FindingKind, Findings};
-use super::role::{Sentences, content};
+use super::sentences::{Sentences, content};
 use dropchain::kernel::corpus::CONLLU_COLUMNS;
 use dropchain::sentence::Sentence;
 
@@ -35,14 +35,15 @@ pub(super) fn check(sentences: &Sentences, findings: &mut Findings) {
 
 /// Doubts sentences that all have one token.
 fn check_lengths(sentences: &[Sentence], findings: &mut Findings) {
-    let count = content(sentences).count();
-    let first = content(sentences).next().filter(|first| first.attributes.is_none());
-    if let Some(first) = first.filter(|_| count >= ONE_TOKEN)
-        && content(sentences).all(|sentence| sentence.len() == 1)
+    let all = || content(sentences);
+    let count = all().count();
+    if let Some(first) = all().next().filter(|first| first.attributes.is_none())
+        && count >= ONE_TOKEN
+        && all().all(|sentence| sentence.len() == 1)
     {
-        let text =
-            || format!("all {count} sentences have one token: does a blank line follow each?");
-        findings.add(FindingKind::DoubtfulReading, first.place(0), text);
+        findings.add(FindingKind::DoubtfulReading, first.place(0), || {
+            format!("all {count} sentences have one token: does a blank line follow each?")
+        });
     }
 }
 
@@ -52,7 +53,7 @@ fn check_cells(sentence: &Sentence, findings: &mut Findings) {
     if sentence.attributes.is_some() {
         return;
     }
-    let word = word_column(sentence);
+    let word = sentence.schema().position("word").unwrap_or(0);
     // An empty cell there is as the one above.
     let sentences = sentence.schema().position("sentence").unwrap_or(usize::MAX);
     for t in 0..sentence.len() {
@@ -61,23 +62,15 @@ fn check_cells(sentence: &Sentence, findings: &mut Findings) {
             let text = || format!("column {} ({})", column + 1, names[column]);
             findings.add(FindingKind::EmptyCell, sentence.place(t), text);
         }
-        let cell = word.map_or("", |word| sentence.cell(t, word));
+        let cell = sentence.cells(t).nth(word).unwrap_or_default();
         if cell.contains([' ', '\t', '\n', '\r']) {
-            let text = || format!("'{}'", shown(cell));
-            findings.add(FindingKind::BlankInWord, sentence.place(t), text);
+            findings.add(FindingKind::BlankInWord, sentence.place(t), || quoted(cell));
         }
         let label = sentence.label(t).unwrap_or_default();
         if label.contains(char::is_whitespace) {
-            let text = || format!("'{}'", shown(label));
-            findings.add(FindingKind::BlankInLabel, sentence.place(t), text);
+            findings.add(FindingKind::BlankInLabel, sentence.place(t), || quoted(label));
         }
     }
-}
-
-fn word_column(sentence: &Sentence) -> Option<usize> {
-    let schema = sentence.schema();
-    let column = schema.position("word").unwrap_or(0);
-    (column < schema.width()).then_some(column)
 }
 
 /// Looks for columns that say nothing, except those that CoNLL-U prescribes.
@@ -96,7 +89,7 @@ fn check_columns(sentences: &[Sentence], findings: &mut Findings) {
         let is_same = |s: &Sentence| (0..s.len()).all(|t| s.cell(t, column) == cell);
         let tokens: usize = content(sentences).take(2).map(Sentence::len).sum();
         if tokens > 1 && same.all(is_same) {
-            let text = || format!("{}: '{}'", schema.names()[column], shown(cell));
+            let text = || format!("{}: {}", schema.names()[column], quoted(cell));
             findings.add(FindingKind::ConstantColumn, first.place(0), text);
         }
     }
@@ -106,10 +99,8 @@ fn check_columns(sentences: &[Sentence], findings: &mut Findings) {
 /// word, which other text does not have.
 fn check_digits(sentences: &[Sentence], findings: &mut Findings) {
     let all = content(sentences).filter(|sentence| sentence.attributes.is_none());
-    let mut words = all.flat_map(|sentence| {
-        let words = sentence.words().into_iter().flatten();
-        words.map(move |word| (sentence, word))
-    });
+    let words = all.filter_map(|sentence| Some((sentence, sentence.words()?)));
+    let mut words = words.flat_map(|(s, words)| words.map(move |word| (s, word)));
     let is_numbered = |(_, word): (&Sentence, &str)| {
         let rest = word.strip_suffix(|c: char| c.is_ascii_digit());
         rest.is_some_and(|rest| rest.ends_with(|c: char| !c.is_numeric()))
@@ -119,7 +110,7 @@ fn check_digits(sentences: &[Sentence], findings: &mut Findings) {
         && second.is_some_and(is_numbered)
         && words.all(is_numbered)
     {
-        let text = || format!("all words end in a digit, such as '{}'", shown(word));
+        let text = || format!("all words end in a digit, such as {}", quoted(word));
         findings.add(FindingKind::DoubtfulReading, sentence.place(0), text);
     }
 }
@@ -153,10 +144,8 @@ fn check_normalization(sentences: &Sentences, findings: &mut Findings) {
         for (t, word) in sentence.words().into_iter().flatten().enumerate() {
             if words.get(word) == Some(&true) {
                 findings.add(kind, sentence.place(t), || {
-                    let composed: String = word.nfc().collect();
-                    let both = words.contains_key(&*composed);
-                    let also = if both { ", also composed" } else { "" };
-                    format!("'{}'{also}", shown(word))
+                    let both = words.contains_key(&*word.nfc().collect::<String>());
+                    format!("{}{}", quoted(word), if both { ", also composed" } else { "" })
                 });
             }
         }

@@ -20,6 +20,11 @@ pub(super) fn is_invisible(c: char) -> bool {
 /// Maximum number of characters of a text that is shown.
 const SHOWN: usize = 40;
 
+/// Returns text as it is [shown], in quotation marks.
+pub(super) fn quoted(text: &str) -> String {
+    format!("'{}'", shown(text))
+}
+
 /// Returns text as it can be shown in one line of a terminal: without its end if it is long, and
 /// with escapes for what is invisible.
 pub(super) fn shown(text: &str) -> String {
@@ -29,17 +34,12 @@ pub(super) fn shown(text: &str) -> String {
             shown.push('…');
             break;
         }
-        if is_visible(c) {
-            shown.push(c);
-        } else {
-            shown.extend(c.escape_unicode());
+        match c != ' ' && (c.is_control() || c.is_whitespace() || is_invisible(c)) {
+            true => shown.extend(c.escape_unicode()),
+            false => shown.push(c),
         }
     }
     shown
-}
-
-fn is_visible(c: char) -> bool {
-    c == ' ' || !(c.is_control() || c.is_whitespace() || is_invisible(c))
 }
 
 #[cfg(test)]

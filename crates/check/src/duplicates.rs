@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::characters::shown;
+use super::characters::quoted;
 use super::finding::{FindingKind, Findings};
-use super::role::{Role, Sentences, content};
-use super::words::{WordsHash, word_hashes};
+use super::sentences::{Role, Sentences, WordsHash, content, word_hashes};
 use dropchain::sentence::Sentence;
 
 /// Minimum number of tokens of a sentence whose repetition is not natural, as that of `( AP )`.
@@ -51,21 +50,18 @@ pub(super) fn find(sentences: &Sentences, findings: &mut Findings) -> Vec<Overla
                     shared.get_or_insert(found);
                 }
             }
-            if let Some(found) = shared.filter(|_| is_long) {
-                findings.add(FindingKind::SharedSentence, sentence.place(0), || {
-                    format!("also {}, {} tokens", found.place(0), sentence.len())
-                });
-            }
-            if let Some(found) = occurrences.first[role as usize].filter(|_| is_long) {
-                findings.add(FindingKind::RepeatedSentence, sentence.place(0), || {
-                    format!("also {}, {} tokens", found.place(0), sentence.len())
-                });
+            let own = occurrences.first[role as usize];
+            let kinds = [FindingKind::SharedSentence, FindingKind::RepeatedSentence];
+            for (kind, found) in kinds.into_iter().zip([shared, own]) {
+                if let Some(found) = found.filter(|_| is_long) {
+                    let text = || format!("also {}, {} tokens", found.place(0), sentence.len());
+                    findings.add(kind, sentence.place(0), text);
+                }
             }
             if let Some((first, t)) = conflict(occurrences, sentence) {
-                findings.add(FindingKind::ConflictingLabels, sentence.place(t), || {
-                    let label = |s: &Sentence| shown(s.label(t).unwrap_or("_"));
-                    format!("'{}'; {}: '{}'", label(sentence), first.place(t), label(first))
-                });
+                let label = |s: &Sentence| quoted(s.label(t).unwrap_or("_"));
+                let text = || format!("{}; {}: {}", label(sentence), first.place(t), label(first));
+                findings.add(FindingKind::ConflictingLabels, sentence.place(t), text);
             }
             occurrences.first[role as usize].get_or_insert(sentence);
         }
@@ -89,10 +85,9 @@ fn conflict<'a>(
         return None;
     }
     let first = occurrences.first.into_iter().flatten().next()?;
-    let labels = |s: &Sentence, t: usize| s.label(t).map(str::to_owned);
     let is_known = |s: &Sentence, t: usize| s.partial_label(t).is_none();
     let t = (0..sentence.len().min(first.len())).find(|&t| {
-        is_known(first, t) && is_known(sentence, t) && labels(first, t) != labels(sentence, t)
+        is_known(first, t) && is_known(sentence, t) && first.label(t) != sentence.label(t)
     })?;
     occurrences.has_conflict = true;
     Some((first, t))

@@ -169,8 +169,8 @@ pub struct Finding {
 /// Collects findings: counts all problems and keeps the first ones of each kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Findings {
-    limit: usize, // examples of each kind
-    by_kind: BTreeMap<FindingKind, (u64, Vec<Example>)>,
+    pub limit: usize, // examples of each kind
+    by_kind: BTreeMap<FindingKind, Finding>,
 }
 
 impl Findings {
@@ -179,41 +179,36 @@ impl Findings {
         Self { limit, by_kind: BTreeMap::new() }
     }
 
-    /// The number of examples of each kind.
-    pub fn limit(&self) -> usize {
-        self.limit
+    /// Counts problems of a kind; returns its examples.
+    fn count(&mut self, kind: FindingKind, count: u64) -> &mut Vec<Example> {
+        let none = Finding { kind, severity: kind.severity(), count: 0, examples: Vec::new() };
+        let finding = self.by_kind.entry(kind).or_insert(none);
+        finding.count += count;
+        &mut finding.examples
     }
 
     /// Adds a problem; `text` is called if it becomes an example.
     pub fn add(&mut self, kind: FindingKind, place: Place, text: impl FnOnce() -> String) {
-        let (count, examples) = self.by_kind.entry(kind).or_default();
-        *count += 1;
-        if examples.len() < self.limit {
-            let text = text();
-            examples.push(Example { place, text });
+        let limit = self.limit;
+        let examples = self.count(kind, 1);
+        if examples.len() < limit {
+            examples.push(Example { place, text: text() });
         }
     }
 
     /// Adds the findings of `other`.
     pub fn append(&mut self, other: Self) {
-        for (kind, (count, mut examples)) in other.by_kind {
-            let (sum, all) = self.by_kind.entry(kind).or_default();
-            *sum += count;
-            all.append(&mut examples);
-            all.truncate(self.limit);
+        let limit = self.limit;
+        for mut finding in other.finish() {
+            let examples = self.count(finding.kind, finding.count);
+            examples.append(&mut finding.examples);
+            examples.truncate(limit);
         }
     }
 
     /// Returns the findings in the order of their kinds.
     pub fn finish(self) -> Vec<Finding> {
-        let findings = self.by_kind.into_iter();
-        let finding = |(kind, (count, examples)): (FindingKind, _)| Finding {
-            kind,
-            severity: kind.severity(),
-            count,
-            examples,
-        };
-        findings.map(finding).collect()
+        self.by_kind.into_values().collect()
     }
 }
 

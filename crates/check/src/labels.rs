@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::characters::shown;
+use super::characters::quoted;
 use super::finding::{FindingKind, Findings};
 use super::reading::CheckOptions;
-use super::role::{Role, Sentences, content};
+use super::sentences::{Role, Sentences, content};
 use dropchain::kernel::label::{Misfit, convert_partial, may_follow};
 use dropchain::kernel::model::MAX_LABELS;
 use dropchain::label::{Detected, Labeling, Scheme};
@@ -126,30 +126,26 @@ impl LabelReport {
         for (_, sentence, labels) in all {
             if let Some(allowed) = sentence.allowed_labels() {
                 if let Err(t) = convert_partial(&allowed, labeling, labeling) {
-                    findings.add(FindingKind::ImpossibleLabels, sentence.place(t), || {
-                        format!("'{}', given the other labels ({scheme})", shown(labels[t]))
-                    });
+                    let text =
+                        || format!("{}, given the other labels ({scheme})", quoted(labels[t]));
+                    findings.add(FindingKind::ImpossibleLabels, sentence.place(t), text);
                 }
                 continue;
             }
             let mut previous = labeling.outside();
             for (t, &label) in labels.iter().enumerate() {
                 if !may_follow(previous, label, labeling) {
-                    findings.add(FindingKind::IllegalTransition, sentence.place(t), || {
-                        let label = shown(label);
-                        match t {
-                            0 => format!("{scheme}: '{label}' begins the sentence"),
-                            _ => format!("{scheme}: '{label}' after '{}'", shown(previous)),
-                        }
+                    findings.add(FindingKind::IllegalTransition, sentence.place(t), || match t {
+                        0 => format!("{scheme}: {} begins the sentence", quoted(label)),
+                        _ => format!("{scheme}: {} after {}", quoted(label), quoted(previous)),
                     });
                 }
                 previous = label;
             }
             let last = labels.len().saturating_sub(1);
             if !labels.is_empty() && !may_follow(previous, labeling.outside(), labeling) {
-                findings.add(FindingKind::IllegalTransition, sentence.place(last), || {
-                    format!("{scheme}: '{}' ends the sentence", shown(previous))
-                });
+                let text = || format!("{scheme}: {} ends the sentence", quoted(previous));
+                findings.add(FindingKind::IllegalTransition, sentence.place(last), text);
             }
         }
     }
@@ -172,34 +168,29 @@ impl LabelReport {
             let label = &*count.label;
             let [train, dev, test] = Role::ALL.map(|role| count.of(role));
             if i >= MAX_LABELS {
-                findings.add(FindingKind::TooManyLabels, place(label), || {
-                    format!("'{}'; at most {MAX_LABELS} can be trained", shown(label))
-                });
+                let text = || format!("{}; at most {MAX_LABELS} can be trained", quoted(label));
+                findings.add(FindingKind::TooManyLabels, place(label), text);
             }
             let letters = label.chars().filter(|c| c.is_alphanumeric());
             let letters: String = letters.flat_map(char::to_lowercase).collect();
             match by_letters.get(&letters) {
                 Some(other) if !letters.is_empty() => {
-                    findings.add(FindingKind::SimilarLabels, place(label), || {
-                        format!("'{}', more often '{}'", shown(label), shown(other))
-                    });
+                    let text = || format!("{}, more often {}", quoted(label), quoted(other));
+                    findings.add(FindingKind::SimilarLabels, place(label), text);
                 }
                 _ => {
                     by_letters.insert(letters, label);
                 }
             }
             if has_train && train == 0 {
-                findings.add(FindingKind::UnseenLabel, place(label), || {
-                    format!("'{}', {} times", shown(label), dev + test)
-                });
+                let text = || format!("{}, {} times", quoted(label), dev + test);
+                findings.add(FindingKind::UnseenLabel, place(label), text);
             }
             if train == 1 {
-                let text = || format!("'{}'", shown(label));
-                findings.add(FindingKind::RareLabel, place(label), text);
+                findings.add(FindingKind::RareLabel, place(label), || quoted(label));
             }
             if !partial && self.looks_partial(label) {
-                let text = || format!("'{}'", shown(label));
-                findings.add(FindingKind::PartialLooking, place(label), text);
+                findings.add(FindingKind::PartialLooking, place(label), || quoted(label));
             }
         }
     }
@@ -230,8 +221,8 @@ fn known_labels(sentence: &Sentence, t: usize) -> impl Iterator<Item = &str> {
 fn check_detected(detected: &Detected, findings: &mut Findings) {
     let is_without = detected.labeling.scheme.has_spans() && !detected.has_spans;
     if let Some(place) = detected.longest.1.as_ref().filter(|_| is_without) {
-        let outside = shown(detected.labeling.outside());
-        let text = || format!("all labels are '{outside}' (is this the label column?)");
+        let outside = quoted(detected.labeling.outside());
+        let text = || format!("all labels are {outside} (is this the label column?)");
         findings.add(FindingKind::NoSpan, place.clone(), text);
     }
     for Misfit { label, count, first, .. } in
@@ -239,8 +230,8 @@ fn check_detected(detected: &Detected, findings: &mut Findings) {
     {
         if let Some(place) = first {
             findings.add(FindingKind::StrayLabel, place.clone(), || match count {
-                1 => format!("'{}'", shown(label)),
-                _ => format!("'{}', {count} times", shown(label)),
+                1 => quoted(label),
+                _ => format!("{}, {count} times", quoted(label)),
             });
         }
     }
@@ -251,7 +242,7 @@ fn reason(detected: &Detected, encodes_spans: bool) -> String {
     if !encodes_spans {
         return match detected.strays.first() {
             Some(stray) => {
-                format!("'{}' belongs to no scheme (B-X, I-X, E-X, S-X, O)", shown(&stray.label))
+                format!("{} belongs to no scheme (B-X, I-X, E-X, S-X, O)", quoted(&stray.label))
             }
             None => "the labels encode no spans (B-X, I-X, …)".to_owned(),
         };

@@ -26,23 +26,21 @@ mod finding;
 mod labels;
 mod outcome;
 mod reading;
-mod report_text;
-mod role;
 mod scan;
+mod sentences;
 mod sizes;
 mod suspicious;
-mod suspicious_text;
 #[cfg(test)]
 mod tests;
 mod variation;
-mod words;
 
 use std::ffi::OsStr;
 
-use dropchain::Result;
 use dropchain::corpus::Corpus;
 use dropchain::kernel::corpus::{check_sources, files_of};
 use dropchain::sentence::Sentence;
+use dropchain::train::TrainOptions;
+use dropchain::{Result, Template};
 pub use duplicates::Overlap;
 use finding::Findings;
 pub use finding::{Example, Finding, FindingKind, Severity};
@@ -50,8 +48,8 @@ pub use labels::{LabelCount, LabelReport, SchemeFit};
 pub use outcome::Outcome;
 pub use reading::CheckOptions;
 use reading::FileReading;
-pub use role::Role;
-use role::Sentences;
+pub use sentences::Role;
+use sentences::Sentences;
 use sizes::Known;
 pub use sizes::Sizes;
 pub use suspicious::{SuspicionOptions, SuspiciousSentence, suspicious, suspicious_by};
@@ -138,6 +136,20 @@ impl Check {
 }
 
 impl CheckReport {
+    /// Returns the shipped template for models that look for suspicious sentences
+    /// ([`Template::shipped_for`]).
+    pub fn default_template(&self, corpus: &Corpus) -> Option<&'static str> {
+        Template::shipped_for(corpus.sentences(), self.labels.spans)
+    }
+
+    /// Returns how these models are trained: labels are read as in the whole corpus, whatever those
+    /// of a part of it look like.
+    pub fn train_options(&self) -> TrainOptions {
+        let mut options = TrainOptions::default();
+        options.labels.read_like(self.labels.scheme);
+        options
+    }
+
     /// The number of kinds of findings of a severity.
     pub fn kinds(&self, severity: Severity) -> usize {
         let findings = self.findings.iter();

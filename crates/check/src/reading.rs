@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::finding::{FindingKind, Findings};
-use super::role::Role;
 use super::scan::{LineScan, ScannedInput};
+use super::sentences::Role;
 use dropchain::corpus::{ReadOptions, ReadReport, Reader, Repair, TextOptions};
 use dropchain::kernel::corpus::{decoded, open_stream};
 use dropchain::kernel::memory::input_over_limit;
@@ -53,12 +53,9 @@ impl FileReading {
     /// The file cannot be opened; the sentences exceed the memory limit.
     pub fn read(&mut self, role: Role, file: &OsStr, sentences: &mut Vec<Sentence>) -> Result<()> {
         let name = file.to_string_lossy().into_owned();
-        let limit = self.findings.limit();
-        let scan = Arc::new(Mutex::new(LineScan::new(
-            &name,
-            Findings::new(limit),
-            self.options.text.lossy,
-        )));
+        let findings = Findings::new(self.findings.limit);
+        let scan = LineScan::new(&name, findings, self.options.text.lossy);
+        let scan = Arc::new(Mutex::new(scan));
         let (stream, _) = open_stream(file)?;
         let stream = decoded(stream, &self.options).map_err(|error| Error::io(file, error))?;
         let memory = self.options.limits.memory.bytes(self.held);
@@ -69,13 +66,13 @@ impl FileReading {
             ..self.options.clone()
         };
         let mut reader = Reader::from_read(Box::new(stream), &name, &options);
-        let (mut errors, mut has_errors, mut count) = (Findings::new(limit), false, 0);
+        let (mut has_errors, mut count) = (false, 0);
         while let Some(sentence) = reader.next_or_error() {
             let sentence = match sentence {
                 Ok(sentence) => sentence,
                 Err(error) => {
                     has_errors = true;
-                    add_error(&mut errors, &name, error);
+                    add_error(&mut self.findings, &name, error);
                     continue;
                 }
             };
@@ -96,15 +93,12 @@ impl FileReading {
         for (place, text) in options.report.warnings_but(&known) {
             (self.findings).add(FindingKind::DoubtfulReading, place, || text);
         }
-        let scan = Arc::into_inner(scan).map(Mutex::into_inner);
-        let scan = scan.map(|scan| scan.unwrap_or_else(PoisonError::into_inner));
-        if let Some(scan) = scan {
+        if let Some(scan) = Arc::into_inner(scan) {
+            let scan = scan.into_inner().unwrap_or_else(PoisonError::into_inner);
             self.findings.append(scan.finish());
         }
-        self.findings.append(errors);
         if count == 0 && !has_errors {
-            let place = Place::file(name);
-            self.findings.add(FindingKind::NoSentences, place, String::new);
+            self.findings.add(FindingKind::NoSentences, Place::file(name), String::new);
         }
         Ok(())
     }
@@ -116,17 +110,15 @@ impl FileReading {
             let text = || format!("the columns are: {}", schema.list());
             (self.findings).add(FindingKind::NoLabels, sentence.place(0), text);
         }
-        let first = self.schemas.iter().find(|(of, ..)| *of == role);
-        let (kind, first) = match (first, self.schemas.first()) {
-            (Some(first), _) => (FindingKind::OtherColumns, Some(first)),
-            (None, first) => (FindingKind::OtherRoleColumns, first),
+        let (kind, first) = match self.schemas.iter().find(|(of, ..)| *of == role) {
+            Some(first) => (FindingKind::OtherColumns, Some(first)),
+            None => (FindingKind::OtherRoleColumns, self.schemas.first()),
         };
         if let Some((_, other, file)) = first.filter(|(_, other, _)| other != schema) {
             let text = || format!("{}; in {file}: {}", schema.list(), other.list());
             self.findings.add(kind, sentence.place(0), text);
         }
-        let file = sentence.file().to_string();
-        self.schemas.push((role, Arc::clone(schema), file));
+        self.schemas.push((role, Arc::clone(schema), sentence.file().to_string()));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Problems of the bytes and characters of lines, found while a parser reads them.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,14 +27,8 @@ pub(super) struct LineScan {
 
 impl LineScan {
     pub fn new(file: &str, findings: Findings, lossy: bool) -> Self {
-        Self {
-            file: file.to_owned(),
-            line: 0,
-            is_inside: false,
-            findings,
-            lossy,
-            endings: [(0, 0); 2],
-        }
+        let file = file.to_owned();
+        Self { file, line: 0, is_inside: false, findings, lossy, endings: [(0, 0); 2] }
     }
 
     fn add(&mut self, kind: FindingKind, column: u64, text: impl FnOnce() -> String) {
@@ -60,13 +55,12 @@ impl LineScan {
             let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
             let column = valid.chars().count() as u64 + 1;
             let byte = bytes[error.valid_up_to()];
+            let text = || format!("byte 0x{byte:02X}; convert the file, or name its --encoding");
             let kind = match self.lossy {
                 true => FindingKind::ReplacementCharacter,
                 false => FindingKind::InvalidUtf8,
             };
-            self.add(kind, column, || {
-                format!("byte 0x{byte:02X}; convert the file, or name its --encoding")
-            });
+            self.add(kind, column, text);
             *bytes = String::from_utf8_lossy(bytes).into_owned().into_bytes();
         } else if let Ok(text) = std::str::from_utf8(bytes) {
             self.characters(text);
@@ -77,28 +71,23 @@ impl LineScan {
     fn characters(&mut self, text: &str) {
         let text = text.strip_suffix('\n').unwrap_or(text);
         let text = text.strip_suffix('\r').unwrap_or(text);
-        let text = match self.line {
-            1 => text.strip_prefix('\u{feff}').unwrap_or(text),
-            _ => text,
-        };
+        let mark = text.strip_prefix('\u{feff}').filter(|_| self.line == 1);
+        let text = mark.unwrap_or(text);
         if text.bytes().all(|byte| matches!(byte, b'\t' | b' '..=b'~')) {
             return;
         }
-        let mut found = [None; PROBLEMS.len()];
+        let mut found = BTreeMap::new();
         let mut previous = ' ';
         for (column, c) in (1..).zip(text.chars()) {
-            if let Some(i) = problem(previous, c) {
-                found[i].get_or_insert((column, c));
+            if let Some(kind) = problem(previous, c) {
+                found.entry(kind).or_insert((column, c));
             }
             previous = c;
         }
-        for (kind, found) in PROBLEMS.into_iter().zip(found) {
-            if let Some((column, c)) = found {
-                self.add(kind, column, || {
-                    let code = c as u32;
-                    format!("U+{code:04X} in '{}'", shown(word_at(text, column)))
-                });
-            }
+        for (kind, (column, c)) in found {
+            self.add(kind, column, || {
+                format!("U+{:04X} in '{}'", c as u32, shown(word_at(text, column)))
+            });
         }
     }
 
@@ -109,46 +98,30 @@ impl LineScan {
             true => (windows, "CRLF"),
             false => (unix, "LF"),
         };
-        match (windows.0, unix.0) {
-            (0, _) => {}
-            (_, 0) => {
-                let place = Place::file(&*self.file);
-                self.findings.add(FindingKind::Crlf, place, String::new);
-            }
-            _ => {
-                let place = Place::line(&*self.file, first);
-                self.findings.add(FindingKind::MixedLineEndings, place, || {
-                    format!("the first of {count} lines that end in {ending}")
-                });
-            }
+        if windows.0 > 0 && unix.0 > 0 {
+            let text = || format!("the first of {count} lines that end in {ending}");
+            let place = Place::line(self.file, first);
+            self.findings.add(FindingKind::MixedLineEndings, place, text);
+        } else if windows.0 > 0 {
+            self.findings.add(FindingKind::Crlf, Place::file(self.file), String::new);
         }
         self.findings
     }
 }
 
-/// The kinds of problems that characters have.
-const PROBLEMS: [FindingKind; 6] = [
-    FindingKind::ReplacementCharacter,
-    FindingKind::Mojibake,
-    FindingKind::ControlCharacter,
-    FindingKind::OddSpace,
-    FindingKind::InvisibleCharacter,
-    FindingKind::Joiner,
-];
-
-/// Returns the problem of a character, an index of [`PROBLEMS`], given the one before it.
-fn problem(previous: char, c: char) -> Option<usize> {
-    match c {
-        '\t' | ' '..='~' => None,
-        '\u{fffd}' => Some(0),
+/// Returns the problem of a character, given the one before it.
+fn problem(previous: char, c: char) -> Option<FindingKind> {
+    Some(match c {
+        '\t' | ' '..='~' => return None,
+        '\u{fffd}' => FindingKind::ReplacementCharacter,
         // The continuation byte of a two-byte sequence after its first byte, both as Latin-1.
-        '\u{80}'..='\u{bf}' if matches!(previous, 'Ã' | 'Â') => Some(1),
-        _ if c.is_control() => Some(2),
-        _ if c.is_whitespace() => Some(3),
-        '\u{200c}' | '\u{200d}' => Some(5),
-        _ if is_invisible(c) => Some(4),
-        _ => None,
-    }
+        '\u{80}'..='\u{bf}' if matches!(previous, 'Ã' | 'Â') => FindingKind::Mojibake,
+        _ if c.is_control() => FindingKind::ControlCharacter,
+        _ if c.is_whitespace() => FindingKind::OddSpace,
+        '\u{200c}' | '\u{200d}' => FindingKind::Joiner,
+        _ if is_invisible(c) => FindingKind::InvisibleCharacter,
+        _ => return None,
+    })
 }
 
 /// Returns the cell of a line that has the character `column`, from 1.
@@ -172,13 +145,8 @@ pub(super) struct ScannedInput {
 impl ScannedInput {
     /// Looks at lines within a limit on memory, of which a byte takes a few.
     pub fn new(input: InputStream, scan: Arc<Mutex<LineScan>>, memory: u64) -> Self {
-        Self {
-            input,
-            scan,
-            longest: MAX_LINE.min(memory / 8).max(1),
-            line: Vec::new(),
-            position: 0,
-        }
+        let longest = MAX_LINE.min(memory / 8).max(1);
+        Self { input, scan, longest, line: Vec::new(), position: 0 }
     }
 }
 

@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use super::labels::LabelReport;
-use super::role::{Role, content};
-use super::words::{WordsHash, word_hashes};
+use super::sentences::{Role, WordsHash, content, word_hashes};
 use dropchain::sentence::{DocumentRule, Sentence, Separation};
 
 /// Sizes of the data of a role.
@@ -77,10 +76,9 @@ impl Sizes {
             add(&mut sizes.unknown_tokens, &hashes, |word| !known.words.contains(word));
             if encodes_spans {
                 let names = sentence.labels().unwrap_or_default();
-                let spans = labels.labeling.spans(&names);
-                let spans: Vec<WordsHash> = (spans.iter())
-                    .map(|span| WordsHash::of(&hashes[span.start..span.end]))
-                    .collect();
+                let spans = labels.labeling.spans(&names).into_iter();
+                let spans = spans.map(|span| WordsHash::of(&hashes[span.start..span.end]));
+                let spans: Vec<WordsHash> = spans.collect();
                 add(&mut sizes.spans, &spans, |_| true);
                 add(&mut sizes.sentences_with_spans, &[spans.is_empty()], |none| !none);
                 add(&mut sizes.unseen_spans, &spans, |span| !known.spans.contains(span));
@@ -95,9 +93,6 @@ impl Sizes {
         sizes.words = words.len() as u64;
         if is_train {
             known.words = words;
-        }
-        if role != Role::Train && known.words.is_empty() {
-            sizes.unknown_tokens = None;
         }
         sizes
     }

@@ -11,14 +11,16 @@ use std::cmp::Ordering;
 use rayon::prelude::*;
 
 use dropchain::corpus::Corpus;
+use dropchain::kernel::ids::LabelId;
 use dropchain::kernel::optim::StopReason;
 use dropchain::kernel::train::{Folds, is_content};
 use dropchain::sentence::Sentence;
-use dropchain::tag::{TagDocuments, Tagger};
+use dropchain::tag::{TagDocuments, TagInput, Tagger};
 use dropchain::template::Template;
 use dropchain::train::{Observer, Pass, Trainer};
 use dropchain::{Error, Place, Result};
 use dropchain_analysis::{Predictions, gold_labels};
+use serde::Serialize;
 
 /// Predictions that have probabilities.
 const EXPECTED: &str = "predictions with probabilities, as `tune` writes them, or `tag` with \
@@ -41,9 +43,14 @@ impl Default for SuspicionOptions {
     }
 }
 
-/// A sentence whose labels a model that did not see it finds improbable.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SuspiciousSentence {
+/// A sentence whose labels a model that did not see it finds improbable. As JSON, numbers that are
+/// not finite are null.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SuspiciousSentence<'c> {
+    /// The file of the sentence.
+    pub file: &'c str,
+    /// The line of the token with the largest difference.
+    pub line: u64,
     /// Number of the sentence in the corpus, counting document boundaries.
     pub sentence: usize,
     /// The largest difference, over its tokens, between the probability of the most probable label
@@ -54,14 +61,52 @@ pub struct SuspiciousSentence {
     pub log_probability: f64,
     /// log p(predicted labels | sentence), or NaN likewise.
     pub predicted_log_probability: f64,
+    /// The token with the largest difference.
+    pub token: usize,
+    /// The words, `[T]`; none of ready-made attributes.
+    pub tokens: Vec<&'c str>,
+    /// The labels, `[T]`.
+    pub labels: Vec<&'c str>,
     /// The predicted labels, `[T]`.
     pub predicted: Vec<String>,
     /// The probability of the label that each token has, `[T]`; NaN where predictions have none.
     pub probabilities: Vec<f64>,
     /// The probability of the label that is predicted for each token, `[T]`.
     pub predicted_probabilities: Vec<f64>,
-    /// The token with the largest difference.
-    pub token: usize,
+}
+
+impl<'c> SuspiciousSentence<'c> {
+    /// Describes a sentence by its predicted labels, the probabilities of its own labels and of
+    /// these, `[T]`, and its differences, of which the first of equal ones counts; `None` without
+    /// tokens.
+    fn new(
+        (number, sentence): (usize, &'c Sentence),
+        predicted: Vec<String>,
+        [probabilities, predicted_probabilities]: [Vec<f64>; 2],
+        differences: &[f64],
+    ) -> Option<Self> {
+        let tokens = (0..differences.len()).rev();
+        let token = tokens.max_by(|&a, &b| differences[a].total_cmp(&differences[b]))?;
+        Some(Self {
+            file: sentence.file(),
+            line: sentence.place(token).line,
+            sentence: number,
+            suspicion: differences[token],
+            log_probability: f64::NAN,
+            predicted_log_probability: f64::NAN,
+            token,
+            tokens: sentence.words().into_iter().flatten().collect(),
+            labels: sentence.labels().unwrap_or_default(),
+            predicted,
+            probabilities,
+            predicted_probabilities,
+        })
+    }
+
+    /// Where the token with the largest difference is.
+    pub fn place(&self) -> Place {
+        Place::line(self.file, self.line)
+    }
 }
 
 /// Finds the sentences where models that were trained on the other folds disagree most with the
@@ -74,13 +119,13 @@ pub struct SuspiciousSentence {
 /// # Errors
 ///
 /// Errors of training; fewer than two folds; fewer sentences than folds.
-pub fn suspicious(
+pub fn suspicious<'c>(
     trainer: &Trainer<'_>,
-    corpus: &Corpus,
+    corpus: &'c Corpus,
     template: Option<&Template>,
     options: SuspicionOptions,
     observer: &mut dyn Observer,
-) -> Result<Option<Vec<SuspiciousSentence>>> {
+) -> Result<Option<Vec<SuspiciousSentence<'c>>>> {
     let mut sentences = corpus.sentences().to_vec();
     let folds = Folds::new(&sentences, options.folds, options.seed)?;
     let rule = template.and_then(Template::documents).unwrap_or_default();
@@ -100,11 +145,12 @@ pub fn suspicious(
         let tagger = Tagger::new(trained.model);
         let held: Vec<&Sentence> = held_out.iter().map(|&i| &sentences[numbers[i]]).collect();
         let documents = TagDocuments::new(&tagger, &held);
-        let compared: Vec<Option<SuspiciousSentence>> = (0..held.len())
-            .into_par_iter()
-            .map(|i| compare(&tagger, &documents, i, held[i], numbers[held_out[i]]))
-            .collect::<Result<_>>()?;
-        found.extend(compared.into_iter().flatten());
+        let compare = |i: usize| {
+            let number = numbers[held_out[i]];
+            compare(&tagger, documents.input(i), (number, &corpus.sentences()[number]))
+        };
+        let compared = (0..held.len()).into_par_iter().map(compare);
+        found.extend(compared.collect::<Result<Vec<_>>>()?.into_iter().flatten());
         found.sort_by(order);
         found.truncate(options.limit);
     }
@@ -118,11 +164,11 @@ pub fn suspicious(
 /// # Errors
 ///
 /// [`Error::Input`] if a predicted label has no probability.
-pub fn suspicious_by(
+pub fn suspicious_by<'c>(
     predictions: &Predictions,
-    corpus: &Corpus,
+    corpus: &'c Corpus,
     limit: usize,
-) -> Result<Vec<SuspiciousSentence>> {
+) -> Result<Vec<SuspiciousSentence<'c>>> {
     let mut found = Vec::new();
     for (number, (sentence, own)) in corpus.iter().zip(&predictions.sentences).enumerate() {
         if !is_content(sentence) || sentence.first_partial_label().is_some() {
@@ -130,33 +176,25 @@ pub fn suspicious_by(
         }
         let (gold, predicted) = (gold_labels(sentence)?, predictions.columns.labels(own)?);
         let of = predictions.columns.probabilities(own);
-        let mut predicted_probabilities = Vec::with_capacity(gold.len());
-        for (t, label) in predicted.iter().enumerate() {
-            predicted_probabilities.push(of(t, label).ok_or_else(|| {
-                Error::input(
-                    own.place(t),
-                    format!("found no probability of a label; expected {EXPECTED}"),
-                )
-            })?);
-        }
-        let probabilities = (0..gold.len()).map(|t| of(t, gold[t]).unwrap_or(f64::NAN)).collect();
+        let predicted_probability = |(t, label): (usize, &&str)| {
+            let message = || format!("found no probability of a label; expected {EXPECTED}");
+            of(t, label).ok_or_else(|| Error::input(own.place(t), message()))
+        };
+        let predicted_probabilities: Vec<f64> =
+            predicted.iter().enumerate().map(predicted_probability).collect::<Result<_>>()?;
+        let probabilities: Vec<f64> =
+            (0..gold.len()).map(|t| of(t, gold[t]).unwrap_or(f64::NAN)).collect();
         let difference = |t: usize| match gold[t] == predicted[t] {
             true => 0.0,
             false => (predicted_probabilities[t] - of(t, gold[t]).unwrap_or(0.0)).max(0.0),
         };
-        let tokens = (0..gold.len()).rev();
-        if let Some(token) = tokens.max_by(|&a, &b| difference(a).total_cmp(&difference(b))) {
-            found.push(SuspiciousSentence {
-                sentence: number,
-                suspicion: difference(token),
-                log_probability: f64::NAN,
-                predicted_log_probability: f64::NAN,
-                predicted: predicted.into_iter().map(str::to_owned).collect(),
-                probabilities,
-                predicted_probabilities,
-                token,
-            });
-        }
+        let differences: Vec<f64> = (0..gold.len()).map(difference).collect();
+        found.extend(SuspiciousSentence::new(
+            (number, sentence),
+            predicted.into_iter().map(str::to_owned).collect(),
+            [probabilities, predicted_probabilities],
+            &differences,
+        ));
     }
     found.sort_by(order);
     found.truncate(limit);
@@ -164,63 +202,47 @@ pub fn suspicious_by(
 }
 
 /// The order of suspicion: of equally suspicious sentences the less probable ones first.
-fn order(a: &SuspiciousSentence, b: &SuspiciousSentence) -> Ordering {
+fn order(a: &SuspiciousSentence<'_>, b: &SuspiciousSentence<'_>) -> Ordering {
     (b.suspicion.total_cmp(&a.suspicion))
         .then_with(|| a.log_probability.total_cmp(&b.log_probability))
         .then_with(|| a.sentence.cmp(&b.sentence))
 }
 
 /// Compares the labels of a sentence with what a model predicts; `None` if not all are known.
-fn compare(
+fn compare<'c>(
     tagger: &Tagger,
-    documents: &TagDocuments<'_>,
-    i: usize,
-    sentence: &Sentence,
-    number: usize,
-) -> Result<Option<SuspiciousSentence>> {
+    input: TagInput<'_>,
+    (number, sentence): (usize, &'c Sentence),
+) -> Result<Option<SuspiciousSentence<'c>>> {
     if sentence.first_partial_label().is_some() {
         return Ok(None);
     }
     let gold = sentence.labels().unwrap_or_default();
     let set = &tagger.model().header().labels;
     let ids: Vec<_> = gold.iter().map(|label| set.id(label)).collect();
-    let distribution = tagger.distribution(documents.input(i))?;
-    let predicted = tagger.tag(documents.input(i))?.labels;
+    let distribution = tagger.distribution(input)?;
+    let predicted = tagger.tag(input)?.labels;
     let marginals = distribution.marginals();
-    let probabilities: Vec<f64> = (ids.iter().enumerate())
-        .map(|(t, id)| id.map_or(0.0, |id| marginals[[t, id.index()]]))
-        .collect();
-    let difference = |t: usize| {
+    let marginal =
+        |(t, id): (usize, Option<LabelId>)| id.map_or(0.0, |id| marginals[[t, id.index()]]);
+    let own: Vec<f64> = ids.iter().copied().enumerate().map(marginal).collect();
+    let differences = own.iter().enumerate().map(|(t, own)| {
         let best = marginals.row(t).iter().copied().fold(0.0, f64::max);
-        (best - probabilities[t]).clamp(0.0, 1.0)
-    };
-    // The first of equally suspicious tokens.
-    let token = (0..gold.len()).rev().max_by(|&a, &b| difference(a).total_cmp(&difference(b)));
-    let Some(token) = token else {
-        return Ok(None);
-    };
+        (best - own).clamp(0.0, 1.0)
+    });
+    let differences: Vec<f64> = differences.collect();
     let names = tagger.label_names(&predicted);
     let log_probability = match ids.iter().all(Option::is_some) {
         true => distribution.log_probability(&gold)?,
         false => f64::NEG_INFINITY,
     };
-    Ok(Some(SuspiciousSentence {
-        sentence: number,
-        suspicion: difference(token),
+    let predicted_log_probability = distribution.log_probability(&names)?;
+    let names = names.into_iter().map(str::to_owned).collect();
+    let others = predicted.iter().copied().map(Some).enumerate().map(marginal).collect();
+    let found = SuspiciousSentence::new((number, sentence), names, [own, others], &differences);
+    Ok(found.map(|found| SuspiciousSentence {
         log_probability,
-        predicted_log_probability: distribution.log_probability(&names)?,
-        predicted_probabilities: (predicted.iter().enumerate())
-            .map(|(t, id)| marginals[[t, id.index()]])
-            .collect(),
-        predicted: names.into_iter().map(str::to_owned).collect(),
-        probabilities,
-        token,
+        predicted_log_probability,
+        ..found
     }))
-}
-
-impl SuspiciousSentence {
-    /// Where the token with the largest difference is.
-    pub fn place(&self, corpus: &Corpus) -> Place {
-        corpus.sentences()[self.sentence].place(self.token)
-    }
 }

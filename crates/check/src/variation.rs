@@ -11,8 +11,7 @@
 use std::collections::HashMap;
 
 use super::labels::LabelReport;
-use super::role::content;
-use super::words::{WordsHash, word_hashes};
+use super::sentences::{WordsHash, content, word_hashes};
 use dropchain::Place;
 use dropchain::label::Labeling;
 use dropchain::sentence::Sentence;

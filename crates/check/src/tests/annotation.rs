@@ -210,7 +210,7 @@ fn a_label_that_contradicts_all_others_is_the_most_suspicious() {
     };
     let found = find(1);
     assert_eq!(found.len(), 3);
-    assert_eq!(found[0].place(&corpus).to_string(), "x.conll:203");
+    assert_eq!(found[0].place().to_string(), "x.conll:203");
     assert_eq!(found[0].predicted, ["B-PER", "O", "B-LOC", "O"]);
     assert!(found[0].suspicion > 0.8 && found[1].suspicion < 0.5, "{found:?}");
     assert!(found[0].log_probability < found[0].predicted_log_probability);

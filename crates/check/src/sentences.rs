@@ -1,8 +1,33 @@
-//! Hashes of words and of sequences of words.
+//! Sentences by the roles of their files (training, development, test), and hashes of their words.
+
+use std::collections::BTreeMap;
 
 use xxhash_rust::xxh3::xxh3_128;
 
+use dropchain::kernel::train::is_content;
 use dropchain::sentence::Sentence;
+
+/// Role of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Training.
+    Train,
+    /// Model selection.
+    Dev,
+    /// The final score.
+    Test,
+}
+
+dropchain::named!(Role, "role": Train = "train", Dev = "dev", Test = "test");
+
+/// The sentences of each role.
+pub(super) type Sentences = BTreeMap<Role, Vec<Sentence>>;
+
+/// Returns the sentences that are not document boundaries.
+pub(super) fn content(sentences: &[Sentence]) -> impl Iterator<Item = &Sentence> {
+    sentences.iter().filter(|sentence| is_content(sentence))
+}
 
 /// An odd multiplier, so that multiplication loses nothing.
 const MULTIPLIER: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
