@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use dropchain::corpus::{Format, LineReader, ReadOptions};
+use dropchain::corpus::{Format, LineReader, ReadFormat, ReadOptions};
 use dropchain::{Error, Result};
 
 use super::read::{Brat, SpanOptions, Spans, WebAnno, is_webanno};
@@ -47,16 +47,15 @@ impl InputFormat {
 
     /// Returns options that read this format; `spans`: how those of characters are read.
     pub fn apply(self, spans: SpanOptions, options: ReadOptions) -> ReadOptions {
-        let mut options = ReadOptions { format: None, reader: None, ..options };
-        match self {
-            Self::Core(format) => options.format = Some(format),
-            Self::Spans => options.reader = Some(Arc::new(Spans(spans))),
-            Self::Brat => options.reader = Some(Arc::new(Brat(spans))),
-            Self::WebAnno => {
-                options.reader = Some(Arc::new(WebAnno { spans, by_first_line: false }));
+        let reader: Arc<dyn ReadFormat> = match self {
+            Self::Core(format) => {
+                return ReadOptions { format: Some(format), reader: None, ..options };
             }
-        }
-        options
+            Self::Spans => Arc::new(Spans(spans)),
+            Self::Brat => Arc::new(Brat(spans)),
+            Self::WebAnno => Arc::new(WebAnno { spans, by_first_line: false }),
+        };
+        ReadOptions { format: None, reader: Some(reader), ..options }
     }
 
     /// Returns options for files whose format is not given: what their first line says

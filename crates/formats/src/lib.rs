@@ -27,18 +27,20 @@
 //! ```
 #![deny(missing_docs)]
 
-mod escaped;
 mod input_format;
-mod line_break;
 mod marks;
 mod read;
 mod write;
 
-pub use escaped::Escaped;
 pub use input_format::InputFormat;
-pub use marks::{MARKS_STYLE, hue, mark, marks_script};
+pub use marks::{Escaped, MARKS_STYLE, hue, mark, marks_script};
 pub use read::{
     Brat, JsonObjects, Misaligned, Overlaps, SpanOffsets, SpanOptions, Spans, WebAnno,
     annotation_files,
 };
 pub use write::{Inline, TextFormat, TextWriter};
+
+/// Whether some reader of BRAT's format takes a character for the end of a line.
+fn is_line_break(c: char) -> bool {
+    matches!(c, '\n'..='\r' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}

@@ -11,13 +11,12 @@ use dropchain::label::{Scheme, Span, encode};
 use dropchain::sentence::{Offsets, Schema, Sentence, SourceFile, TextPosition};
 use dropchain::{Error, Place, Result, tokenize};
 
-use super::faults::Faults;
-use super::marked_text::{MarkedSpan, MarkedText, MarkedToken};
+use super::marked_text::{Faults, MarkedSpan, MarkedText, MarkedToken};
 use super::offset_map::OffsetMap;
 use super::span_options::{
     DROPPED, EXPANDED, Misaligned, OVERLAPPING, Overlaps, SpanOffsets, SpanOptions,
 };
-use crate::line_break::is_line_break;
+use crate::is_line_break;
 
 /// What repairs spans that cut tokens.
 const WHOLE: &str = "expected spans of whole tokens (`misaligned` expand extends those that cut \
@@ -48,13 +47,14 @@ const DUPLICATES: Repair = Repair {
 /// Splits texts into sentences and tokens, with the labels that their spans give them. A sentence
 /// never ends inside a span.
 pub(super) struct Aligner {
-    options: ReadOptions,
+    pub options: ReadOptions,
     spans: SpanOptions,
     /// The scheme of the labels: IOB2 unless they are tags.
     pub scheme: Scheme,
     schema: Arc<Schema>,
     found: Option<SpanOffsets>, // what offsets count, if it was found
-    faults: Faults,
+    /// The faults of all texts.
+    pub faults: Faults,
 }
 
 /// A span in bytes, without blanks at its ends, and the tokens that it touches.
@@ -81,20 +81,14 @@ impl Aligner {
         })
     }
 
-    /// Reports the faults of all texts.
-    pub fn finish(&mut self) -> Result<()> {
-        self.faults.finish()
-    }
-
     /// Returns the sentences of a text from `file`.
     pub fn sentences(&mut self, marked: &MarkedText, file: &SourceFile) -> Result<Vec<Sentence>> {
         let text = &*marked.text;
         let map = OffsetMap::new(text, self.offsets(marked, file));
         let (tokens, mut ends) = match &marked.tokens {
             Some(given) => {
-                let place = Place::line(&**file, marked.line);
-                let tokens = given_tokens(text, given, &map)
-                    .map_err(|message| Error::input(place, message))?;
+                let fault = |message| Error::input(Place::line(&**file, marked.line), message);
+                let tokens = given_tokens(text, given, &map).map_err(fault)?;
                 let ends = given_ends(given).unwrap_or_else(|| self.ends(text, &tokens));
                 (tokens, ends)
             }
@@ -119,7 +113,7 @@ impl Aligner {
             before == 0 || spans[before - 1].end <= end
         });
         let labels = encode(&spans, tokens.len(), &self.scheme.into());
-        self.build(marked, file, &tokens, &labels, &ends)
+        self.build(marked, file, (&tokens, &labels), &ends)
     }
 
     /// Splits a text into tokens. Also returns the ends of sentences, which do not go beyond a line
@@ -204,15 +198,13 @@ impl Aligner {
                 return false;
             }
             Misaligned::Error => {
-                let cut = touched.iter().find(|token| {
-                    let is_inside = |byte| token.bytes.start < byte && byte < token.bytes.end;
+                let cut = touched.iter().map(|token| token.bytes.clone()).find(|token| {
+                    let is_inside = |byte| token.start < byte && byte < token.end;
                     is_inside(bytes.start) || is_inside(bytes.end)
                 });
                 let fault = match cut {
                     _ if has_gaps => "is discontinuous".to_owned(),
-                    Some(token) => {
-                        format!("cuts the token '{}'", shortened(&text[token.bytes.clone()]))
-                    }
+                    Some(token) => format!("cuts the token '{}'", shortened(&text[token])),
                     None if touched.is_empty() => "has no token".to_owned(),
                     None => "goes beyond its tokens".to_owned(),
                 };
@@ -230,13 +222,11 @@ impl Aligner {
     /// do the ones that the options say.
     fn disjoint<'a>(&mut self, mut placed: Vec<PlacedSpan<'a>>, text: &str) -> Vec<Span<'a>> {
         let mut seen = HashSet::new();
-        placed.retain(|PlacedSpan { bytes, span, .. }| {
-            let is_new = seen.insert((bytes.clone(), &*span.label));
-            if !is_new {
-                self.options.report.add_at(&DUPLICATES, &span.place.file, span.place.line);
-            }
-            is_new
-        });
+        for PlacedSpan { span, .. } in placed
+            .extract_if(.., |placed| !seen.insert((placed.bytes.clone(), &*placed.span.label)))
+        {
+            self.options.report.add_at(&DUPLICATES, &span.place.file, span.place.line);
+        }
         match self.spans.overlaps {
             Overlaps::Error => self.list_overlaps(&mut placed, text),
             Overlaps::Longest => placed.sort_by_key(|span| Reverse(span.bytes.len())),
@@ -247,9 +237,7 @@ impl Aligner {
         for PlacedSpan { tokens: Range { start, end }, span, .. } in placed {
             match kept.range(..end).next_back() {
                 Some((_, other)) if start < other.end => left_out += 1,
-                _ => {
-                    kept.insert(start, Span { start, end, kind: &span.label });
-                }
+                _ => _ = kept.insert(start, Span { start, end, kind: &span.label }),
             }
         }
         if self.spans.overlaps != Overlaps::Error {
@@ -265,10 +253,8 @@ impl Aligner {
         for span in placed.iter() {
             if let Some(before) = furthest.filter(|before| span.tokens.start < before.tokens.end) {
                 let [a, b] = [before, span].map(|span| described(span, text));
-                let extended = match span.bytes.start < before.bytes.end {
-                    true => "",
-                    false => ", extended to whole tokens,",
-                };
+                let is_apart = span.bytes.start >= before.bytes.end;
+                let extended = if is_apart { ", extended to whole tokens," } else { "" };
                 let message = format!("{a} and {b}{extended} overlap");
                 self.faults.add(span.span.place.clone(), message, DISJOINT);
             }
@@ -283,29 +269,25 @@ impl Aligner {
         &self,
         marked: &MarkedText,
         file: &SourceFile,
-        tokens: &[Offsets],
-        labels: &[String],
+        (tokens, labels): (&[Offsets], &[String]),
         ends: &[usize],
     ) -> Result<Vec<Sentence>> {
         let text = &marked.text;
-        let (mut line, mut byte) = (marked.line, 0);
-        let mut sentences = Vec::with_capacity(ends.len());
-        let mut first = 0;
+        let (mut line, mut byte, mut first) = (marked.line, 0, 0);
+        let mut sentences: Vec<Sentence> = Vec::with_capacity(ends.len());
         for &end in ends {
             let mut sentence = Sentence::new(self.schema.clone(), file.clone());
             for t in first..end {
-                let (token, label) = (&tokens[t], &labels[t]);
+                let Range { start, end } = tokens[t].bytes;
                 if let Some(given) = &marked.tokens {
                     line = given[t].line;
                 } else if marked.is_file {
-                    let passed = text[byte..token.bytes.start].bytes();
-                    line += passed.filter(|&b| b == b'\n').count() as u64;
-                    byte = token.bytes.start;
+                    line += text[byte..start].matches('\n').count() as u64;
+                    byte = start;
                 }
-                let word = &text[token.bytes.clone()];
                 match self.options.unlabeled {
-                    true => sentence.push([word], line)?,
-                    false => sentence.push([word, label], line)?,
+                    true => sentence.push([&text[start..end]], line)?,
+                    false => sentence.push([&text[start..end], &labels[t]], line)?,
                 }
                 self.options.check_length(&sentence)?;
             }
@@ -372,14 +354,12 @@ fn parts(text: &str, paragraphs: bool) -> Vec<Range<usize>> {
     let (mut start, mut goes_on) = (0, false);
     for line in text.split_inclusive('\n') {
         let end = start + line.len();
-        let is_empty = is_blank(line);
         match parts.last_mut() {
-            _ if is_empty => {}
+            _ if is_blank(line) => {}
             Some(part) if paragraphs && goes_on => part.end = end,
             _ => parts.push(start..end),
         }
-        goes_on = !is_empty;
-        start = end;
+        (start, goes_on) = (end, !is_blank(line));
     }
     parts
 }

@@ -27,44 +27,13 @@ impl ReadFormat for Brat {
     }
 
     fn parser(&self, options: &ReadOptions) -> Result<Box<dyn SentenceParser>> {
-        Ok(Box::new(BratParser { options: options.clone(), spans: self.0.clone(), is_read: false }))
+        let aligner = Aligner::new(options.clone(), self.0.clone(), "label")?;
+        Ok(Box::new(BratParser(Some(aligner))))
     }
 }
 
 /// Parses a text and its annotations. All sentences are read at once; none after an error.
-struct BratParser {
-    options: ReadOptions,
-    spans: SpanOptions,
-    is_read: bool,
-}
-
-impl BratParser {
-    /// Reads a text and its annotations.
-    fn read(&self, lines: &mut LineReader) -> Result<Vec<Sentence>> {
-        let mut text = String::new();
-        while let Some(line) = lines.next_line()? {
-            if line.has_mark && line.number > 1 {
-                text.push('\u{feff}'); // which offsets count
-            }
-            text.push_str(line.text);
-            text.push_str(line.ending);
-        }
-        let file = lines.file().clone();
-        let spans = if self.options.unlabeled { Vec::new() } else { annotations(lines)? };
-        let marked = MarkedText {
-            text: text.into(),
-            line: 1,
-            is_file: true,
-            spans,
-            tokens: None,
-            record: None,
-        };
-        let mut aligner = Aligner::new(self.options.clone(), self.spans.clone(), "label")?;
-        let sentences = aligner.sentences(&marked, &file)?;
-        aligner.finish()?;
-        Ok(sentences)
-    }
-}
+struct BratParser(Option<Aligner>);
 
 /// Reads the annotations of a text.
 fn annotations(text: &LineReader) -> Result<Vec<MarkedSpan>> {
@@ -94,24 +63,36 @@ impl SentenceParser for BratParser {
     }
 
     fn advance(&mut self, lines: &mut LineReader, ready: &mut VecDeque<Sentence>) -> Result<bool> {
-        if !std::mem::replace(&mut self.is_read, true) {
-            ready.extend(self.read(lines)?);
+        let Some(mut aligner) = self.0.take() else { return Ok(false) };
+        let mut text = String::new();
+        while let Some(line) = lines.next_line()? {
+            if line.has_mark && line.number > 1 {
+                text.push('\u{feff}'); // which offsets count
+            }
+            text.push_str(line.text);
+            text.push_str(line.ending);
         }
+        let spans = if aligner.options.unlabeled { Vec::new() } else { annotations(lines)? };
+        let text = text.into();
+        let marked = MarkedText { text, line: 1, is_file: true, spans, ..MarkedText::default() };
+        let sentences = aligner.sentences(&marked, lines.file())?;
+        aligner.faults.finish()?;
+        ready.extend(sentences);
         Ok(false)
     }
 }
 
 /// Parses a line of annotations; `None` if it is not one of text.
 fn annotation(line: &InputLine) -> Result<Option<MarkedSpan>> {
+    let is_other = line.text.starts_with(['R', 'E', 'A', 'M', 'N', '#', '*']);
+    if is_other || line.text.trim().is_empty() {
+        return Ok(None);
+    }
     if !line.text.starts_with('T') {
-        let is_known = line.text.starts_with(['R', 'E', 'A', 'M', 'N', '#', '*']);
-        return match is_known || line.text.trim().is_empty() {
-            true => Ok(None),
-            false => Err(line.error(
-                "expected an annotation such as T1 TAB PER 0 3 TAB Ann (or one that begins with R, \
-                 E, A, M, N, # or *)",
-            )),
-        };
+        return Err(line.error(
+            "expected an annotation such as T1 TAB PER 0 3 TAB Ann (or one that begins with R, E, \
+             A, M, N, # or *)",
+        ));
     }
     let mut fields = line.text.splitn(3, '\t');
     let (_, middle, text) = (fields.next(), fields.next().unwrap_or_default(), fields.next());
@@ -128,20 +109,19 @@ fn annotation(line: &InputLine) -> Result<Option<MarkedSpan>> {
             "expected a type and offsets after the first tab, such as PER 0 3, found '{middle}'"
         )));
     };
-    let reversed = ranges.iter().find(|(start, end)| start >= end);
-    if let Some((start, end)) = reversed {
+    if let Some((start, end)) = ranges.iter().find(|(start, end)| start >= end) {
         return Err(line.error(format!(
             "the span {start}–{end} ({label}) is empty or reversed; expected an end after the start"
         )));
     }
     let gaps = ranges.windows(2).map(|pair| (pair[0].1, pair[1].0));
+    let start = ranges.iter().map(|range| range.0).min().unwrap_or(0);
+    let end = ranges.iter().map(|range| range.1).max().unwrap_or(0);
+    let place = Place::line(&**line.file, line.number);
     Ok(Some(MarkedSpan {
-        start: ranges.iter().map(|range| range.0).min().unwrap_or(0),
-        end: ranges.iter().map(|range| range.1).max().unwrap_or(0),
-        label: label.to_owned(),
         text: text.filter(|_| ranges.len() == 1).map(str::to_owned),
         gaps: gaps.collect(),
-        place: Place::line(&**line.file, line.number),
+        ..MarkedSpan::new((start, end), label.to_owned(), place)
     }))
 }
 

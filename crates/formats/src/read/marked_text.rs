@@ -1,11 +1,14 @@
-//! A text with labeled spans, as annotation tools have it.
+//! A text with labeled spans, as annotation tools have it, and the faults of its spans.
 
 use std::sync::Arc;
 
-use dropchain::Place;
+use dropchain::{Error, Place, Result};
+
+/// Maximum number of faults that are listed.
+const LISTED: usize = 20;
 
 /// A text with labeled spans.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct MarkedText {
     pub text: Arc<str>,
     /// Where the text begins, in its file.
@@ -41,4 +44,56 @@ pub(super) struct MarkedSpan {
     /// The gaps between its fragments, if it has several.
     pub gaps: Vec<(u64, u64)>,
     pub place: Place,
+}
+
+impl MarkedSpan {
+    /// Creates a span of one fragment whose text is not repeated.
+    pub fn new((start, end): (u64, u64), label: String, place: Place) -> Self {
+        Self { start, end, label, text: None, gaps: Vec::new(), place }
+    }
+}
+
+/// Faults of annotations, collected until the end of a file.
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    listed: Vec<(Place, String)>,
+    count: u64,
+    hints: Vec<&'static str>, // what repairs them, each once
+}
+
+impl Faults {
+    /// Adds a fault, and what repairs it.
+    pub fn add(&mut self, place: Place, message: String, hint: &'static str) {
+        self.count += 1;
+        if self.listed.len() < LISTED {
+            self.listed.push((place, message));
+        }
+        self.hint(hint);
+    }
+
+    /// Adds what repairs some of the faults.
+    pub fn hint(&mut self, hint: &'static str) {
+        if !self.hints.contains(&hint) {
+            self.hints.push(hint);
+        }
+    }
+
+    /// Returns the faults as an error, if there are any.
+    pub fn finish(&mut self) -> Result<()> {
+        let Self { listed, count, hints } = std::mem::take(self);
+        let mut listed = listed.into_iter();
+        let Some((place, mut message)) = listed.next() else { return Ok(()) };
+        for (place, fault) in listed {
+            message.push_str(&format!("\n{place}: {fault}"));
+        }
+        if count > LISTED as u64 {
+            message.push_str(&format!("\n… and {} more", count - LISTED as u64));
+        }
+        let separator = if count == 1 { "; " } else { "\n" };
+        for hint in hints {
+            message.push_str(separator);
+            message.push_str(hint);
+        }
+        Err(Error::input(place, message))
+    }
 }

@@ -3,7 +3,7 @@
 //! | step | file |
 //! |---|---|
 //! | objects of JSON lines, or of an array on any number of lines | `json_objects` |
-//! | an object as Prodigy, doccano or Label Studio write it → [`MarkedText`] | `marked_json` |
+//! | an object as Prodigy, doccano or Label Studio write it → [`MarkedText`] | `spans` |
 //! | a pair of `.txt` and `.ann` → [`MarkedText`] | `brat` |
 //! | a sentence of WebAnno's TSV 3 → [`MarkedText`] | `webanno` |
 //! | offsets → bytes | `offset_map` |
@@ -14,9 +14,7 @@
 
 mod alignment;
 mod brat;
-mod faults;
 mod json_objects;
-mod marked_json;
 mod marked_text;
 mod offset_map;
 mod span_options;

@@ -39,14 +39,13 @@ impl<'a> OffsetMap<'a> {
     /// Returns the byte of an offset, or what is wrong with it.
     pub fn byte(&self, offset: u64) -> Result<usize, String> {
         let units = self.bytes.as_ref().map_or(self.text.len(), |bytes| bytes.len() - 1);
-        let offset = usize::try_from(offset).ok().filter(|&offset| offset <= units);
-        let Some(offset) = offset else {
+        if offset > units as u64 {
             return Err(format!("ends beyond the text, which has {units} {}", self.unit.words()));
-        };
+        }
         let byte = match &self.bytes {
-            None => offset,
-            Some(bytes) if bytes[offset] == INSIDE => usize::MAX,
-            Some(bytes) => bytes[offset] as usize,
+            None => offset as usize,
+            Some(bytes) if bytes[offset as usize] == INSIDE => usize::MAX,
+            Some(bytes) => bytes[offset as usize] as usize,
         };
         match self.text.is_char_boundary(byte) {
             true => Ok(byte),

@@ -16,6 +16,7 @@
 //! those of several tokens, and a line `1-2.1` annotates a part of the token above.
 
 use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 
 use dropchain::corpus::{FileKind, InputLine, LineReader, ReadFormat, ReadOptions, SentenceParser};
 use dropchain::kernel::corpus::is_blank;
@@ -102,17 +103,10 @@ struct Pending {
     text: String,
     chars: u64, // of the text
     tokens: Vec<MarkedToken>,
-    last: LastToken,
+    last: Range<u64>, // the last token in the file, in UTF-16 units
+    last_byte: usize, // where it begins in the text
     spans: Vec<MarkedSpan>,
     numbered: HashMap<u64, usize>, // the spans with a number
-}
-
-/// Where the last token is.
-#[derive(Default)]
-struct LastToken {
-    start: u64, // in the file, in UTF-16 units
-    end: u64,
-    byte: usize, // in the text
 }
 
 impl Feature {
@@ -215,14 +209,8 @@ impl WebAnnoParser {
         let (Some(first), Some(reading)) = (tokens.first(), &mut self.reading) else {
             return Ok(());
         };
-        let marked = MarkedText {
-            text: text.into(),
-            line: first.line,
-            is_file: false,
-            spans,
-            tokens: Some(tokens),
-            record: None,
-        };
+        let (text, line, tokens) = (text.into(), first.line, Some(tokens));
+        let marked = MarkedText { text, line, spans, tokens, ..MarkedText::default() };
         ready.extend(reading.aligner.sentences(&marked, &lines.into())?);
         Ok(())
     }
@@ -235,7 +223,7 @@ impl Pending {
             self.text.push(' ');
             self.chars += 1;
         }
-        self.last = LastToken { start, end, byte: self.text.len() };
+        (self.last, self.last_byte) = (start..end, self.text.len());
         let start = self.chars;
         self.text.push_str(word);
         self.chars += word.chars().count() as u64;
@@ -246,7 +234,7 @@ impl Pending {
 
     /// Returns the place in the text of a part of the last token, if it is one.
     fn part(&self, (start, end): (u64, u64)) -> Option<(u64, u64)> {
-        let (token, word) = (self.tokens.last()?, &self.text[self.last.byte..]);
+        let (token, word) = (self.tokens.last()?, &self.text[self.last_byte..]);
         let map = OffsetMap::new(word, SpanOffsets::Utf16);
         let place = |offset: u64| {
             let byte = map.byte(offset.checked_sub(self.last.start)?).ok()?;
@@ -264,14 +252,9 @@ impl Pending {
                 continue;
             }
             self.numbered.extend(number.map(|number| (number, self.spans.len())));
-            self.spans.push(MarkedSpan {
-                start: place.0,
-                end: place.1,
-                label: if value == "*" { unnamed.to_owned() } else { value },
-                text: None,
-                gaps: Vec::new(),
-                place: Place::line(&**line.file, line.number),
-            });
+            let label = if value == "*" { unnamed.to_owned() } else { value };
+            let line = Place::line(&**line.file, line.number);
+            self.spans.push(MarkedSpan::new(place, label, line));
         }
     }
 }
@@ -327,7 +310,7 @@ impl SentenceParser for WebAnnoParser {
 
     fn end(&mut self, lines: &LineReader, ready: &mut VecDeque<Sentence>) -> Result<()> {
         self.end_sentence(lines.file(), ready)?;
-        self.reading.as_mut().map_or(Ok(()), |reading| reading.aligner.finish())
+        self.reading.as_mut().map_or(Ok(()), |reading| reading.aligner.faults.finish())
     }
 
     fn recover(&mut self, lines: &mut LineReader) -> Result<()> {

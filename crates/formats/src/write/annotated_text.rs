@@ -8,27 +8,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dropchain::corpus::Tagged;
-use dropchain::kernel::corpus::JsonObject;
+use dropchain::label::Span;
 use dropchain::sentence::{Offsets, SourceFile, TextPosition};
 use dropchain::{Error, Place, Result, Sentence, tokenize};
-use serde::ser::SerializeMap;
 
 /// The type of a span without one (the label `B`).
 const UNTYPED: &str = "SPAN";
-
-/// Keys of an input object that are not copied to the output.
-const REPLACED_KEYS: [&str; 10] = [
-    "text",
-    "tokens",
-    "labels",
-    "label",
-    "spans",
-    "offsets",
-    "offset",
-    "probability",
-    "marginals",
-    "nbest",
-];
 
 /// A marked part of a text.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,8 +40,9 @@ pub(super) struct AnnotatedText {
     pub marks: Vec<Mark>,
     /// The probability of all labels, if it was requested.
     pub probability: Option<f64>,
+    /// The input object, if there is one.
+    pub record: Option<Arc<str>>,
     has_source: bool,
-    record: Option<Arc<str>>,
     places: Vec<(usize, Place)>, // the first token of each sentence, and where it is
 }
 
@@ -65,12 +51,12 @@ impl AnnotatedText {
     pub fn of(tagged: &Tagged) -> Self {
         let sentence = tagged.sentence;
         let source = tagged.source_text().and(sentence.layout.source.clone());
-        let start = sentence.layout.source_start;
+        let words = || (0..sentence.len()).map(|t| tagged.word(t)).collect::<Vec<_>>().join(" ");
         Self {
             has_source: source.is_some(),
-            text: source.unwrap_or_else(|| joined(tagged).into()),
+            text: source.unwrap_or_else(|| words().into()),
             file: sentence.file().clone(),
-            start,
+            start: sentence.layout.source_start,
             tokens: Vec::new(),
             marks: Vec::new(),
             probability: None,
@@ -96,9 +82,8 @@ impl AnnotatedText {
     ///
     /// [`Error::Parameter`] if the number of probabilities is not that of the marks.
     pub fn add(&mut self, tagged: &Tagged, spans: bool) -> Result<()> {
-        let before = self.marks.len();
         let sentence = tagged.sentence;
-        let first = self.tokens.len();
+        let (before, first) = (self.marks.len(), self.tokens.len());
         self.places.push((first, sentence.place(0)));
         if self.has_source {
             self.tokens.extend_from_slice(&sentence.offsets);
@@ -111,27 +96,20 @@ impl AnnotatedText {
             });
             self.tokens = tokenize::offsets(&self.text, words);
         }
-        let probability = |i: usize| {
-            let probabilities = tagged.mark_probabilities.as_deref();
-            probabilities.and_then(|probabilities| probabilities.get(i).copied())
+        let probabilities = tagged.mark_probabilities.as_deref();
+        let mark = |(i, Span { start, end, kind }): (usize, Span<'_>)| Mark {
+            tokens: first + start..first + end,
+            label: if kind.is_empty() { UNTYPED } else { kind }.to_owned(),
+            probability: probabilities.and_then(|all| all.get(i).copied()),
         };
-        let mark = |i: usize, tokens: Range<usize>, label: &str| Mark {
-            tokens: first + tokens.start..first + tokens.end,
-            label: if label.is_empty() { UNTYPED } else { label }.to_owned(),
-            probability: probability(i),
+        let labels = tagged.labels.iter().enumerate();
+        let spans = match spans {
+            true => tagged.labeling.spans(&tagged.labels),
+            false => labels.map(|(t, kind)| Span { start: t, end: t + 1, kind }).collect(),
         };
-        if spans {
-            let spans = tagged.labeling.spans(&tagged.labels).into_iter().enumerate();
-            let spans = spans.map(|(i, span)| mark(i, span.start..span.end, span.kind));
-            self.marks.extend(spans);
-        } else {
-            let labels = tagged.labels.iter().enumerate();
-            self.marks.extend(labels.map(|(t, label)| mark(t, t..t + 1, label)));
-        }
+        self.marks.extend(spans.into_iter().enumerate().map(mark));
         let marks = self.marks.len() - before;
-        if let Some(probabilities) = &tagged.mark_probabilities
-            && probabilities.len() != marks
-        {
+        if let Some(probabilities) = probabilities.filter(|all| all.len() != marks) {
             return Err(Error::parameter(format!(
                 "{}: {} probabilities for {marks} marks",
                 sentence.place(0),
@@ -174,44 +152,10 @@ impl AnnotatedText {
         marked.chain([(&self.text[last..], None)]).filter(|(part, _)| !part.is_empty())
     }
 
-    /// Returns the place of the first sentence, for messages.
-    pub fn first_place(&self) -> Place {
-        self.places.first().map_or_else(|| Place::file(&*self.file), |(_, place)| place.clone())
-    }
-
-    /// Returns the place of the sentence that a mark is in, for messages.
-    pub fn place(&self, mark: &Mark) -> Place {
-        let next = (self.places).partition_point(|(first, _)| *first <= mark.tokens.start);
+    /// Returns the place of the sentence that a token is in, for messages.
+    pub fn place(&self, token: usize) -> Place {
+        let next = self.places.partition_point(|(first, _)| *first <= token);
         let sentence = self.places.get(next.saturating_sub(1));
         sentence.map_or_else(|| Place::file(&*self.file), |(_, place)| place.clone())
     }
-
-    /// Serializes the other members of the input object, verbatim.
-    pub fn serialize_members<M: SerializeMap>(
-        &self,
-        map: &mut M,
-    ) -> std::result::Result<(), M::Error> {
-        use serde::ser::Error as _;
-
-        let Some(record) = &self.record else { return Ok(()) };
-        let object: JsonObject = serde_json::from_str(record).map_err(M::Error::custom)?;
-        for (key, value) in &object.members {
-            if !REPLACED_KEYS.contains(&key.as_str()) {
-                map.serialize_entry(key, value)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns the value of a key of the input object, if it is a string.
-    pub fn member(&self, key: &str) -> Option<String> {
-        let object: JsonObject = serde_json::from_str(self.record.as_deref()?).ok()?;
-        serde_json::from_str(object.get(key)?.get()).ok()
-    }
-}
-
-/// Joins the words of a sentence by spaces.
-fn joined(tagged: &Tagged) -> String {
-    let words: Vec<&str> = (0..tagged.sentence.len()).map(|t| tagged.word(t)).collect();
-    words.join(" ")
 }

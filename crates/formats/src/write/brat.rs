@@ -9,7 +9,7 @@ use std::ops::Range;
 use dropchain::{Error, Result};
 
 use super::annotated_text::{AnnotatedText, Mark};
-use crate::line_break::is_line_break;
+use crate::is_line_break;
 
 /// The state of the annotations of a file.
 #[derive(Debug, Default)]
@@ -24,9 +24,10 @@ impl BratFile {
     pub fn text(&mut self, buffer: &mut String, text: &AnnotatedText) -> Result<bool> {
         let start = text.start.map_or(self.chars, |start| start.chars);
         for mark in &text.marks {
-            if let Some(c) = mark.label.chars().find(|c| is_separator(*c)) {
+            let is_separator = |c: &char| c.is_whitespace() || c.is_control();
+            if let Some(c) = mark.label.chars().find(is_separator) {
                 return Err(Error::input(
-                    text.place(mark),
+                    text.place(mark.tokens.start),
                     format!(
                         "the label {:?} cannot be written as BRAT: it contains {c:?}; use JSON \
                          lines",
@@ -83,8 +84,4 @@ fn fragments(text: &str) -> (Vec<Range<usize>>, String) {
         chars.push(0..position);
     }
     (chars, words)
-}
-
-fn is_separator(c: char) -> bool {
-    c.is_whitespace() || c.is_control()
 }

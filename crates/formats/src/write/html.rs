@@ -5,9 +5,8 @@ use std::fmt::Write;
 
 use dropchain::sentence::SourceFile;
 
-use super::annotated_text::{AnnotatedText, Mark};
-use crate::escaped::Escaped;
-use crate::marks::{self, MARKS_STYLE};
+use super::annotated_text::AnnotatedText;
+use crate::marks::{self, Escaped, MARKS_STYLE};
 
 /// The page up to its title.
 const BEFORE_TITLE: &str = "\
@@ -34,35 +33,31 @@ const END: &str = "</main>\n</body>\n</html>\n";
 
 /// The state of a page.
 #[derive(Debug, Default)]
-pub(super) struct HtmlPage {
-    is_open: bool,
-    file: Option<SourceFile>, // of the last text
-}
+pub(super) struct HtmlPage(Option<SourceFile>); // of the last text, once the page is open
 
 impl HtmlPage {
     /// Writes a text. (Writing to a string cannot fail.)
     pub fn text(&mut self, buffer: &mut String, text: &AnnotatedText) {
         self.open(buffer, &text.file);
-        if self.file.as_deref() != Some(&*text.file) {
-            self.file = Some(text.file.clone());
+        if self.0.as_deref() != Some(&*text.file) {
+            self.0 = Some(text.file.clone());
             if &*text.file != "-" {
                 let _ = writeln!(buffer, "<h1>{}</h1>", Escaped(&text.file));
             }
         }
         buffer.push_str("<p dir=\"auto\">");
         for (part, mark) in text.parts() {
-            let Some(Mark { label, probability, .. }) = mark else {
-                let _ = write!(buffer, "{}", Escaped(part));
-                continue;
-            };
-            buffer.push_str(&marks::mark(part, label, *probability));
+            match mark {
+                None => *buffer += &Escaped(part).to_string(),
+                Some(mark) => *buffer += &marks::mark(part, &mark.label, mark.probability),
+            }
         }
         buffer.push_str("</p>\n");
     }
 
     /// Writes the boundary between two documents.
     pub fn boundary(&mut self, buffer: &mut String) {
-        if self.is_open {
+        if self.0.is_some() {
             buffer.push_str("<hr>\n");
         }
     }
@@ -73,8 +68,8 @@ impl HtmlPage {
         buffer.push_str(END);
     }
 
-    fn open(&mut self, buffer: &mut String, file: &str) {
-        if !std::mem::replace(&mut self.is_open, true) {
+    fn open(&self, buffer: &mut String, file: &str) {
+        if self.0.is_none() {
             let title = Escaped(if file == "-" { "Tagged text" } else { file });
             let _ = write!(
                 buffer,

@@ -54,54 +54,62 @@ impl SentenceWriter for InlineWriter {
 impl InlineWriter {
     fn line(&self, buffer: &mut String, tagged: &Tagged, labels: &[Cow<'_, str>]) {
         match self.spans {
-            true => brackets(buffer, tagged, labels, self.color),
-            false => slashes(buffer, tagged, labels, self.color),
+            true => self.brackets(buffer, tagged, labels),
+            false => self.slashes(buffer, tagged, labels),
         }
         buffer.push('\n');
     }
-}
 
-/// Writes `word/LABEL word/LABEL`.
-fn slashes(buffer: &mut String, tagged: &Tagged, labels: &[Cow<'_, str>], color: bool) {
-    for (t, label) in labels.iter().enumerate() {
-        if t > 0 {
-            buffer.push(' ');
+    /// Writes `word/LABEL word/LABEL`.
+    fn slashes(&self, buffer: &mut String, tagged: &Tagged, labels: &[Cow<'_, str>]) {
+        for (t, label) in labels.iter().enumerate() {
+            if t > 0 {
+                buffer.push(' ');
+            }
+            buffer.extend(tagged.word(t).chars().map(displayed));
+            self.start(buffer, '/', label);
+            self.end(buffer, "");
         }
-        buffer.extend(tagged.word(t).chars().map(displayed));
-        start_color(buffer, label, color);
-        buffer.push('/');
-        buffer.extend(label.chars().map(displayed));
-        end_color(buffer, color);
     }
-}
 
-/// Writes `[TYPE word word] word`.
-fn brackets(buffer: &mut String, tagged: &Tagged, labels: &[Cow<'_, str>], color: bool) {
-    let sentence = tagged.sentence;
-    let text = tagged.source_text();
-    let spans = tagged.labeling.spans(labels);
-    let mut spans = spans.iter().peekable();
-    for t in 0..sentence.len() {
-        if t > 0 {
-            let between = text.and_then(|text| {
-                let (before, after) = (sentence.offsets.get(t - 1)?, sentence.offsets.get(t)?);
-                text.get(before.bytes.end..after.bytes.start)
-            });
-            escape(buffer, between.unwrap_or(" "));
+    /// Writes `[TYPE word word] word`.
+    fn brackets(&self, buffer: &mut String, tagged: &Tagged, labels: &[Cow<'_, str>]) {
+        let sentence = tagged.sentence;
+        let text = tagged.source_text();
+        let spans = tagged.labeling.spans(labels);
+        let mut spans = spans.iter().peekable();
+        for t in 0..sentence.len() {
+            if t > 0 {
+                let between = text.and_then(|text| {
+                    let (before, after) = (sentence.offsets.get(t - 1)?, sentence.offsets.get(t)?);
+                    text.get(before.bytes.end..after.bytes.start)
+                });
+                escape(buffer, between.unwrap_or(" "));
+            }
+            if let Some(span) = spans.peek().filter(|span| span.start == t) {
+                self.start(buffer, '[', span.kind);
+                buffer.push(' ');
+            }
+            escape(buffer, tagged.word(t));
+            if spans.next_if(|span| span.end == t + 1).is_some() {
+                self.end(buffer, "]");
+            }
         }
-        if let Some(span) = spans.peek()
-            && span.start == t
-        {
-            start_color(buffer, span.kind, color);
-            buffer.push('[');
-            buffer.extend(span.kind.chars().map(displayed));
-            buffer.push(' ');
+    }
+
+    /// Begins a mark, in the color of its label.
+    fn start(&self, buffer: &mut String, bracket: char, label: &str) {
+        if self.color {
+            buffer.push_str(&ground(hue(label)).to_string());
         }
-        escape(buffer, tagged.word(t));
-        if spans.next_if(|span| span.end == t + 1).is_some() {
-            buffer.push(']');
-            end_color(buffer, color);
-        }
+        buffer.push(bracket);
+        buffer.extend(label.chars().map(displayed));
+    }
+
+    /// Ends a mark and its color.
+    fn end(&self, buffer: &mut String, bracket: &str) {
+        buffer.push_str(bracket);
+        buffer.push_str(if self.color { "\x1b[0m" } else { "" });
     }
 }
 
@@ -122,20 +130,6 @@ fn displayed(c: char) -> char {
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => char::REPLACEMENT_CHARACTER,
         c if c.is_control() && c != '\t' => char::REPLACEMENT_CHARACTER,
         c => c,
-    }
-}
-
-/// Begins the color of a type.
-fn start_color(buffer: &mut String, kind: &str, color: bool) {
-    if color {
-        // Writing to a string cannot fail.
-        let _ = write!(buffer, "{}", ground(hue(kind)));
-    }
-}
-
-fn end_color(buffer: &mut String, color: bool) {
-    if color {
-        buffer.push_str("\x1b[0m");
     }
 }
 

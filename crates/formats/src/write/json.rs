@@ -2,23 +2,33 @@
 
 use std::ops::Range;
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{Error, Serialize, SerializeMap, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::annotated_text::{AnnotatedText, Mark};
+use dropchain::kernel::corpus::JsonObject;
 use dropchain::sentence::OffsetUnit;
+
+/// Keys of an input object that are not copied to the output.
+const REPLACED_KEYS: &str =
+    "text tokens labels label spans offsets offset probability marginals nbest";
 
 /// An object: the other members of the input object, verbatim, and these.
 struct Record<'a> {
-    input: Option<&'a AnnotatedText>,
+    input: Option<&'a str>,
     members: Vec<(&'static str, Value)>,
 }
 
 impl Serialize for Record<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let input: Option<JsonObject<'_>> =
+            self.input.map(serde_json::from_str).transpose().map_err(Error::custom)?;
         let mut map = serializer.serialize_map(None)?;
-        if let Some(text) = self.input {
-            text.serialize_members(&mut map)?;
+        for (key, value) in input.iter().flat_map(|object| &object.members) {
+            if !REPLACED_KEYS.split(' ').any(|replaced| replaced == key) {
+                map.serialize_entry(key, value)?;
+            }
         }
         for (key, value) in &self.members {
             map.serialize_entry(key, value)?;
@@ -33,14 +43,15 @@ pub(super) fn displacy(text: &AnnotatedText) -> impl Serialize + '_ {
         let entity = json!({"start": start, "end": end, "label": mark.label});
         with("probability", entity, mark.probability)
     };
-    Record {
-        input: None,
-        members: vec![
-            ("text", json!(text.text)),
-            ("ents", marks(text, OffsetUnit::Chars, entity)),
-            ("title", json!(text.member("title"))),
-        ],
-    }
+    let object = text.record.as_deref().and_then(|record| serde_json::from_str(record).ok());
+    let title = object.and_then(|object: JsonObject<'_>| object.get("title").map(RawValue::get));
+    let title: Option<String> = title.and_then(|title| serde_json::from_str(title).ok());
+    let members = vec![
+        ("text", json!(text.text)),
+        ("ents", marks(text, OffsetUnit::Chars, entity)),
+        ("title", json!(title)),
+    ];
+    Record { input: None, members }
 }
 
 /// An object as Prodigy reads and writes them.
@@ -69,23 +80,19 @@ pub(super) fn spans(text: &AnnotatedText, unit: OffsetUnit) -> impl Serialize + 
         });
         with("probability", span, mark.probability)
     };
-    Record {
-        input: Some(text),
-        members: vec![
-            ("text", json!(text.text)),
-            ("tokens", tokens.collect()),
-            ("spans", marks(text, unit, span)),
-        ],
-    }
+    let members = vec![
+        ("text", json!(text.text)),
+        ("tokens", tokens.collect()),
+        ("spans", marks(text, unit, span)),
+    ];
+    Record { input: text.record.as_deref(), members }
 }
 
 /// An object as doccano reads and writes them.
 pub(super) fn doccano(text: &AnnotatedText, unit: OffsetUnit) -> impl Serialize + '_ {
     let label = |mark: &Mark, Range { start, end }| json!([start, end, mark.label]);
-    Record {
-        input: Some(text),
-        members: vec![("text", json!(text.text)), ("label", marks(text, unit, label))],
-    }
+    let members = vec![("text", json!(text.text)), ("label", marks(text, unit, label))];
+    Record { input: text.record.as_deref(), members }
 }
 
 /// A task of Label Studio with one prediction.
@@ -121,13 +128,11 @@ pub(super) fn task<'a>(
         });
         with("score", region, mark.probability)
     };
-    let regions = marks(text, OffsetUnit::Chars, region);
     let mut prediction = with("score", json!({"model_version": model}), text.probability);
-    prediction["result"] = regions;
-    Task {
-        data: Record { input: Some(text), members: vec![("text", json!(text.text))] },
-        predictions: [prediction],
-    }
+    prediction["result"] = marks(text, OffsetUnit::Chars, region);
+    let members = vec![("text", json!(text.text))];
+    let data = Record { input: text.record.as_deref(), members };
+    Task { data, predictions: [prediction] }
 }
 
 /// An array with what `item` makes of each mark and its position.

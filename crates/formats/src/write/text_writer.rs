@@ -145,7 +145,7 @@ impl SentenceWriter for TextWriter {
 /// Writes a line of JSON.
 fn json_line(buffer: &mut String, text: &AnnotatedText, object: &impl Serialize) -> Result<()> {
     let line = serde_json::to_string(object);
-    let line = line.map_err(|error| Error::input(text.first_place(), error.to_string()))?;
+    let line = line.map_err(|error| Error::input(text.place(0), error.to_string()))?;
     buffer.push_str(&line);
     buffer.push('\n');
     Ok(())

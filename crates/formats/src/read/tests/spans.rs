@@ -3,8 +3,8 @@
 use dropchain::corpus::{ReadOptions, Reader, TextOptions};
 use dropchain::{Result, Sentence};
 
-use crate::read::marked_json::{REJECTED, SEVERAL_LABELS};
 use crate::read::span_options::{DROPPED, EXPANDED, OVERLAPPING};
+use crate::read::spans::{REJECTED, SEVERAL_LABELS};
 use crate::{InputFormat, Misaligned, Overlaps, SpanOffsets, SpanOptions};
 
 fn spans() -> ReadOptions {
