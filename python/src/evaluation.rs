@@ -177,7 +177,7 @@ pub fn compare<'py>(
         let labels = detector.after(labels.iter().flatten());
         labels.detected_for(&own).labeling
     });
-    let mut bootstrap = PairedBootstrap::new().with_labelings(&own, read.each_ref());
+    let mut bootstrap = PairedBootstrap::default().with_labelings(&own, read.each_ref());
     for ((gold, a), b) in gold.iter().zip(&a).zip(&b) {
         match (gold, a, b) {
             (Some(gold), Some(a), Some(b)) => {

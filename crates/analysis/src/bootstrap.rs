@@ -76,11 +76,6 @@ impl PairedBootstrap {
     /// Number of samples that commands draw by default.
     pub const SAMPLES: u32 = 20_000;
 
-    /// A bootstrap test without sentences.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Sets how the gold labels and those of A and B encode spans, as
     /// [`Evaluation::with_labelings`] does. By default they encode none.
     #[must_use]
@@ -111,8 +106,8 @@ impl PairedBootstrap {
         let mut counts = PairCounts { tokens: gold.len() as u64, ..PairCounts::default() };
         for (side, labels) in predicted.into_iter().enumerate() {
             // conlleval's automaton, reset for each sentence.
-            let labelings = [&self.labelings[0], &self.labelings[side + 1]];
-            let mut evaluation = Evaluation::new().with_labelings(labelings[0], labelings[1]);
+            let [own, other] = [&self.labelings[0], &self.labelings[side + 1]];
+            let mut evaluation = Evaluation::new().with_labelings(own, other);
             evaluation.add(gold, labels)?;
             let spans = evaluation.spans();
             counts.gold = spans.gold;
@@ -147,9 +142,7 @@ impl PairedBootstrap {
             .map(|counts| [counts.f1(), counts.accuracy()].map(|[a, b]| b - a))
             .collect();
         let mut total = self.boundaries;
-        for counts in &self.sentences {
-            total += counts;
-        }
+        self.sentences.iter().for_each(|counts| total += counts);
         let compare = |scores, metric: usize| {
             Difference::new(scores, drawn.iter().map(|d| d[metric]).collect())
         };
@@ -181,12 +174,12 @@ impl PairedBootstrap {
     }
 
     fn check(&self, samples: u32) -> Result<()> {
-        match self.sentences.is_empty() || samples == 0 {
-            true => {
-                Err(Error::parameter("a comparison needs at least one sentence and one sample"))
-            }
-            false => Ok(()),
+        if self.sentences.is_empty() || samples == 0 {
+            return Err(Error::parameter(
+                "a comparison needs at least one sentence and one sample",
+            ));
         }
+        Ok(())
     }
 
     /// Draws as many sentences as there are, with replacement, and adds up their counts.
@@ -325,6 +318,29 @@ fn verdict(score: &Difference, systems: &[String; 2]) -> String {
     }
 }
 
+/// Adjusts p-values for the number of tests, by the step-down method of Holm (1979): the chance of
+/// any p-value below α is at most α if there is no difference at all. In the order given.
+///
+/// The i-th lowest of m p-values, from 1, is multiplied by m + 1 − i; none is below a lower one, or
+/// above 1.
+///
+/// ```
+/// let adjusted = dropchain_analysis::holm(&[0.04, 0.01, 0.5]);
+/// assert_eq!(adjusted, [0.08, 0.03, 0.5]);
+/// ```
+pub fn holm(p_values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
+    let mut adjusted = vec![0.0; p_values.len()];
+    let mut highest = 0.0_f64;
+    for (rank, i) in order.into_iter().enumerate() {
+        let factor = (p_values.len() - rank) as f64;
+        highest = highest.max(factor * p_values[i]).min(1.0);
+        adjusted[i] = highest;
+    }
+    adjusted
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -378,5 +394,18 @@ F1         84.67           87.42       +2.75      [+1.20, +4.31]  0.0010  \
 accuracy   84.67           87.42       +2.75      [+1.20, +4.31]  0.2000  no significant difference
 "
         );
+    }
+
+    #[test]
+    fn one_test_needs_no_adjustment() {
+        assert_eq!(holm(&[0.03]), [0.03]);
+        assert!(holm(&[]).is_empty());
+    }
+
+    #[test]
+    fn adjusted_p_values_keep_their_order_and_are_at_most_one() {
+        // 3·0.02 = 0.06 is more than 2·0.021 = 0.042.
+        assert_eq!(holm(&[0.021, 0.02, 0.9]), [0.06, 0.06, 0.9]);
+        assert_eq!(holm(&[0.6, 0.7]), [1.0, 1.0]);
     }
 }

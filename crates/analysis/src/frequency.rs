@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use dropchain::eval::Counts;
-use dropchain::label::Labeling;
+use dropchain::label::{Labeling, Span};
 use dropchain::{Error, Result};
 
 /// The lowest counts of the bands: 0, 1, 2–4, 5–9, 10–99 and at least 100.
@@ -13,7 +13,8 @@ const BANDS: [u64; 6] = [0, 1, 2, 5, 10, 100];
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WordCounts {
     counts: HashMap<String, u64>,
-    tokens: u64,
+    /// Number of tokens.
+    pub tokens: u64,
 }
 
 impl WordCounts {
@@ -36,18 +37,14 @@ impl WordCounts {
     pub fn words(&self) -> usize {
         self.counts.len()
     }
-
-    /// Number of tokens.
-    pub fn tokens(&self) -> u64 {
-        self.tokens
-    }
 }
 
 /// Scores by the frequency of words in the training data: of tokens, and of spans by the rarest
 /// word in them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrequencyEvaluation {
-    bands: [FrequencyBand; BANDS.len()],
+    /// The bands, from words that training has not seen to the most frequent ones.
+    pub bands: [FrequencyBand; BANDS.len()],
     labelings: [Labeling; 2], // of gold and predicted labels
 }
 
@@ -67,22 +64,17 @@ pub struct FrequencyBand {
 }
 
 impl Default for FrequencyEvaluation {
+    /// Without counts.
     fn default() -> Self {
-        Self::new()
+        let mut bands = BANDS.map(|low| FrequencyBand { low, ..FrequencyBand::default() });
+        for (band, next) in bands.iter_mut().zip(&BANDS[1..]) {
+            band.high = Some(next - 1);
+        }
+        Self { bands, labelings: Default::default() }
     }
 }
 
 impl FrequencyEvaluation {
-    /// Creates an evaluation without counts.
-    pub fn new() -> Self {
-        let mut bands = [FrequencyBand::default(); BANDS.len()];
-        for (i, band) in bands.iter_mut().enumerate() {
-            band.low = BANDS[i];
-            band.high = BANDS.get(i + 1).map(|next| next - 1);
-        }
-        Self { bands, labelings: Default::default() }
-    }
-
     /// Sets how the gold and the predicted labels encode spans, like
     /// [`Evaluation::with_labelings`](dropchain::eval::Evaluation::with_labelings).
     #[must_use]
@@ -116,18 +108,17 @@ impl FrequencyEvaluation {
             band.correct_tokens += u64::from(gold.as_ref() == predicted.as_ref());
         }
         let (gold, predicted) = (self.labelings[0].spans(gold), self.labelings[1].spans(predicted));
-        let rarest = |start: usize, end: usize| {
-            let frequencies = frequencies[start..end].iter();
+        let rarest = |span: &Span<'_>| {
+            let frequencies = frequencies[span.start..span.end].iter();
             frequencies.min().copied().unwrap_or(0)
         };
         for span in &gold {
-            self.band(rarest(span.start, span.end)).spans.gold += 1;
+            self.band(rarest(span)).spans.gold += 1;
         }
         for span in &predicted {
-            let is_correct = gold.binary_search(span).is_ok();
-            let counts = &mut self.band(rarest(span.start, span.end)).spans;
+            let counts = &mut self.band(rarest(span)).spans;
             counts.predicted += 1;
-            counts.correct += u64::from(is_correct);
+            counts.correct += u64::from(gold.binary_search(span).is_ok());
         }
         Ok(())
     }
@@ -135,11 +126,6 @@ impl FrequencyEvaluation {
     fn band(&mut self, frequency: u64) -> &mut FrequencyBand {
         let above = BANDS.partition_point(|&low| low <= frequency);
         &mut self.bands[above - 1]
-    }
-
-    /// The bands, from words that training has not seen to the most frequent ones.
-    pub fn bands(&self) -> &[FrequencyBand] {
-        &self.bands
     }
 }
 
@@ -152,16 +138,16 @@ mod tests {
         let mut words = WordCounts::default();
         ["a", "b", "a"].iter().for_each(|word| words.add(word));
         assert_eq!([words.count("a"), words.count("b"), words.count("c")], [2, 1, 0]);
-        assert_eq!((words.words(), words.tokens()), (2, 3));
+        assert_eq!((words.words(), words.tokens), (2, 3));
     }
 
     #[test]
     fn tokens_are_counted_by_their_frequency_and_spans_by_that_of_their_rarest_word() {
-        let mut scores = FrequencyEvaluation::new();
+        let mut scores = FrequencyEvaluation::default();
         let gold = ["B-X", "I-X", "O", "B-Y"];
         let predicted = ["B-X", "I-X", "B-X", "B-Z"];
         scores.add(&[7, 0, 100, 1], &gold, &predicted).unwrap();
-        let bands = scores.bands();
+        let bands = scores.bands;
         let tokens: Vec<_> = bands.iter().map(|b| (b.tokens, b.correct_tokens)).collect();
         assert_eq!(tokens, [(1, 1), (1, 0), (0, 0), (1, 1), (0, 0), (1, 0)]);
         let spans = |band: &FrequencyBand| {
@@ -176,8 +162,8 @@ mod tests {
 
     #[test]
     fn bands_cover_every_frequency_once() {
-        let scores = FrequencyEvaluation::new();
-        let ranges: Vec<_> = scores.bands().iter().map(|b| (b.low, b.high)).collect();
+        let scores = FrequencyEvaluation::default();
+        let ranges: Vec<_> = scores.bands.iter().map(|b| (b.low, b.high)).collect();
         let expected =
             [(0, Some(0)), (1, Some(1)), (2, Some(4)), (5, Some(9)), (10, Some(99)), (100, None)];
         assert_eq!(ranges, expected);
@@ -185,8 +171,8 @@ mod tests {
 
     #[test]
     fn different_lengths_are_an_error() {
-        let mut scores = FrequencyEvaluation::new();
+        let mut scores = FrequencyEvaluation::default();
         assert!(scores.add(&[1], &["O", "O"], &["O", "O"]).is_err());
-        assert_eq!(scores, FrequencyEvaluation::new());
+        assert_eq!(scores, FrequencyEvaluation::default());
     }
 }

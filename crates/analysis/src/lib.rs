@@ -15,50 +15,34 @@
 //! | see what each template line contributes to a model | [`LineStatistics`] |
 //! | find attributes with names like a given one | [`similar_attributes`] |
 
-mod attribute_words;
+mod attributes;
 mod bootstrap;
 mod calibration;
-mod deletion;
-mod error_counts;
+mod damage;
 mod errors;
 mod explanation;
 mod frequency;
-mod holm;
 mod intervals;
-mod lines;
-mod missing_columns;
-mod near_duplicate;
 mod predictions;
-mod similar;
 mod summary;
 #[cfg(test)]
 mod tests;
-mod top_attributes;
 mod uncertainty;
 
-pub use bootstrap::{BootstrapReport, Difference, PairedBootstrap};
+pub use attributes::{LineStatistics, TopAttribute, similar_attributes, top_attributes};
+pub use bootstrap::{BootstrapReport, Difference, PairedBootstrap, holm};
 pub use calibration::{Calibration, CalibrationBin};
-pub use deletion::Deletion;
-pub use error_counts::ErrorCounts;
-pub use errors::{ErrorKind, SpanError, compare_spans, label_errors, span_errors};
+pub use damage::{Deletion, MissingColumns};
+pub use errors::{ErrorCounts, ErrorKind, SpanError, compare_spans, label_errors, span_errors};
 pub use explanation::{
     Alternative, Block, EXPLANATION_STYLE, ExplainedSentence, ExplainedToken, ExplainedTokens,
     Explanation, Lead, Others, PAGE_END, Part, PartKind, Reason, RunnerUp, blocks_html,
     labels_against, page_beginning, words_to_explain,
 };
 pub use frequency::{FrequencyBand, FrequencyEvaluation, WordCounts};
-pub use holm::holm;
 pub use intervals::{ScoreIntervals, SentenceCounts};
-pub use lines::LineStatistics;
-pub use missing_columns::MissingColumns;
-pub use near_duplicate::WordPairs;
 pub use predictions::{
     PredictedColumns, Predictions, gold_labels, joined_columns, knows_none, tag_gold,
 };
-pub use similar::similar_attributes;
 pub use summary::ModelSummary;
-pub use top_attributes::{TopAttribute, top_attributes};
-pub use uncertainty::{Highest, uncertainty};
-
-/// Size in bytes up to which memory is allocated without looking at what is available.
-const SMALL: u64 = 256 << 20;
+pub use uncertainty::{Highest, WordPairs, uncertainty};

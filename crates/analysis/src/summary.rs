@@ -7,8 +7,7 @@ use dropchain::{Result, Template, kernel::date};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::attribute_words::AttributeWords;
-use crate::top_attributes;
+use crate::attributes::{AttributeWords, top_attributes};
 
 /// The most names that a fact lists.
 const NAMES: usize = 12;

@@ -84,7 +84,7 @@ impl DocumentModel {
         other: Option<&Self>,
     ) -> Result<(ClassEvaluation, PairedBootstrap)> {
         let mut evaluation = ClassEvaluation::new(self.classes());
-        let mut bootstrap = PairedBootstrap::new();
+        let mut bootstrap = PairedBootstrap::default();
         for document in documents {
             let document = document?;
             let best = self.add(&document, &mut evaluation)?;

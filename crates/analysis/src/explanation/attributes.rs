@@ -5,9 +5,10 @@ use dropchain::kernel::memory::input_over_limit;
 use dropchain::model::{AttributeKind, Model};
 use dropchain::sentence::Attributes;
 use dropchain::template::{Attribute, AttributeSink};
-use dropchain::{Error, MemoryLimit, Place, Result};
+use dropchain::{MemoryLimit, Place, Result, Tagger};
 
-use crate::SMALL;
+/// Size in bytes up to which memory is allocated without looking at what is available.
+pub(super) const SMALL: u64 = 256 << 20;
 
 /// Memory in bytes that an attribute takes besides its name.
 const ATTRIBUTE: u64 = 12;
@@ -15,7 +16,7 @@ const ATTRIBUTE: u64 = 12;
 /// Collects the attributes of a sentence.
 pub(super) struct Collector<'a> {
     model: &'a Model,
-    attributes: Attributes,
+    pub attributes: Attributes,
     name: Vec<u8>,
     memory: u64,
     limit: MemoryLimit,
@@ -26,10 +27,11 @@ pub(super) struct Collector<'a> {
 }
 
 impl<'a> Collector<'a> {
-    /// Creates a collector of the attributes of `model` for the sentence at `place`.
-    pub fn new(model: &'a Model, limit: MemoryLimit, place: Place) -> Self {
+    /// Creates a collector of the attributes of a model for the sentence at `place`.
+    pub fn new(tagger: &'a Tagger, place: Place) -> Self {
+        let limit = tagger.memory_limit();
         Self {
-            model,
+            model: tagger.model(),
             attributes: Attributes::default(),
             name: Vec::new(),
             memory: 0,
@@ -43,26 +45,19 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Returns what was collected.
-    pub fn finish(self) -> Attributes {
-        self.attributes
-    }
-
     fn push(&mut self, kind: AttributeKind, attribute: &Attribute<'_>, value: f64) {
         self.name.clear();
         attribute.write(&mut self.name);
-        match self.model.table(kind).find(self.model.key(&self.name)) {
-            Err(error) => self.result = Err(error),
-            Ok(None) => {}
-            Ok(Some(_)) => {
-                let name = String::from_utf8_lossy(&self.name);
-                match kind {
-                    AttributeKind::Node => self.attributes.push(&name, value),
-                    AttributeKind::Edge => self.attributes.push_edge(&name, value),
-                }
-                self.memory += name.len() as u64 + ATTRIBUTE;
+        let known = self.model.table(kind).find(self.model.key(&self.name));
+        if let Ok(Some(_)) = known {
+            let name = String::from_utf8_lossy(&self.name);
+            match kind {
+                AttributeKind::Node => self.attributes.push(&name, value),
+                AttributeKind::Edge => self.attributes.push_edge(&name, value),
             }
+            self.memory += name.len() as u64 + ATTRIBUTE;
         }
+        self.result = known.map(|_| ());
     }
 
     fn check_memory(&mut self) -> Result<()> {
@@ -101,7 +96,7 @@ impl AttributeSink for Collector<'_> {
 impl TokenSink for Collector<'_> {
     fn end_token(&mut self, _t: usize) -> Result<()> {
         self.attributes.end_token();
-        std::mem::replace(&mut self.result, Ok::<(), Error>(()))?;
+        std::mem::replace(&mut self.result, Ok(()))?;
         self.check_memory()
     }
 }

@@ -6,24 +6,15 @@ use std::fmt::Write as _;
 use dropchain::Result;
 use dropchain_formats::{Escaped, MARKS_STYLE, mark};
 
-use super::ExplainedSentence;
+use super::explained::{ExplainedSentence, Recorder};
 use super::record::{Block, ExplainedToken, Row};
-use super::recorder::Recorder;
 
 /// The style of explanations, wherever they are shown, besides that of marks. The page declares its
 /// `color-scheme`.
 pub const EXPLANATION_STYLE: &str = include_str!("style.css");
 
 /// The style of the page.
-const PAGE_STYLE: &str = "\
-:root { color-scheme: light dark; }
-body { font: 1rem/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem;
-  overflow-wrap: anywhere; }
-h1 { font-size: 1.4rem; margin: 0; }
-section { border-top: 1px solid color-mix(in srgb, currentColor 20%, transparent);
-  margin-top: 1.5rem; padding-top: .5rem; }
-.sentence { font-size: 1.1rem; line-height: 2.1; }
-";
+const PAGE_STYLE: &str = include_str!("page.css");
 
 /// What students need to know.
 const LEGEND: &str = "<details class=\"legend\"><summary>How to read this</summary><p>The model \
@@ -60,18 +51,16 @@ impl ExplainedSentence<'_> {
     ///
     /// Same as [`Alternative::parts`](super::Alternative::parts).
     pub fn write_html(&self, out: &mut Vec<u8>) -> Result<()> {
-        let mut html = String::from("<section>\n<p class=\"sentence\" dir=\"auto\">");
-        for block in self.all_blocks() {
-            html += &match block.outside {
-                true => format!("{}\n", Escaped(&block.text)),
-                false => block_mark(&block) + "\n",
-            };
-        }
-        html.push_str("</p>\n<div class=\"why\">\n");
-        let (recorder, blocks) = (Recorder::new(self), self.blocks());
-        let token = |t: usize| recorder.token(t);
-        html += &folded_blocks(&self.words, &blocks, token)?;
-        html.push_str("</div>\n</section>\n");
+        let marked = self.all_blocks().into_iter().map(|block| match block.outside {
+            true => format!("{}\n", Escaped(&block.text)),
+            false => block_mark(&block) + "\n",
+        });
+        let (marked, recorder): (String, _) = (marked.collect(), Recorder::new(self));
+        let blocks = folded_blocks(&self.words, &self.blocks(), |t| recorder.token(t))?;
+        let html = format!(
+            "<section>\n<p class=\"sentence\" dir=\"auto\">{marked}</p>\n\
+             <div class=\"why\">\n{blocks}</div>\n</section>\n"
+        );
         out.extend_from_slice(html.as_bytes());
         Ok(())
     }
@@ -188,12 +177,11 @@ impl Row<'_> {
             Escaped(words)
         );
         for part in parts {
-            let (code, weights) = (part.code(), part.describe_weights());
-            let code = match code.is_empty() {
-                true => code,
-                false => format!("<code>{}</code> ", Escaped(&code)),
+            let code = match part.code() {
+                code if code.is_empty() => code,
+                code => format!("<code>{}</code> ", Escaped(&code)),
             };
-            let _ = write!(html, "<p>{code}{}</p>", Escaped(&weights));
+            let _ = write!(html, "<p>{code}{}</p>", Escaped(&part.describe_weights()));
         }
         html + "</details></td></tr>\n"
     }

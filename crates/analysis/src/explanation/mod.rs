@@ -20,16 +20,13 @@
 mod attributes;
 mod explained;
 mod html;
-mod json;
 mod parts;
 mod record;
-mod recorder;
 mod text;
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
-use crate::SMALL;
-use attributes::Collector;
+use attributes::{Collector, SMALL};
 use dropchain::kernel::chain::{Detour, MaxMarginals};
 use dropchain::kernel::ids::LabelId;
 use dropchain::kernel::tag::SentenceScores;
@@ -62,9 +59,11 @@ pub use record::{Block, ExplainedToken, Lead, Others, Reason, RunnerUp};
 /// ```
 #[derive(Debug)]
 pub struct Explanation<'t> {
-    tagger: &'t Tagger,
+    pub(crate) tagger: &'t Tagger,
     scores: SentenceScores,
-    marginals: Vec<f64>, // [T] p(label of the token)
+    /// p(label | sentence) of the label of each token, given what is known: over all label
+    /// sequences, legal or not. `[T]`
+    pub(crate) probabilities: Vec<f64>,
     best: MaxMarginals,
     attributes: Attributes,
     recall_bias: f64,
@@ -119,20 +118,12 @@ impl<'t> Explanation<'t> {
         let best = MaxMarginals::new(transitions, numbers, constraint, mask, &interrupt);
         interrupt.check()?;
         let labels = best.path().iter().enumerate();
-        let marginals = labels.map(|(t, label)| marginals[[t, label.index()]]);
-        let marginals = marginals.collect();
-        let (model, limit) = (tagger.model(), tagger.memory_limit());
-        let mut collector = Collector::new(model, limit, sentence.place(0));
+        let probabilities = labels.map(|(t, label)| marginals[[t, label.index()]]).collect();
+        let mut collector = Collector::new(tagger, sentence.place(0));
         tagger.attributes(sentence, workspace, &mut collector)?;
-        Ok(Self {
-            tagger,
-            scores,
-            marginals,
-            best,
-            attributes: collector.finish(),
-            recall_bias: model.header().recall_bias().unwrap_or(0.0),
-            interrupt,
-        })
+        let attributes = collector.attributes;
+        let recall_bias = tagger.model().header().recall_bias().unwrap_or(0.0);
+        Ok(Self { tagger, scores, probabilities, best, attributes, recall_bias, interrupt })
     }
 
     /// Checks that there is memory for so many bytes of `what`.
@@ -150,29 +141,9 @@ impl<'t> Explanation<'t> {
         self.best.path()
     }
 
-    /// Returns the tagger that made the explanation.
-    pub fn tagger(&self) -> &'t Tagger {
-        self.tagger
-    }
-
     /// Returns the number of tokens T.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.labels().len()
-    }
-
-    /// Returns whether the sentence has no tokens.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Returns p(label | sentence) of the label of token `t`, given what is known: over all label
-    /// sequences, legal or not.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such token.
-    pub fn probability(&self, t: usize) -> f64 {
-        self.marginals[t]
     }
 
     /// Returns the margin of token `t`, up to the rounding of the scores of whole sequences; ∞ if
@@ -212,22 +183,13 @@ impl<'t> Explanation<'t> {
         is_wanted: impl Fn(LabelId) -> bool,
     ) -> Option<Alternative<'_>> {
         assert!(token < self.len(), "token {token} of {}", self.len());
-        let edges = self.scores.scores().edge;
-        Some(Alternative {
-            detour: self.best.detour(edges, token, is_wanted)?,
-            explanation: self,
-            token,
-        })
+        let detour = self.best.detour(self.scores.scores().edge, token, is_wanted)?;
+        Some(Alternative { explanation: self, token, detour })
     }
 }
 
 impl<'e> Alternative<'e> {
-    /// Returns the token that has another label.
-    pub fn token(&self) -> usize {
-        self.token
-    }
-
-    /// Returns its label.
+    /// Returns the other label of its token.
     pub fn label(&self) -> LabelId {
         self.detour.labels[self.token - self.detour.start]
     }
@@ -242,13 +204,17 @@ impl<'e> Alternative<'e> {
         &self.detour.labels
     }
 
+    /// Returns the tokens whose scores differ: the range, and the token after it.
+    fn tokens(&self) -> RangeInclusive<usize> {
+        let Range { start, end } = self.range();
+        start..=end.min(self.explanation.len() - 1)
+    }
+
     /// Returns how much higher the score of the best sequence is, at least 0 up to rounding: it is
     /// exp(margin) times as likely. The sum of the contributions of [`parts`](Self::parts), up to
     /// rounding.
     pub fn margin(&self) -> f64 {
-        let last = self.range().end.min(self.explanation.len() - 1);
-        let tokens = self.detour.start..=last;
-        tokens.map(|t| self.difference(t)).sum()
+        self.tokens().map(|t| self.difference(t)).sum()
     }
 
     /// Returns the difference of what token `t` adds to both scores.

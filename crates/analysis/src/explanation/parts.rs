@@ -6,14 +6,16 @@ use dropchain::Result;
 use dropchain::kernel::chain::Order;
 use dropchain::kernel::ids::LabelId;
 use dropchain::model::AttributeKind;
+use serde::{Deserialize, Serialize};
 
-use super::Alternative;
+use super::{Alternative, Explanation};
 
 /// Largest number of parts of a token that are of labels alone.
 const PARTS_OF_LABELS: usize = 5;
 
 /// The origin of a part of a margin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PartKind {
     /// An attribute of the token, with a weight for its label.
     Attribute,
@@ -27,21 +29,6 @@ pub enum PartKind {
     End,
     /// The recall bias, which counts against the label `O`.
     RecallBias,
-}
-
-impl PartKind {
-    /// Returns the name: `attribute`, `edge_attribute`, `transition`, `start`, `end` or
-    /// `recall_bias`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Attribute => "attribute",
-            Self::EdgeAttribute => "edge_attribute",
-            Self::Transition => "transition",
-            Self::Start => "start",
-            Self::End => "end",
-            Self::RecallBias => "recall_bias",
-        }
-    }
 }
 
 /// A part of a margin: what one weight, or the absence of one, contributes at one token.
@@ -85,15 +72,15 @@ impl<'e> Alternative<'e> {
     /// take more memory than the tagger may.
     pub fn parts(&self) -> Result<Vec<Part<'e>>> {
         let mut parts = Vec::new();
-        let range = self.range();
-        let tokens = range.start..=range.end.min(self.explanation.len() - 1);
+        let tokens = self.tokens();
         self.check_memory(&tokens)?;
         for t in tokens {
-            if range.contains(&t) {
-                self.node_parts(t, &mut parts)?;
+            if self.range().contains(&t) {
+                self.attribute_parts(AttributeKind::Node, t, &mut parts)?;
             }
             if t > 0 && self.explanation.tagger.transitions().order() == Order::One {
-                self.pair_parts(t, &mut parts)?;
+                self.attribute_parts(AttributeKind::Edge, t, &mut parts)?;
+                self.transition_parts(t, &mut parts);
             }
             self.boundary_parts(t, &mut parts);
         }
@@ -117,46 +104,16 @@ impl<'e> Alternative<'e> {
         })
     }
 
-    fn node_parts(&self, t: usize, parts: &mut Vec<Part<'e>>) -> Result<()> {
-        let labels = self.labels_at(t);
-        let row = (AttributeKind::Node, labels.map(LabelId::index));
-        self.attribute_parts(t, row, parts, |name, value, weights| Part {
-            token: t,
-            kind: PartKind::Attribute,
-            name,
-            labels,
-            previous: None,
-            value,
-            weights,
-        })
-    }
-
-    /// Adds the parts of the pair of tokens t − 1 and t.
-    fn pair_parts(&self, t: usize, parts: &mut Vec<Part<'e>>) -> Result<()> {
-        let explanation = self.explanation;
-        let transitions = explanation.tagger.transitions();
-        let k = transitions.labels();
+    /// Adds the parts of the transition between tokens t − 1 and t.
+    fn transition_parts(&self, t: usize, parts: &mut Vec<Part<'e>>) {
+        let transitions = self.explanation.tagger.transitions();
         let (labels, previous) = (self.labels_at(t), self.labels_at(t - 1));
-        let pairs = [0, 1].map(|i| (previous[i].index(), labels[i].index()));
-        let row = (AttributeKind::Edge, pairs.map(|(a, b)| a * k + b));
-        self.attribute_parts(t, row, parts, |name, value, weights| Part {
-            token: t,
-            kind: PartKind::EdgeAttribute,
-            name,
-            labels,
-            previous: Some(previous),
-            value,
-            weights,
-        })?;
         let bias = self.bias(labels);
-        let weights = pairs.map(|(a, b)| transitions.score(a, b));
-        parts.push(Part {
-            kind: PartKind::Transition,
-            previous: Some(previous),
-            ..self.part(t, [weights[0] - bias[0], weights[1] - bias[1]])
-        });
-        parts.push(Part { previous: Some(previous), ..self.part(t, bias) });
-        Ok(())
+        let weight = |i: usize| transitions.score(previous[i].index(), labels[i].index());
+        let weights = [0, 1].map(|i| weight(i) - bias[i]);
+        for (kind, weights) in [(PartKind::Transition, weights), (PartKind::RecallBias, bias)] {
+            parts.push(Part { previous: Some(previous), ..self.part(t, kind, weights) });
+        }
     }
 
     /// Adds the parts of the first and of the last label.
@@ -165,30 +122,20 @@ impl<'e> Alternative<'e> {
         let labels = self.labels_at(t);
         if t == 0 {
             let bias = self.bias(labels);
-            let weights = labels.map(|label| transitions.start()[label.index()]);
-            parts.push(Part {
-                kind: PartKind::Start,
-                ..self.part(t, [weights[0] - bias[0], weights[1] - bias[1]])
-            });
-            parts.push(self.part(t, bias));
+            let weights = [0, 1].map(|i| transitions.start()[labels[i].index()] - bias[i]);
+            parts.push(self.part(t, PartKind::Start, weights));
+            parts.push(self.part(t, PartKind::RecallBias, bias));
         }
         if t + 1 == self.explanation.len() {
             let weights = labels.map(|label| transitions.end()[label.index()]);
-            parts.push(Part { kind: PartKind::End, ..self.part(t, weights) });
+            parts.push(self.part(t, PartKind::End, weights));
         }
     }
 
-    /// Creates a part without a name, of the recall bias.
-    fn part(&self, t: usize, weights: [f64; 2]) -> Part<'e> {
-        Part {
-            token: t,
-            kind: PartKind::RecallBias,
-            name: "",
-            labels: self.labels_at(t),
-            previous: None,
-            value: 1.0,
-            weights,
-        }
+    /// Creates a part of labels alone.
+    fn part(&self, token: usize, kind: PartKind, weights: [f64; 2]) -> Part<'e> {
+        let labels = self.labels_at(token);
+        Part { token, kind, name: "", labels, previous: None, value: 1.0, weights }
     }
 
     /// Returns what the recall bias adds to the scores of labels.
@@ -201,28 +148,31 @@ impl<'e> Alternative<'e> {
         })
     }
 
-    /// Adds the parts of the attributes of a token: `part` makes one of its name, its value and its
-    /// weights at two positions.
+    /// Adds the parts of the attributes of token t, or of the pair of tokens t − 1 and t.
     fn attribute_parts(
         &self,
+        kind: AttributeKind,
         t: usize,
-        (kind, positions): (AttributeKind, [usize; 2]),
         parts: &mut Vec<Part<'e>>,
-        part: impl Fn(&'e str, f64, [f64; 2]) -> Part<'e>,
     ) -> Result<()> {
-        let explanation = self.explanation;
-        let model = explanation.tagger.model();
+        let Explanation { tagger, attributes, interrupt, .. } = self.explanation;
+        let (model, k) = (tagger.model(), tagger.transitions().labels());
+        let labels = self.labels_at(t);
+        let previous = (kind == AttributeKind::Edge).then(|| self.labels_at(t - 1));
+        let before = previous.map_or([0; 2], |labels| labels.map(|label| k * label.index()));
+        let positions = [0, 1].map(|i| before[i] + labels[i].index());
         let table = model.table(kind);
         let mut add = |(name, value): (&'e str, f64)| -> Result<()> {
-            explanation.interrupt.check()?;
+            interrupt.check()?;
             if let Some(weights) = table.weights_at(model.key(name.as_bytes()), positions)? {
-                parts.push(part(name, value, weights));
+                let kind = [PartKind::Attribute, PartKind::EdgeAttribute][kind as usize];
+                parts.push(Part { name, value, previous, ..self.part(t, kind, weights) });
             }
             Ok(())
         };
         match kind {
-            AttributeKind::Node => explanation.attributes.token(t).try_for_each(&mut add),
-            AttributeKind::Edge => explanation.attributes.edge(t).try_for_each(&mut add),
+            AttributeKind::Node => attributes.token(t).try_for_each(&mut add),
+            AttributeKind::Edge => attributes.edge(t).try_for_each(&mut add),
         }
     }
 }

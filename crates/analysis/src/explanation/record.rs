@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::PartKind;
+
 /// The number of tokens of a runner-up that are described.
 const DESCRIBED: usize = 20;
 
@@ -90,8 +92,8 @@ pub struct Others {
 /// runner-up.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Reason<'a> {
-    /// The name of its [`PartKind`](super::PartKind).
-    pub kind: Cow<'a, str>,
+    /// The origin of the part.
+    pub kind: PartKind,
     /// The token.
     pub token: usize,
     /// What it adds to the margin.
@@ -134,11 +136,10 @@ impl RunnerUp<'_> {
 impl Lead<'_> {
     /// Says how much more likely the best sequence is.
     pub fn times(&self) -> String {
-        let times = self.margin.exp();
-        match times {
-            ..9.95 => format!("{times:.1} times"),
-            ..999.5 => format!("{times:.0} times"),
-            ..1e6 => format!("{:.0},000 times", times / 1000.0),
+        match self.margin.exp() {
+            times @ ..9.95 => format!("{times:.1} times"),
+            times @ ..999.5 => format!("{times:.0} times"),
+            times @ ..1e6 => format!("{:.0},000 times", times / 1000.0),
             _ => "over a million times".to_owned(),
         }
     }
@@ -190,11 +191,9 @@ impl Reason<'_> {
     pub fn describe_weights(&self) -> String {
         let weights = [0, 1].into_iter().filter(|&which| self.weights[which] != 0.0);
         let weights = weights.map(|which| {
-            let (label, weight) = (&self.labels[which], self.weights[which]);
-            match &self.previous_labels {
-                Some(previous) => format!("{} → {label} {weight:.3}", previous[which]),
-                None => format!("{label} {weight:.3}"),
-            }
+            let previous = self.previous_labels.as_ref();
+            let previous = previous.map_or(String::new(), |labels| format!("{} → ", labels[which]));
+            format!("{previous}{} {:.3}", self.labels[which], self.weights[which])
         });
         weights.collect::<Vec<_>>().join(", ")
     }

@@ -6,9 +6,8 @@ use dropchain::Result;
 use dropchain_formats::hue;
 use dropchain_layout::{bar, ground, printable, styled, without_paint, wrap};
 
-use super::ExplainedSentence;
+use super::explained::{ExplainedSentence, Recorder};
 use super::record::{Block, ExplainedToken, Lead};
-use super::recorder::Recorder;
 
 /// Columns before the bar of a reason: what it adds.
 const NUMBER: usize = 10;
@@ -33,25 +32,20 @@ impl ExplainedSentence<'_> {
     ///
     /// Same as [`Alternative::parts`](super::Alternative::parts).
     pub fn painted_text(&self, columns: usize, has_code: bool) -> Result<String> {
-        let mut text = wrap(&self.marked(), columns, 2);
-        text.push('\n');
+        let mut text = wrap(&self.marked(), columns, 2) + "\n";
         let (blocks, recorder) = (self.blocks(), Recorder::new(self));
         for block in &blocks {
             let token = recorder.token(block.token)?;
-            text.push('\n');
-            let title =
-                format!("{}  {}", mark(&block.text, &block.label), self.title(block, &token));
-            text.push_str(&wrap(&title, columns, 2));
-            text.push('\n');
+            let title = self.title(block, &token);
+            let title = format!("{}  {title}", mark(&block.text, &block.label));
+            text += &format!("\n{}\n", wrap(&title, columns, 2));
             if let Some(lead) = &token.lead {
                 self.write_reasons(block, lead, (columns, has_code), &mut text);
             }
         }
         let shown: usize = blocks.iter().map(|block| block.end - block.start).sum();
         if shown < self.words.len() {
-            text.push('\n');
-            text.push_str(&wrap(&self.not_shown(&blocks), columns, 0));
-            text.push('\n');
+            text += &format!("\n{}\n", wrap(&self.not_shown(&blocks), columns, 0));
         }
         text.push('\n');
         Ok(text.replace(NO_BREAK, " "))
@@ -60,11 +54,12 @@ impl ExplainedSentence<'_> {
     /// Returns the words, with spans and labels as marks.
     fn marked(&self) -> String {
         let blocks = self.all_blocks();
-        let marked = blocks.iter().map(|block| match (block.outside, self.encodes_spans()) {
-            (true, _) => printable(&block.text),
-            (false, true) => mark(&block.text, &block.label),
-            (false, false) => format!("{}/{}", printable(&block.text), printable(&block.label)),
-        });
+        let marked =
+            blocks.iter().map(|block| match (block.outside, self.header().encodes_spans()) {
+                (true, _) => printable(&block.text),
+                (false, true) => mark(&block.text, &block.label),
+                (false, false) => format!("{}/{}", printable(&block.text), printable(&block.label)),
+            });
         marked.collect::<Vec<_>>().join(" ")
     }
 

@@ -15,7 +15,7 @@ fn bootstrap(sentences: &[&str]) -> PairedBootstrap {
     let gold = sentences.iter().filter_map(|sentence| sentence.split('/').next());
     let gold = gold.map(|labels| labels.split_whitespace().collect::<Vec<_>>());
     let labeling = SchemeDetector::new().after(gold).detected().labeling;
-    let mut bootstrap = PairedBootstrap::new().with_labelings(&labeling, [&labeling; 2]);
+    let mut bootstrap = PairedBootstrap::default().with_labelings(&labeling, [&labeling; 2]);
     for sentence in sentences {
         let sides: Vec<Vec<&str>> =
             sentence.split('/').map(|side| side.split_whitespace().collect()).collect();
@@ -146,7 +146,7 @@ fn another_seed_draws_other_samples() {
 
 #[test]
 fn no_sentences_no_samples_and_different_lengths_are_errors() {
-    let mut bootstrap = PairedBootstrap::new();
+    let mut bootstrap = PairedBootstrap::default();
     assert!(bootstrap.run(1, 1).is_err());
     let error = bootstrap.add(&["O", "O"], [&["O", "O"], &["O"]]);
     assert_eq!(error.unwrap_err().to_string(), "sentence 1 has 2 gold labels but 1 predicted ones");
@@ -177,7 +177,7 @@ fn number(value: &Value) -> f64 {
 fn generated() -> (PairedBootstrap, Value) {
     let [gold, a, b] = ["gold", "a", "b"].map(|name| file(&format!("{name}.conll")));
     let iob2 = Scheme::Iob2.into();
-    let mut bootstrap = PairedBootstrap::new().with_labelings(&iob2, [&iob2; 2]);
+    let mut bootstrap = PairedBootstrap::default().with_labelings(&iob2, [&iob2; 2]);
     for (gold, (a, b)) in sentences(&gold).iter().zip(sentences(&a).iter().zip(&sentences(&b))) {
         bootstrap.add(gold, [a, b]).unwrap();
     }

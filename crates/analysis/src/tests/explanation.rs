@@ -68,7 +68,7 @@ fn assert_explains(explanation: &Explanation<'_>, oracle: &Paths) -> usize {
         let same = oracle.0.iter().filter(|(path, _)| path[t] == labels[t]);
         let probability: f64 = same.map(|(_, score)| (score - sum).exp()).sum();
         if oracle.0.len() == LABELS.len().pow(labels.len() as u32) {
-            assert!((explanation.probability(t) - probability).abs() < 1e-9);
+            assert!((explanation.probabilities[t] - probability).abs() < 1e-9);
         }
     }
     differing
@@ -184,7 +184,7 @@ fn the_recall_bias_is_a_part_of_its_own() {
     let explanations = [&with, &without].map(|tagger| Explanation::new(tagger, &sentence).unwrap());
     let mut seen = 0;
     for explanation in &explanations {
-        assert_explains(explanation, &Paths::of(explanation.tagger(), &sentence, true));
+        assert_explains(explanation, &Paths::of(explanation.tagger, &sentence, true));
         for t in 0..words.len() {
             let runner_up = explanation.runner_up(t).unwrap();
             let parts = runner_up.parts().unwrap();
@@ -292,5 +292,5 @@ fn spans_have_one_block_of_their_least_clear_token() {
 fn empty_sentences_have_no_explanation() {
     let tagger = tagger();
     let empty = Sentence::from_words::<&str>([]);
-    assert!(Explanation::new(&tagger, &empty).unwrap().is_empty());
+    assert!(Explanation::new(&tagger, &empty).unwrap().labels().is_empty());
 }
