@@ -20,14 +20,7 @@ style-src 'unsafe-inline'\">
 <title>";
 
 /// The style of the page, before that of marks.
-const STYLE: &str = "\
-:root { color-scheme: light dark; }
-body { font: 1.05rem/2.2 system-ui, sans-serif; margin: 2rem auto; max-width: 50rem;
-  padding: 0 1rem; overflow-wrap: anywhere; }
-h1 { font-size: 1.2rem; line-height: 1.4; }
-p { margin: 0 0 1rem; white-space: pre-wrap; unicode-bidi: isolate; }
-@media print { body { margin: 0; max-width: none; } mark { print-color-adjust: exact; } }
-";
+const STYLE: &str = include_str!("page.css");
 
 const END: &str = "</main>\n</body>\n</html>\n";
 
