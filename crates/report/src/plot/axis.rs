@@ -88,10 +88,8 @@ impl Interval {
                 // Ranges that rounding errors fill would have no places for labels.
                 let pad = (0.04 * (high - low)).max(1e-6 * low.abs().max(high.abs()));
                 let pad = if pad > 0.0 { pad } else { 1.0 };
-                match (0.0..NEAR_ZERO * high).contains(&low) {
-                    true => (0.0, high + pad),
-                    false => (low - pad, high + pad),
-                }
+                let is_near_zero = (0.0..NEAR_ZERO * high).contains(&low);
+                (if is_near_zero { 0.0 } else { low - pad }, high + pad)
             }
         });
         let are_whole = values.iter().all(|value| value.fract() == 0.0);
@@ -134,10 +132,7 @@ impl Interval {
             return names.map(|(i, name)| (i as f64, name.clone())).collect();
         }
         if self.scale == Scale::Log && self.decades() > 1.0 {
-            let digits = match self.decades() {
-                ..2.2 => &[1.0, 2.0, 5.0][..],
-                _ => &[1.0],
-            };
+            let digits = if self.decades() < 2.2 { &[1.0, 2.0, 5.0][..] } else { &[1.0] };
             let step = (self.decades() / TICKS).ceil().max(1.0) as usize;
             let values = self.in_decades(digits, step);
             return values.map(|value| (value, format_power(value))).collect();
@@ -154,10 +149,10 @@ impl Interval {
 
     /// Returns the values between the grid lines of a few decades.
     pub fn minor_ticks(&self) -> Vec<f64> {
-        match self.scale == Scale::Log && (1.0..TICKS).contains(&self.decades()) {
-            true => self.in_decades(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1).collect(),
-            false => Vec::new(),
+        if self.scale == Scale::Linear || !(1.0..TICKS).contains(&self.decades()) {
+            return Vec::new();
         }
+        self.in_decades(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1).collect()
     }
 
     /// Iterates over the multiples of every `step`-th power of 10 that are on the axis.
@@ -180,10 +175,8 @@ pub(super) fn format_digits(value: f64) -> String {
     if size > 0.0 && !(1e-3..1e7).contains(&size) {
         return format!("{value:.3e}").replace('-', "−");
     }
-    let decimals = match size > 0.0 && size.fract() > 0.0 {
-        true => (3.0 - size.log10().floor()).clamp(0.0, 6.0) as usize,
-        false => 0,
-    };
+    let digits = if size.fract() > 0.0 { 3.0 - size.log10().floor() } else { 0.0 };
+    let decimals = digits.clamp(0.0, 6.0) as usize;
     format!("{value:.decimals$}").replace('-', "−")
 }
 

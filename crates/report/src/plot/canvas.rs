@@ -4,7 +4,7 @@ use dropchain_formats::Escaped;
 use serde::Deserialize;
 
 use super::axis::{Axis, Interval, Scale, format_digits};
-use super::elements::{UNSTYLED, element, group, line_class, rectangle, shape, text, title};
+use super::elements::{UNSTYLED, filled, group, line_class, path, shape, text};
 use super::series::{Mark, Point, Series};
 
 /// Width and height of a plot.
@@ -55,39 +55,34 @@ impl Plot {
     /// Draws the plot as an element of a page that has [`STYLE`](super::STYLE); `None` if no point
     /// has finite coordinates. Browsers show the values of what the pointer is at.
     pub fn svg(&self) -> Option<String> {
-        self.canvas(true).map(|canvas| canvas.draw(self, ""))
+        self.draw("", true)
     }
 
-    /// Draws the plot as [`svg`](Self::svg) does, without values at the pointer, and with more
-    /// attributes of the element.
-    pub(super) fn svg_at(&self, attributes: &str) -> Option<String> {
-        let canvas = self.canvas(false)?;
-        Some(canvas.draw(self, attributes))
-    }
-
-    fn canvas(&self, has_titles: bool) -> Option<Canvas> {
+    /// Draws the plot with more attributes of the element; if not `has_titles`, without values at
+    /// the pointer.
+    pub(super) fn draw(&self, attributes: &str, has_titles: bool) -> Option<String> {
         let mut series: Vec<Series> = self.series.iter().map(Series::thin).collect();
         series.retain(|series| !series.points.is_empty());
         series.first()?;
-        Some(Canvas::new(self, series, has_titles))
+        Some(Canvas::new(self, &series, has_titles).draw(&series, attributes))
     }
 }
 
-struct Canvas {
+struct Canvas<'p> {
+    plot: &'p Plot,
     x: Interval,
     y: Interval,
-    series: Vec<Series>,
     /// Whether to say what is where in titles.
     has_titles: bool,
     svg: String,
 }
 
-impl Canvas {
-    fn new(plot: &Plot, series: Vec<Series>, has_titles: bool) -> Self {
+impl<'p> Canvas<'p> {
+    fn new(plot: &'p Plot, series: &[Series], has_titles: bool) -> Self {
         let points = || series.iter().flat_map(|series| &series.points);
         let x: Vec<f64> = points().map(|point| point.x).collect();
-        let ranges = points().flat_map(|point| [Some(point.y), lows(point), highs(point)]);
-        let mut y: Vec<f64> = ranges.flatten().collect();
+        let ranges = points().map(|point| (point.y, point.range.unwrap_or((point.y, point.y))));
+        let mut y: Vec<f64> = ranges.flat_map(|(y, (low, high))| [y, low, high]).collect();
         match plot.y.scale {
             Scale::Log if points().all(|point| point.y > 0.0) => y.retain(|&y| y > 0.0),
             Scale::Linear if series.iter().any(|s| s.mark == Mark::Bars) => y.push(0.0),
@@ -95,17 +90,13 @@ impl Canvas {
         }
         let letters = series.iter().map(|series| series.letter.chars().count()).max().unwrap_or(0);
         let margin = if letters > 0 { GAP + LETTER[0] * letters as f64 } else { 0.0 };
-        Self {
-            x: Interval::new(&plot.x, &x, [X[0], (X[1] - margin).max(X[0] + LETTER[0])]),
-            y: Interval::new(&plot.y, &y, Y),
-            series,
-            has_titles,
-            svg: String::new(),
-        }
+        let x = Interval::new(&plot.x, &x, [X[0], (X[1] - margin).max(X[0] + LETTER[0])]);
+        let y = Interval::new(&plot.y, &y, Y);
+        Self { plot, x, y, has_titles, svg: String::new() }
     }
 
-    /// Returns the plot as an element.
-    fn draw(mut self, plot: &Plot, attributes: &str) -> String {
+    /// Returns the plot of these series as an element.
+    fn draw(mut self, all: &[Series], attributes: &str) -> String {
         let [width, height] = SIZE;
         let data = match self.has_titles {
             true => format!(" data-x=\"{}\" data-y=\"{}\"", self.x.data(), self.y.data()),
@@ -115,24 +106,22 @@ impl Canvas {
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" {UNSTYLED} \
              viewBox=\"0 0 {width} {height}\"{attributes}{data}>\n"
         );
-        self.axes(plot);
-        let all = std::mem::take(&mut self.series);
+        self.axes(all);
         let bars = all.iter().filter(|series| series.mark == Mark::Bars);
         let (mut bar, bars) = (0, bars.count());
         let (rest, told): (Vec<&Series>, Vec<_>) = all.iter().partition(|series| series.is_rest);
-        for series in rest.iter().chain(&told) {
-            self.svg +=
-                &group(Some(series.color).filter(|_| !series.is_rest), &self.data_of(series));
-            match series.mark {
-                Mark::Bars => {
-                    self.bars((plot, series), bar, bars);
-                    bar += 1;
-                }
-                _ => self.series(plot, series),
+        for series in rest.into_iter().chain(told) {
+            let color = Some(series.color).filter(|_| !series.is_rest);
+            self.svg += &group(color, &self.data_of(series));
+            if series.mark == Mark::Bars {
+                self.bars(series, bar, bars);
+                bar += 1;
+            } else {
+                self.series(series);
             }
             self.svg += "</g>\n";
         }
-        self.letters(&all);
+        self.letters(all);
         self.svg + "</svg>\n"
     }
 
@@ -158,13 +147,13 @@ impl Canvas {
         for ((series, (x, y)), place) in ends.into_iter().zip(places) {
             self.svg += &group(Some(series.color), "");
             self.path("leader", &format!("M{x:.1} {y:.1}L{:.1} {place:.1}", right - 2.0));
-            self.text("letter", (right, place + 4.0), &series.letter);
+            self.svg += &text("letter", (right, place + 4.0), &series.letter);
             self.svg += "</g>\n";
         }
     }
 
-    fn axes(&mut self, plot: &Plot) {
-        let ([left, right], [bottom, top]) = (self.x.ends, Y);
+    fn axes(&mut self, all: &[Series]) {
+        let (plot, [left, right], [bottom, top]) = (self.plot, self.x.ends, Y);
         for &(from, to) in &plot.shaded {
             let (x, end, height) = (self.x.place(from), self.x.place(to), bottom - top);
             self.svg += &format!(
@@ -176,18 +165,18 @@ impl Canvas {
         for (value, label) in self.x.ticks(&plot.x) {
             let x = self.x.place(value);
             self.path("grid", &format!("M{x:.1} {bottom}V{top}"));
-            self.text("x", (x, bottom + 15.0), &label);
+            self.svg += &text("x", (x, bottom + 15.0), &label);
         }
         for (value, label) in self.y.ticks(&plot.y) {
             let y = self.y.place(value);
             self.path("grid", &format!("M{left} {y:.1}H{right}"));
-            self.text("y", (left - 6.0, y + 4.0), &label);
+            self.svg += &text("y", (left - 6.0, y + 4.0), &label);
         }
-        let values = self.series.iter().flat_map(|series| &series.points).map(|point| point.y);
+        let values = all.iter().flat_map(|series| &series.points).map(|point| point.y);
         let lowest = values.fold(f64::INFINITY, f64::min);
         if lowest < self.y.low {
-            let text = format!("axis cut: values go down to {}", format_digits(lowest));
-            self.text("y", (right - 4.0, bottom - 6.0), &text);
+            let note = format!("axis cut: values go down to {}", format_digits(lowest));
+            self.svg += &text("y", (right - 4.0, bottom - 6.0), &note);
         }
         let minor = self.x.minor_ticks().into_iter();
         let minor = minor.map(|value| format!("M{:.1} {bottom}v-3.5", self.x.place(value)));
@@ -195,10 +184,10 @@ impl Canvas {
         let rows = rows.map(|value| format!("M{left} {:.1}h3.5", self.y.place(value)));
         let minor: String = minor.chain(rows).collect();
         self.path("axis", &format!("M{left} {top}V{bottom}H{right}{minor}"));
-        self.text("x", ((left + right) / 2.0, SIZE[1] - 8.0), &plot.x.label);
+        self.svg += &text("x", ((left + right) / 2.0, SIZE[1] - 8.0), &plot.x.label);
         let middle = (bottom + top) / 2.0;
         self.svg += &format!("<g transform=\"rotate(-90 12 {middle})\" class=\"turned\">");
-        self.text("x", (12.0, middle), &plot.y.label);
+        self.svg += &text("x", (12.0, middle), &plot.y.label);
         self.svg += "</g>\n";
     }
 
@@ -211,57 +200,50 @@ impl Canvas {
     }
 
     /// Returns the title of a point; nothing where there are none.
-    fn title_of(&self, plot: &Plot, series: &Series, point: &Point) -> String {
+    fn title_of(&self, series: &Series, point: &Point) -> String {
         if !self.has_titles {
             return String::new();
         }
-        let mut text = match series.name.as_str() {
-            "" => String::new(),
-            name => format!("{name}: "),
-        };
-        text += &format!("{}, {}", plot.x.describe(point.x), plot.y.describe(point.y));
+        let mut text = series.name.clone() + if series.name.is_empty() { "" } else { ": " };
+        let [x, y] = [self.plot.x.describe(point.x), self.plot.y.describe(point.y)];
+        text += &format!("{x}, {y}");
         if let Some((low, high)) = point.range.filter(|(low, high)| low < high) {
             text += &format!(" ({} to {})", format_digits(low), format_digits(high));
         }
         if let Some(count) = point.count {
             text += &format!(", n = {count}");
         }
-        title(&text)
+        format!("<title>{}</title>", Escaped(&text))
     }
 
-    fn series(&mut self, plot: &Plot, series: &Series) {
+    fn series(&mut self, series: &Series) {
         let points = &series.points;
         let is_marked = match series.mark {
-            _ if series.is_rest => points.len() == 1,
-            Mark::Line | Mark::Reference => points.len() == 1,
-            Mark::LineAndPoints => points.len() <= MAX_MARKS,
-            Mark::Points | Mark::Bars => true,
+            Mark::LineAndPoints if !series.is_rest => points.len() <= MAX_MARKS,
+            Mark::Points | Mark::Bars if !series.is_rest => true,
+            _ => points.len() == 1,
         };
         if series.mark == Mark::Points || points.len() == 1 {
-            points.iter().for_each(|point| self.error_bar(*point));
+            points.iter().for_each(|point| self.error_bar(self.x.place(point.x), point));
         } else {
             self.band(points);
             let line = self.curve(points);
-            let class = line_class(series.mark, is_marked || series.is_rest);
-            let attributes = format!("class=\"{class}\" d=\"{line}\"");
-            self.svg += &element("path", &attributes, "");
+            self.path(line_class(series.mark, is_marked || series.is_rest), &line);
         }
         for point in points.iter().filter(|_| is_marked) {
-            let title = self.title_of(plot, series, point);
+            let title = self.title_of(series, point);
             let is_hollow = point.count.is_some_and(|count| count < FEW);
             self.svg += &shape(series.color, self.place(point), is_hollow, &title);
         }
         if let Some((x, y)) = series.best {
-            let title = self.title_of(plot, series, &Point::from((x, y)));
-            let (x, y) = (self.x.place(x), self.y.place(y));
-            let attributes =
-                format!("class=\"best\" fill=\"currentColor\" d=\"M{x:.1} {y:.1}{STAR}\"");
-            self.svg += &element("path", &attributes, &title);
+            let title = self.title_of(series, &Point::from((x, y)));
+            let place = format!("M{:.1} {:.1}", self.x.place(x), self.y.place(y));
+            self.svg += &filled("best", &(place + STAR), &title);
         }
     }
 
     /// Draws the bars of one of several series, which stand side by side.
-    fn bars(&mut self, (plot, series): (&Plot, &Series), number: usize, count: usize) {
+    fn bars(&mut self, series: &Series, number: usize, count: usize) {
         let mut places: Vec<f64> = series.points.iter().map(|p| self.x.place(p.x)).collect();
         places.sort_by(f64::total_cmp);
         let gaps = places.windows(2).map(|pair| pair[1] - pair[0]);
@@ -273,32 +255,23 @@ impl Canvas {
             let (x, y) = self.place(point);
             let left = x + shift - width / 2.0;
             let bar = format!("M{left:.1} {base:.1}V{y:.1}h{width:.1}V{base:.1}z");
-            let title = self.title_of(plot, series, point);
-            self.svg += &rectangle(&bar, &title);
-            self.error_bar_at(x + shift, *point);
+            self.svg += &filled("box", &bar, &self.title_of(series, point));
+            self.error_bar(x + shift, point);
         }
     }
 
     /// Draws the band between the ranges of points.
     fn band(&mut self, points: &[Point]) {
-        if !points.iter().all(|point| point.range.is_some()) {
-            return;
-        }
-        let end = |end: fn(&Point) -> Option<f64>| {
-            let end = points.iter().map(move |p| (p.x, end(p).unwrap_or(p.y)));
-            end.map(Point::from).collect::<Vec<_>>()
-        };
-        let (mut outline, back) = (end(highs), end(lows));
-        outline.extend(back.into_iter().rev());
-        let band = self.line(&outline) + "z";
+        let ranges = points.iter().map(|point| Some((self.x.place(point.x), point.range?)));
+        let Some(ranges) = ranges.collect::<Option<Vec<_>>>() else { return };
+        let highs = ranges.iter().map(|(x, (_, high))| (x, *high));
+        let outline = highs.chain(ranges.iter().rev().map(|(x, (low, _))| (x, *low)));
+        let outline = outline.map(|(x, y)| format!("{x:.1} {:.1}", self.y.place(y)));
+        let band = format!("M{}z", outline.collect::<Vec<_>>().join("L"));
         self.path("band", &band);
     }
 
-    fn error_bar(&mut self, point: Point) {
-        self.error_bar_at(self.x.place(point.x), point);
-    }
-
-    fn error_bar_at(&mut self, x: f64, point: Point) {
+    fn error_bar(&mut self, x: f64, point: &Point) {
         if let Some((low, high)) = point.range {
             let [low, high] = [low, high].map(|y| self.y.place(y));
             let left = x - 3.0;
@@ -309,11 +282,7 @@ impl Canvas {
     }
 
     fn path(&mut self, class: &str, d: &str) {
-        self.svg += &format!("<path class=\"{class}\" d=\"{d}\"/>\n");
-    }
-
-    fn text(&mut self, class: &str, place: (f64, f64), content: &str) {
-        self.svg += &text(class, place, content);
+        self.svg += &path(&format!("class=\"{class}\" d=\"{d}\""), "");
     }
 
     fn place(&self, point: &Point) -> (f64, f64) {
@@ -334,13 +303,6 @@ impl Canvas {
         }
         path
     }
-
-    /// Returns the path through points.
-    fn line(&self, points: &[Point]) -> String {
-        let places = points.iter().map(|point| self.place(point));
-        let places: Vec<String> = places.map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
-        format!("M{}", places.join("L"))
-    }
 }
 
 /// Returns the part of a line between the ends of the y axis, if any.
@@ -355,12 +317,4 @@ fn within(line: [(f64, f64); 2]) -> Option<[(f64, f64); 2]> {
             _ => end,
         })
     })
-}
-
-fn lows(point: &Point) -> Option<f64> {
-    point.range.map(|(low, _)| low)
-}
-
-fn highs(point: &Point) -> Option<f64> {
-    point.range.map(|(_, high)| high)
 }

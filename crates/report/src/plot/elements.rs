@@ -43,21 +43,18 @@ pub(super) fn group(number: Option<usize>, attributes: &str) -> String {
 /// of few observations.
 pub(super) fn shape(color: usize, (x, y): (f64, f64), is_hollow: bool, content: &str) -> String {
     let shape = SHAPES[color % COLORS];
-    let style = match is_hollow {
-        true => "class=\"mark hollow\" fill=\"none\"",
-        false => "class=\"mark\" fill=\"currentColor\"",
-    };
-    let attributes = format!("{style} d=\"M{x:.1} {y:.1}{shape}\"");
-    element("path", &attributes, content)
+    let shape = format!("M{x:.1} {y:.1}{shape}");
+    match is_hollow {
+        true => path(&format!("class=\"mark hollow\" fill=\"none\" d=\"{shape}\""), content),
+        false => filled("mark", &shape, content),
+    }
 }
 
 /// Returns the key of a series in a legend beside plots: its color and dashes, and its mark.
 pub(crate) fn swatch(color: Option<usize>, is_marked: bool) -> String {
     let class = line_class(Mark::Line, is_marked || color.is_none());
-    let mark = match color {
-        Some(color) if is_marked => shape(color, (16.0, 6.0), false, ""),
-        _ => String::new(),
-    };
+    let mark = color.filter(|_| is_marked);
+    let mark = mark.map_or(String::new(), |color| shape(color, (16.0, 6.0), false, ""));
     format!(
         "<svg class=\"plot swatch\" viewBox=\"0 0 32 12\" aria-hidden=\"true\">{}\
          <path class=\"{class}\" d=\"M0 6H32\"/>{mark}</g></svg>",
@@ -65,17 +62,12 @@ pub(crate) fn swatch(color: Option<usize>, is_marked: bool) -> String {
     )
 }
 
-/// Returns an element with what is in it.
-pub(super) fn element(name: &str, attributes: &str, content: &str) -> String {
+/// Returns a path with what is in it.
+pub(super) fn path(attributes: &str, content: &str) -> String {
     match content {
-        "" => format!("<{name} {attributes}/>\n"),
-        _ => format!("<{name} {attributes}>{content}</{name}>\n"),
+        "" => format!("<path {attributes}/>\n"),
+        _ => format!("<path {attributes}>{content}</path>\n"),
     }
-}
-
-/// Returns an element that browsers show for what the pointer is at.
-pub(super) fn title(text: &str) -> String {
-    format!("<title>{}</title>", Escaped(text))
 }
 
 /// Returns the class of the line of a series: without marks, dashes tell it from others.
@@ -87,10 +79,9 @@ pub(super) fn line_class(mark: Mark, is_marked: bool) -> &'static str {
     }
 }
 
-/// Returns a filled rectangle with what is in it.
-pub(super) fn rectangle(d: &str, content: &str) -> String {
-    let attributes = format!("class=\"box\" fill=\"currentColor\" d=\"{d}\"");
-    element("path", &attributes, content)
+/// Returns a filled path of a class with what is in it.
+pub(super) fn filled(class: &str, d: &str, content: &str) -> String {
+    path(&format!("class=\"{class}\" fill=\"currentColor\" d=\"{d}\""), content)
 }
 
 /// Returns a text at a place.

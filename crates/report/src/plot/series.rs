@@ -122,17 +122,9 @@ impl Series {
         self
     }
 
-    /// Sets what is written at the curve.
-    #[must_use]
-    pub fn letter(mut self, letter: impl Into<String>) -> Self {
-        self.letter = letter.into();
-        self
-    }
-
     /// Keeps the finite points, and of many only some: every k-th and the last.
     pub(super) fn thin(&self) -> Self {
-        let points = self.points.iter().filter_map(|point| point.bounded());
-        let points: Vec<Point> = points.collect();
+        let points: Vec<Point> = self.points.iter().filter_map(|point| point.bounded()).collect();
         let max = if self.is_rest { MAX_REST } else { MAX_POINTS };
         let (step, len) = (points.len().div_ceil(max).max(1), points.len());
         let kept = points.into_iter().enumerate();

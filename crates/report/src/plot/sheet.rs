@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::STYLE;
 use super::canvas::{Plot, SIZE};
-use super::elements::{UNSTYLED, group, line_class, rectangle, shape, text};
+use super::elements::{UNSTYLED, filled, group, line_class, path, shape, text};
 use super::series::{Mark, Series};
 
 /// Colors and fonts that a page otherwise has.
@@ -52,13 +52,6 @@ pub struct Sheet {
     pub note: String,
 }
 
-/// An entry of the legend.
-struct Entry<'a> {
-    name: &'a str,
-    color: usize,
-    mark: Mark,
-}
-
 impl Sheet {
     /// Parses a description in JSON.
     ///
@@ -78,7 +71,7 @@ impl Sheet {
     /// Returns the sheet as an SVG file for light and dark pages; `None` if there is nothing to
     /// draw.
     pub fn svg(&self) -> Option<String> {
-        let (panels, _) = self.colored();
+        let panels = self.colored();
         let columns = self.columns.unwrap_or(2).clamp(1, panels.len().max(1));
         let width = columns as f64 * (SIZE[0] + MARGIN) + MARGIN;
         let (mut body, mut y) = (String::new(), MARGIN);
@@ -101,15 +94,9 @@ impl Sheet {
             let heading = legends.fold(title, f64::max);
             let mut is_empty = true;
             for (panel, x) in row.iter().zip(places) {
-                let place = format!(
-                    " x=\"{x}\" y=\"{}\" width=\"{}\" height=\"{}\"",
-                    y + heading,
-                    SIZE[0],
-                    SIZE[1]
-                );
-                let Some(plot) = panel.svg_at(&place) else {
-                    continue;
-                };
+                let ([width, height], top) = (SIZE, y + heading);
+                let place = format!(" x=\"{x}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"");
+                let Some(plot) = panel.draw(&place, false) else { continue };
                 is_empty = false;
                 body += &text("heading", (x + 4.0, y + 15.0), &panel.title);
                 body += &plot;
@@ -136,8 +123,8 @@ impl Sheet {
         ))
     }
 
-    /// Returns the plots, where series of the same name have the same color, and these names.
-    pub fn colored(&self) -> (Vec<Plot>, Vec<String>) {
+    /// Returns the plots, where series of the same name have the same color.
+    fn colored(&self) -> Vec<Plot> {
         let (mut panels, mut names) = (self.panels.clone(), Vec::<String>::new());
         let series = panels.iter_mut().flat_map(|panel| &mut panel.series);
         for series in series.filter(|series| series.mark != Mark::Reference) {
@@ -147,7 +134,7 @@ impl Sheet {
                 names.len() - 1
             });
         }
-        (panels, names)
+        panels
     }
 
     /// Describes the sheet for those who do not see it.
@@ -165,15 +152,15 @@ impl Sheet {
 }
 
 /// Returns the names of all series, each once; those of references come last.
-fn legend<'a>(panels: impl IntoIterator<Item = &'a Plot>) -> Vec<Entry<'a>> {
-    let mut entries: Vec<Entry<'_>> = Vec::new();
+fn legend<'a>(panels: impl IntoIterator<Item = &'a Plot>) -> Vec<&'a Series> {
+    let mut entries: Vec<&Series> = Vec::new();
     let series = panels.into_iter().flat_map(|panel| &panel.series);
     let (references, others): (Vec<&Series>, _) =
         series.partition(|series| series.mark == Mark::Reference);
     for series in others.into_iter().chain(references) {
         let is_known = entries.iter().any(|entry| entry.name == series.name);
         if !series.name.is_empty() && !series.points.is_empty() && !is_known {
-            entries.push(Entry { name: &series.name, color: series.color, mark: series.mark });
+            entries.push(series);
         }
     }
     entries
@@ -181,7 +168,7 @@ fn legend<'a>(panels: impl IntoIterator<Item = &'a Plot>) -> Vec<Entry<'a>> {
 
 /// Draws a legend from left to right in as many lines as it takes; returns where it ends.
 fn draw_legend(
-    entries: &[Entry<'_>],
+    entries: &[&Series],
     (left, right): (f64, f64),
     mut y: f64,
     body: &mut String,
@@ -194,19 +181,17 @@ fn draw_legend(
         }
         let middle = y + 7.0;
         *body += &group(Some(entry.color), "");
-        if matches!(entry.mark, Mark::Bars) {
-            *body += &rectangle(&format!("M{x:.1} {}h24v9h-24z", middle - 4.5), "");
-        } else {
-            if entry.mark != Mark::Points {
-                let class = line_class(entry.mark, entry.mark == Mark::LineAndPoints);
-                *body += &format!("<path class=\"{class}\" d=\"M{x:.1} {middle}h24\"/>\n");
-            }
-            if matches!(entry.mark, Mark::LineAndPoints | Mark::Points) {
-                *body += &shape(entry.color, (x + 12.0, middle), false, "");
-            }
+        if entry.mark == Mark::Bars {
+            *body += &filled("box", &format!("M{x:.1} {}h24v9h-24z", middle - 4.5), "");
+        } else if entry.mark != Mark::Points {
+            let class = line_class(entry.mark, entry.mark == Mark::LineAndPoints);
+            *body += &path(&format!("class=\"{class}\" d=\"M{x:.1} {middle}h24\""), "");
+        }
+        if matches!(entry.mark, Mark::LineAndPoints | Mark::Points) {
+            *body += &shape(entry.color, (x + 12.0, middle), false, "");
         }
         *body += "</g>\n";
-        *body += &text("name", (x + 30.0, middle + 4.0), entry.name);
+        *body += &text("name", (x + 30.0, middle + 4.0), &entry.name);
         x += entry_width;
     }
     if entries.is_empty() { y } else { y + LINE + 4.0 }

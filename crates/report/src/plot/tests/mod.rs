@@ -4,7 +4,8 @@ use super::series::MAX_POINTS;
 use super::*;
 
 fn plot(scale: Scale, mark: Mark, points: &[(f64, f64)]) -> Plot {
-    let mut series = Series::new(9, mark, points.to_vec()).letter("A&B");
+    let mut series = Series::new(9, mark, points.to_vec());
+    series.letter = "A&B".to_owned();
     series.best = points.last().copied();
     let (x, y) = (Axis::new("x", Scale::Linear), Axis::new("<y>", scale));
     Plot::new(x, y, vec![series])
