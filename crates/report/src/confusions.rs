@@ -8,22 +8,24 @@ use dropchain_analysis::ErrorKind;
 use crate::errors::{ErrorList, NONE, title_of};
 use crate::evaluated::{Analysis, Evaluated, SystemAnalysis};
 use crate::scores::counts_of;
-use crate::views::{Cell, Link, Section, Table, count, heads, name_of};
+use crate::views::{Block, Cell, Link, Table, count, heads, name_of};
 
 /// Maximum number of types or labels in a matrix.
 const MAX_MATRIX: usize = 20;
 
-/// Adds the kinds of errors and the matrices of all systems to a section.
-pub fn add(all: &Evaluated, analysis: &Analysis, section: &mut Section) {
+/// Shows the kinds of errors and the matrices of all systems.
+pub fn confusions(all: &Evaluated, analysis: &Analysis) -> Vec<Block> {
+    let mut blocks = Vec::new();
     if analysis.has_spans {
-        section.table(kinds(all, analysis));
+        blocks.push(Block::Table(kinds(all, analysis)));
     }
-    section.text(
+    let mut add_text = |text: &str| blocks.push(Block::Text(text.to_owned()));
+    add_text(
         "Rows are gold, columns predicted; shades are shares of the row. Numbers link to the \
          errors.",
     );
     if analysis.has_spans {
-        section.text(
+        add_text(
             "On the diagonal, “12 + 3” are 12 correct spans and 3 of the right type with wrong \
              boundaries. “(none)” stands for no span: missed in its column, spurious in its row.",
         );
@@ -35,10 +37,11 @@ pub fn add(all: &Evaluated, analysis: &Analysis, section: &mut Section) {
         matrices.push(matrix);
         left_off = left_off.max(others);
     }
-    section.tables(matrices);
+    blocks.push(Block::Tables(matrices));
     if left_off > 0 {
-        section.note(format!("{left_off} more with fewer errors are not shown."));
+        blocks.push(Block::Note(format!("{left_off} more with fewer errors are not shown.")));
     }
+    blocks
 }
 
 /// Counts errors by kind.
@@ -121,10 +124,9 @@ fn matrix((system, name): (usize, &str), pairs: &Pairs, list: &ErrorList) -> (Ta
                 true => format!("{gold}: {text} with wrong boundaries"),
                 false => format!("{}, {text}", title_of(gold, predicted)),
             };
-            let mut cell = Cell::new(text, class, format!("{share:.0}"));
             let id = list.id(gold, predicted).filter(|_| wrong > 0);
-            cell.link = id.map(|id| Link { id, system, label });
-            cell
+            let link = id.map(|id| Link { id, system, label });
+            Cell { text, class, share: format!("{share:.0}"), link }
         });
         table.row([*gold]).cells.extend(cells);
     }

@@ -10,7 +10,7 @@ use dropchain_analysis::SpanError;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::views::{Section, count, count_of, name_of};
+use crate::views::{Block, count, count_of, name_of};
 
 /// Number of tokens that are shown to either side of an error.
 const CONTEXT: usize = 15;
@@ -95,26 +95,25 @@ impl ErrorList {
         Self { groups: BTreeMap::new(), has_spans, shown: 0, total: 0, max }
     }
 
-    /// Adds the list to the section on errors of systems with these names.
-    pub fn add_to(self, section: &mut Section, names: &[&str]) {
-        let total = count_of(self.total, "error");
-        let summary = match (self.shown as u64) < self.total {
-            true => format!(
-                "The first {} of {total} are listed; --max-errors shows more.",
-                count(self.shown as u64)
-            ),
-            false => format!("{total}."),
-        };
-        let of_all = " What several systems get wrong is one error.";
-        section.text(summary + if names.len() > 1 { of_all } else { "" });
+    /// Shows the list of errors of systems with these names.
+    pub fn blocks(self, names: &[&str]) -> [Block; 2] {
+        let (shown, total) = (self.shown as u64, count_of(self.total, "error"));
+        let mut summary = format!("{total}.");
+        if shown < self.total {
+            let shown = count(shown);
+            summary = format!("The first {shown} of {total} are listed; --max-errors shows more.");
+        }
+        if names.len() > 1 {
+            summary += " What several systems get wrong is one error.";
+        }
         let pairs = (0..names.len()).flat_map(|a| (a + 1..names.len()).map(move |b| (a, b)));
         let pairs = pairs.filter(|(a, _)| names.len() <= MAX_PAIRS || *a == 0);
         let mut groups: Vec<Group> = self.groups.into_values().collect();
         groups.retain(|group| !group.errors.is_empty());
         groups.sort_by_key(|group| Reverse(group.total));
-        section.errors(json!({
-            "groups": groups, "systems": names, "pairs": pairs.collect::<Vec<_>>(),
-        }));
+        let pairs: Vec<(usize, usize)> = pairs.collect();
+        let errors = json!({"groups": groups, "systems": names, "pairs": pairs});
+        [Block::Text(summary), Block::Errors(errors)]
     }
 
     /// Returns the id of the list of errors with these types, if any is listed.
@@ -141,13 +140,7 @@ impl ErrorList {
             Some(words) => words.map(shorten).collect(),
             None => (1..=sentence.len()).map(|t| format!("({t})")).collect(),
         };
-        let wrong = errors.iter().map(|errors| {
-            let mut wrong = vec![false; sentence.len()];
-            errors.iter().for_each(|error| wrong[error.start()..error.end()].fill(true));
-            wrong
-        });
-        let wrong = wrong.collect();
-        let page = SentencePage { sentence, words, spans, wrong, has_spans: self.has_spans };
+        let page = SentencePage { sentence, words, spans, errors, has_spans: self.has_spans };
         for error in errors.iter().flatten() {
             if let Some(systems) = systems.remove(error) {
                 self.add_error(&page, error, systems);
@@ -160,11 +153,10 @@ impl ErrorList {
             |span: &Option<Span<'_>>| span.as_ref().map_or(NONE.to_owned(), |s| name_of(s.kind));
         let number = self.groups.len() + 1;
         let (gold, predicted) = (name(&error.gold), name(&error.predicted));
-        let title = || title_of(&shorten(&gold), &shorten(&predicted));
-        let group = self.groups.entry((gold.clone(), predicted.clone()));
-        let group = group.or_insert_with(|| Group {
+        let title = title_of(&shorten(&gold), &shorten(&predicted));
+        let group = self.groups.entry((gold, predicted)).or_insert_with(|| Group {
             id: format!("e{number}"),
-            title: title(),
+            title,
             ..Group::default()
         });
         (group.total, self.total) = (group.total + 1, self.total + 1);
@@ -197,8 +189,8 @@ struct SentencePage<'a> {
     sentence: &'a Sentence,
     words: Vec<String>,
     spans: SentenceSpans<'a>,
-    /// Whether a system has an error on a token, `[systems][tokens]`.
-    wrong: Vec<Vec<bool>>,
+    /// The errors of each system.
+    errors: &'a [Vec<SpanError<'a>>],
     has_spans: bool,
 }
 
@@ -215,15 +207,16 @@ impl SentencePage<'_> {
                 None => rows.push(PredictedRow { systems: vec![system], pieces }),
             }
         }
-        let wrong = self.wrong.iter().enumerate();
-        let wrong = wrong.filter(|(_, wrong)| wrong[error.start()..error.end()].contains(&true));
+        let overlaps =
+            |other: &SpanError<'_>| other.start() < error.end() && error.start() < other.end();
+        let wrong = (0..self.errors.len()).filter(|&i| self.errors[i].iter().any(overlaps));
         ErrorView {
             place: self.sentence.place(error.start()).to_string(),
             kind: if self.has_spans { error.kind.words() } else { String::new() },
             gold: self.pieces(error, gold, error.gold.as_ref()),
             rows,
             systems,
-            wrong: wrong.map(|(i, _)| i).collect(),
+            wrong: wrong.collect(),
         }
     }
 
@@ -239,10 +232,7 @@ impl SentencePage<'_> {
         let end = (error.end() + CONTEXT).min(self.words.len());
         let first = spans.partition_point(|span| span.end <= start);
         let within = spans[first..].iter().take_while(|span| span.start < end);
-        let within: Vec<&Span<'_>> = match self.has_spans {
-            true => within.collect(),
-            false => wrong.into_iter().collect(),
-        };
+        let within = within.filter(|_| self.has_spans).chain(wrong.filter(|_| !self.has_spans));
         let hidden = |is_hidden: bool| is_hidden.then(|| Piece::plain(HIDDEN.to_owned()));
         let mut pieces: Vec<Piece> = hidden(start > 0).into_iter().collect();
         let mut t = start;
@@ -262,13 +252,11 @@ impl SentencePage<'_> {
     /// Returns the tokens of a range, of many those at its ends; `None` if it is empty.
     fn piece(&self, range: Range<usize>) -> Option<Piece> {
         let words = &self.words[range];
-        let text = match words.len() > 2 * MAX_PIECE {
-            true => {
-                let ends = [&words[..MAX_PIECE], &words[words.len() - MAX_PIECE..]];
-                ends.map(|words| words.join(" ")).join(&format!(" {HIDDEN} "))
-            }
-            false => words.join(" "),
-        };
+        let mut text = words.join(" ");
+        if words.len() > 2 * MAX_PIECE {
+            let ends = [&words[..MAX_PIECE], &words[words.len() - MAX_PIECE..]];
+            text = ends.map(|words| words.join(" ")).join(&format!(" {HIDDEN} "));
+        }
         (!words.is_empty()).then(|| Piece::plain(text))
     }
 }
@@ -380,8 +368,8 @@ mod tests {
         let mut list = ErrorList::new(9, true);
         let errors = [span_errors(&gold, &["O"; 4])];
         list.add(&Sentence::from_words(words), (&spans(&gold), &[Vec::new()]), &errors);
-        let mut section = Section::new("errors", "Errors");
-        list.add_to(&mut section, &["a"]);
+        let blocks = list.blocks(&["a"]).to_vec();
+        let section = crate::views::Section { id: "errors", title: "Errors", blocks };
         let report = crate::Report { evaluated: vec![section], ..crate::Report::default() };
         let page = report.html(None).unwrap();
         assert_eq!(page.matches("<p dir=\"auto\">").count(), 2, "gold and one system");

@@ -1,4 +1,5 @@
-//! Gold labels and the predictions of systems, evaluated sentence by sentence.
+//! Gold labels and the predictions of systems, evaluated sentence by sentence, and the training data
+//! that they are compared with.
 
 use dropchain::corpus::Corpus;
 use dropchain::eval::Evaluation;
@@ -11,11 +12,14 @@ use dropchain_analysis::{
 
 use crate::errors::{ErrorList, words_of};
 
+/// Maximum number of sentences of the training data that a model is scored on.
+const SAMPLE: usize = 5000;
+
 /// The labels of sentences, document boundaries left out: `[sentences][tokens]`.
 type Labels = Vec<Vec<String>>;
 
 /// Gold labels, and the predictions of one or more systems for the same sentences.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Evaluated {
     pub(crate) corpus: Corpus,
     pub(crate) gold: Labels,
@@ -35,7 +39,7 @@ pub(crate) struct TrainingScore {
 }
 
 /// The predictions of a system.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct System {
     pub name: String,
     /// Warning that the model was kept before any iteration with noise.
@@ -55,22 +59,8 @@ pub(crate) struct System {
 impl Evaluated {
     /// Creates the predictions of a system, none yet.
     pub fn new(name: &str) -> Self {
-        let system = System {
-            name: name.to_owned(),
-            warning_of_noise: None,
-            labels: Vec::new(),
-            training: None,
-            probabilities: Vec::new(),
-            labeling: Labeling::default(),
-            tokens: Calibration::default(),
-            in_spans: Calibration::default(),
-        };
-        Self {
-            corpus: Corpus::default(),
-            gold: Vec::new(),
-            gold_labeling: Labeling::default(),
-            systems: vec![system],
-        }
+        let system = System { name: name.to_owned(), ..System::default() };
+        Self { systems: vec![system], ..Self::default() }
     }
 
     /// Sets the warning that the model of the system has not seen the noise that was asked for.
@@ -105,15 +95,11 @@ impl Evaluated {
     /// # Errors
     ///
     /// The errors of the systems, and of [`join`](Self::join).
-    pub fn joined(systems: impl Iterator<Item = Result<Self>>) -> Result<Option<Self>> {
-        let mut all: Option<Self> = None;
-        for next in systems {
-            match &mut all {
-                Some(all) => all.join(next?)?,
-                None => all = Some(next?),
-            }
-        }
-        Ok(all)
+    pub fn joined(mut systems: impl Iterator<Item = Result<Self>>) -> Result<Option<Self>> {
+        let Some(first) = systems.next() else { return Ok(None) };
+        let mut all = first?;
+        systems.try_for_each(|next| all.join(next?))?;
+        Ok(Some(all))
     }
 
     /// Adds the labels of the next sentence, and returns how probable the predicted ones are.
@@ -145,9 +131,7 @@ impl Evaluated {
         for ((gold, labels), row) in self.gold.iter().zip(&system.labels).zip(&system.probabilities)
         {
             for ((gold, label), probability) in gold.iter().zip(labels).zip(row) {
-                let Some(probability) = *probability else {
-                    continue;
-                };
+                let Some(probability) = *probability else { continue };
                 system.tokens.add(probability, gold == label);
                 if label != system.labeling.outside() {
                     system.in_spans.add(probability, gold == label);
@@ -220,10 +204,7 @@ impl Evaluated {
 
 /// Returns F1, or the accuracy if labels encode no spans.
 fn score(evaluation: &Evaluation, has_spans: bool) -> f64 {
-    match has_spans {
-        true => evaluation.f1(),
-        false => evaluation.accuracy(),
-    }
+    if has_spans { evaluation.f1() } else { evaluation.accuracy() }
 }
 
 /// Counts of each system, and the sentences with errors.
@@ -248,7 +229,7 @@ impl Analysis {
             evaluation: Evaluation::with_confusions()
                 .with_labelings(gold_labeling, &system.labeling),
             errors: ErrorCounts::default(),
-            by_frequency: FrequencyEvaluation::new()
+            by_frequency: FrequencyEvaluation::default()
                 .with_labelings(gold_labeling, &system.labeling),
         });
         let has_spans = gold_labeling.scheme.has_spans();
@@ -258,11 +239,12 @@ impl Analysis {
             errors: ErrorList::new(max_errors, has_spans),
         };
         for (sentence, number) in all.sentences() {
-            if let Some(number) = number {
-                analysis.add(all, sentence, number, words)?;
-            } else {
-                let evaluations = analysis.systems.iter_mut().map(|s| &mut s.evaluation);
-                evaluations.for_each(Evaluation::add_document_start);
+            match number {
+                Some(number) => analysis.add(all, sentence, number, words)?,
+                None => {
+                    let systems = analysis.systems.iter_mut();
+                    systems.for_each(|system| system.evaluation.add_document_start());
+                }
             }
         }
         Ok(analysis)
@@ -292,10 +274,9 @@ impl Analysis {
         words: Option<&WordCounts>,
     ) -> Result<()> {
         let gold = &all.gold[number];
-        let frequencies: Option<Vec<u64>> = words.and_then(|words| {
-            let own = words_of(sentence)?;
-            Some(own.map(|word| words.count(word)).collect())
-        });
+        let own_words = words.zip(words_of(sentence));
+        let frequencies: Option<Vec<u64>> =
+            own_words.map(|(words, own)| own.map(|word| words.count(word)).collect());
         let gold_spans = all.gold_labeling.spans(gold);
         let mut errors: Vec<Vec<SpanError<'_>>> = Vec::new();
         let mut spans = Vec::new();
@@ -317,4 +298,49 @@ impl Analysis {
         self.errors.add(sentence, (&gold_spans, &spans), &errors);
         Ok(())
     }
+}
+
+/// Counts the words of the training data.
+///
+/// # Errors
+///
+/// Errors of reading the sentences.
+pub fn count_words(sentences: impl Iterator<Item = Result<Sentence>>) -> Result<WordCounts> {
+    let mut words = WordCounts::default();
+    for sentence in sentences {
+        let sentence = sentence?;
+        if !sentence.layout.document_start {
+            let own = words_of(&sentence).into_iter().flatten();
+            own.for_each(|word| words.add(word));
+        }
+    }
+    Ok(words)
+}
+
+/// Returns the first sentences of the training data that have a label for every token, at most
+/// 5000, and whether there are more; `None` without any.
+///
+/// # Errors
+///
+/// Errors of reading the sentences.
+pub fn training_sample(
+    sentences: impl Iterator<Item = Result<Sentence>>,
+) -> Result<Option<(Corpus, bool)>> {
+    let (mut sample, mut count) = (Corpus::new(), 0);
+    for sentence in sentences {
+        let sentence = sentence?;
+        if sentence.layout.document_start {
+            sample.push(sentence);
+            continue;
+        }
+        if sentence.labels().is_none() || sentence.first_partial_label().is_some() {
+            continue;
+        }
+        if count == SAMPLE {
+            return Ok(Some((sample, true)));
+        }
+        sample.push(sentence);
+        count += 1;
+    }
+    Ok(Some((sample, false)).filter(|_| count > 0))
 }

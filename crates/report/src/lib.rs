@@ -3,11 +3,9 @@
 //! [`log`] writes and reads the logs. [`Report`] takes what there is and returns the page, one file
 //! that needs no network.
 
-mod calibration;
 mod confusions;
 mod errors;
 mod evaluated;
-mod frequency;
 pub mod log;
 pub mod plot;
 mod scores;
@@ -17,7 +15,6 @@ mod summary;
 #[cfg(test)]
 mod tests;
 mod training;
-mod training_data;
 mod views;
 
 use std::path::Path;
@@ -33,8 +30,7 @@ use minijinja::value::{Serde, Value as TemplateValue};
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
-pub use evaluated::Evaluated;
-pub use training_data::{count_words, training_sample};
+pub use evaluated::{Evaluated, count_words, training_sample};
 
 use errors::words_of;
 use evaluated::Analysis;
@@ -142,16 +138,11 @@ impl Report {
         let words = words.filter(|_| has_words);
         let significance = Significance::new(all, &analysis)?;
         self.summary = Some(EvaluationSummary::new(all, &analysis, &significance));
-        let mut scores = scores::scores(all, &analysis, &significance);
-        let frequency = words.and_then(|words| frequency::figure(all, &analysis, words));
-        let calibration = calibration::figures(all, analysis.has_spans);
-        scores.figures([frequency].into_iter().chain(calibration));
-        self.evaluated.push(scores);
+        self.evaluated.push(scores::scores(all, &analysis, &significance, words));
         self.evaluated.extend(significance.section(&all.names()));
-        let mut errors = Section::new("errors", "Errors");
-        confusions::add(all, &analysis, &mut errors);
-        analysis.errors.add_to(&mut errors, &all.names());
-        self.evaluated.push(errors);
+        let mut blocks = confusions::confusions(all, &analysis);
+        blocks.extend(analysis.errors.blocks(&all.names()));
+        self.evaluated.push(Section { id: "errors", title: "Errors", blocks });
         Ok(())
     }
 
@@ -180,18 +171,6 @@ impl Report {
         let template = environment.get_template(TEMPLATE).map_err(failed)?;
         self.runs.sort_by(|a, b| b.rank().total_cmp(&a.rank()));
         let own_title = summary::title(&self);
-        let sections = self.sections();
-        let page = Page {
-            title: title.unwrap_or(&own_title),
-            version: env!("CARGO_PKG_VERSION"),
-            style: [plot::STYLE, include_str!("style.css")].concat(),
-            script: script(&sections),
-            sections,
-        };
-        template.render(Serde(&page)).map_err(failed)
-    }
-
-    fn sections(self) -> Vec<Section> {
         let settings = Settings::new(&self.runs);
         let mut sections = vec![summary::summary(&self, &settings)];
         if !self.runs.is_empty() {
@@ -199,16 +178,17 @@ impl Report {
         }
         sections.extend(Search::section(self.searches));
         sections.extend(self.evaluated);
-        sections
+        let has_errors = sections.iter().any(|section| section.id == "errors");
+        let script = include_str!("page.js").to_owned();
+        let page = Page {
+            title: title.unwrap_or(&own_title),
+            version: env!("CARGO_PKG_VERSION"),
+            style: [plot::STYLE, include_str!("style.css")].concat(),
+            script: script + if has_errors { include_str!("filter.js") } else { "" },
+            sections,
+        };
+        template.render(Serde(&page)).map_err(failed)
     }
-}
-
-/// Returns the scripts of a page with these sections.
-fn script(sections: &[Section]) -> String {
-    let filter = sections.iter().any(|section| section.id == "errors");
-    let filter = filter.then_some(include_str!("filter.js"));
-    let scripts = [include_str!("page.js")].into_iter().chain(filter);
-    scripts.collect::<Vec<_>>().concat()
 }
 
 /// Splits a command before each option, which no line breaks.

@@ -1,14 +1,18 @@
-//! The section on scores: overall and by type.
+//! The section on scores: overall, by type and by the frequency of words, and whether probabilities
+//! are right.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use dropchain::eval::Counts;
+use dropchain_analysis::{Calibration, FrequencyBand, WordCounts};
 
-use crate::evaluated::{Analysis, Evaluated, SystemAnalysis};
+use crate::evaluated::{Analysis, Evaluated, System, SystemAnalysis};
+use crate::plot::{Axis, Mark, Plot, Point, Scale, Series};
 use crate::significance::Significance;
 use crate::views::{
-    Cell, Rank, Section, Table, Tile, count, count_of, heads, name_of, or_empty, percent,
+    Block, Cell, Figure, Rank, Section, Table, Tile, count, count_of, heads, name_of, or_empty,
+    percent, series,
 };
 
 /// Maximum number of types or labels in a table.
@@ -17,22 +21,42 @@ const MAX_TYPES: usize = 150;
 /// Number of gold spans or labels from which on a type may be called the worst.
 const MIN_SUPPORT: u64 = 20;
 
-/// Shows the scores of systems, overall and by type.
-pub fn scores(all: &Evaluated, analysis: &Analysis, significance: &Significance) -> Section {
-    let mut section = Section::new("scores", "Scores");
+/// The calibration that is explained.
+const ALL_TOKENS: &str = "all tokens";
+
+/// What diagrams of calibration show.
+const NOTE: &str = "Of the labels predicted with a probability of 80%, about 80% should be \
+                    correct: then points are on the diagonal. Below it, probabilities are too \
+                    high. The calibration error (ECE) is the mean distance, weighted by the number \
+                    of tokens. Hollow points are of fewer than 10 tokens.";
+
+/// Shows the scores of systems; with words of the training data, by their frequency.
+pub fn scores(
+    all: &Evaluated,
+    analysis: &Analysis,
+    significance: &Significance,
+    words: Option<&WordCounts>,
+) -> Section {
     let table = overall(all, analysis, significance);
     let has_ties = table.rows.iter().any(|row| row.rank == Rank::Tied);
-    section.table(table);
+    let mut blocks = vec![Block::Table(table)];
     if has_ties {
-        section.note("≈: not told apart from ★ (paired bootstrap, p > 0.05).");
+        let note = "≈: not told apart from ★ (paired bootstrap, p > 0.05).";
+        blocks.push(Block::Note(note.to_owned()));
     }
     let (types, left_off) = types(analysis, &all.names());
-    section.heading(format!("By {}", types.head[0]));
-    section.table(types);
+    blocks.push(Block::Heading(format!("By {}", types.head[0])));
+    blocks.push(Block::Table(types));
     if left_off > 0 {
-        section.note(format!("{left_off} rarer ones are not shown."));
+        blocks.push(Block::Note(format!("{left_off} rarer ones are not shown.")));
     }
-    section
+    let frequency = words.and_then(|words| by_frequency(all, analysis, words));
+    let of_tokens = reliability(ALL_TOKENS, &all.systems, |system| &system.tokens);
+    let in_spans =
+        reliability("tokens in predicted spans", &all.systems, |system| &system.in_spans);
+    let figures = [frequency, of_tokens, in_spans.filter(|_| analysis.has_spans)];
+    blocks.push(Block::Figures(figures.into_iter().flatten().collect()));
+    Section { id: "scores", title: "Scores", blocks }
 }
 
 /// Describes how much gold data there are.
@@ -130,11 +154,87 @@ fn types(analysis: &Analysis, names: &[&str]) -> (Table, usize) {
         let row = table.row([name_of(name), count(support(&counts))]);
         for counts in counts {
             let metrics = counts.metrics();
-            let f1 = percent(metrics.f1);
-            let others = [metrics.precision, metrics.recall].map(percent);
-            row.cells.extend(others.map(|score| Cell::new(score, "", "")));
-            row.cells.push(Cell::new(f1.as_str(), "bar", f1.as_str()));
+            let [precision, recall, f1] =
+                [metrics.precision, metrics.recall, metrics.f1].map(percent);
+            let others = [precision, recall].map(|text| Cell { text, ..Cell::default() });
+            row.cells.extend(others);
+            row.cells.push(Cell { text: f1.clone(), class: "bar", share: f1, link: None });
         }
     }
     (table, left_off)
+}
+
+/// Plots scores by frequency: F1, or the accuracy of labels without spans.
+fn by_frequency(all: &Evaluated, analysis: &Analysis, words: &WordCounts) -> Option<Figure> {
+    let bands = |i: usize| &analysis.systems[i].by_frequency.bands;
+    let name = |band: &FrequencyBand| match (band.low, band.high) {
+        (0, _) => "unseen".to_owned(),
+        (low, Some(high)) if low == high => low.to_string(),
+        (low, Some(high)) => format!("{low}–{high}"),
+        (low, None) => format!("≥ {low}"),
+    };
+    let names: Vec<String> = bands(0).iter().map(name).collect();
+    let (title, metric) = match analysis.has_spans {
+        true => ("F1 of spans by their rarest word", "F1, in percent"),
+        false => ("Accuracy by frequency of the word", "accuracy, in percent"),
+    };
+    // A score, and the number of things that it is over.
+    let score = |band: &FrequencyBand| match analysis.has_spans {
+        true => (band.spans.gold, band.spans.metrics().f1),
+        false => (band.tokens, band.correct_tokens as f64 / band.tokens.max(1) as f64),
+    };
+    let curves = all.systems.iter().enumerate().map(|(i, system)| {
+        let scores = (0..).zip(bands(i).iter().map(score));
+        let points = scores.filter(|(_, (things, _))| *things > 0);
+        let points = points.map(|(x, (_, score))| (f64::from(x), 100.0 * score).into());
+        series((i, all.systems.len()), &system.name, points.collect())
+    });
+    let curves: Vec<Series> = curves.collect();
+    let points = curves[0].points.iter();
+    let values = points.map(|point| format!("{} {:.2}", names[point.x as usize], point.y));
+    let description = values.collect::<Vec<_>>().join(", ");
+    let x = Axis { names, ..Axis::new("occurrences in the training data", Scale::Linear) };
+    let y = Axis::new(metric, Scale::Linear).range(0.0, 105.0);
+    let figure = Figure::draw(title, &description, &Plot::new(x, y, curves))?;
+    Some(figure.note(format!(
+        "By occurrences in the training data, which have {} and {}.",
+        count_of(words.tokens, "token"),
+        count_of(words.words() as u64, "distinct word"),
+    )))
+}
+
+/// Draws the reliability diagram of systems with known probabilities; `None` without any.
+fn reliability(
+    name: &str,
+    systems: &[System],
+    choose: fn(&System) -> &Calibration,
+) -> Option<Figure> {
+    let known = systems.iter().filter(|one| choose(one).count() > 0);
+    let errors = known.map(|one| {
+        let calibration = choose(one);
+        format!(
+            "{}: ECE {:.4}, top-label Brier score {:.4}, {} tokens. ",
+            one.name,
+            calibration.expected_error(),
+            calibration.top_label_brier_score(),
+            count(calibration.count())
+        )
+    });
+    let errors: String = errors.collect();
+    let curves = systems.iter().enumerate().map(|(i, one)| {
+        let bins = choose(one).bins();
+        let bins = bins.iter().filter(|bin| bin.count > 0);
+        let points = bins.map(|bin| Point {
+            count: Some(bin.count),
+            ..Point::from((bin.confidence, bin.accuracy))
+        });
+        series((i, systems.len()), &one.name, points.collect())
+    });
+    let diagonal = Series::new(0, Mark::Reference, [(0.0, 0.0), (1.0, 1.0)]);
+    let axis = |label| Axis::new(label, Scale::Linear).range(0.0, 1.04);
+    let curves = [diagonal].into_iter().chain(curves).collect();
+    let plot = Plot::new(axis("mean probability"), axis("accuracy"), curves);
+    let figure = Figure::draw(format!("Calibration, {name}"), &errors, &plot)?;
+    let note = if name == ALL_TOKENS { NOTE } else { "" };
+    (!errors.is_empty()).then(|| figure.note(errors + note))
 }

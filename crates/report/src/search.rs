@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::log::read_lines;
 use crate::training::{command, values};
-use crate::views::{Rank, Section, Table, Tile};
+use crate::views::{Block, Rank, Section, Table, Tile};
 
 /// A search, as its log tells it.
 #[derive(Debug)]
@@ -85,13 +85,10 @@ impl Search {
 
     /// Returns the section on searches.
     pub fn section(searches: Vec<Self>) -> Option<Section> {
-        let mut section = Section::new("search", "Search");
-        let is_any = !searches.is_empty();
-        for search in searches {
-            section.table(search.table);
-            section.list(search.notes);
-        }
-        is_any.then_some(section)
+        let blocks = searches.into_iter();
+        let blocks = blocks.flat_map(|one| [Block::Table(one.table), Block::List(one.notes)]);
+        let blocks: Vec<Block> = blocks.collect();
+        (!blocks.is_empty()).then_some(Section { id: "search", title: "Search", blocks })
     }
 }
 

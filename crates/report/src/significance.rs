@@ -4,7 +4,7 @@ use dropchain::Result;
 use dropchain_analysis::{Difference, PairedBootstrap, holm};
 
 use crate::evaluated::{Analysis, Evaluated};
-use crate::views::{Rank, Section, TOLD, Table, count, distinct, heads};
+use crate::views::{Block, Rank, Section, TOLD, Table, count, distinct, heads};
 
 /// Maximum number of systems of which all pairs are tested; of more, each against the best.
 const MAX_ALL: usize = 8;
@@ -26,8 +26,7 @@ pub struct Significance {
 
 /// The difference between two systems, by their numbers.
 struct PairDifference {
-    a: usize,
-    b: usize,
+    systems: [usize; 2],
     difference: Difference,
     /// The p-value, adjusted for the number of pairs.
     adjusted: f64,
@@ -37,10 +36,6 @@ impl PairDifference {
     /// Returns whether the systems differ at the level of 5 %, the number of pairs considered.
     fn is_significant(&self) -> bool {
         self.difference.difference != 0.0 && self.adjusted <= LEVEL
-    }
-
-    fn has(&self, system: usize) -> bool {
-        self.a == system || self.b == system
     }
 }
 
@@ -55,14 +50,13 @@ impl Significance {
         if all.gold.is_empty() {
             return Ok(Self { metric, ..Self::default() });
         }
-        let pairs = (0..systems).flat_map(|a| (a + 1..systems).map(move |b| (a, b)));
-        let best = analysis.best();
-        let tested = pairs.filter(|&(a, b)| systems <= MAX_ALL || a == best || b == best);
+        let pairs = (0..systems).flat_map(|a| (a + 1..systems).map(move |b| [a, b]));
+        let tested = pairs.filter(|pair| systems <= MAX_ALL || pair.contains(&analysis.best()));
         let mut pairs = Vec::new();
-        for (a, b) in tested {
-            let report = all.bootstrap([a, b])?.run(PairedBootstrap::SAMPLES, SEED)?;
+        for systems in tested {
+            let report = all.bootstrap(systems)?.run(PairedBootstrap::SAMPLES, SEED)?;
             let (_, difference) = report.score();
-            pairs.push(PairDifference { a, b, difference, adjusted: 1.0 });
+            pairs.push(PairDifference { systems, difference, adjusted: 1.0 });
         }
         let p_values: Vec<f64> = pairs.iter().map(|p| p.difference.p_value).collect();
         for (pair, adjusted) in pairs.iter_mut().zip(holm(&p_values)) {
@@ -82,11 +76,9 @@ impl Significance {
             1 => String::new(),
             n => format!("; p-values of {n} pairs are adjusted by the method of Holm"),
         };
-        let mut section = Section::new("significance", "Significance");
-        section.table(self.table(names));
-        section
-            .text(format!("P-values: two-sided, paired bootstrap with {samples} samples{holm}."));
-        Some(section)
+        let text = format!("P-values: two-sided, paired bootstrap with {samples} samples{holm}.");
+        let blocks = vec![Block::Table(self.table(names)), Block::Text(text)];
+        Some(Section { id: "significance", title: "Significance", blocks })
     }
 
     /// Lists the differences of all pairs.
@@ -98,7 +90,7 @@ impl Significance {
             let difference = &pair.difference;
             let [low, high] = difference.interval.map(|end| 100.0 * end);
             table.row([
-                format!("{} − {}", names[pair.b], names[pair.a]),
+                format!("{} − {}", names[pair.systems[1]], names[pair.systems[0]]),
                 format!("{:+.2}", 100.0 * difference.difference),
                 format!("[{low:+.2}, {high:+.2}]"),
                 format!("{:.4}", difference.p_value),
@@ -111,8 +103,9 @@ impl Significance {
 
     /// Returns what the score of a system says beside that of the best.
     pub fn rank(&self, system: usize, best: usize) -> Rank {
-        let mut pairs = self.pairs.iter().filter(|pair| pair.has(system) && pair.has(best));
-        match pairs.next() {
+        let is_of =
+            |pair: &&PairDifference| [system, best].iter().all(|i| pair.systems.contains(i));
+        match self.pairs.iter().find(is_of) {
             _ if system == best => Rank::Highest,
             Some(pair) if pair.is_significant() => Rank::Lower,
             _ => Rank::Tied,
@@ -122,11 +115,12 @@ impl Significance {
     /// Says which other systems the best one is significantly better than, and which are not told
     /// apart from it.
     pub fn verdict(&self, names: &[&str], best: usize) -> Vec<String> {
-        let of_best = self.pairs.iter().filter(|pair| pair.has(best));
+        let of_best = self.pairs.iter().filter(|pair| pair.systems.contains(&best));
         let (better, same): (Vec<_>, Vec<_>) = of_best.partition(|pair| pair.is_significant());
         let list = |pairs: &[&PairDifference]| {
             let texts = pairs.iter().map(|pair| {
-                let other = names[if pair.a == best { pair.b } else { pair.a }];
+                let [a, b] = pair.systems;
+                let other = names[if a == best { b } else { a }];
                 let points = 100.0 * pair.difference.difference.abs();
                 format!("{other} ({points:.2} points, p = {:.4})", pair.adjusted)
             });
@@ -150,7 +144,7 @@ impl Evaluated {
     /// than gold labels.
     pub fn bootstrap(&self, pair: [usize; 2]) -> Result<PairedBootstrap> {
         let [a, b] = pair.map(|i| &self.systems[i]);
-        let mut bootstrap = PairedBootstrap::new()
+        let mut bootstrap = PairedBootstrap::default()
             .with_labelings(&self.gold_labeling, [&a.labeling, &b.labeling])
             .with_names([a.name.clone(), b.name.clone()]);
         for (_, number) in self.sentences() {

@@ -15,13 +15,15 @@ use crate::significance::Significance;
 use crate::training::{
     Settings, command, kept_score, no_effect_of_noise, plain, score_curve, verdicts,
 };
-use crate::views::{Fact, Section, Summary, Tile, count, count_of, distinct, percent};
+use crate::views::{
+    Block, Fact, Section, Summary, Tile, count, count_of, distinct, or_empty, percent,
+};
 
 /// Maximum number of values of a fact that are shown.
 const MAX_VALUES: usize = 3;
 
 /// Summary of the evaluation: the corpus, its size, and its results.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub struct EvaluationSummary {
     corpus: String,
     size: String,
@@ -32,31 +34,29 @@ pub struct EvaluationSummary {
 impl EvaluationSummary {
     /// Sums up the scores and errors of systems.
     pub fn new(all: &Evaluated, analysis: &Analysis, significance: &Significance) -> Self {
-        let corpus = all.corpus.iter().next();
-        let corpus =
-            corpus.map_or(String::new(), |sentence| Place::file(&**sentence.file()).to_string());
+        let corpus = or_empty(all.corpus.iter().next(), |sentence| {
+            Place::file(&**sentence.file()).to_string()
+        });
         let (names, best) = (all.names(), analysis.best());
         let of_best = match names.len() {
             1 => names[0].to_owned(),
             n => format!("{}, the highest of {n} systems", names[best]),
         };
-        let metric = analysis.metric();
-        let range = significance.intervals.get(best);
-        let range = range.map_or(String::new(), |ends| {
+        let range = or_empty(significance.intervals.get(best), |ends| {
             format!(", 95% interval {}", ends.map(percent).join(" to "))
         });
-        let errors = analysis.systems[best].errors.total();
-        let mut tiles = vec![Tile {
-            name: format!("{metric} on {}", short_name(&corpus)),
+        let score = Tile {
+            name: format!("{} on {}", analysis.metric(), short_name(&corpus)),
             value: percent(analysis.score(best)),
-            note: format!("{of_best}{range}"),
-        }];
-        tiles.extend(worst_type(analysis, best));
-        tiles.push(Tile {
+            note: of_best + &range,
+        };
+        let errors = Tile {
             name: "Errors".to_owned(),
-            value: count(errors),
+            value: count(analysis.systems[best].errors.total()),
             note: commonest_error(analysis, best).unwrap_or_default(),
-        });
+        };
+        let tiles = [Some(score), worst_type(analysis, best), Some(errors)];
+        let tiles = tiles.into_iter().flatten().collect();
         let mut verdicts = significance.verdict(&names, best);
         verdicts.extend(training_score(all, analysis, best));
         verdicts.extend(all.systems.iter().filter_map(|system| {
@@ -72,12 +72,10 @@ fn training_score(all: &Evaluated, analysis: &Analysis, system: usize) -> Option
     let training = all.systems[system].training?;
     let score = analysis.score(system);
     let sentences = count(training.sentences);
-    let of = match training.is_sample {
-        true => format!("its first {sentences} sentences"),
-        false => format!("{sentences} sentences"),
-    };
+    let first = if training.is_sample { "its first " } else { "" };
     Some(format!(
-        "Overfitting: {} of {} is {} on the training data ({of}) and {} here, {:.1} points apart.",
+        "Overfitting: {} of {} is {} on the training data ({first}{sentences} sentences) and {} \
+         here, {:.1} points apart.",
         analysis.metric(),
         all.systems[system].name,
         percent(training.value),
@@ -89,15 +87,15 @@ fn training_score(all: &Evaluated, analysis: &Analysis, system: usize) -> Option
 /// Returns the section.
 pub fn summary(report: &Report, settings: &Settings) -> Section {
     let (runs, evaluation) = (&report.runs[..], report.summary.as_ref());
-    let mut tiles = evaluation.map_or(Vec::new(), |one| one.tiles.clone());
-    tiles.extend(kept_score(runs));
-    tiles.extend(report.searches.iter().filter_map(Search::tile));
-    let mut all = evaluation.map_or(Vec::new(), |one| one.verdicts.clone());
-    all.extend(verdicts(runs, settings));
+    let evaluated = evaluation.into_iter().flat_map(|one| one.tiles.clone());
+    let searched = report.searches.iter().filter_map(Search::tile);
+    let tiles = evaluated.chain(kept_score(runs)).chain(searched).collect();
+    let all = evaluation.into_iter().flat_map(|one| one.verdicts.clone());
+    let all = all.chain(verdicts(runs, settings)).collect();
     let (figure, facts) = (score_curve(runs), facts(report));
-    let mut section = Section::new("summary", "Summary");
-    section.summary(Summary { tiles, figure, verdicts: all, facts });
-    section
+    let summary = Summary { tiles, figure, verdicts: all, facts };
+    let blocks = vec![Block::Summary(Box::new(summary))];
+    Section { id: "summary", title: "Summary", blocks }
 }
 
 /// Returns the title: the corpora.
@@ -136,15 +134,17 @@ fn facts(report: &Report) -> Vec<Fact> {
     let dev = runs.iter().filter(|run| run.run.start.data.dev_sentences > 0).map(|run| {
         let size = count_of(run.run.start.data.dev_sentences as u64, "sentence");
         let config = run.run.header.config.as_ref();
-        let files = config.map_or(String::new(), |config| plain(&config["options"]["dev"]));
-        of_file(&files, size)
+        of_file(&or_empty(config, |config| plain(&config["options"]["dev"])), size)
     });
     let evaluated =
         report.summary.iter().filter(|one| !one.corpus.is_empty() || !one.size.is_empty());
     let evaluated = evaluated.map(|one| of_file(&one.corpus, one.size.clone()));
     let commands = runs.iter().filter_map(|run| command(run.run.header.config.as_ref()?));
     let commands = commands.chain(report.searches.iter().filter_map(|one| one.command.clone()));
-    let date = report.newest.and_then(date::seconds).map(minute);
+    let date = report.newest.and_then(date::seconds).map(|seconds| {
+        let date = date::utc(seconds); // to the minute
+        format!("{} UTC", date[..date.len() - 4].replace('T', " "))
+    });
     let facts = [
         ("Training data", trained.collect(), false),
         ("Development data", dev.collect(), false),
@@ -164,12 +164,6 @@ fn short_name(file: &str) -> String {
     let parts: Vec<_> = Path::new(file).iter().rev().take(2).collect();
     let parts: Vec<_> = parts.into_iter().rev().map(|part| part.to_string_lossy()).collect();
     parts.join("/").replace("//", "/")
-}
-
-/// Formats a time to the minute.
-fn minute(seconds: u64) -> String {
-    let date = date::utc(seconds);
-    format!("{} UTC", date[..date.len() - 4].replace('T', " "))
 }
 
 #[cfg(test)]

@@ -3,87 +3,35 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::plot::{Mark, Plot, Series, swatch};
+use crate::plot::{Mark, Plot, Point, Series, swatch};
 
 /// A section of the page.
 #[derive(Clone, Debug, Serialize)]
 pub struct Section {
     pub id: &'static str,
-    title: &'static str,
-    blocks: Vec<Block>,
+    pub title: &'static str,
+    pub blocks: Vec<Block>,
 }
 
 /// A part of a section.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "kind", content = "of", rename_all = "snake_case")]
-enum Block {
+pub enum Block {
     Heading(String),
     Text(String),
     Note(String),
     List(Vec<String>),
     Summary(Box<Summary>),
+    /// Plots side by side.
     Figures(Vec<Figure>),
+    /// A table; an empty one is not shown.
     Table(Table),
     /// Tables side by side.
     Tables(Vec<Table>),
-    Details(String, Vec<Table>),
+    /// Tables that are folded, and what is shown of them.
+    Details(&'static str, Vec<Table>),
+    /// Errors, as the template takes them.
     Errors(Value),
-}
-
-impl Section {
-    pub fn new(id: &'static str, title: &'static str) -> Self {
-        let blocks = Vec::new();
-        Self { id, title, blocks }
-    }
-
-    pub fn heading(&mut self, text: impl Into<String>) {
-        self.blocks.push(Block::Heading(text.into()));
-    }
-
-    pub fn text(&mut self, text: impl Into<String>) {
-        self.blocks.push(Block::Text(text.into()));
-    }
-
-    pub fn note(&mut self, text: impl Into<String>) {
-        self.blocks.push(Block::Note(text.into()));
-    }
-
-    /// Adds a table, unless it is empty.
-    pub fn table(&mut self, table: Table) {
-        let table = Some(table).filter(|table| !table.rows.is_empty());
-        self.blocks.extend(table.map(Block::Table));
-    }
-
-    /// Adds tables side by side.
-    pub fn tables(&mut self, tables: Vec<Table>) {
-        self.blocks.push(Block::Tables(tables));
-    }
-
-    /// Adds the results that a reader looks for first.
-    pub fn summary(&mut self, summary: Summary) {
-        self.blocks.push(Block::Summary(Box::new(summary)));
-    }
-
-    /// Adds a list of sentences.
-    pub fn list(&mut self, sentences: Vec<String>) {
-        self.blocks.push(Block::List(sentences));
-    }
-
-    /// Adds tables that are folded.
-    pub fn details(&mut self, summary: &str, tables: Vec<Table>) {
-        self.blocks.push(Block::Details(summary.to_owned(), tables));
-    }
-
-    /// Adds plots side by side.
-    pub fn figures(&mut self, figures: impl IntoIterator<Item = Option<Figure>>) {
-        let figures = figures.into_iter().flatten().collect();
-        self.blocks.push(Block::Figures(figures));
-    }
-
-    /// Adds errors, as the template takes them.
-    pub fn errors(&mut self, errors: Value) {
-        self.blocks.push(Block::Errors(errors));
-    }
 }
 
 /// What a reader looks for first.
@@ -162,13 +110,6 @@ pub struct Link {
     pub label: String,
 }
 
-impl Cell {
-    pub fn new(text: impl Into<String>, class: &'static str, share: impl Into<String>) -> Self {
-        let (text, share) = (text.into(), share.into());
-        Self { text, class, share, link: None }
-    }
-}
-
 impl Table {
     /// Creates a table with the heads of its columns.
     pub fn new(caption: impl Into<String>, head: Vec<String>) -> Self {
@@ -180,7 +121,8 @@ impl Table {
         let mut row = Row::default();
         for text in cells {
             let text = Some(text.into()).filter(|text| !text.is_empty());
-            row.cells.push(Cell::new(text.unwrap_or("–".to_owned()), "", ""));
+            let text = text.unwrap_or("–".to_owned());
+            row.cells.push(Cell { text, ..Cell::default() });
         }
         self.rows.push(row);
         let last = self.rows.len() - 1;
@@ -245,10 +187,9 @@ fn legend(plot: &Plot) -> Vec<(String, String, String)> {
 
 /// Returns the series of one of `count` things, by its number: those beyond the first few are not
 /// told apart.
-pub fn series((number, count): (usize, usize), name: &str, points: Vec<(f64, f64)>) -> Series {
-    let mut series = Series::new(number, Mark::LineAndPoints, points).name(name);
-    series.is_rest = number >= told(count);
-    series
+pub fn series((number, count): (usize, usize), name: &str, points: Vec<Point>) -> Series {
+    let is_rest = number >= told(count);
+    Series { is_rest, ..Series::new(number, Mark::LineAndPoints, points).name(name) }
 }
 
 /// Number of things that curves tell apart, if there are more of them.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use dropchain::train::{DevScore, Iteration};
 
-use super::run::NamedRun;
+use super::run::{NamedRun, metric_of};
 use super::settings::Settings;
 use crate::plot::{Axis, Mark, Plot, Point, Scale, Series};
-use crate::views::{Figure, TOLD, count, letter, series, told};
+use crate::views::{Figure, TOLD, count, letter, or_empty, series, told};
 
 /// Fraction of the scores of a run, the lowest ones, that may lie below the plot: of several runs,
 /// which are compared, and of one.
@@ -53,39 +53,34 @@ pub fn score_curve(runs: &[NamedRun]) -> Option<Figure> {
 }
 
 fn scores(runs: &[NamedRun], by: &str, (label, x): (&str, IterationValue)) -> Option<Figure> {
-    let metric = match runs.iter().find_map(NamedRun::kept)?.1 {
-        DevScore::F1(_) => "F1",
-        DevScore::Accuracy(_) => "accuracy",
-    };
+    let metric = metric_of(runs.iter().find_map(NamedRun::kept)?.1);
     let mut curves = courses(runs, x, SCORE);
     for (curve, run) in curves.iter_mut().zip(runs).take(told(runs.len())) {
         let kept = run.kept().map(|(number, _)| number);
         let kept = run.run.iterations.iter().find(|i| Some(i.number) == kept);
         curve.best = kept.map(|i| (x(i), SCORE(i)));
     }
-    let mut y = Axis::new(&format!("{metric}, in percent"), Scale::Linear);
-    y.range = score_range(&curves);
+    let y = Axis::new(&format!("{metric}, in percent"), Scale::Linear);
+    let y = Axis { range: score_range(&curves), ..y };
     let mut note = "★ marks the iteration that was kept.".to_owned();
     let mut shaded = Vec::new();
     if let [run] = runs {
-        let mean = Series::new(1, Mark::Line, points(run, x, MEAN)).name("mean of 5");
         curves[0].name = metric.to_owned();
-        curves.push(mean);
+        curves.push(Series::new(1, Mark::Line, points(run, x, MEAN)).name("mean of 5"));
         shaded.extend(warm_up(run, x));
         if !shaded.is_empty() {
             note += " Iterations without noise, before those with it, are shaded.";
         }
     }
-    let mut plot = Plot::new(Axis::new(label, Scale::Linear), y, curves);
-    plot.shaded = shaded;
+    let plot = Plot { shaded, ..Plot::new(Axis::new(label, Scale::Linear), y, curves) };
     let title = format!("Score on development data, by {by}");
     let figure = Figure::draw(title, &course_of(runs, SCORE), &plot)?;
     Some(if by == "iteration" { figure.with_legend(&plot).note(note) } else { figure })
 }
 
-fn points(run: &NamedRun, x: IterationValue, y: IterationValue) -> Vec<(f64, f64)> {
-    let points = run.run.iterations.iter().map(|i| (x(i), y(i)));
-    points.filter(|point| point.1.is_finite()).collect()
+fn points(run: &NamedRun, x: IterationValue, y: IterationValue) -> Vec<Point> {
+    let points = run.run.iterations.iter().map(|i| Point::from((x(i), y(i))));
+    points.filter(|point| point.y.is_finite()).collect()
 }
 
 /// Returns the range of the warm-up along x, if the run has one and then noise.
@@ -116,7 +111,7 @@ fn course_of(runs: &[NamedRun], y: IterationValue) -> String {
     let told = told(runs.len());
     let ends = runs.iter().take(told).filter_map(|run| {
         let points = points(run, ITERATION, y);
-        let ((_, first), (_, last)) = (points.first()?, points.last()?);
+        let (first, last) = (points.first()?.y, points.last()?.y);
         Some(format!("{}: from {first:.4} to {last:.4}", run.name))
     });
     let mut ends: Vec<String> = ends.collect();
@@ -149,7 +144,7 @@ fn score_range(series: &[Series]) -> Option<(f64, f64)> {
 fn parts_of(run: &NamedRun) -> Option<Figure> {
     let parts = PARTS.iter().enumerate().map(|(color, &(name, value))| {
         let mut points = points(run, ITERATION, value);
-        points.retain(|point| point.1 > 0.0);
+        points.retain(|point| point.y > 0.0);
         Series::new(color, Mark::Line, points).name(name)
     });
     let (x, y) = (Axis::new("iteration", Scale::Linear), Axis::new("", Scale::Log));
@@ -157,8 +152,8 @@ fn parts_of(run: &NamedRun) -> Option<Figure> {
     plot.shaded = warm_up(run, ITERATION).into_iter().collect();
     let last = run.run.iterations.last()?;
     let present = PARTS.iter().filter(|(_, value)| value(last) > 0.0);
-    let values = present.map(|(name, value)| format!("{name} {:.4}", value(last)));
-    let values: Vec<String> = values.collect();
+    let values: Vec<String> =
+        present.map(|(name, value)| format!("{name} {:.4}", value(last))).collect();
     let title = format!("Loss components of {}", run.name);
     Figure::draw(title, &format!("At the end: {}", values.join(", ")), &plot)
 }
@@ -215,7 +210,7 @@ impl LearningCurve {
         let plot = Plot::new(x, y, self.curves.clone());
         let note = "Scores on development data of the kept iterations. Several runs on as many \
                     sentences: their mean, lowest and highest.";
-        let verdict = self.verdict().map_or(String::new(), |text| text + " ");
+        let verdict = or_empty(self.verdict(), |text| text + " ");
         Some(Figure::draw("Learning curve", &verdict, &plot)?.note(verdict + note))
     }
 
@@ -232,10 +227,8 @@ impl LearningCurve {
             _ if self.error == 0.0 => "more data may not help".to_owned(),
             _ => format!("within ±{:.2}, too little to say that more would help", self.error),
         };
-        let name = match &self.curves[..] {
-            [first, _, ..] => format!(" ({})", first.name),
-            _ => String::new(),
-        };
+        let of_several = self.curves.first().filter(|_| self.curves.len() > 1);
+        let name = or_empty(of_several, |first| format!(" ({})", first.name));
         let [less, more] = [from, to].map(|point| count(point.x as u64));
         (doublings > 0.1).then(|| {
             format!(

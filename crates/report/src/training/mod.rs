@@ -11,49 +11,47 @@ pub use settings::{Settings, command, plain, values};
 use dropchain::train::DevScore;
 
 use crate::views::{
-    Rank, Section, TOLD, Table, Tile, count, count_of, distinct, heads, letter, or_empty, percent,
+    Block, Rank, Section, TOLD, Table, Tile, count, count_of, distinct, heads, letter, or_empty,
+    percent,
 };
 use curves::{LearningCurve, curves};
+use run::metric_of;
 
 /// Maximum number of runs in the table.
 const MAX_ROWS: usize = 200;
 
 /// Shows runs, the best first.
 pub fn training(runs: &[NamedRun], settings: &Settings) -> Section {
-    let mut section = Section::new("training", "Training");
-    section.table(table_of(runs, settings));
+    let mut blocks = vec![Block::Table(table_of(runs, settings))];
     if runs.len() > MAX_ROWS {
-        section.note(format!("The best {MAX_ROWS} of {}.", count(runs.len() as u64)));
+        let all = count(runs.len() as u64);
+        blocks.push(Block::Note(format!("The best {MAX_ROWS} of {all}.")));
     }
     if let Some(ties) = ties(runs) {
-        section.note(format!(
+        blocks.push(Block::Note(format!(
             "≈: within {ties} of ★, not told apart. Whether two models differ significantly is \
              tested on the sentences of --gold, with --model for each."
-        ));
+        )));
     }
-    section.details("All settings and sizes", vec![settings.table()]);
-    section.heading("Training curves");
-    let learning = LearningCurve::new(runs, settings);
-    section.figures([learning.and_then(|curve| curve.figure())].into_iter().chain(curves(runs)));
-    section
+    let learning = LearningCurve::new(runs, settings).and_then(|curve| curve.figure());
+    let figures = learning.into_iter().chain(curves(runs).into_iter().flatten());
+    blocks.extend([
+        Block::Details("All settings and sizes", vec![settings.table()]),
+        Block::Heading("Training curves".to_owned()),
+        Block::Figures(figures.collect()),
+    ]);
+    Section { id: "training", title: "Training", blocks }
 }
 
 /// Returns by how much scores differ that are not told apart from the best, if some are.
 fn ties(runs: &[NamedRun]) -> Option<String> {
-    let [best, others @ ..] = runs else {
-        return None;
-    };
-    others.iter().any(|run| run.is_tie(best)).then(|| match best.standard_error() {
-        Some(error) => {
-            let units = best.run.start.data.dev_units as u64;
-            let what = match best.kept() {
-                Some((_, DevScore::Accuracy(_))) => "token",
-                _ => "span",
-            };
-            format!("±{} (the standard error on {})", percent(error), count_of(units, what))
-        }
-        None => "±0".to_owned(),
-    })
+    let (best, others) = runs.split_first()?;
+    others.iter().find(|run| run.is_tie(best))?;
+    let Some(error) = best.standard_error() else { return Some("±0".to_owned()) };
+    let is_accuracy = matches!(best.kept(), Some((_, DevScore::Accuracy(_))));
+    let thing = if is_accuracy { "token" } else { "span" };
+    let units = count_of(best.run.start.data.dev_units as u64, thing);
+    Some(format!("±{} (the standard error on {units})", percent(error)))
 }
 
 /// Lists the runs with their results, and the settings that differ.
@@ -79,20 +77,21 @@ fn table_of(runs: &[NamedRun], settings: &Settings) -> Table {
             true => vec![run.name.clone(), or_empty(end, |end| end.regularization.clone())],
             false => vec![letter(i), run.name.clone()],
         };
-        cells.push(or_empty(kept, |(_, score)| {
-            let score = score.to_string().replace("accuracy", "acc.");
-            score.replace(' ', "\u{a0}")
-        }));
-        cells.push(or_empty(end.and_then(|end| end.dev_mean), percent));
-        cells.push(or_empty(at, |i| i.to_string()));
-        cells
-            .extend(has_noise.then(|| or_empty(run.noise(), |noise| noise.iterations.to_string())));
-        cells.push(count(run.iterations() as u64));
-        cells.push(or_empty(last, |last| format!("{:.1}", last.time.as_secs_f64())));
-        let reason = end.map_or("not ended", |end| end.reason.name());
-        cells.push(reason.replace('_', " "));
-        let different = settings.different();
-        cells.extend(different.map(|name| settings.value(i, name)));
+        cells.extend([
+            or_empty(kept, |(_, score)| {
+                score.to_string().replace("accuracy", "acc.").replace(' ', "\u{a0}")
+            }),
+            or_empty(end.and_then(|end| end.dev_mean), percent),
+            or_empty(at, |i| i.to_string()),
+        ]);
+        let noise = or_empty(run.noise(), |noise| noise.iterations.to_string());
+        cells.extend(has_noise.then_some(noise));
+        cells.extend([
+            count(run.iterations() as u64),
+            or_empty(last, |last| format!("{:.1}", last.time.as_secs_f64())),
+            end.map_or("not ended", |end| end.reason.name()).replace('_', " "),
+        ]);
+        cells.extend(settings.different().map(|name| settings.value(i, name)));
         table.row(cells).rank = match i {
             _ if is_one || !run.is_tie(&runs[0]) => Rank::Lower,
             0 => Rank::Highest,
@@ -106,15 +105,11 @@ fn table_of(runs: &[NamedRun], settings: &Settings) -> Table {
 pub fn kept_score(runs: &[NamedRun]) -> Option<Tile> {
     let run = runs.first()?;
     let (iteration, score) = run.kept()?;
-    let (metric, value) = match score {
-        DevScore::F1(value) => ("F1", value),
-        DevScore::Accuracy(value) => ("accuracy", value),
-    };
     let error = or_empty(run.standard_error(), |error| format!("± {}; ", percent(error)));
     let name = if runs.len() > 1 { letter(0) + " " } else { String::new() } + &run.name;
     Some(Tile {
-        name: format!("Kept {metric} on development data"),
-        value: percent(value),
+        name: format!("Kept {} on development data", metric_of(score)),
+        value: percent(score.value()),
         note: format!("{error}{name}, iteration {iteration} of {}", run.iterations()),
     })
 }
@@ -180,7 +175,6 @@ fn endings(runs: &[NamedRun]) -> String {
         }
     }
     endings.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let parts = endings.iter().map(|(ending, n)| format!("{n} {ending}"));
-    let parts: Vec<String> = parts.collect();
+    let parts: Vec<String> = endings.iter().map(|(ending, n)| format!("{n} {ending}")).collect();
     format!("Of {} runs: {}.", runs.len(), parts.join(", "))
 }
