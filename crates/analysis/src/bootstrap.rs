@@ -96,11 +96,9 @@ impl PairedBootstrap {
     /// [`Error::Parameter`] if the three differ in length; then nothing is counted.
     pub fn add<L: AsRef<str>>(&mut self, gold: &[L], predicted: [&[L]; 2]) -> Result<()> {
         if let Some(other) = predicted.iter().find(|labels| labels.len() != gold.len()) {
+            let (number, gold, other) = (self.sentences.len() + 1, gold.len(), other.len());
             return Err(Error::parameter(format!(
-                "sentence {} has {} gold labels but {} predicted ones",
-                self.sentences.len() + 1,
-                gold.len(),
-                other.len()
+                "sentence {number} has {gold} gold labels but {other} predicted ones"
             )));
         }
         let mut counts = PairCounts { tokens: gold.len() as u64, ..PairCounts::default() };
@@ -136,11 +134,11 @@ impl PairedBootstrap {
     /// [`Error::Parameter`] if there are no sentences or no samples.
     pub fn run(&self, samples: u32, seed: u64) -> Result<BootstrapReport> {
         self.check(samples)?;
-        let drawn: Vec<[f64; 2]> = (0..u64::from(samples))
-            .into_par_iter()
-            .map(|sample| self.sample(seed, sample))
-            .map(|counts| [counts.f1(), counts.accuracy()].map(|[a, b]| b - a))
-            .collect();
+        let drawn = (0..u64::from(samples)).into_par_iter().map(|sample| {
+            let counts = self.sample(seed, sample);
+            [counts.f1(), counts.accuracy()].map(|[a, b]| b - a)
+        });
+        let drawn: Vec<[f64; 2]> = drawn.collect();
         let mut total = self.boundaries;
         self.sentences.iter().for_each(|counts| total += counts);
         let compare = |scores, metric: usize| {
@@ -175,9 +173,8 @@ impl PairedBootstrap {
 
     fn check(&self, samples: u32) -> Result<()> {
         if self.sentences.is_empty() || samples == 0 {
-            return Err(Error::parameter(
-                "a comparison needs at least one sentence and one sample",
-            ));
+            let message = "a comparison needs at least one sentence and one sample";
+            return Err(Error::parameter(message));
         }
         Ok(())
     }
@@ -279,30 +276,20 @@ fn p_value(drawn: &[f64]) -> f64 {
 /// Writes a table in percent with a verdict on each score; ends with a newline.
 impl fmt::Display for BootstrapReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{} sentences, {} tokens; {} samples, seed {}",
-            self.sentences, self.tokens, self.samples, self.seed
-        )?;
+        let Self { sentences, tokens, samples, seed, .. } = self;
+        writeln!(f, "{sentences} sentences, {tokens} tokens; {samples} samples, seed {seed}")?;
         let widths = self.systems.each_ref().map(|name| name.chars().count().max(6));
         let ([width_a, width_b], [a, b]) = (widths, &self.systems);
-        writeln!(
-            f,
-            "{:8}  {a:>width_a$}  {b:>width_b$}  difference  {:>18}  {:>6}",
-            "", "95% interval", "p"
-        )?;
+        let (none, interval, p) = ("", "95% interval", "p");
+        writeln!(f, "{none:8}  {a:>width_a$}  {b:>width_b$}  difference  {interval:>18}  {p:>6}")?;
         let f1 = self.f1.iter().map(|f1| ("F1", f1));
         for (name, score) in f1.chain([("accuracy", &self.accuracy)]) {
             let [[a, b], [low, high]] =
                 [score.scores, score.interval].map(|pair| pair.map(|x| 100.0 * x));
-            writeln!(
-                f,
-                "{name:8}  {a:width_a$.2}  {b:width_b$.2}  {:+10.2}  {:>18}  {:.4}  {}",
-                100.0 * score.difference,
-                format!("[{low:+.2}, {high:+.2}]"),
-                score.p_value,
-                verdict(score, &self.systems)
-            )?;
+            let interval = format!("[{low:+.2}, {high:+.2}]");
+            let (difference, p) = (100.0 * score.difference, score.p_value);
+            write!(f, "{name:8}  {a:width_a$.2}  {b:width_b$.2}  {difference:+10.2}")?;
+            writeln!(f, "  {interval:>18}  {p:.4}  {}", verdict(score, &self.systems))?;
         }
         Ok(())
     }

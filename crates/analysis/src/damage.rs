@@ -33,8 +33,7 @@ impl MissingColumns {
             let message = format!("columns missing at rate {rate}; expected 0 to 1");
             return Err(Error::parameter(message));
         }
-        let schema = sentence.schema();
-        let columns = self.columns(sentence)?;
+        let (schema, columns) = (sentence.schema(), self.columns(sentence)?);
         let seed = sentence_seed(seed, sentence);
         let cell = |t: usize, column: usize| {
             let is_missing = columns.contains(&column) && uniform(nth(seed, t as u64), 0) <= rate;

@@ -21,10 +21,9 @@ impl WordCounts {
     /// Counts a token.
     pub fn add(&mut self, word: &str) {
         self.tokens += 1;
-        if let Some(count) = self.counts.get_mut(word) {
-            *count += 1;
-        } else {
-            self.counts.insert(word.to_owned(), 1);
+        match self.counts.get_mut(word) {
+            Some(count) => *count += 1,
+            None => _ = self.counts.insert(word.to_owned(), 1),
         }
     }
 
@@ -94,12 +93,10 @@ impl FrequencyEvaluation {
         gold: &[G],
         predicted: &[P],
     ) -> Result<()> {
-        if frequencies.len() != gold.len() || gold.len() != predicted.len() {
+        let [words, own, others] = [frequencies.len(), gold.len(), predicted.len()];
+        if words != own || own != others {
             return Err(Error::parameter(format!(
-                "a sentence of {} words has {} gold labels and {} predicted ones",
-                frequencies.len(),
-                gold.len(),
-                predicted.len()
+                "a sentence of {words} words has {own} gold labels and {others} predicted ones"
             )));
         }
         for ((&frequency, gold), predicted) in frequencies.iter().zip(gold).zip(predicted) {

@@ -24,12 +24,8 @@ const BATCH: usize = 10_000;
 ///
 /// [`Error::Input`] if there is no label column, or a label is partial.
 pub fn gold_labels(sentence: &Sentence) -> Result<Vec<&str>> {
-    let labels = sentence.labels().ok_or_else(|| {
-        Error::input(
-            sentence.place(0),
-            "found no label column; evaluation needs labels (select the column with `label`)",
-        )
-    })?;
+    let message = "found no label column; evaluation needs labels (select the column with `label`)";
+    let labels = sentence.labels().ok_or_else(|| Error::input(sentence.place(0), message))?;
     match sentence.first_partial_label() {
         Some(t) => Err(partial_label(sentence, t, labels[t])),
         None => Ok(labels),
@@ -37,12 +33,8 @@ pub fn gold_labels(sentence: &Sentence) -> Result<Vec<&str>> {
 }
 
 fn partial_label(sentence: &Sentence, t: usize, label: &str) -> Error {
-    Error::input(
-        sentence.place(t),
-        format!(
-            "found the partial label '{label}'; evaluation needs one gold label for every token"
-        ),
-    )
+    let needed = "evaluation needs one gold label for every token";
+    Error::input(sentence.place(t), format!("found the partial label '{label}'; {needed}"))
 }
 
 /// Tags sentences and calls `visit` with the gold labels of each and its predictions, in the
@@ -140,15 +132,13 @@ impl Predictions {
         let format = options.format.unwrap_or_else(|| Format::guess(&name));
         let has_reader = options.reader.as_ref().is_some_and(|reader| !reader.looks_at_files());
         let is_conll = !has_reader && format == Format::Conll;
+        let memory = options.limits.memory.beyond(gold.memory());
         let options = ReadOptions {
             // That of CoNLL is the last column.
             label: options.label.filter(|_| !is_conll),
             columns: None,
             lines: LineRules { header: false, ..options.lines }, // `tag` writes none
-            limits: ReadLimits {
-                memory: options.limits.memory.beyond(gold.memory()),
-                ..options.limits
-            },
+            limits: ReadLimits { memory, ..options.limits },
             ..options
         };
         let mut sentences = Corpus::read([file], &options)?;
@@ -160,16 +150,11 @@ impl Predictions {
         for (gold, predicted) in gold.iter().zip(&sentences) {
             check_sentence(gold, predicted, words)?;
         }
-        if gold.len() != sentences.len() {
-            let gold_file = gold.iter().next().map_or("the gold labels", |first| first.file());
-            return Err(Error::input(
-                Place::file(name),
-                format!(
-                    "found {} sentences; expected {}, as in {gold_file}",
-                    sentences.len(),
-                    gold.len()
-                ),
-            ));
+        let [expected, found] = [gold.len(), sentences.len()];
+        if expected != found {
+            let file = gold.iter().next().map_or("the gold labels", |first| first.file());
+            let message = format!("found {found} sentences; expected {expected}, as in {file}");
+            return Err(Error::input(Place::file(name), message));
         }
         Ok(Self { sentences, columns })
     }
@@ -212,27 +197,19 @@ pub fn joined_columns(corpus: &Corpus) -> Option<&JoinedColumns> {
 /// `column`, if that is known, else as many.
 fn check_sentence(gold: &Sentence, predicted: &Sentence, column: Option<usize>) -> Result<()> {
     let is_boundary = gold.layout.document_start;
-    if gold.len() != predicted.len() || is_boundary != predicted.layout.document_start {
-        return Err(Error::input(
-            predicted.place(0),
-            format!(
-                "found a sentence of {} tokens; expected {} tokens, as at {}",
-                predicted.len(),
-                gold.len(),
-                gold.place(0)
-            ),
-        ));
+    let [expected, found] = [gold.len(), predicted.len()];
+    if expected != found || is_boundary != predicted.layout.document_start {
+        let expected = format!("expected {expected} tokens, as at {}", gold.place(0));
+        let message = format!("found a sentence of {found} tokens; {expected}");
+        return Err(Error::input(predicted.place(0), message));
     }
-    let Some(column) = column.filter(|_| !is_boundary) else {
-        return Ok(());
-    };
+    let Some(column) = column.filter(|_| !is_boundary) else { return Ok(()) };
     for t in 0..gold.len() {
         let [word, found] = [gold, predicted].map(|sentence| sentence.cell(t, column));
         if word != found {
-            return Err(Error::input(
-                predicted.place(t),
-                format!("found the token '{found}'; expected '{word}', as at {}", gold.place(t)),
-            ));
+            let place = gold.place(t);
+            let message = format!("found the token '{found}'; expected '{word}', as at {place}");
+            return Err(Error::input(predicted.place(t), message));
         }
     }
     Ok(())
@@ -297,34 +274,26 @@ impl PredictedColumns {
     /// Returns the sentences with labels that join the last columns before that of probabilities,
     /// as many as the gold labels `joined` join.
     fn join(&self, corpus: &Corpus, joined: &JoinedColumns) -> Result<Corpus> {
-        let Some(first) = corpus.iter().next() else {
-            return Ok(Corpus::new());
-        };
+        let Some(first) = corpus.iter().next() else { return Ok(Corpus::new()) };
         let (width, parts) = (self.width(first), joined.names().len());
         let Some(start) = width.checked_sub(parts).filter(|&start| start > 0) else {
-            return Err(Error::input(
-                first.place(0),
-                format!(
-                    "found {width} columns; expected one for each of the predicted labels ({}), \
-                     after the words",
-                    joined.name()
-                ),
-            ));
+            let message = format!(
+                "found {width} columns; expected one for each of the predicted labels ({}), after \
+                 the words",
+                joined.name()
+            );
+            return Err(Error::input(first.place(0), message));
         };
         let names = first.schema().input_names().to_vec();
         let schema = Schema::new(names, None)?;
         let schema = Arc::new(schema.with_joined_label((start..width).collect())?);
-        let sentences = corpus.iter();
-        sentences.map(|sentence| sentence.with_joined_label(&schema)).collect()
+        corpus.iter().map(|sentence| sentence.with_joined_label(&schema)).collect()
     }
 
     /// Returns the column of the predicted labels.
     fn column(&self, sentence: &Sentence) -> Option<usize> {
-        let label = sentence.schema().label()?;
-        if sentence.schema().joined().is_some() {
-            return Some(label);
-        }
-        label.checked_sub(usize::from(self.has_probabilities))
+        let is_before = self.has_probabilities && sentence.schema().joined().is_none();
+        sentence.schema().label()?.checked_sub(usize::from(is_before))
     }
 
     /// Returns the predicted labels of a sentence.
@@ -333,10 +302,9 @@ impl PredictedColumns {
     ///
     /// There is no label column.
     pub fn labels<'a>(&self, sentence: &'a Sentence) -> Result<Vec<&'a str>> {
-        let column = self.column(sentence).ok_or_else(|| {
-            let message = "found no label column; expected predicted labels";
-            Error::input(sentence.place(0), message)
-        })?;
+        let message = "found no label column; expected predicted labels";
+        let column = self.column(sentence);
+        let column = column.ok_or_else(|| Error::input(sentence.place(0), message))?;
         Ok((0..sentence.len()).map(|t| sentence.cell(t, column)).collect())
     }
 

@@ -1,13 +1,13 @@
 //! What a model is, was trained on and has learned, on a page: for the terminal, notebooks and
 //! reports.
 
-use dropchain::model::{AttributeKind, FileRole, Header, Model, TrainingRecord};
+use dropchain::model::{AttributeKind, FileRole, Header, Model};
 use dropchain::train::{TrainOptions, TrainSettings};
 use dropchain::{Result, Template, kernel::date};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::attributes::{AttributeWords, top_attributes};
+use crate::attributes::{AttributeWords, TopAttribute, top_attributes};
 
 /// The most names that a fact lists.
 const NAMES: usize = 12;
@@ -45,12 +45,10 @@ impl ModelSummary {
         let shown = shown_labels(header, labels);
         let top = top_attributes(model, AttributeKind::Node, attributes, |weight| weight)?;
         let words = AttributeWords::new(header);
-        let attributes = shown.iter().map(|&i| {
-            let named = top[i]
-                .iter()
-                .map(|top| (top.weight, words.of(false, &String::from_utf8_lossy(top.attribute))));
-            named.collect()
-        });
+        let named = |top: &TopAttribute<'_>| {
+            (top.weight, words.of(false, &String::from_utf8_lossy(top.attribute)))
+        };
+        let attributes = shown.iter().map(|&i| top[i].iter().map(named).collect());
         Ok(Self {
             facts: facts(model)?,
             all_labels: header.labels.len(),
@@ -108,11 +106,10 @@ fn facts(model: &Model) -> Result<Vec<(&'static str, String)>> {
     let (header, source) = (model.header(), &model.header().provenance);
     let config = source.config().unwrap_or_default();
     let modified = model.path().metadata().and_then(|metadata| metadata.modified()).ok();
-    let date = source.date.map(date::utc);
-    let date = date.map_or_else(
-        || modified.and_then(date::seconds).map(|file| format!("; file of {}", date::utc(file))),
-        |date| Some(format!(", {date}")),
-    );
+    let date = match source.date {
+        Some(date) => Some(format!(", {}", date::utc(date))),
+        None => modified.and_then(date::seconds).map(|s| format!("; file of {}", date::utc(s))),
+    };
     let first_pass = model.first_pass().and_then(|first| training(first.header()));
     let warning = source.training().and_then(|record| record.warning_of_noise());
     let template = header.template.iter().flat_map(Template::files);
@@ -177,12 +174,10 @@ fn size(model: &Model) -> String {
     let kinds = [AttributeKind::Node, AttributeKind::Edge];
     let [nodes, edges] = kinds.map(|kind| model.attributes(kind));
     let of_pairs = if edges > 0 { format!(", {edges} of pairs of labels") } else { String::new() };
-    format!(
-        "{nodes} attributes{of_pairs}, {} weights ({}), {:.1} MB",
-        kinds.map(|kind| model.weights(kind)).iter().sum::<usize>(),
-        model.header().precision.name(),
-        model.as_bytes().len() as f64 / 1e6
-    )
+    let weights: usize = kinds.iter().map(|&kind| model.weights(kind)).sum();
+    let (precision, size) = (model.header().precision, model.as_bytes().len() as f64 / 1e6);
+    let precision = precision.name();
+    format!("{nodes} attributes{of_pairs}, {weights} weights ({precision}), {size:.1} MB")
 }
 
 /// Returns the files that a model was trained on.
@@ -197,7 +192,7 @@ fn files(header: &Header) -> String {
 
 /// Returns how training ended, and what is kept of it.
 fn training(header: &Header) -> Option<String> {
-    let record: TrainingRecord = header.provenance.training()?;
+    let record = header.provenance.training()?;
     let mut text = format!("{} iterations", record.iterations);
     if let Some(reason) = &record.stop_reason {
         text += &format!(" (stopped by {})", reason.replace('_', " "));
@@ -225,11 +220,10 @@ fn training(header: &Header) -> Option<String> {
 fn settings(options: &Value) -> Option<String> {
     let defaults = TrainSettings::new(TrainOptions::default()).ok();
     let defaults = serde_json::to_value(defaults).unwrap_or_default();
-    let others = options
-        .as_object()?
-        .iter()
-        .filter(|(name, value)| !value.is_null() && defaults.get(name.as_str()) != Some(value));
-    let others = others.map(|(name, value)| {
+    let is_other = |(name, value): &(&String, &Value)| {
+        !value.is_null() && defaults.get(name.as_str()) != Some(*value)
+    };
+    let others = options.as_object()?.iter().filter(is_other).map(|(name, value)| {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         format!("{} {value}", name.replace('_', " "))
     });

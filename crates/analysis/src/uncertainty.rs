@@ -138,9 +138,7 @@ pub struct WordPairs(Vec<u64>); // ascending, without repetitions
 impl WordPairs {
     /// The pairs of a sentence; none if it has no words.
     pub fn of(sentence: &Sentence) -> Self {
-        let Some(words) = sentence.words() else {
-            return Self::default();
-        };
+        let Some(words) = sentence.words() else { return Self::default() };
         let fingerprinter = Fingerprinter::default();
         let mut pair = String::new(); // of the word before and a space
         let mut pairs = Vec::with_capacity(sentence.len() + 1);

@@ -75,9 +75,7 @@ fn check_cells(sentence: &Sentence, findings: &mut Findings) {
 
 /// Looks for columns that say nothing, except those that CoNLL-U prescribes.
 fn check_columns(sentences: &[Sentence], findings: &mut Findings) {
-    let Some(first) = content(sentences).next() else {
-        return;
-    };
+    let Some(first) = content(sentences).next() else { return };
     let schema = first.schema();
     let is_conllu = schema.names().iter().map(String::as_str).eq(CONLLU_COLUMNS);
     if is_conllu || first.attributes.is_some() {

@@ -167,30 +167,30 @@ impl LabelReport {
         for (i, count) in self.labels.iter().enumerate() {
             let label = &*count.label;
             let [train, dev, test] = Role::ALL.map(|role| count.of(role));
+            let mut add = |kind, details: &dyn Fn() -> String| {
+                findings.add(kind, place(label), || quoted(label) + &details());
+            };
             if i >= MAX_LABELS {
-                let text = || format!("{}; at most {MAX_LABELS} can be trained", quoted(label));
-                findings.add(FindingKind::TooManyLabels, place(label), text);
+                add(FindingKind::TooManyLabels, &|| {
+                    format!("; at most {MAX_LABELS} can be trained")
+                });
             }
             let letters = label.chars().filter(|c| c.is_alphanumeric());
             let letters: String = letters.flat_map(char::to_lowercase).collect();
             match by_letters.get(&letters) {
                 Some(other) if !letters.is_empty() => {
-                    let text = || format!("{}, more often {}", quoted(label), quoted(other));
-                    findings.add(FindingKind::SimilarLabels, place(label), text);
+                    add(FindingKind::SimilarLabels, &|| format!(", more often {}", quoted(other)));
                 }
-                _ => {
-                    by_letters.insert(letters, label);
-                }
+                _ => _ = by_letters.insert(letters, label),
             }
             if has_train && train == 0 {
-                let text = || format!("{}, {} times", quoted(label), dev + test);
-                findings.add(FindingKind::UnseenLabel, place(label), text);
+                add(FindingKind::UnseenLabel, &|| format!(", {} times", dev + test));
             }
             if train == 1 {
-                findings.add(FindingKind::RareLabel, place(label), || quoted(label));
+                add(FindingKind::RareLabel, &String::new);
             }
             if !partial && self.looks_partial(label) {
-                findings.add(FindingKind::PartialLooking, place(label), || quoted(label));
+                add(FindingKind::PartialLooking, &String::new);
             }
         }
     }
@@ -225,25 +225,21 @@ fn check_detected(detected: &Detected, findings: &mut Findings) {
         let text = || format!("all labels are {outside} (is this the label column?)");
         findings.add(FindingKind::NoSpan, place.clone(), text);
     }
-    for Misfit { label, count, first, .. } in
-        detected.strays.iter().chain(&detected.prefixed_outside)
-    {
-        if let Some(place) = first {
-            findings.add(FindingKind::StrayLabel, place.clone(), || match count {
-                1 => quoted(label),
-                _ => format!("{}, {count} times", quoted(label)),
-            });
-        }
+    let strays = detected.strays.iter().chain(&detected.prefixed_outside);
+    for (Misfit { label, count, .. }, place) in strays.filter_map(|s| Some((s, s.first.clone()?))) {
+        findings.add(FindingKind::StrayLabel, place, || match count {
+            1 => quoted(label),
+            _ => format!("{}, {count} times", quoted(label)),
+        });
     }
 }
 
 /// Says why a labeling was detected.
 fn reason(detected: &Detected, encodes_spans: bool) -> String {
     if !encodes_spans {
-        return match detected.strays.first() {
-            Some(stray) => {
-                format!("{} belongs to no scheme (B-X, I-X, E-X, S-X, O)", quoted(&stray.label))
-            }
+        let stray = detected.strays.first().map(|stray| quoted(&stray.label));
+        return match stray {
+            Some(stray) => format!("{stray} belongs to no scheme (B-X, I-X, E-X, S-X, O)"),
             None => "the labels encode no spans (B-X, I-X, …)".to_owned(),
         };
     }

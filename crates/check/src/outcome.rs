@@ -131,10 +131,10 @@ fn format_overlap(overlap: &Overlap, report: &CheckReport, columns: usize) -> St
     }
     let all = report.sizes.iter().find(|sizes| sizes.role == *role);
     let share = percent(*sentences, all.map_or(0, |sizes| sizes.sentences));
+    let mark = Paint::Warning.on("⚠");
     let text = format!(
-        "{} sentences of {role} that are in {other}, too: {sentences} ({share}), {long} of them \
-         with 5 tokens or more",
-        Paint::Warning.on("⚠")
+        "{mark} sentences of {role} that are in {other}, too: {sentences} ({share}), {long} of \
+         them with 5 tokens or more"
     );
     wrap(&text, "", columns)
 }
@@ -275,13 +275,9 @@ fn format_sentence(found: &SuspiciousSentence<'_>, labels: &LabelReport, columns
     if !words.is_empty() {
         add(&snippet(words, (*t, t + 1), |_| Some(Paint::Warning)));
     }
-    add(&format!(
-        "is {} (p = {}), predicted {} (p = {})",
-        printable(gold[*t]),
-        probability(found.probabilities[*t]),
-        printable(&found.predicted[*t]),
-        probability(found.predicted_probabilities[*t])
-    ));
+    let [own, predicted] = [gold[*t], &found.predicted[*t]].map(printable);
+    let [p, q] = [&found.probabilities, &found.predicted_probabilities].map(|p| probability(p[*t]));
+    add(&format!("is {own} (p = {p}), predicted {predicted} (p = {q})"));
     let labeling = &labels.labeling;
     let differences = match labels.spans {
         true => compare_spans(&labeling.spans(gold), &labeling.spans(&found.predicted)),

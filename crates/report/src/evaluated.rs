@@ -1,5 +1,5 @@
-//! Gold labels and the predictions of systems, evaluated sentence by sentence, and the training data
-//! that they are compared with.
+//! Gold labels and the predictions of systems, evaluated sentence by sentence, and the training
+//! data that they are compared with.
 
 use dropchain::corpus::Corpus;
 use dropchain::eval::Evaluation;
@@ -172,15 +172,12 @@ impl Evaluated {
         for (sentence, i) in sentences.zip(0..) {
             let [expected, found] = [&self.gold[i], &other.gold[i]];
             if let Some(t) = (0..expected.len()).find(|&t| found.get(t) != Some(&expected[t])) {
-                let found = found.get(t).map_or("", String::as_str);
-                return Err(Error::input(
-                    sentence.place(t),
-                    format!(
-                        "the gold label is '{}' for {first}, but '{found}' for {name}; expected \
-                         systems for the same labels",
-                        expected[t]
-                    ),
-                ));
+                let [expected, found] = [expected, found].map(|all| all.get(t).map_or("", |l| l));
+                let message = format!(
+                    "the gold label is '{expected}' for {first}, but '{found}' for {name}; expected \
+                     systems for the same labels"
+                );
+                return Err(Error::input(sentence.place(t), message));
             }
         }
         self.systems.append(&mut other.systems);

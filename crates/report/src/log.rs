@@ -139,10 +139,9 @@ impl Log {
         let file = file.map_err(|e| Error::io(&path, e))?;
         // Locks are mandatory on Windows: other programs could not read the log.
         if !is_stream && cfg!(unix) && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
-            return Err(Error::parameter(format!(
-                "{}: another run is writing this file; wait for it to end, or choose another name",
-                path.display()
-            )));
+            let advice = "wait for it to end, or choose another name";
+            let message = format!("{}: another run is writing this file; {advice}", path.display());
+            return Err(Error::parameter(message));
         }
         let waiting = (!is_stream).then(Vec::new);
         Ok(Self { path, file: Some(file), waiting, is_new, header: None, error: None })
@@ -169,9 +168,7 @@ impl Log {
     }
 
     fn try_write(&mut self, record: &impl Serialize, is_result: bool) -> io::Result<()> {
-        let Some(file) = &mut self.file else {
-            return Ok(());
-        };
+        let Some(file) = &mut self.file else { return Ok(()) };
         let mut line = serde_json::to_vec(record)?;
         line.push(b'\n');
         match &mut self.waiting {
@@ -323,9 +320,7 @@ pub fn read_runs(text: &str, file: &str) -> Result<Vec<Run>> {
 
 /// Removes the last run of a pass and those after it; returns its first iterations.
 fn rewind(runs: &mut Vec<Run>, pass: Option<Pass>, number: usize) -> Vec<Iteration> {
-    let Some(i) = runs.iter().rposition(|run| run.pass == pass) else {
-        return Vec::new();
-    };
+    let Some(i) = runs.iter().rposition(|run| run.pass == pass) else { return Vec::new() };
     let run = runs.drain(i..).next();
     let mut iterations = run.map(|run| run.iterations).unwrap_or_default();
     iterations.retain(|iteration| number > 0 && iteration.number <= number);

@@ -100,6 +100,12 @@ pub fn counts_of(counts: &SystemAnalysis, has_spans: bool) -> Vec<(&str, Counts)
     }
 }
 
+/// Formats precision, recall and F1.
+fn percentages(counts: &Counts) -> [String; 3] {
+    let metrics = counts.metrics();
+    [metrics.precision, metrics.recall, metrics.f1].map(percent)
+}
+
 /// Returns the type or label of a system with the lowest F1, among several that are not rare.
 pub fn worst_type(analysis: &Analysis, system: usize) -> Option<Tile> {
     let has_spans = analysis.has_spans;
@@ -111,19 +117,13 @@ pub fn worst_type(analysis: &Analysis, system: usize) -> Option<Tile> {
     let frequent = counts.into_iter().filter(|(_, c)| c.gold >= MIN_SUPPORT);
     let mut frequent: Vec<(&str, Counts)> = frequent.collect();
     frequent.sort_by(|(_, a), (_, b)| a.metrics().f1.total_cmp(&b.metrics().f1));
-    let [(name, counts), _, ..] = frequent.as_slice() else {
-        return None;
-    };
-    let metrics = counts.metrics();
+    let [(name, counts), _, ..] = frequent.as_slice() else { return None };
+    let [precision, recall, f1] = percentages(counts);
+    let gold = count(counts.gold);
     Some(Tile {
         name: format!("Worst {thing} of {MIN_SUPPORT} {things} or more"),
-        value: format!("{} {}", name_of(name), percent(metrics.f1)),
-        note: format!(
-            "F1; precision {}, recall {}, {} {things}",
-            percent(metrics.precision),
-            percent(metrics.recall),
-            count(counts.gold)
-        ),
+        value: format!("{} {f1}", name_of(name)),
+        note: format!("F1; precision {precision}, recall {recall}, {gold} {things}"),
     })
 }
 
@@ -153,9 +153,7 @@ fn types(analysis: &Analysis, names: &[&str]) -> (Table, usize) {
     for (name, counts) in types {
         let row = table.row([name_of(name), count(support(&counts))]);
         for counts in counts {
-            let metrics = counts.metrics();
-            let [precision, recall, f1] =
-                [metrics.precision, metrics.recall, metrics.f1].map(percent);
+            let [precision, recall, f1] = percentages(&counts);
             let others = [precision, recall].map(|text| Cell { text, ..Cell::default() });
             row.cells.extend(others);
             row.cells.push(Cell { text: f1.clone(), class: "bar", share: f1, link: None });
@@ -196,11 +194,10 @@ fn by_frequency(all: &Evaluated, analysis: &Analysis, words: &WordCounts) -> Opt
     let x = Axis { names, ..Axis::new("occurrences in the training data", Scale::Linear) };
     let y = Axis::new(metric, Scale::Linear).range(0.0, 105.0);
     let figure = Figure::draw(title, &description, &Plot::new(x, y, curves))?;
-    Some(figure.note(format!(
-        "By occurrences in the training data, which have {} and {}.",
-        count_of(words.tokens, "token"),
-        count_of(words.words() as u64, "distinct word"),
-    )))
+    let tokens = count_of(words.tokens, "token");
+    let words = count_of(words.words() as u64, "distinct word");
+    let note = format!("By occurrences in the training data, which have {tokens} and {words}.");
+    Some(figure.note(note))
 }
 
 /// Draws the reliability diagram of systems with known probabilities; `None` without any.
@@ -212,13 +209,9 @@ fn reliability(
     let known = systems.iter().filter(|one| choose(one).count() > 0);
     let errors = known.map(|one| {
         let calibration = choose(one);
-        format!(
-            "{}: ECE {:.4}, top-label Brier score {:.4}, {} tokens. ",
-            one.name,
-            calibration.expected_error(),
-            calibration.top_label_brier_score(),
-            count(calibration.count())
-        )
+        let (name, tokens) = (&one.name, count(calibration.count()));
+        let (ece, brier) = (calibration.expected_error(), calibration.top_label_brier_score());
+        format!("{name}: ECE {ece:.4}, top-label Brier score {brier:.4}, {tokens} tokens. ")
     });
     let errors: String = errors.collect();
     let curves = systems.iter().enumerate().map(|(i, one)| {

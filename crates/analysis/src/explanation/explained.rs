@@ -79,9 +79,7 @@ impl<'a> ExplainedSentence<'a> {
     /// Returns what token `t` is compared with; `None` if there is nothing.
     pub fn alternative(&self, t: usize) -> Option<Alternative<'a>> {
         let explanation = self.explanation;
-        let Some(labels) = self.against else {
-            return explanation.runner_up(t);
-        };
+        let Some(labels) = self.against else { return explanation.runner_up(t) };
         if labels.contains(&explanation.labels()[t]) {
             return None;
         }
@@ -300,9 +298,9 @@ pub fn labels_against(tagger: &Tagger, wanted: &str) -> Result<Vec<LabelId>> {
     let found = labels.names().iter().filter(|name| is_of(name));
     let found: Vec<LabelId> = found.filter_map(|name| labels.id(name)).collect();
     if found.is_empty() {
+        let names = list_names(labels.names());
         return Err(Error::parameter(format!(
-            "`against` {wanted}: the model has no such label; its labels are {}",
-            list_names(labels.names())
+            "`against` {wanted}: the model has no such label; its labels are {names}"
         )));
     }
     Ok(found)

@@ -143,12 +143,11 @@ impl ExplainedToken<'_> {
             return format!("<p>{p}. There is nothing to compare it with.</p>\n");
         };
         let other = lead.runner_up.describe(words, block.token);
+        let (times, other, margin) = (lead.times(), Escaped(&other), lead.margin);
         let mut html = format!(
-            "<p>{p}; {} as likely as <bdi>{}</bdi> (margin {:.3}):</p>\n<table>\n<thead><tr>\
-             <th scope=\"col\">adds</th><th scope=\"col\">because</th></tr></thead>\n<tbody>\n",
-            lead.times(),
-            Escaped(&other),
-            lead.margin
+            "<p>{p}; {times} as likely as <bdi>{other}</bdi> (margin {margin:.3}):</p>\n<table>\n\
+             <thead><tr><th scope=\"col\">adds</th><th scope=\"col\">because</th></tr></thead>\n\
+             <tbody>\n"
         );
         for row in lead.rows() {
             let place = words.get(row.token).filter(|_| block.needs_place(row.token));
@@ -168,12 +167,11 @@ impl Row<'_> {
     fn html(&self, place: Option<&String>) -> String {
         let Self { words, contribution, share, parts, .. } = self;
         let class = if *contribution < 0.0 { "against" } else { "for" };
-        let place = place
-            .map_or(String::new(), |word| format!("<em dir=\"auto\">{}</em>: ", Escaped(word)));
+        let emphasis = |word: &String| format!("<em dir=\"auto\">{}</em>: ", Escaped(word));
+        let (place, share) = (place.map_or(String::new(), emphasis), 100.0 * share);
         let mut html = format!(
-            "<tr><td class=\"{class}\" style=\"--share:{:.0}%\">{contribution:+.3}</td>\
+            "<tr><td class=\"{class}\" style=\"--share:{share:.0}%\">{contribution:+.3}</td>\
              <td><details><summary>{place}{}</summary>",
-            100.0 * share,
             Escaped(words)
         );
         for part in parts {

@@ -234,9 +234,7 @@ impl<'e> Alternative<'e> {
             (b, node)
         });
         let node = if own.0 == other.0 { 0.0 } else { own.1 - other.1 };
-        let Some(before) = t.checked_sub(1) else {
-            return node;
-        };
+        let Some(before) = t.checked_sub(1) else { return node };
         let [own_before, other_before] = self.labels_at(before).map(LabelId::index);
         let step = |a: usize, b: usize| {
             let edge = edges.get((t * k + a) * stride + b).copied().unwrap_or(0.0);

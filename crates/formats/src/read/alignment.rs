@@ -324,12 +324,11 @@ fn located(
     let found = &text[start..end];
     match &span.text {
         Some(expected) if !found.split_whitespace().eq(expected.split_whitespace()) => {
+            let [expected, found] = [expected, found].map(shortened);
+            let unit = map.unit.words();
             Err(format!(
-                "has the text '{}', but there is '{}' (offsets count {}; is it the text that was \
-                 annotated?)",
-                shortened(expected),
-                shortened(found),
-                map.unit.words()
+                "has the text '{expected}', but there is '{found}' (offsets count {unit}; is it the \
+                 text that was annotated?)"
             ))
         }
         _ => {

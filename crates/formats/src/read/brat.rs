@@ -39,10 +39,8 @@ struct BratParser(Option<Aligner>);
 fn annotations(text: &LineReader) -> Result<Vec<MarkedSpan>> {
     let path = Path::new(&**text.file());
     if path.extension() != Some(OsStr::new("txt")) {
-        return Err(Error::input(
-            Place::file(&**text.file()),
-            "expected a text NAME.txt, which has its annotations in NAME.ann",
-        ));
+        let message = "expected a text NAME.txt, which has its annotations in NAME.ann";
+        return Err(Error::input(Place::file(&**text.file()), message));
     }
     let path = path.with_extension("ann");
     check_regular(&path)?;
@@ -137,10 +135,8 @@ fn text_files(source: &OsStr) -> Result<Vec<OsString>> {
     }
     if !path.is_dir() {
         let is_annotation = path.extension() == Some(OsStr::new("ann"));
-        return Ok(vec![match is_annotation {
-            true => path.with_extension("txt").into_os_string(),
-            false => source.to_owned(),
-        }]);
+        let text = if is_annotation { path.with_extension("txt") } else { path.to_owned() };
+        return Ok(vec![text.into_os_string()]);
     }
     let failed = |error| Error::io(path, error);
     let mut files = Vec::new();
@@ -152,13 +148,13 @@ fn text_files(source: &OsStr) -> Result<Vec<OsString>> {
         }
     }
     files.sort();
-    match files.is_empty() {
-        true => Err(Error::input(
-            Place::file(&*path.to_string_lossy()),
-            "the folder has no files NAME.txt; expected texts, with annotations in NAME.ann",
-        )),
-        false => Ok(files),
+    if files.is_empty() {
+        let place = Place::file(&*path.to_string_lossy());
+        let message =
+            "the folder has no files NAME.txt; expected texts, with annotations in NAME.ann";
+        return Err(Error::input(place, message));
     }
+    Ok(files)
 }
 
 /// Returns the files that reading a source in BRAT's format reads: texts and their annotations.

@@ -68,13 +68,9 @@ impl JsonObjects {
                 if self.next_line(lines)? {
                     continue;
                 }
-                return match self.array.take() {
-                    None => Ok(None),
-                    Some(line) => Err(Error::input(
-                        Place::line(&**lines.file(), line),
-                        "the array that begins here does not end",
-                    )),
-                };
+                let Some(line) = self.array.take() else { return Ok(None) };
+                let message = "the array that begins here does not end";
+                return Err(Error::input(Place::line(&**lines.file(), line), message));
             };
             self.at += at;
             match (rest.as_bytes()[at], self.array) {
@@ -85,10 +81,10 @@ impl JsonObjects {
                 _ => {
                     let column = self.text[..self.at].chars().count() as u64 + 1;
                     self.at = self.text.len();
-                    return Err(Error::input(
-                        Place::column(&**lines.file(), self.line, column),
-                        format!("expected a JSON object with a text, such as {}", self.example),
-                    ));
+                    let place = Place::column(&**lines.file(), self.line, column);
+                    let example = self.example;
+                    let message = format!("expected a JSON object with a text, such as {example}");
+                    return Err(Error::input(place, message));
                 }
             }
             self.at += 1;
@@ -110,30 +106,25 @@ impl JsonObjects {
 
     /// Reads the object that begins here.
     fn object(&mut self, lines: &mut LineReader) -> Result<(String, u64)> {
-        let (mut scan, mut object, first) = (Scan::default(), String::new(), self.line);
+        let (mut scan, mut object) = (Scan::default(), String::new());
+        let begin = Place::line(&**lines.file(), self.line);
         loop {
             let rest = &self.text[self.at..];
             if let Some(end) = rest.bytes().position(|byte| scan.ends_at(byte)) {
                 object.push_str(&rest[..=end]);
                 self.at += end + 1;
-                return Ok((object, first));
+                return Ok((object, begin.line));
             }
             object.push_str(rest);
             object.push('\n');
             if object.len() as u64 > self.memory / MEMORY_PER_BYTE {
                 self.is_ended = true;
-                return Err(input_over_limit(
-                    Place::line(&**lines.file(), first),
-                    "the JSON object that begins here needs",
-                    self.memory,
-                    "smaller objects (does it end?)",
-                ));
+                let what = "the JSON object that begins here needs";
+                let expected = "smaller objects (does it end?)";
+                return Err(input_over_limit(begin, what, self.memory, expected));
             }
             if !self.next_line(lines)? {
-                return Err(Error::input(
-                    Place::line(&**lines.file(), first),
-                    "the JSON object that begins here does not end",
-                ));
+                return Err(Error::input(begin, "the JSON object that begins here does not end"));
             }
         }
     }

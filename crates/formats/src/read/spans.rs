@@ -267,15 +267,10 @@ impl Source<'_> {
         if !is_accepted && !keys.iter().any(|key| object.get(key).is_some()) {
             self.options.report.add_at(&NO_SPANS, self.line.file, self.line.number);
             seen.without.get_or_insert_with(|| {
-                self.line.error(format!(
-                    "found no spans; expected an array of them under {}",
-                    match chosen {
-                        Some(key) => format!("\"{key}\""),
-                        None => "\"spans\", \"label\", \"labels\", \"entities\" or \
-                                 \"annotations\""
-                            .to_owned(),
-                    }
-                ))
+                let all = "spans\", \"label\", \"labels\", \"entities\" or \"annotations";
+                let key = chosen.unwrap_or(all);
+                self.line
+                    .error(format!("found no spans; expected an array of them under \"{key}\""))
             });
         }
         Ok(Some(Vec::new()))

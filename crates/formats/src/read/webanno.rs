@@ -134,11 +134,8 @@ impl WebAnnoParser {
             return;
         };
         let (layer, names) = names.trim_end().split_once('|').unwrap_or((names.trim_end(), ""));
-        self.features.extend(names.split('|').map(|name| Feature {
-            layer: layer.to_owned(),
-            name: name.to_owned(),
-            is_of_spans,
-        }));
+        let names = names.split('|').map(|name| (layer.to_owned(), name.to_owned()));
+        self.features.extend(names.map(|(layer, name)| Feature { layer, name, is_of_spans }));
     }
 
     /// Chooses the feature that is read; errors are located at `line`, the first of a token.
@@ -191,12 +188,11 @@ impl WebAnnoParser {
             )));
         };
         let part = match number.contains('.') {
-            false => self.pending.push(cells[2], (start, end), line.number),
-            true => self
-                .pending
-                .part((start, end))
-                .ok_or_else(|| line.error("expected the offsets of a part of the token above"))?,
+            false => Some(self.pending.push(cells[2], (start, end), line.number)),
+            true => self.pending.part((start, end)),
         };
+        let fault = "expected the offsets of a part of the token above";
+        let part = part.ok_or_else(|| line.error(fault))?;
         if let Some(Reading { cell: cell @ 1.., unnamed, .. }) = &self.reading {
             self.pending.annotate(cells[*cell], part, unnamed, line);
         }
@@ -288,13 +284,11 @@ impl SentenceParser for WebAnnoParser {
     }
 
     fn begin(&mut self, lines: &mut LineReader) -> Result<()> {
-        match is_webanno(lines)? {
-            true => Ok(()),
-            false => Err(Error::input(
-                Place::line(&**lines.file(), 1),
-                format!("expected WebAnno's TSV 3, whose first line is {FIRST_LINE}.…"),
-            )),
+        if !is_webanno(lines)? {
+            let message = format!("expected WebAnno's TSV 3, whose first line is {FIRST_LINE}.…");
+            return Err(Error::input(Place::line(&**lines.file(), 1), message));
         }
+        Ok(())
     }
 
     fn line(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {

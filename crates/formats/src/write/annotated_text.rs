@@ -110,11 +110,9 @@ impl AnnotatedText {
         self.marks.extend(spans.into_iter().enumerate().map(mark));
         let marks = self.marks.len() - before;
         if let Some(probabilities) = probabilities.filter(|all| all.len() != marks) {
-            return Err(Error::parameter(format!(
-                "{}: {} probabilities for {marks} marks",
-                sentence.place(0),
-                probabilities.len()
-            )));
+            let (place, given) = (sentence.place(0), probabilities.len());
+            let message = format!("{place}: {given} probabilities for {marks} marks");
+            return Err(Error::parameter(message));
         }
         self.probability = match (self.places.len(), self.probability, tagged.probability) {
             (1, _, probability) => probability,

@@ -26,14 +26,11 @@ impl BratFile {
         for mark in &text.marks {
             let is_separator = |c: &char| c.is_whitespace() || c.is_control();
             if let Some(c) = mark.label.chars().find(is_separator) {
-                return Err(Error::input(
-                    text.place(mark.tokens.start),
-                    format!(
-                        "the label {:?} cannot be written as BRAT: it contains {c:?}; use JSON \
-                         lines",
-                        mark.label
-                    ),
-                ));
+                let message = format!(
+                    "the label {:?} cannot be written as BRAT: it contains {c:?}; use JSON lines",
+                    mark.label
+                );
+                return Err(Error::input(text.place(mark.tokens.start), message));
             }
             self.annotations += 1;
             self.mark(buffer, text, mark, start);

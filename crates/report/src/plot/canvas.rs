@@ -155,11 +155,11 @@ impl<'p> Canvas<'p> {
     fn axes(&mut self, all: &[Series]) {
         let (plot, [left, right], [bottom, top]) = (self.plot, self.x.ends, Y);
         for &(from, to) in &plot.shaded {
-            let (x, end, height) = (self.x.place(from), self.x.place(to), bottom - top);
+            let (x, height) = (self.x.place(from), bottom - top);
+            let width = self.x.place(to) - x;
             self.svg += &format!(
-                "<rect class=\"shade\" x=\"{x:.1}\" y=\"{top}\" width=\"{:.1}\" \
-                 height=\"{height}\"/>\n",
-                end - x
+                "<rect class=\"shade\" x=\"{x:.1}\" y=\"{top}\" width=\"{width:.1}\" \
+                 height=\"{height}\"/>\n"
             );
         }
         for (value, label) in self.x.ticks(&plot.x) {

@@ -55,10 +55,10 @@ pub(crate) fn swatch(color: Option<usize>, is_marked: bool) -> String {
     let class = line_class(Mark::Line, is_marked || color.is_none());
     let mark = color.filter(|_| is_marked);
     let mark = mark.map_or(String::new(), |color| shape(color, (16.0, 6.0), false, ""));
+    let group = group(color, "");
     format!(
-        "<svg class=\"plot swatch\" viewBox=\"0 0 32 12\" aria-hidden=\"true\">{}\
-         <path class=\"{class}\" d=\"M0 6H32\"/>{mark}</g></svg>",
-        group(color, "")
+        "<svg class=\"plot swatch\" viewBox=\"0 0 32 12\" aria-hidden=\"true\">{group}\
+         <path class=\"{class}\" d=\"M0 6H32\"/>{mark}</g></svg>"
     )
 }
 

@@ -111,15 +111,14 @@ impl Sheet {
             y += LINE;
         }
         let height = y + MARGIN / 2.0;
-        let (title, note) = (Escaped(&self.title), self.description());
+        let (title, description) = (Escaped(&self.title), self.description());
+        let (description, style) = (Escaped(&description), STYLE.replace(":root", ".sheet"));
         Some(format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot sheet\" {UNSTYLED} \
              role=\"img\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n\
-             <title>{title}</title>\n<desc>{}</desc>\n<style>\n{}{SHEET_STYLE}</style>\n\
-             <rect class=\"page\" fill=\"#ffffff\" stroke=\"none\" width=\"100%\" \
-             height=\"100%\"/>\n{body}</svg>\n",
-            Escaped(&note),
-            STYLE.replace(":root", ".sheet"),
+             <title>{title}</title>\n<desc>{description}</desc>\n<style>\n{style}{SHEET_STYLE}\
+             </style>\n<rect class=\"page\" fill=\"#ffffff\" stroke=\"none\" width=\"100%\" \
+             height=\"100%\"/>\n{body}</svg>\n"
         ))
     }
 

@@ -176,9 +176,7 @@ impl LearningCurve {
     pub fn new(runs: &[NamedRun], settings: &Settings) -> Option<Self> {
         let mut curves: Vec<(String, ScoresByShare)> = Vec::new();
         for (i, run) in runs.iter().enumerate() {
-            let Some((_, score)) = run.kept().filter(|_| run.run.pass.is_none()) else {
-                continue;
-            };
+            let Some((_, score)) = run.kept().filter(|_| run.run.pass.is_none()) else { continue };
             let name = settings.choice(i, &["fraction", "seed"]);
             let at = curves.iter().position(|(other, _)| *other == name);
             let at = at.unwrap_or_else(|| {
@@ -217,9 +215,7 @@ impl LearningCurve {
     /// Says what the last doubling of the data of the first curve has gained, and whether more data
     /// would help.
     pub fn verdict(&self) -> Option<String> {
-        let [.., from, to] = &self.curves[0].points[..] else {
-            return None;
-        };
+        let [.., from, to] = &self.curves[0].points[..] else { return None };
         let doublings = (to.x / from.x.max(1.0)).log2();
         let gain = (to.y - from.y) / doublings;
         let more_data = match gain {

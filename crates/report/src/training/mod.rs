@@ -116,9 +116,7 @@ pub fn kept_score(runs: &[NamedRun]) -> Option<Tile> {
 
 /// Says what became of runs, the best first.
 pub fn verdicts(runs: &[NamedRun], settings: &Settings) -> Vec<String> {
-    let Some(best) = runs.first() else {
-        return Vec::new();
-    };
+    let Some(best) = runs.first() else { return Vec::new() };
     if runs.len() == 1 {
         let score = best.best().map(|text| format!("Kept: {text}."));
         return [Some(best.verdict()), score].into_iter().flatten().chain(noise(runs)).collect();

@@ -63,9 +63,7 @@ impl NamedRun {
 
     /// Returns how the run ended, in a word or two.
     pub fn ending(&self) -> &'static str {
-        let Some(end) = &self.run.end else {
-            return "unfinished";
-        };
+        let Some(end) = &self.run.end else { return "unfinished" };
         match end.reason {
             StopReason::Patience => "stopped early",
             StopReason::Improvement | StopReason::Gradient | StopReason::Loss => "converged",
