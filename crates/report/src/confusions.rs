@@ -97,12 +97,11 @@ fn matrix((system, name): (usize, &str), pairs: &Pairs, list: &ErrorList) -> (Ta
         }
     }
     let has_none = errors.remove(NONE).is_some(); // always the last
-    let mut names: Vec<(&str, u64)> = errors.into_iter().collect();
-    names.sort_by_key(|(_, errors)| Reverse(*errors));
-    let left_off = names.len().saturating_sub(MAX_MATRIX);
-    names.truncate(MAX_MATRIX);
+    let mut most: Vec<(&str, u64)> = errors.into_iter().collect();
+    most.sort_by_key(|(_, errors)| Reverse(*errors));
+    let left_off = most.len().saturating_sub(MAX_MATRIX);
+    let mut names: Vec<&str> = most.iter().take(MAX_MATRIX).map(|(name, _)| *name).collect();
     names.sort_unstable();
-    let mut names: Vec<&str> = names.into_iter().map(|(name, _)| name).collect();
     names.extend(has_none.then_some(NONE));
     let mut table = Table::new(name, heads("gold \\ predicted"));
     table.head.extend(names.iter().map(|&name| name.to_owned()));

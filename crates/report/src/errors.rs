@@ -78,7 +78,7 @@ struct PredictedRow {
 }
 
 /// A part of a sentence: words without a span, or a span.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 struct Piece {
     text: String,
     /// The type of the span, or of labels without spans the label.
@@ -233,7 +233,8 @@ impl SentencePage<'_> {
         let first = spans.partition_point(|span| span.end <= start);
         let within = spans[first..].iter().take_while(|span| span.start < end);
         let within = within.filter(|_| self.has_spans).chain(wrong.filter(|_| !self.has_spans));
-        let hidden = |is_hidden: bool| is_hidden.then(|| Piece::plain(HIDDEN.to_owned()));
+        let hidden = Piece { text: HIDDEN.to_owned(), ..Piece::default() };
+        let hidden = |is_hidden: bool| Some(hidden.clone()).filter(|_| is_hidden);
         let mut pieces: Vec<Piece> = hidden(start > 0).into_iter().collect();
         let mut t = start;
         for span in within {
@@ -257,14 +258,7 @@ impl SentencePage<'_> {
             let ends = [&words[..MAX_PIECE], &words[words.len() - MAX_PIECE..]];
             text = ends.map(|words| words.join(" ")).join(&format!(" {HIDDEN} "));
         }
-        (!words.is_empty()).then(|| Piece::plain(text))
-    }
-}
-
-impl Piece {
-    /// Creates a part without a span.
-    fn plain(text: String) -> Self {
-        Self { text, label: None, is_wrong: false }
+        (!words.is_empty()).then(|| Piece { text, ..Piece::default() })
     }
 }
 

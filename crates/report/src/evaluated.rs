@@ -174,8 +174,8 @@ impl Evaluated {
             if let Some(t) = (0..expected.len()).find(|&t| found.get(t) != Some(&expected[t])) {
                 let [expected, found] = [expected, found].map(|all| all.get(t).map_or("", |l| l));
                 let message = format!(
-                    "the gold label is '{expected}' for {first}, but '{found}' for {name}; expected \
-                     systems for the same labels"
+                    "the gold label is '{expected}' for {first}, but '{found}' for {name}; \
+                     expected systems for the same labels"
                 );
                 return Err(Error::input(sentence.place(t), message));
             }

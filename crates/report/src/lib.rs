@@ -166,9 +166,6 @@ impl Report {
         });
         environment.add_filter("breakable", breakable);
         environment.add_filter("options", options);
-        let source = include_str!("page.html");
-        environment.add_template(TEMPLATE, source).map_err(failed)?;
-        let template = environment.get_template(TEMPLATE).map_err(failed)?;
         self.runs.sort_by(|a, b| b.rank().total_cmp(&a.rank()));
         let own_title = summary::title(&self);
         let settings = Settings::new(&self.runs);
@@ -187,7 +184,9 @@ impl Report {
             script: script + if has_errors { include_str!("filter.js") } else { "" },
             sections,
         };
-        template.render(Serde(&page)).map_err(failed)
+        // MiniJinja escapes all text in templates whose names end in `.html`.
+        let source = include_str!("page.html");
+        environment.render_named_str("page.html", source, Serde(&page)).map_err(failed)
     }
 }
 

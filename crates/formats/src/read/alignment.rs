@@ -327,8 +327,8 @@ fn located(
             let [expected, found] = [expected, found].map(shortened);
             let unit = map.unit.words();
             Err(format!(
-                "has the text '{expected}', but there is '{found}' (offsets count {unit}; is it the \
-                 text that was annotated?)"
+                "has the text '{expected}', but there is '{found}' (offsets count {unit}; is it \
+                 the text that was annotated?)"
             ))
         }
         _ => {

@@ -150,16 +150,13 @@ impl WebAnnoParser {
         let mut chosen = of_spans().filter(|(_, f)| label.is_none_or(|label| f.is(label)));
         let (Some((i, feature)), None) = (chosen.next(), chosen.next()) else {
             let names = of_spans().map(|(_, f)| format!("{}|{}", f.short_layer(), f.name));
-            let names: Vec<String> = names.collect();
-            return Err(line.error(match (label, &names[..]) {
-                (_, []) => "the header names no feature of spans (#T_SP=…)".to_owned(),
-                (None, _) => {
-                    format!("expected `label` with one of the features {}", names.join(", "))
+            let names = names.collect::<Vec<_>>().join(", ");
+            return Err(line.error(match (label, &*names) {
+                (_, "") => "the header names no feature of spans (#T_SP=…)".to_owned(),
+                (None, _) => format!("expected `label` with one of the features {names}"),
+                (Some(label), _) => {
+                    format!("no single feature is '{label}'; expected `label` with one of {names}")
                 }
-                (Some(label), _) => format!(
-                    "no single feature is '{label}'; expected `label` with one of {}",
-                    names.join(", ")
-                ),
             }));
         };
         let unnamed = feature.short_layer().to_owned();
