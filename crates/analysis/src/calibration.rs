@@ -90,8 +90,7 @@ impl Calibration {
     /// The expected calibration error (ECE): how far accuracy and mean probability of a bin are
     /// apart, weighted by its number of predictions. 0 without predictions.
     pub fn expected_error(&self) -> f64 {
-        let gaps = self.bins.iter();
-        let gaps = gaps.map(|bin| (bin.correct as f64 - bin.confidence).abs());
+        let gaps = self.bins.iter().map(|bin| (bin.correct as f64 - bin.confidence).abs());
         gaps.sum::<f64>() / self.count().max(1) as f64
     }
 

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use dropchain::label::{Span, spans};
+use dropchain::label::Span;
 use serde::Serialize;
 
 /// What is wrong with a span.
@@ -69,14 +69,12 @@ impl<'a> SpanError<'a> {
 
     /// The first token of either span.
     pub fn start(&self) -> usize {
-        let spans = self.gold.iter().chain(&self.predicted);
-        spans.map(|span| span.start).min().unwrap_or(0)
+        self.gold.iter().chain(&self.predicted).map(|span| span.start).min().unwrap_or(0)
     }
 
     /// One past the last token of either span.
     pub fn end(&self) -> usize {
-        let spans = self.gold.iter().chain(&self.predicted);
-        spans.map(|span| span.end).max().unwrap_or(0)
+        self.gold.iter().chain(&self.predicted).map(|span| span.end).max().unwrap_or(0)
     }
 }
 
@@ -84,7 +82,8 @@ fn same_tokens(a: &Span<'_>, b: &Span<'_>) -> bool {
     (a.start, a.end) == (b.start, b.end)
 }
 
-/// Returns the errors in a sentence whose labels encode spans, in the order of their first tokens.
+/// Returns the errors among the predicted spans of a sentence, in the order of their first tokens.
+/// Both lists must be in order and disjoint.
 ///
 /// A span is in at most one error. Overlapping spans that are not the same are paired, one with
 /// one: first those of the same type, among these the ones with the most tokens in common, then
@@ -94,24 +93,15 @@ fn same_tokens(a: &Span<'_>, b: &Span<'_>) -> bool {
 /// # Examples
 ///
 /// ```
-/// use dropchain_analysis::{ErrorKind, span_errors};
+/// use dropchain::label::spans;
+/// use dropchain_analysis::{ErrorKind, compare_spans};
 ///
 /// let gold = ["B-PER", "I-PER", "O", "B-LOC"];
 /// let predicted = ["O", "B-PER", "O", "B-ORG"];
-/// let errors = span_errors(&gold, &predicted);
+/// let errors = compare_spans(&spans(&gold), &spans(&predicted));
 /// let kinds: Vec<_> = errors.iter().map(|error| error.kind).collect();
 /// assert_eq!(kinds, [ErrorKind::WrongBoundary, ErrorKind::WrongType]);
 /// ```
-pub fn span_errors<'a, G: AsRef<str>, P: AsRef<str>>(
-    gold: &'a [G],
-    predicted: &'a [P],
-) -> Vec<SpanError<'a>> {
-    compare_spans(&spans(gold), &spans(predicted))
-}
-
-/// Returns the errors among the predicted spans of a sentence: those of [`span_errors`], for spans
-/// of any origin, such as labels of the plain scheme
-/// ([`Labeling::spans`](dropchain::label::Labeling::spans)). Both must be in order and disjoint.
 pub fn compare_spans<'a>(gold: &[Span<'a>], predicted: &[Span<'a>]) -> Vec<SpanError<'a>> {
     let mut pairs = overlaps(gold, predicted);
     pairs.sort_by_key(|&(g, p, common)| {
@@ -205,7 +195,13 @@ impl ErrorCounts {
 mod tests {
     use dropchain::label::{Labeling, Scheme};
 
+    use dropchain::label::spans;
+
     use super::*;
+
+    fn span_errors<'a>(gold: &'a [&str], predicted: &'a [&str]) -> Vec<SpanError<'a>> {
+        compare_spans(&spans(gold), &spans(predicted))
+    }
 
     /// The errors as text: the kind, the gold span and the predicted one.
     fn errors(gold: &str, predicted: &str) -> Vec<String> {

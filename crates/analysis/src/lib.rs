@@ -6,7 +6,7 @@
 //! | find the sentences worth labeling next | [`uncertainty`], [`Highest`], [`WordPairs`] |
 //! | see how a tagger takes fewer columns or attributes | [`MissingColumns`], [`Deletion`] |
 //! | tag a file with gold labels; read predictions for it | [`tag_gold`]; [`Predictions`] |
-//! | list and count what is wrong in predictions | [`span_errors`], [`ErrorCounts`] |
+//! | list and count what is wrong in predictions | [`compare_spans`], [`ErrorCounts`] |
 //! | score words by their frequency in the training data | [`FrequencyEvaluation`] |
 //! | compare two taggers, and test whether they differ | [`PairedBootstrap`] |
 //! | say how certain a score is | [`SentenceCounts`], [`ScoreIntervals`] |
@@ -33,7 +33,7 @@ pub use attributes::{LineStatistics, TopAttribute, similar_attributes, top_attri
 pub use bootstrap::{BootstrapReport, Difference, PairedBootstrap, holm};
 pub use calibration::{Calibration, CalibrationBin};
 pub use damage::{Deletion, MissingColumns};
-pub use errors::{ErrorCounts, ErrorKind, SpanError, compare_spans, label_errors, span_errors};
+pub use errors::{ErrorCounts, ErrorKind, SpanError, compare_spans, label_errors};
 pub use explanation::{
     Alternative, Block, EXPLANATION_STYLE, ExplainedSentence, ExplainedToken, ExplainedTokens,
     Explanation, Lead, Others, PAGE_END, Part, PartKind, Reason, RunnerUp, blocks_html,

@@ -5,12 +5,10 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 use dropchain::corpus::{Corpus, Format, ReadLimits, ReadOptions, Tagged};
-use dropchain::kernel::corpus::CONLLU_COLUMNS;
 use dropchain::label::{LabelSet, Labeling, SchemeDetector};
-use dropchain::model::Header;
 use dropchain::sentence::{JoinedColumns, LineRules, Schema, Sentence};
 use dropchain::tag::{Condition, TagDocuments, TagOptions, Tagger, Tagging, Threshold};
-use dropchain::{Error, Place, Result};
+use dropchain::{Error, Place, Result, kernel::corpus::CONLLU_COLUMNS, model::Header};
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 
@@ -303,8 +301,8 @@ impl PredictedColumns {
     /// There is no label column.
     pub fn labels<'a>(&self, sentence: &'a Sentence) -> Result<Vec<&'a str>> {
         let message = "found no label column; expected predicted labels";
-        let column = self.column(sentence);
-        let column = column.ok_or_else(|| Error::input(sentence.place(0), message))?;
+        let column =
+            self.column(sentence).ok_or_else(|| Error::input(sentence.place(0), message))?;
         Ok((0..sentence.len()).map(|t| sentence.cell(t, column)).collect())
     }
 
@@ -312,8 +310,7 @@ impl PredictedColumns {
     pub fn gold(&self, sentence: &Sentence) -> Option<usize> {
         let schema = sentence.schema();
         let is_last = schema.label() == schema.width().checked_sub(1);
-        let column = self.column(sentence).filter(|_| is_last)?;
-        column.checked_sub(1).filter(|&gold| gold > 0)
+        self.column(sentence).filter(|_| is_last)?.checked_sub(1).filter(|&gold| gold > 0)
     }
 
     /// Returns the probabilities of labels at each token, where the file has them: in columns that
@@ -324,8 +321,7 @@ impl PredictedColumns {
     ) -> impl Fn(usize, &str) -> Option<f64> + use<'a> {
         let (schema, column) = (sentence.schema(), self.column(sentence));
         let last = self.has_probabilities.then(|| schema.input_names().len() - 1);
-        let misc = schema.position("misc");
-        let misc = misc.filter(|_| schema.input_names() == CONLLU_COLUMNS);
+        let misc = schema.position("misc").filter(|_| schema.input_names() == CONLLU_COLUMNS);
         let record = sentence.layout.record.as_deref();
         let record: Option<Map<String, Value>> = record.and_then(|r| serde_json::from_str(r).ok());
         let marginals = record.and_then(|mut record| record.remove("marginals"));

@@ -80,10 +80,7 @@ fn shown_labels(header: &Header, limit: usize) -> Vec<usize> {
 
 /// Returns the type of the spans of a label; an empty one if labels encode no spans.
 fn kind<'a>(header: &Header, label: &'a str) -> &'a str {
-    match header.labeling.scheme.has_spans() {
-        true => header.labeling.chunk(label).kind,
-        false => "",
-    }
+    if header.labeling.scheme.has_spans() { header.labeling.chunk(label).kind } else { "" }
 }
 
 /// Returns the weights of transitions among these labels.

@@ -125,8 +125,7 @@ impl<T> Highest<T> {
 
     /// Returns the items with their scores, the highest first.
     pub fn into_ranked(self) -> Vec<(f64, T)> {
-        let entries = self.heap.into_sorted_vec().into_iter();
-        entries.map(|entry| (entry.score, entry.item)).collect()
+        self.heap.into_sorted_vec().into_iter().map(|entry| (entry.score, entry.item)).collect()
     }
 }
 

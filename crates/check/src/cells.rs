@@ -134,10 +134,7 @@ fn check_normalization(sentences: &Sentences, findings: &mut Findings) {
     if !has_decomposed {
         return;
     }
-    let kind = match has_composed {
-        true => FindingKind::MixedNormalization,
-        false => FindingKind::Decomposed,
-    };
+    let kind = if has_composed { FindingKind::MixedNormalization } else { FindingKind::Decomposed };
     for sentence in all() {
         for (t, word) in sentence.words().into_iter().flatten().enumerate() {
             if words.get(word) == Some(&true) {

@@ -51,12 +51,11 @@ pub(super) fn find(sentences: &Sentences, findings: &mut Findings) -> Vec<Overla
                 }
             }
             let own = occurrences.first[role as usize];
-            let kinds = [FindingKind::SharedSentence, FindingKind::RepeatedSentence];
-            for (kind, found) in kinds.into_iter().zip([shared, own]) {
-                if let Some(found) = found.filter(|_| is_long) {
-                    let text = || format!("also {}, {} tokens", found.place(0), sentence.len());
-                    findings.add(kind, sentence.place(0), text);
-                }
+            let shared = shared.map(|found| (FindingKind::SharedSentence, found));
+            let repeated = own.map(|found| (FindingKind::RepeatedSentence, found));
+            for (kind, found) in shared.into_iter().chain(repeated).filter(|_| is_long) {
+                let text = || format!("also {}, {} tokens", found.place(0), sentence.len());
+                findings.add(kind, sentence.place(0), text);
             }
             if let Some((first, t)) = conflict(occurrences, sentence) {
                 let label = |s: &Sentence| quoted(s.label(t).unwrap_or("_"));

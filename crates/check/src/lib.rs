@@ -36,11 +36,8 @@ mod variation;
 
 use std::ffi::OsStr;
 
-use dropchain::corpus::Corpus;
 use dropchain::kernel::corpus::{check_sources, files_of};
-use dropchain::sentence::Sentence;
-use dropchain::train::TrainOptions;
-use dropchain::{Result, Template};
+use dropchain::{Result, Template, corpus::Corpus, sentence::Sentence, train::TrainOptions};
 pub use duplicates::Overlap;
 use finding::Findings;
 pub use finding::{Example, Finding, FindingKind, Severity};
@@ -88,7 +85,8 @@ impl Check {
     pub fn read<S: AsRef<OsStr>>(files: &[(Role, S)], options: CheckOptions) -> Result<Self> {
         let sources: Vec<&OsStr> = files.iter().map(|(_, file)| file.as_ref()).collect();
         check_sources(&sources)?;
-        let mut reading = FileReading::new(&options.read, Findings::new(options.examples));
+        let (read, findings) = (options.read.clone(), Findings::new(options.examples));
+        let mut reading = FileReading { options: read, findings, ..FileReading::default() };
         let mut sentences = Sentences::new();
         let mut counts = [0; 3];
         for (role, file) in files {
@@ -152,7 +150,6 @@ impl CheckReport {
 
     /// The number of kinds of findings of a severity.
     pub fn kinds(&self, severity: Severity) -> usize {
-        let findings = self.findings.iter();
-        findings.filter(|finding| finding.severity == severity).count()
+        self.findings.iter().filter(|finding| finding.severity == severity).count()
     }
 }

@@ -8,10 +8,8 @@ use super::scan::{LineScan, ScannedInput};
 use super::sentences::Role;
 use dropchain::corpus::{ReadOptions, ReadReport, Reader, Repair, TextOptions};
 use dropchain::kernel::corpus::{decoded, open_stream};
-use dropchain::kernel::memory::input_over_limit;
-use dropchain::label::SchemeDetector;
 use dropchain::sentence::{Schema, Sentence};
-use dropchain::{Error, Place, Result};
+use dropchain::{Error, Place, Result, kernel::memory::input_over_limit, label::SchemeDetector};
 
 /// Memory in bytes that the tables about a token take at most: of words, phrases and occurrences.
 const TABLES_PER_TOKEN: u64 = 100;
@@ -34,18 +32,15 @@ impl Default for CheckOptions {
 }
 
 /// Reads files one after the other.
+#[derive(Default)]
 pub(super) struct FileReading {
-    options: ReadOptions,
+    pub options: ReadOptions,
     pub findings: Findings,
     held: u64,                                 // memory of the sentences
     schemas: Vec<(Role, Arc<Schema>, String)>, // of the first file of each role
 }
 
 impl FileReading {
-    pub fn new(options: &ReadOptions, findings: Findings) -> Self {
-        Self { options: options.clone(), findings, held: 0, schemas: Vec::new() }
-    }
-
     /// Reads a file, and adds its sentences to those of its role.
     ///
     /// # Errors

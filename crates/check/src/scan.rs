@@ -166,8 +166,7 @@ impl BufRead for ScannedInput {
             let mut line = (&mut self.input).take(self.longest);
             line.read_until(b'\n', &mut self.line)?;
             if !self.line.is_empty() {
-                let mut scan = self.scan.lock().unwrap_or_else(PoisonError::into_inner);
-                scan.line(&mut self.line);
+                self.scan.lock().unwrap_or_else(PoisonError::into_inner).line(&mut self.line);
             }
         }
         Ok(&self.line[self.position..])

@@ -109,7 +109,6 @@ fn add<T>(count: &mut Option<u64>, items: &[T], is_counted: impl Fn(&T) -> bool)
 fn documents(sentences: &[Sentence]) -> Option<u64> {
     let is_marked = |s: &Sentence| s.layout.separation.contains(Separation::MARK);
     sentences.iter().any(is_marked).then(|| {
-        let documents = DocumentRule::Auto.documents(sentences);
-        documents.iter().filter(|d| !d.is_empty()).count() as u64
+        DocumentRule::Auto.documents(sentences).iter().filter(|d| !d.is_empty()).count() as u64
     })
 }

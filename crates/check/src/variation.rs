@@ -12,9 +12,7 @@ use std::collections::HashMap;
 
 use super::labels::LabelReport;
 use super::sentences::{WordsHash, content, word_hashes};
-use dropchain::Place;
-use dropchain::label::Labeling;
-use dropchain::sentence::Sentence;
+use dropchain::{Place, label::Labeling, sentence::Sentence};
 
 /// Maximum number of tokens of a phrase.
 const MAX_PHRASE: usize = 10;
@@ -58,7 +56,11 @@ struct Occurrence<'a> {
 /// rare and another frequent.
 pub fn variations(sentences: &[Sentence], labels: &LabelReport) -> Vec<Variation> {
     let (labeling, encodes_spans) = (&labels.labeling, labels.spans);
-    let labeled = || content(sentences).filter(|s| is_labeled(s));
+    let is_labeled = |s: &&Sentence| {
+        let is_known = s.attributes.is_none() && s.first_partial_label().is_none();
+        is_known && s.schema().label().is_some()
+    };
+    let labeled = || content(sentences).filter(is_labeled);
     let mut phrases: HashMap<WordsHash, Vec<Occurrence<'_>>> = HashMap::new();
     let mut longest = 1;
     if encodes_spans {
@@ -93,12 +95,6 @@ pub fn variations(sentences: &[Sentence], labels: &LabelReport) -> Vec<Variation
             .then_with(|| (&place_a.file, place_a.line).cmp(&(&place_b.file, place_b.line)))
     });
     found.into_iter().map(|(_, _, variation)| variation).collect()
-}
-
-fn is_labeled(sentence: &Sentence) -> bool {
-    sentence.schema().label().is_some()
-        && sentence.attributes.is_none()
-        && sentence.first_partial_label().is_none()
 }
 
 /// Adds the occurrences of phrases in a sentence, given the hashes of its words: where one is a
@@ -160,17 +156,13 @@ fn variation(occurrences: &[Occurrence<'_>]) -> Option<(f64, Place, Variation)> 
     for occurrence in in_order {
         let i = labels.iter().position(|label| label.label == occurrence.label);
         let i = i.unwrap_or_else(|| {
-            labels.push(VariationLabel {
-                label: occurrence.label.to_owned(),
-                count: 0,
-                places: Vec::new(),
-            });
+            let label = occurrence.label.to_owned();
+            labels.push(VariationLabel { label, count: 0, places: Vec::new() });
             labels.len() - 1
         });
         labels[i].count += 1;
         if labels[i].places.len() < PLACES {
-            let place = occurrence.sentence.place(occurrence.start);
-            labels[i].places.push(place.to_string());
+            labels[i].places.push(occurrence.sentence.place(occurrence.start).to_string());
         }
     }
     labels.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.label.cmp(&b.label)));

@@ -265,7 +265,7 @@ impl SentencePage<'_> {
 #[cfg(test)]
 mod tests {
     use dropchain::label::spans;
-    use dropchain_analysis::span_errors;
+    use dropchain_analysis::compare_spans;
 
     use super::*;
 
@@ -285,8 +285,8 @@ mod tests {
     fn list(gold: &[&str], predicted: &[&[&str]], max: usize) -> ErrorList {
         let words: Vec<String> = (0..gold.len()).map(|t| format!("w{t}")).collect();
         let mut list = ErrorList::new(max, true);
-        let errors: Vec<_> = predicted.iter().map(|labels| span_errors(gold, labels)).collect();
         let own: Vec<_> = predicted.iter().map(|labels| spans(labels)).collect();
+        let errors: Vec<_> = own.iter().map(|own| compare_spans(&spans(gold), own)).collect();
         list.add(&Sentence::from_words(&words), (&spans(gold), &own), &errors);
         list
     }
@@ -360,7 +360,7 @@ mod tests {
         let words = ["דנה", "גרה", "a\u{202e}b", "."];
         let gold = ["B-PER", "O", "O", "O"];
         let mut list = ErrorList::new(9, true);
-        let errors = [span_errors(&gold, &["O"; 4])];
+        let errors = [compare_spans(&spans(&gold), &spans(&["O"; 4]))];
         list.add(&Sentence::from_words(words), (&spans(&gold), &[Vec::new()]), &errors);
         let blocks = list.blocks(&["a"]).to_vec();
         let section = crate::views::Section { id: "errors", title: "Errors", blocks };

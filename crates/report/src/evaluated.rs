@@ -1,10 +1,8 @@
 //! Gold labels and the predictions of systems, evaluated sentence by sentence, and the training
 //! data that they are compared with.
 
-use dropchain::corpus::Corpus;
-use dropchain::eval::Evaluation;
 use dropchain::label::{Labeling, SchemeDetector};
-use dropchain::{Error, Result, Sentence};
+use dropchain::{Error, Result, Sentence, corpus::Corpus, eval::Evaluation};
 use dropchain_analysis::{
     Calibration, ErrorCounts, FrequencyEvaluation, SpanError, WordCounts, compare_spans,
     label_errors,
@@ -81,12 +79,10 @@ impl Evaluated {
         for (gold, predicted) in training.gold.iter().zip(&training.systems[0].labels) {
             evaluation.add(gold, predicted)?;
         }
-        self.systems[0].training = Some(TrainingScore {
-            value: score(&evaluation, evaluation.has_spans()),
-            sentences: evaluation.sentences(),
-            is_sample,
-        })
-        .filter(|score| score.sentences > 0);
+        let sentences = evaluation.sentences();
+        let value = score(&evaluation, evaluation.has_spans());
+        let training = TrainingScore { value, sentences, is_sample };
+        self.systems[0].training = Some(training).filter(|_| sentences > 0);
         Ok(self)
     }
 
@@ -113,12 +109,11 @@ impl Evaluated {
             return; // a document boundary
         }
         let system = &mut self.systems[0];
-        let probabilities = predicted.iter().enumerate();
-        let probabilities = probabilities.map(|(t, label)| probability(t, label.as_ref()));
+        let predicted = || predicted.iter().map(S::as_ref);
+        let probabilities = predicted().enumerate().map(|(t, label)| probability(t, label));
         system.probabilities.push(probabilities.collect());
+        system.labels.push(predicted().map(str::to_owned).collect());
         self.gold.push(gold.iter().map(|&label| label.to_owned()).collect());
-        let predicted = predicted.iter().map(|label| label.as_ref().to_owned());
-        system.labels.push(predicted.collect());
     }
 
     /// Sets the sentences, document boundaries among them, whose labels were added, and how gold
@@ -307,8 +302,7 @@ pub fn count_words(sentences: impl Iterator<Item = Result<Sentence>>) -> Result<
     for sentence in sentences {
         let sentence = sentence?;
         if !sentence.layout.document_start {
-            let own = words_of(&sentence).into_iter().flatten();
-            own.for_each(|word| words.add(word));
+            words_of(&sentence).into_iter().flatten().for_each(|word| words.add(word));
         }
     }
     Ok(words)
@@ -326,18 +320,16 @@ pub fn training_sample(
     let (mut sample, mut count) = (Corpus::new(), 0);
     for sentence in sentences {
         let sentence = sentence?;
-        if sentence.layout.document_start {
-            sample.push(sentence);
-            continue;
-        }
-        if sentence.labels().is_none() || sentence.first_partial_label().is_some() {
-            continue;
-        }
-        if count == SAMPLE {
-            return Ok(Some((sample, true)));
+        if !sentence.layout.document_start {
+            if sentence.labels().is_none() || sentence.first_partial_label().is_some() {
+                continue;
+            }
+            if count == SAMPLE {
+                return Ok(Some((sample, true)));
+            }
+            count += 1;
         }
         sample.push(sentence);
-        count += 1;
     }
     Ok(Some((sample, false)).filter(|_| count > 0))
 }

@@ -20,9 +20,7 @@ mod views;
 use std::path::Path;
 use std::time::SystemTime;
 
-use dropchain::kernel::input_file::read_text;
-use dropchain::train::Pass;
-use dropchain::{Error, Place, Result};
+use dropchain::{Error, Place, Result, kernel::input_file::read_text, train::Pass};
 use dropchain_analysis::WordCounts;
 use dropchain_formats::Escaped;
 use minijinja::syntax::SyntaxConfig;

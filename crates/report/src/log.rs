@@ -73,13 +73,9 @@ impl Header {
     /// Creates the header of a run on `files`, by this version of dropchain in the current thread
     /// pool.
     pub fn new(files: Vec<String>) -> Self {
-        Self {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            files,
-            threads: rayon::current_num_threads(),
-            config: None,
-            sources: Vec::new(),
-        }
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let threads = rayon::current_num_threads();
+        Self { version, files, threads, config: None, sources: Vec::new() }
     }
 }
 
@@ -302,13 +298,8 @@ pub fn read_runs(text: &str, file: &str) -> Result<Vec<Run>> {
             Record::Start { header, start } => {
                 let number = resumed.take();
                 let iterations = number.map_or(Vec::new(), |n| rewind(&mut runs, pass, n));
-                runs.push(Run {
-                    pass: pass.take(),
-                    header: header.into_owned(),
-                    start: start.into_owned(),
-                    iterations,
-                    end: None,
-                });
+                let (header, start) = (header.into_owned(), start.into_owned());
+                runs.push(Run { pass: pass.take(), header, start, iterations, end: None });
             }
             Record::Iteration(iteration) => last()?.iterations.push(iteration.into_owned()),
             Record::End(end) => last()?.end = Some(end.into_owned()),

@@ -94,10 +94,7 @@ fn overall(all: &Evaluated, analysis: &Analysis, significance: &Significance) ->
 
 /// Returns the correct and other counts by type, or by label if these encode no spans.
 pub fn counts_of(counts: &SystemAnalysis, has_spans: bool) -> Vec<(&str, Counts)> {
-    match has_spans {
-        true => counts.evaluation.types().collect(),
-        false => counts.evaluation.labels(),
-    }
+    if has_spans { counts.evaluation.types().collect() } else { counts.evaluation.labels() }
 }
 
 /// Formats precision, recall and F1.
@@ -109,10 +106,7 @@ fn percentages(counts: &Counts) -> [String; 3] {
 /// Returns the type or label of a system with the lowest F1, among several that are not rare.
 pub fn worst_type(analysis: &Analysis, system: usize) -> Option<Tile> {
     let has_spans = analysis.has_spans;
-    let (thing, things) = match has_spans {
-        true => ("type", "gold spans"),
-        false => ("label", "gold tokens"),
-    };
+    let (thing, things) = if has_spans { ("type", "gold spans") } else { ("label", "gold tokens") };
     let counts = counts_of(&analysis.systems[system], has_spans);
     let frequent = counts.into_iter().filter(|(_, c)| c.gold >= MIN_SUPPORT);
     let mut frequent: Vec<(&str, Counts)> = frequent.collect();
@@ -185,7 +179,7 @@ fn by_frequency(all: &Evaluated, analysis: &Analysis, words: &WordCounts) -> Opt
         let scores = (0..).zip(bands(i).iter().map(score));
         let points = scores.filter(|(_, (things, _))| *things > 0);
         let points = points.map(|(x, (_, score))| (f64::from(x), 100.0 * score).into());
-        series((i, all.systems.len()), &system.name, points.collect())
+        series(i, &system.name, points.collect())
     });
     let curves: Vec<Series> = curves.collect();
     let points = curves[0].points.iter();
@@ -221,7 +215,7 @@ fn reliability(
             count: Some(bin.count),
             ..Point::from((bin.confidence, bin.accuracy))
         });
-        series((i, systems.len()), &one.name, points.collect())
+        series(i, &one.name, points.collect())
     });
     let diagonal = Series::new(0, Mark::Reference, [(0.0, 0.0), (1.0, 1.0)]);
     let axis = |label| Axis::new(label, Scale::Linear).range(0.0, 1.04);

@@ -6,18 +6,15 @@ use std::path::Path;
 use dropchain::Place;
 use dropchain::kernel::date;
 
-use crate::Report;
-use crate::confusions::commonest_error;
 use crate::evaluated::{Analysis, Evaluated};
 use crate::scores::{size_of, worst_type};
-use crate::search::Search;
-use crate::significance::Significance;
 use crate::training::{
     Settings, command, kept_score, no_effect_of_noise, plain, score_curve, verdicts,
 };
 use crate::views::{
     Block, Fact, Section, Summary, Tile, count, count_of, distinct, or_empty, percent,
 };
+use crate::{Report, confusions::commonest_error, search::Search, significance::Significance};
 
 /// Maximum number of values of a fact that are shown.
 const MAX_VALUES: usize = 3;
@@ -69,18 +66,15 @@ impl EvaluationSummary {
 
 /// Compares the score on training data with that on the gold data.
 fn training_score(all: &Evaluated, analysis: &Analysis, system: usize) -> Option<String> {
+    let (metric, name) = (analysis.metric(), &all.systems[system].name);
     let training = all.systems[system].training?;
-    let score = analysis.score(system);
     let sentences = count(training.sentences);
     let first = if training.is_sample { "its first " } else { "" };
+    let scores = [training.value, analysis.score(system)];
+    let (points, [own, here]) = (100.0 * (scores[0] - scores[1]), scores.map(percent));
     Some(format!(
-        "Overfitting: {} of {} is {} on the training data ({first}{sentences} sentences) and {} \
-         here, {:.1} points apart.",
-        analysis.metric(),
-        all.systems[system].name,
-        percent(training.value),
-        percent(score),
-        100.0 * (training.value - score)
+        "Overfitting: {metric} of {name} is {own} on the training data ({first}{sentences} \
+         sentences) and {here} here, {points:.1} points apart."
     ))
 }
 

@@ -120,8 +120,7 @@ impl Table {
     pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) -> &mut Row {
         let mut row = Row::default();
         for text in cells {
-            let text = Some(text.into()).filter(|text| !text.is_empty());
-            let text = text.unwrap_or("–".to_owned());
+            let text = Some(text.into()).filter(|text| !text.is_empty()).unwrap_or("–".to_owned());
             row.cells.push(Cell { text, ..Cell::default() });
         }
         self.rows.push(row);
@@ -185,20 +184,15 @@ fn legend(plot: &Plot) -> Vec<(String, String, String)> {
     if entries.len() > 1 { entries } else { Vec::new() }
 }
 
-/// Returns the series of one of `count` things, by its number: those beyond the first few are not
+/// Returns the series of one of several things, by its number: those beyond the first few are not
 /// told apart.
-pub fn series((number, count): (usize, usize), name: &str, points: Vec<Point>) -> Series {
-    let is_rest = number >= told(count);
+pub fn series(number: usize, name: &str, points: Vec<Point>) -> Series {
+    let is_rest = number >= TOLD;
     Series { is_rest, ..Series::new(number, Mark::LineAndPoints, points).name(name) }
 }
 
 /// Number of things that curves tell apart, if there are more of them.
 pub const TOLD: usize = 5;
-
-/// Returns how many of so many things have a style of their own in plots.
-pub fn told(count: usize) -> usize {
-    count.min(TOLD)
-}
 
 /// Returns the short name of a run: A, B, …, Z, A2, B2, …
 pub fn letter(number: usize) -> String {

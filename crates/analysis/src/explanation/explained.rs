@@ -71,11 +71,6 @@ impl<'a> ExplainedSentence<'a> {
         self.name(self.explanation.labels()[t])
     }
 
-    /// Returns whether a token is in no span.
-    pub fn is_outside(&self, t: usize) -> bool {
-        self.header().encodes_spans() && self.label(t) == self.header().labeling.outside()
-    }
-
     /// Returns what token `t` is compared with; `None` if there is nothing.
     pub fn alternative(&self, t: usize) -> Option<Alternative<'a>> {
         let explanation = self.explanation;
@@ -129,8 +124,9 @@ impl<'a> ExplainedSentence<'a> {
         let margins = (start..end).map(|t| (t, margin(t)));
         let least = margins.min_by(|x, y| x.1.total_cmp(&y.1));
         let probabilities = self.explanation.probabilities[start..end].iter();
-        let outside = self.is_outside(start);
-        let is_span = self.header().encodes_spans() && !outside;
+        let (header, own) = (self.header(), self.label(start));
+        let outside = header.encodes_spans() && own == header.labeling.outside();
+        let is_span = header.encodes_spans() && !outside;
         Block {
             start,
             end,

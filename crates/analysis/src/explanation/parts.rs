@@ -2,10 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use dropchain::Result;
-use dropchain::kernel::chain::Order;
-use dropchain::kernel::ids::LabelId;
-use dropchain::model::AttributeKind;
+use dropchain::{Result, kernel::chain::Order, kernel::ids::LabelId, model::AttributeKind};
 use serde::{Deserialize, Serialize};
 
 use super::{Alternative, Explanation};
@@ -87,8 +84,7 @@ impl<'e> Alternative<'e> {
         parts.retain(|part| part.contribution() != 0.0);
         let size = |part: &Part<'_>| part.contribution().abs();
         parts.sort_by(|x, y| {
-            let order = size(y).total_cmp(&size(x));
-            order.then_with(|| (x.token, x.kind).cmp(&(y.token, y.kind)))
+            size(y).total_cmp(&size(x)).then_with(|| (x.token, x.kind).cmp(&(y.token, y.kind)))
         });
         Ok(parts)
     }
@@ -142,10 +138,7 @@ impl<'e> Alternative<'e> {
     fn bias(&self, labels: [LabelId; 2]) -> [f64; 2] {
         let header = self.explanation.tagger.model().header();
         let outside = header.labels.id(header.labeling.outside());
-        labels.map(|label| match Some(label) == outside {
-            true => -self.explanation.recall_bias,
-            false => 0.0,
-        })
+        labels.map(|label| if Some(label) == outside { -self.explanation.recall_bias } else { 0.0 })
     }
 
     /// Adds the parts of the attributes of token t, or of the pair of tokens t − 1 and t.

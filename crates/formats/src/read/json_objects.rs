@@ -1,8 +1,6 @@
 //! JSON objects, one after the other: one per line, or in an array, on any number of lines.
 
-use dropchain::corpus::LineReader;
-use dropchain::kernel::memory::input_over_limit;
-use dropchain::{Error, Place, Result};
+use dropchain::{Error, Place, Result, corpus::LineReader, kernel::memory::input_over_limit};
 
 use super::MEMORY_PER_BYTE;
 
@@ -30,19 +28,12 @@ struct Scan {
 impl Scan {
     /// Reads a byte; returns whether it ends the object.
     fn ends_at(&mut self, byte: u8) -> bool {
-        if self.in_string {
-            match byte {
-                _ if std::mem::take(&mut self.is_escaped) => {}
-                b'\\' => self.is_escaped = true,
-                b'"' => self.in_string = false,
-                _ => {}
-            }
-            return false;
-        }
         match byte {
-            b'"' => self.in_string = true,
-            b'{' | b'[' => self.depth += 1,
-            b'}' | b']' => self.depth -= 1,
+            _ if std::mem::take(&mut self.is_escaped) => {}
+            b'"' => self.in_string = !self.in_string,
+            b'\\' if self.in_string => self.is_escaped = true,
+            b'{' | b'[' if !self.in_string => self.depth += 1,
+            b'}' | b']' if !self.in_string => self.depth -= 1,
             _ => {}
         }
         self.depth == 0

@@ -84,15 +84,14 @@ impl Faults {
         let mut listed = listed.into_iter();
         let Some((place, mut message)) = listed.next() else { return Ok(()) };
         for (place, fault) in listed {
-            message.push_str(&format!("\n{place}: {fault}"));
+            message += &format!("\n{place}: {fault}");
         }
         if count > LISTED as u64 {
-            message.push_str(&format!("\n… and {} more", count - LISTED as u64));
+            message += &format!("\n… and {} more", count - LISTED as u64);
         }
-        let separator = if count == 1 { "; " } else { "\n" };
         for hint in hints {
-            message.push_str(separator);
-            message.push_str(hint);
+            message += if count == 1 { "; " } else { "\n" };
+            message += hint;
         }
         Err(Error::input(place, message))
     }

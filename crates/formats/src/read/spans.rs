@@ -10,10 +10,8 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::alignment::Aligner;
-use super::json_objects::JsonObjects;
 use super::marked_text::{MarkedSpan, MarkedText, MarkedToken};
-use super::span_options::SpanOptions;
+use super::{alignment::Aligner, json_objects::JsonObjects, span_options::SpanOptions};
 
 /// An object with what is needed.
 const EXAMPLE: &str = r#"{"text": "Ann left", "spans": [{"start": 0, "end": 3, "label": "PER"}]}"#;
@@ -80,7 +78,9 @@ impl SentenceParser for SpansParser {
     fn advance(&mut self, lines: &mut LineReader, ready: &mut VecDeque<Sentence>) -> Result<bool> {
         let Some((text, number)) = self.objects.next(lines)? else {
             self.aligner.faults.finish()?;
-            return self.seen.finish().map(|()| false);
+            // If no text has the key of the spans, they are elsewhere.
+            let SpansSeen { any, without } = std::mem::take(&mut self.seen);
+            return without.filter(|_| !any).map_or(Ok(false), Err);
         };
         lines.begin_sentence();
         let file = lines.file().clone();
@@ -139,13 +139,6 @@ struct SpansSeen {
     any: bool,
     /// The error of the first text without their key.
     without: Option<Error>,
-}
-
-impl SpansSeen {
-    /// Ends the file: if no text has the key of the spans, they are elsewhere.
-    fn finish(&mut self) -> Result<()> {
-        self.without.take().filter(|_| !self.any).map_or(Ok(()), Err)
-    }
 }
 
 /// The text of an object, or `None` if it is to be left out: it was rejected or skipped, or has not

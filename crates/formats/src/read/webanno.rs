@@ -19,9 +19,7 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
 use dropchain::corpus::{FileKind, InputLine, LineReader, ReadFormat, ReadOptions, SentenceParser};
-use dropchain::kernel::corpus::is_blank;
-use dropchain::label::Scheme;
-use dropchain::{Error, Place, Result, Sentence};
+use dropchain::{Error, Place, Result, Sentence, kernel::corpus::is_blank, label::Scheme};
 
 use super::alignment::Aligner;
 use super::marked_text::{MarkedSpan, MarkedText, MarkedToken};
@@ -128,12 +126,10 @@ impl WebAnnoParser {
     /// Reads a line of the header, such as `#T_SP=webanno.custom.Name|value|other`.
     fn header(&mut self, line: &str) {
         let is_of_spans = line.starts_with("#T_SP=");
-        let known = is_of_spans || line.starts_with("#T_CH=") || line.starts_with("#T_RL=");
-        let Some((_, names)) = line.split_once('=').filter(|_| known && self.reading.is_none())
-        else {
-            return;
-        };
-        let (layer, names) = names.trim_end().split_once('|').unwrap_or((names.trim_end(), ""));
+        let is_known = is_of_spans || line.starts_with("#T_CH=") || line.starts_with("#T_RL=");
+        let names = line.trim_end().split_once('=').filter(|_| is_known && self.reading.is_none());
+        let Some((_, names)) = names else { return };
+        let (layer, names) = names.split_once('|').unwrap_or((names, ""));
         let names = names.split('|').map(|name| (layer.to_owned(), name.to_owned()));
         self.features.extend(names.map(|(layer, name)| Feature { layer, name, is_of_spans }));
     }

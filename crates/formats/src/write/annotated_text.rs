@@ -7,10 +7,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use dropchain::corpus::Tagged;
-use dropchain::label::Span;
 use dropchain::sentence::{Offsets, SourceFile, TextPosition};
-use dropchain::{Error, Place, Result, Sentence, tokenize};
+use dropchain::{Error, Place, Result, Sentence, corpus::Tagged, label::Span, tokenize};
 
 /// The type of a span without one (the label `B`).
 const UNTYPED: &str = "SPAN";
@@ -43,7 +41,8 @@ pub(super) struct AnnotatedText {
     /// The input object, if there is one.
     pub record: Option<Arc<str>>,
     has_source: bool,
-    places: Vec<(usize, Place)>, // the first token of each sentence, and where it is
+    /// The first token of each sentence, and where it is.
+    pub places: Vec<(usize, Place)>,
 }
 
 impl AnnotatedText {
@@ -120,11 +119,6 @@ impl AnnotatedText {
             _ => None,
         };
         Ok(())
-    }
-
-    /// Returns whether a token is the first of a sentence.
-    pub fn starts_sentence(&self, token: usize) -> bool {
-        self.places.binary_search_by_key(&token, |(first, _)| *first).is_ok()
     }
 
     /// Returns the bytes that a mark covers.

@@ -47,13 +47,10 @@ impl BratFile {
         let number = self.annotations;
         let first = start + text.tokens[mark.tokens.start].chars.start;
         let (chars, words) = fragments(text.covered(mark));
+        let range = |Range { start, end }| format!("{} {}", first + start, first + end);
+        let ranges = chars.into_iter().map(range).collect::<Vec<_>>().join(";");
         // Writing to a string cannot fail.
-        let _ = write!(buffer, "T{number}\t{}", mark.label);
-        for (i, Range { start, end }) in chars.into_iter().enumerate() {
-            let separator = if i == 0 { ' ' } else { ';' };
-            let _ = write!(buffer, "{separator}{} {}", first + start, first + end);
-        }
-        let _ = writeln!(buffer, "\t{words}");
+        let _ = writeln!(buffer, "T{number}\t{} {ranges}\t{words}", mark.label);
         if let Some(p) = mark.probability {
             let _ = writeln!(buffer, "#{number}\tAnnotatorNotes T{number}\tprobability {p:.6}");
         }
@@ -63,22 +60,17 @@ impl BratFile {
 /// Splits a covered text at its line breaks. Returns the fragments, and their texts joined by
 /// spaces.
 fn fragments(text: &str) -> (Vec<Range<usize>>, String) {
-    let (mut chars, mut words) = (Vec::new(), String::new());
-    let mut position = 0;
+    let (mut chars, mut words, mut position) = (Vec::new(), Vec::new(), 0);
     for line in text.split_inclusive(is_line_break) {
         let content = line.trim_end_matches(is_line_break);
-        let length = content.chars().count();
-        if length > 0 {
-            chars.push(position..position + length);
-            if !words.is_empty() {
-                words.push(' ');
-            }
-            words.push_str(content);
+        if !content.is_empty() {
+            chars.push(position..position + content.chars().count());
+            words.push(content);
         }
         position += line.chars().count();
     }
     if chars.is_empty() {
         chars.push(0..position);
     }
-    (chars, words)
+    (chars, words.join(" "))
 }

@@ -65,7 +65,7 @@ pub(super) fn spans(text: &AnnotatedText, unit: OffsetUnit) -> impl Serialize + 
             "id": id,
             "ws": text.text[token.bytes.end..].starts_with(char::is_whitespace),
         });
-        if text.starts_sentence(id) {
+        if text.places.binary_search_by_key(&id, |(first, _)| *first).is_ok() {
             object["sent_start"] = json!(true);
         }
         object

@@ -7,10 +7,7 @@ use dropchain::sentence::OffsetUnit;
 use dropchain::{Error, Result};
 use serde::Serialize;
 
-use super::annotated_text::AnnotatedText;
-use super::brat::BratFile;
-use super::html::HtmlPage;
-use super::json;
+use super::{annotated_text::AnnotatedText, brat::BratFile, html::HtmlPage, json};
 
 /// A format of texts with marks: spans or, if labels encode none, tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -127,8 +127,7 @@ impl Series {
         let points: Vec<Point> = self.points.iter().filter_map(|point| point.bounded()).collect();
         let max = if self.is_rest { MAX_REST } else { MAX_POINTS };
         let (step, len) = (points.len().div_ceil(max).max(1), points.len());
-        let kept = points.into_iter().enumerate();
-        let kept = kept.filter(|(i, _)| i % step == 0 || i + 1 == len);
+        let kept = points.into_iter().enumerate().filter(|(i, _)| i % step == 0 || i + 1 == len);
         let best = self.best.and_then(|best| Point::from(best).bounded());
         Self {
             points: kept.map(|(_, point)| point).collect(),

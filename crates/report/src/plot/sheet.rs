@@ -145,8 +145,7 @@ impl Sheet {
             let (x, y) = (&plot.x.label, &plot.y.label);
             format!("{title}: {y} by {x}; {}.", series.join(", "))
         });
-        let parts = panels.chain([self.note.clone()]);
-        parts.collect::<Vec<_>>().join(" ").trim().to_owned()
+        panels.chain([self.note.clone()]).collect::<Vec<_>>().join(" ").trim().to_owned()
     }
 }
 

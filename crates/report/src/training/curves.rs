@@ -7,7 +7,7 @@ use dropchain::train::{DevScore, Iteration};
 use super::run::{NamedRun, metric_of};
 use super::settings::Settings;
 use crate::plot::{Axis, Mark, Plot, Point, Scale, Series};
-use crate::views::{Figure, TOLD, count, letter, or_empty, series, told};
+use crate::views::{Figure, TOLD, count, letter, or_empty, series};
 
 /// Fraction of the scores of a run, the lowest ones, that may lie below the plot: of several runs,
 /// which are compared, and of one.
@@ -55,7 +55,7 @@ pub fn score_curve(runs: &[NamedRun]) -> Option<Figure> {
 fn scores(runs: &[NamedRun], by: &str, (label, x): (&str, IterationValue)) -> Option<Figure> {
     let metric = metric_of(runs.iter().find_map(NamedRun::kept)?.1);
     let mut curves = courses(runs, x, SCORE);
-    for (curve, run) in curves.iter_mut().zip(runs).take(told(runs.len())) {
+    for (curve, run) in curves.iter_mut().zip(runs).take(TOLD) {
         let kept = run.kept().map(|(number, _)| number);
         let kept = run.run.iterations.iter().find(|i| Some(i.number) == kept);
         curve.best = kept.map(|i| (x(i), SCORE(i)));
@@ -95,7 +95,7 @@ fn warm_up(run: &NamedRun, x: IterationValue) -> Option<(f64, f64)> {
 /// Returns the curves of a measure of all runs.
 fn courses(runs: &[NamedRun], x: IterationValue, y: IterationValue) -> Vec<Series> {
     let curves = runs.iter().enumerate().map(|(i, run)| {
-        let mut curve = series((i, runs.len()), &run.name, points(run, x, y));
+        let mut curve = series(i, &run.name, points(run, x, y));
         curve.mark = Mark::Line;
         if runs.len() > 1 && !curve.is_rest {
             curve.name = format!("{} {}", letter(i), run.name);
@@ -108,15 +108,14 @@ fn courses(runs: &[NamedRun], x: IterationValue, y: IterationValue) -> Vec<Serie
 
 /// Describes the curves of a measure.
 fn course_of(runs: &[NamedRun], y: IterationValue) -> String {
-    let told = told(runs.len());
-    let ends = runs.iter().take(told).filter_map(|run| {
+    let ends = runs.iter().take(TOLD).filter_map(|run| {
         let points = points(run, ITERATION, y);
         let (first, last) = (points.first()?.y, points.last()?.y);
         Some(format!("{}: from {first:.4} to {last:.4}", run.name))
     });
     let mut ends: Vec<String> = ends.collect();
-    if told < runs.len() {
-        ends.push(format!("{} other runs in gray", runs.len() - told));
+    if runs.len() > TOLD {
+        ends.push(format!("{} other runs in gray", runs.len() - TOLD));
     }
     ends.join("; ")
 }
@@ -226,12 +225,9 @@ impl LearningCurve {
         let of_several = self.curves.first().filter(|_| self.curves.len() > 1);
         let name = or_empty(of_several, |first| format!(" ({})", first.name));
         let [less, more] = [from, to].map(|point| count(point.x as u64));
-        (doublings > 0.1).then(|| {
-            format!(
-                "From {less} to {more} training sentences{name}, each doubling gave {gain:+.1} \
-                 points: {more_data}."
-            )
-        })
+        let gain = format!("each doubling gave {gain:+.1} points: {more_data}.");
+        let verdict = format!("From {less} to {more} training sentences{name}, {gain}");
+        (doublings > 0.1).then_some(verdict)
     }
 }
 

@@ -126,13 +126,13 @@ pub fn verdicts(runs: &[NamedRun], settings: &Settings) -> Vec<String> {
         let choice = Some(settings.choice(0, &[])).filter(|choice| !choice.is_empty());
         let choice = choice.map_or(String::new(), |choice| format!(" ({choice})"));
         let all = count_of(runs.len() as u64, "run");
-        let tied = runs[1..].iter().filter(|run| run.is_tie(best)).count();
+        let tied = 1 + runs[1..].iter().filter(|run| run.is_tie(best)).count();
+        let name = &best.name;
         verdicts.push(match ties(runs) {
-            None => format!("The best of {all} is A, {}{choice}: {text}.", best.name),
+            None => format!("The best of {all} is A, {name}{choice}: {text}."),
             Some(range) => format!(
-                "{} of {all} are not told apart: they are within {range} of A, {}{choice}: {text}.",
-                tied + 1,
-                best.name
+                "{tied} of {all} are not told apart: they are within {range} of A, {name}{choice}: \
+                 {text}."
             ),
         });
     }

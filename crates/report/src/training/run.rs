@@ -95,14 +95,11 @@ impl NamedRun {
     pub fn best(&self) -> Option<String> {
         let (number, score) = self.kept()?;
         let is_last = number > 0 && number == self.iterations();
-        let reason = self.run.end.as_ref().map(|end| end.reason);
-        let is_cut = reason == Some(StopReason::MaxIterations);
-        let rising = match is_last && is_cut {
-            true => ", the last one: more may raise it",
-            false => "",
-        };
-        let mean = self.run.end.as_ref().and_then(|end| end.dev_mean);
-        let mean = mean.map_or(String::new(), |mean| format!(" (mean of 5: {})", percent(mean)));
+        let end = self.run.end.as_ref();
+        let is_cut = end.is_some_and(|end| end.reason == StopReason::MaxIterations);
+        let rising = if is_last && is_cut { ", the last one: more may raise it" } else { "" };
+        let mean = end.and_then(|end| end.dev_mean).map(percent);
+        let mean = mean.map_or(String::new(), |mean| format!(" (mean of 5: {mean})"));
         Some(format!("{score}{mean} on development data, at iteration {number}{rising}"))
     }
 

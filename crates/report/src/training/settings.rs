@@ -26,10 +26,8 @@ impl Settings {
                 names.push(name);
             }
         }
-        let is_same = |name: &&String| all.iter().all(|one| one.get(*name) == all[0].get(*name));
-        let (same, different): (Vec<&String>, Vec<&String>) = names.into_iter().partition(is_same);
-        let owned = |names: Vec<&String>| names.into_iter().cloned().collect();
-        let (same, different) = (owned(same), owned(different));
+        let is_same = |name: &String| all.iter().all(|one| one.get(name) == all[0].get(name));
+        let (same, different) = names.into_iter().cloned().partition(is_same);
         Self { all, different, same }
     }
 
@@ -85,19 +83,14 @@ fn settings_of(run: &NamedRun) -> Map<String, Value> {
     let mut settings = Map::new();
     let (header, start) = (json!(run.run.header), json!(run.run.start));
     flatten("", &start["parameters"], &mut settings);
-    if let Value::Object(options) = &header["config"]["options"] {
-        let is_new = |name: &&String| name.as_str() != "input" && !settings.contains_key(*name);
-        let new: Vec<&String> = options.keys().filter(is_new).collect();
-        for name in new {
-            flatten(name, &options[name], &mut settings);
+    for (name, value) in header["config"]["options"].as_object().into_iter().flatten() {
+        if name != "input" && !settings.contains_key(name) {
+            flatten(name, value, &mut settings);
         }
     }
     let fields = header.as_object().into_iter().chain(start.as_object()).flatten();
-    for (name, value) in fields {
-        match name.as_str() {
-            "parameters" | "config" => {}
-            _ => flatten(name, value, &mut settings),
-        }
+    for (name, value) in fields.filter(|(name, _)| *name != "parameters" && *name != "config") {
+        flatten(name, value, &mut settings);
     }
     settings.remove("estimated-memory");
     settings
