@@ -41,16 +41,13 @@ pub use record::{Block, ExplainedToken, Lead, Others, Reason, RunnerUp};
 /// The labels of a sentence, each with the sequences that it was preferred to, and the reasons.
 ///
 /// ```no_run
-/// use dropchain::tag::{Condition, TagOptions, Workspace};
 /// use dropchain::{Result, Sentence, Tagger};
 /// use dropchain_analysis::Explanation;
 ///
 /// # fn main() -> Result<()> {
 /// let tagger = Tagger::open("ner.model")?;
 /// let sentence = Sentence::from_words(["Ada", "Lovelace", "left"]);
-/// let (condition, options) = (Condition::new(), TagOptions::default());
-/// let mut workspace = Workspace::default();
-/// let explanation = Explanation::given(&tagger, &sentence, &condition, options, &mut workspace)?;
+/// let explanation = Explanation::new(&tagger, &sentence)?;
 /// if let Some(runner_up) = explanation.runner_up(0) {
 ///     println!("not {}, by {:.2}", tagger.label(runner_up.label()), runner_up.margin());
 ///     for part in runner_up.parts()? {
@@ -82,6 +79,17 @@ pub struct Alternative<'e> {
 }
 
 impl<'t> Explanation<'t> {
+    /// Tags a sentence and explains its labels.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Tagger::tag_with`].
+    pub fn new<'s>(tagger: &'t Tagger, sentence: impl Into<TagInput<'s>>) -> Result<Self> {
+        tagger.with_workspace(|workspace| {
+            Self::given(tagger, sentence, &Condition::new(), TagOptions::default(), workspace)
+        })
+    }
+
     /// Tags a sentence of which some labels or spans are known and explains its labels: the
     /// sequences they are compared with keep what is known. Of the options, only
     /// [`TagOptions::constrain`] has an effect. What interrupts the workspace interrupts the
@@ -89,7 +97,7 @@ impl<'t> Explanation<'t> {
     ///
     /// # Errors
     ///
-    /// Same as [`Tagger::tag_given`].
+    /// Same as [`Explanation::new`] and [`Tagger::tag_given`].
     pub fn given<'s>(
         tagger: &'t Tagger,
         sentence: impl Into<TagInput<'s>>,

@@ -13,11 +13,6 @@ use dropchain::{Error, Result};
 
 use super::*;
 
-fn explain<'t>(tagger: &'t Tagger, sentence: &Sentence) -> Result<Explanation<'t>> {
-    let (condition, options) = (Condition::new(), TagOptions::default());
-    Explanation::given(tagger, sentence, &condition, options, &mut Workspace::default())
-}
-
 /// Asserts that for every token and every other label the margin is that of the enumeration, that
 /// the parts sum to it, and that each of them is what its labels say. Returns the number of tokens
 /// that differ, over all.
@@ -163,7 +158,7 @@ fn values_and_repeated_attributes_count() {
     let tagger = Tagger::new(Model::from_weights(header, nodes, none).unwrap());
     let mut sentence = Sentence::from_words(["", "", ""]);
     sentence.attributes = Some(Box::new(attributes));
-    let explanation = explain(&tagger, &sentence).unwrap();
+    let explanation = Explanation::new(&tagger, &sentence).unwrap();
     assert_explains(&explanation, &Paths::of(&tagger, &sentence, true));
     let runner_up = explanation.runner_up(1).unwrap();
     let parts = runner_up.parts().unwrap();
@@ -186,7 +181,7 @@ fn the_recall_bias_is_a_part_of_its_own() {
     assert_eq!(header.recall_bias(), Some(bias));
     let with = tagger_of(header.clone());
     let sentence = Sentence::from_words(words);
-    let explanations = [&with, &without].map(|tagger| explain(tagger, &sentence).unwrap());
+    let explanations = [&with, &without].map(|tagger| Explanation::new(tagger, &sentence).unwrap());
     let mut seen = 0;
     for explanation in &explanations {
         assert_explains(explanation, &Paths::of(explanation.tagger, &sentence, true));
@@ -246,7 +241,7 @@ fn a_long_alternative_is_described_around_its_token() {
     let tagger = Tagger::new(Model::from_weights(header, nodes, none).unwrap());
     let sentence = Sentence::from_words(["a"].repeat(100));
     let named = ExplainedTokens::Named(vec!["51".to_owned()]);
-    let explanation = explain(&tagger, &sentence).unwrap();
+    let explanation = Explanation::new(&tagger, &sentence).unwrap();
     let explained = explained(&explanation, &named, words_to_explain(&sentence));
     let alternative = explained.alternative(50).unwrap();
     assert_eq!(alternative.range(), 0..100);
@@ -297,5 +292,5 @@ fn spans_have_one_block_of_their_least_clear_token() {
 fn empty_sentences_have_no_explanation() {
     let tagger = tagger();
     let empty = Sentence::from_words::<&str>([]);
-    assert!(explain(&tagger, &empty).unwrap().labels().is_empty());
+    assert!(Explanation::new(&tagger, &empty).unwrap().labels().is_empty());
 }
