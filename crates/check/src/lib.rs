@@ -85,8 +85,7 @@ impl Check {
     pub fn read<S: AsRef<OsStr>>(files: &[(Role, S)], options: CheckOptions) -> Result<Self> {
         let sources: Vec<&OsStr> = files.iter().map(|(_, file)| file.as_ref()).collect();
         check_sources(&sources)?;
-        let (read, findings) = (options.read.clone(), Findings::new(options.examples));
-        let mut reading = FileReading { options: read, findings, ..FileReading::default() };
+        let mut reading = FileReading::new(&options.read, Findings::new(options.examples));
         let mut sentences = Sentences::new();
         let mut counts = [0; 3];
         for (role, file) in files {

@@ -32,15 +32,18 @@ impl Default for CheckOptions {
 }
 
 /// Reads files one after the other.
-#[derive(Default)]
 pub(super) struct FileReading {
-    pub options: ReadOptions,
+    options: ReadOptions,
     pub findings: Findings,
     held: u64,                                 // memory of the sentences
     schemas: Vec<(Role, Arc<Schema>, String)>, // of the first file of each role
 }
 
 impl FileReading {
+    pub fn new(options: &ReadOptions, findings: Findings) -> Self {
+        Self { options: options.clone(), findings, held: 0, schemas: Vec::new() }
+    }
+
     /// Reads a file, and adds its sentences to those of its role.
     ///
     /// # Errors
