@@ -185,7 +185,7 @@ impl TrainingArguments {
             };
             let options = match Format::of_name(file) {
                 None if input.format.is_some() => options,
-                _ => InputFormat::Core(Format::guess_unlabeled(file))
+                _ => InputFormat::from(Format::guess_unlabeled(file))
                     .apply(SpanOptions::default(), options),
             };
             unlabeled.extend(Corpus::read([file], &options)?);

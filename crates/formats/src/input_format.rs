@@ -74,6 +74,12 @@ impl InputFormat {
     }
 }
 
+impl From<Format> for InputFormat {
+    fn from(format: Format) -> Self {
+        Self::Core(format)
+    }
+}
+
 impl fmt::Display for InputFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
