@@ -87,7 +87,7 @@ pub mod model {
     pub use crate::model::columns::{CorpusColumns, LabelSource};
     pub use crate::model::format::{FORMAT_VERSION, MAGIC, MAX_LABELS, Magic};
     pub use crate::model::header::add_recall_bias;
-    pub use crate::model::training_record::NoiseExposure;
+    pub use crate::model::provenance::NoiseExposure;
 }
 
 /// Lists of names for messages.

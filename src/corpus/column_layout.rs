@@ -27,18 +27,12 @@ pub(super) struct ColumnLayout {
 
 impl ColumnLayout {
     /// Detects the layout of the file whose first token is on `line`.
-    pub fn new(
-        line: &InputLine,
-        (sheet, header): (&Sheet, Option<&[String]>),
-        options: &ReadOptions,
-    ) -> Result<Self> {
+    pub fn new(line: &InputLine, sheet: &Sheet, options: &ReadOptions) -> Result<Self> {
         let may_be_comment = is_comment(line, options);
-        let schema = Self::schema(line, (sheet, header), options).map_err(|error| {
-            match sheet.separator {
-                _ if may_be_comment => with_hint(error, COMMENT),
-                Some(_) => with_quote_hint(line, error),
-                None => error,
-            }
+        let schema = Self::schema(line, sheet, options).map_err(|error| match sheet.separator {
+            _ if may_be_comment => with_hint(error, COMMENT),
+            Some(_) => with_quote_hint(line, error),
+            None => error,
         })?;
         if schema.joined().is_some() && options.supervision.partial_labels {
             return Err(line.error(JOINED_PARTIAL));
@@ -51,19 +45,13 @@ impl ColumnLayout {
         })
     }
 
-    fn schema(
-        line: &InputLine,
-        (sheet, header): (&Sheet, Option<&[String]>),
-        options: &ReadOptions,
-    ) -> Result<Schema> {
+    fn schema(line: &InputLine, sheet: &Sheet, options: &ReadOptions) -> Result<Schema> {
         let width = row_cells(line.text, sheet.separator).len();
-        match (&options.columns, header) {
+        match (&options.columns, &sheet.header) {
             (Some(names), _) => named_columns(line, width, names, options),
             (None, Some(row)) => {
-                let names = names_of_header(
-                    row,
-                    usize::from(sheet.number.is_some_and(|(column, _)| column == 0)),
-                );
+                let word = usize::from(sheet.number.is_some_and(|(column, _)| column == 0));
+                let names = names_of_header(row, word);
                 named_columns(line, width, &names, options).map_err(|error| match error {
                     Error::Parameter(fault) => line.error(format!("in the header row: {fault}")),
                     other => other,
@@ -159,7 +147,8 @@ fn named_columns(
     options: &ReadOptions,
 ) -> Result<Schema> {
     let label = label_columns(line, names, options)?;
-    let without = first_of_last(&label, names.len()).filter(|_| options.unlabeled);
+    let without = first_of_last(&label, names.len());
+    let without = without.filter(|&without| options.unlabeled && without > 0);
     if width == names.len() {
         // In a file to be tagged, the last column is not the label by default, and none is joined.
         let labeled = !options.unlabeled || (options.label.is_some() && label.len() == 1);
@@ -168,17 +157,15 @@ fn named_columns(
             false => Schema::new(names.to_vec(), None),
         };
     }
-    if let Some(without) = without.filter(|&without| width == without && width > 0) {
-        return Schema::new(names[..without].to_vec(), None);
+    if without == Some(width) {
+        return Schema::new(names[..width].to_vec(), None);
     }
-    let or_fewer = match without {
-        Some(without) if without > 0 => format!(", or {without} without the label"),
-        _ => String::new(),
-    };
+    let or_fewer = without.map(|without| format!(", or {without} without the label"));
     Err(line.error(format!(
-        "expected {} columns ({}){or_fewer}, found {width}",
+        "expected {} columns ({}){}, found {width}",
         names.len(),
         list_names(names),
+        or_fewer.unwrap_or_default()
     )))
 }
 

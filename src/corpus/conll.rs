@@ -14,12 +14,11 @@ use super::columns::{DOCUMENT_START, OUTSIDE, row_cells, split_blanks};
 use super::conllu::{self, MiscLabels, MultiwordEnd, is_new_document};
 use super::doubts::Doubts;
 use super::lines::{InputLine, LineReader, is_blank};
-use super::parse::{ReadOptions, SentenceParser};
+use super::parse::{PendingWeight, ReadOptions, SentenceParser, check_comment_inside};
 use super::read_report::Repair;
-use super::sentence_weight::{PendingWeight, check_comment_inside};
 use super::sheet::Sheet;
 use crate::error::Result;
-use crate::sentence::{LineRules, Sentence, Separation, SourceFile};
+use crate::sentence::{Sentence, Separation, SourceFile};
 
 /// Fills the missing cells of a `-DOCSTART-` line, as in the CoNLL-2003 shared task.
 const FILLER: &str = "-X-";
@@ -42,7 +41,6 @@ pub(super) struct ConllParser {
     options: ReadOptions,
     is_conllu: bool,
     sheet: Sheet,
-    header: Option<Vec<String>>,
     places: Vec<String>, // the cells of the last token that tell its sentence
     layout: Option<(ColumnLayout, Doubts)>,
     current: Option<(Sentence, MultiwordEnd)>,
@@ -61,18 +59,10 @@ struct BeforeSentence {
 }
 
 impl ConllParser {
-    pub fn new(options: ReadOptions, is_conllu: bool) -> Self {
-        Self {
-            options: ReadOptions {
-                lines: LineRules {
-                    comments: options.lines.comments || is_conllu,
-                    header: options.lines.header && !is_conllu,
-                },
-                ..options
-            },
-            is_conllu,
-            ..Self::default()
-        }
+    pub fn new(mut options: ReadOptions, is_conllu: bool) -> Self {
+        options.lines.comments |= is_conllu;
+        options.lines.header &= !is_conllu;
+        Self { options, is_conllu, ..Self::default() }
     }
 
     /// Keeps a comment line.
@@ -110,10 +100,7 @@ impl ConllParser {
             None => {
                 let layout = match self.is_conllu {
                     true => ColumnLayout::of_tabs(conllu::schema(line, &self.options)?),
-                    false => {
-                        let sheet = (&self.sheet, self.header.as_deref());
-                        ColumnLayout::new(line, sheet, &self.options)?
-                    }
+                    false => ColumnLayout::new(line, &self.sheet, &self.options)?,
                 };
                 let doubts = Doubts::new(&layout.schema, self.is_conllu);
                 self.layout.insert((layout, doubts))
@@ -236,9 +223,11 @@ impl SentenceParser for ConllParser {
             self.comment(line)
         } else if !self.is_conllu && split_blanks(line.text).next() == Some(DOCUMENT_START) {
             self.document_start(line, ready)
-        } else if (self.options.lines.header || self.sheet.has_header) && self.header.is_none() {
+        } else if (self.options.lines.header || self.sheet.has_header)
+            && self.sheet.header.is_none()
+        {
             let names = row_cells(line.text, self.sheet.separator);
-            self.header = Some(names.into_iter().map(Into::into).collect());
+            self.sheet.header = Some(names.into_iter().map(Into::into).collect());
             (self.options.report).add_at(&HEADER_ROW, line.file, line.number);
             Ok(())
         } else {

@@ -43,10 +43,8 @@ pub(super) enum TokenId {
 impl TokenId {
     /// Parses a token ID.
     pub fn parse(cell: &str) -> Option<Self> {
-        let number = |digits: &str| {
-            let plain = digits.bytes().all(|b| b.is_ascii_digit());
-            plain.then(|| digits.parse::<usize>().ok()).flatten()
-        };
+        let is_plain = |digits: &&str| digits.bytes().all(|b| b.is_ascii_digit());
+        let number = |digits: &str| Some(digits).filter(is_plain)?.parse().ok();
         if let Some((first, end)) = cell.split_once('-') {
             number(first).zip(number(end)).map(|(first, end)| Self::Range(first, end))
         } else if let Some((after, nth)) = cell.split_once('.') {
@@ -191,35 +189,26 @@ pub(super) fn check_complete(
     line: u64,
 ) -> Result<()> {
     let error = |line, message| Err(Error::input(Place::line(&**sentence.file(), line), message));
-    if sentence.is_empty() {
-        return error(line, "the sentence ends without a word".to_owned());
-    }
-    if multiword_end.word > sentence.len() {
-        return error(
+    match (multiword_end.word, sentence.len()) {
+        (_, 0) => error(line, "the sentence ends without a word".to_owned()),
+        (word, last) if word > last => error(
             multiword_end.line,
             format!(
-                "the multiword token extends to word {}, but the sentence ends at word {}",
-                multiword_end.word,
-                sentence.len()
+                "the multiword token extends to word {word}, but the sentence ends at word {last}"
             ),
-        );
+        ),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Splits a line into its ten cells.
 pub(super) fn cells<'a>(line: &InputLine<'a>) -> Result<[&'a str; 10]> {
-    let mut cells = [""; 10];
-    let mut found = 0;
-    for cell in line.text.split('\t') {
-        if let Some(slot) = cells.get_mut(found) {
-            *slot = cell;
-        }
-        found += 1;
-    }
-    if found != cells.len() {
+    let found = line.text.split('\t').count();
+    if found != CONLLU_COLUMNS.len() {
         return Err(line.error(format!("expected 10 columns separated by tabs, found {found}")));
     }
+    let mut split = line.text.split('\t');
+    let cells = CONLLU_COLUMNS.map(|_| split.next().unwrap_or_default());
     if let Some(column) = cells.iter().position(|cell| cell.is_empty()) {
         return Err(line.error(format!(
             "the column '{}' is empty; expected '_' where there is no value",

@@ -17,8 +17,7 @@ use std::sync::Arc;
 
 use super::doubts::check_token;
 use super::lines::{InputLine, LineReader, is_blank};
-use super::parse::{ReadOptions, SentenceParser};
-use super::sentence_weight::PendingWeight;
+use super::parse::{PendingWeight, ReadOptions, SentenceParser};
 use crate::error::{Error, Place, Result};
 use crate::sentence::{Attributes, Schema, Sentence, check_attribute};
 

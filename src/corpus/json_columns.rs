@@ -144,19 +144,15 @@ pub(super) fn column(
     key: &str,
     tokens: usize,
 ) -> Result<Vec<String>> {
-    let Some(value) = value else {
-        return Err(line.error(format!(
-            "the key \"{key}\" is missing; expected a string for each token there"
-        )));
-    };
-    let cells = strings(line, key, value)?;
-    if cells.len() != tokens {
-        return Err(line.error(format!(
-            "key \"{key}\": expected as many strings as tokens ({tokens}), found {}",
-            cells.len()
-        )));
+    let expected = "expected a string for each token there";
+    let missing = || line.error(format!("the key \"{key}\" is missing; {expected}"));
+    let cells = strings(line, key, value.ok_or_else(missing)?)?;
+    match cells.len() {
+        found if found == tokens => Ok(cells),
+        found => Err(line.error(format!(
+            "key \"{key}\": expected as many strings as tokens ({tokens}), found {found}"
+        ))),
     }
-    Ok(cells)
 }
 
 /// The labels of an object, which may be partial.

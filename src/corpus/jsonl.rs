@@ -216,12 +216,12 @@ impl JsonlParser {
         for (i, key) in columns.keys.iter().enumerate().skip(1) {
             let is_label = columns.schema.label() == Some(i);
             let is_partial = self.options.supervision.partial_labels;
-            let mut value = object.get(key);
+            let value = object.get(key);
             let named = match value.filter(|_| is_label) {
                 Some(value) => named(line, key, value, (&columns.names, is_partial))?,
                 None => None,
             };
-            value = named.as_deref().or(value);
+            let value = named.as_deref().or(value);
             if is_partial && is_label {
                 labels = partial_labels(line, value, key, count)?;
                 cells.push(labels.iter().map(TokenLabel::text).collect());

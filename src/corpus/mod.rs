@@ -28,7 +28,6 @@ pub(crate) mod parse;
 mod read_report;
 pub(crate) mod reader;
 pub(crate) mod sample;
-mod sentence_weight;
 mod sheet;
 pub(crate) mod source;
 mod tag_names;

@@ -1,4 +1,4 @@
-//! The input formats, and the options and traits shared by their parsers.
+//! The input formats, and what their parsers share: options, traits, the weights of sentences.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::lines::{InputLine, LineReader};
 use super::read_report::ReadReport;
 use super::source::{Decoding, TextEncoding};
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::memory::MemoryLimit;
 use crate::sentence::{LineRules, Sentence, TokenLabel};
 
@@ -309,6 +309,58 @@ pub trait SentenceParser: Send {
     fn separator(&self) -> Option<char> {
         None
     }
+}
+
+/// The weight in a comment that belongs to the next sentence.
+#[derive(Debug, Default)]
+pub(super) struct PendingWeight {
+    weight: Option<(f64, u64)>, // and its line
+}
+
+impl PendingWeight {
+    /// Reads a comment before a sentence: `# weight = 0.5` is a weight, others have none.
+    pub fn read(&mut self, line: &InputLine) -> Result<()> {
+        weight_text(line.text).map_or(Ok(()), |text| self.set(line, text, "the next sentence"))
+    }
+
+    /// Sets the weight on `line`, which is that of `whose`.
+    pub fn set(&mut self, line: &InputLine, text: &str, whose: &str) -> Result<()> {
+        let text = text.trim();
+        let weight = text.parse().map_err(|_| {
+            line.error(format!("the weight of the sentence is '{text}'; expected a number"))
+        })?;
+        match self.weight.replace((weight, line.number)) {
+            None => Ok(()),
+            Some((_, first)) => Err(line.error(format!(
+                "a second weight for {whose}; expected one (the first is on line {first})"
+            ))),
+        }
+    }
+
+    /// Gives the weight, if there is one, to the sentence that begins.
+    pub fn apply(&mut self, sentence: &mut Sentence) -> Result<()> {
+        let Some((weight, line)) = self.weight.take() else { return Ok(()) };
+        let place = Place::line(&**sentence.file(), line);
+        sentence.set_weight(weight).map_err(|message| Error::input(place, message))
+    }
+
+    /// Checks that no weight waits for a sentence in `file`, where there is none.
+    pub fn check_none(&self, file: &str, message: &str) -> Result<()> {
+        let fault = |(_, line)| Err(Error::input(Place::line(file, line), message));
+        self.weight.map_or(Ok(()), fault)
+    }
+}
+
+/// Checks that a comment inside a sentence has no weight.
+pub(super) fn check_comment_inside(line: &InputLine) -> Result<()> {
+    let message = "the weight of a sentence stands inside it; expected it before the first token";
+    weight_text(line.text).map_or(Ok(()), |_| Err(line.error(message)))
+}
+
+/// Returns the weight of a comment such as `# weight = 0.5`.
+fn weight_text(comment: &str) -> Option<&str> {
+    let (key, value) = comment.strip_prefix('#')?.split_once('=')?;
+    (key.trim() == "weight").then_some(value)
 }
 
 #[cfg(test)]

@@ -77,6 +77,8 @@ pub(super) struct Sheet {
     pub separator: Option<char>,
     /// The first row has the names of columns.
     pub has_header: bool,
+    /// These names, once the row has been read.
+    pub header: Option<Vec<String>>,
     /// Columns that are the same within a sentence: a change ends it.
     pub places: Vec<usize>,
     /// The column that numbers the tokens of each sentence, and the first number: one begins there.
@@ -127,32 +129,24 @@ impl Sheet {
         let has_header = options.lines.header || is_csv || has_header(&rows);
         let header = (has_header && !rows.is_empty()).then(|| rows.remove(0));
         let mut sheet = Self { separator, has_header, ..Self::default() };
-        sheet.find_places(&rows, options.columns.as_ref().or(header.as_ref()), options);
-        sheet
-    }
-
-    /// Looks for columns of places: by their names, or else by what the first ones hold.
-    fn find_places(
-        &mut self,
-        rows: &[Vec<String>],
-        names: Option<&Vec<String>>,
-        options: &ReadOptions,
-    ) {
+        // Columns of places have such names, or else are the first and hold such cells.
+        let names = options.columns.as_ref().or(header.as_ref());
         let width = rows.iter().map(Vec::len).find(|&width| width > 0).unwrap_or(0);
         let last = width.saturating_sub(1 + usize::from(!options.unlabeled));
         for column in 0..width {
             let name = names.map(|names| names.get(column).map_or("", |name| &**name));
             let is_sentence = name.is_some_and(is_sentence_name);
-            if !name.map_or(column < last && column == self.count(), is_place_name) {
+            if !name.map_or(column < last && column == sheet.count(), is_place_name) {
                 continue;
             }
-            let cells = cells_of(rows, column);
-            match (&self.number, first_number(&cells)) {
-                _ if is_sentence || are_constant(&cells) => self.places.push(column),
-                (None, Some(first)) => self.number = Some((column, first)),
+            let cells = cells_of(&rows, column);
+            match (&sheet.number, first_number(&cells)) {
+                _ if is_sentence || are_constant(&cells) => sheet.places.push(column),
+                (None, Some(first)) => sheet.number = Some((column, first)),
                 _ => {}
             }
         }
+        sheet
     }
 
     /// The number of columns of places.

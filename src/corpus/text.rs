@@ -12,7 +12,6 @@ use crate::tokenize::Tokenizer;
 const FORM_FEED: char = '\u{c}';
 
 /// Parses raw text: every line, or every paragraph, has zero or more sentences.
-#[derive(Clone, Debug)]
 pub(super) struct TextParser {
     tokenizer: Tokenizer,
     separation: Separation, // what stands before the next sentence
@@ -22,7 +21,6 @@ pub(super) struct TextParser {
 }
 
 /// A paragraph that is being read.
-#[derive(Clone, Debug)]
 struct Paragraph {
     text: String, // its lines with their endings
     file: SourceFile,
@@ -156,17 +154,8 @@ const FILE: &str = "-";
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
-pub struct TextSplitter {
-    parser: TextParser,
-    file: SourceFile,
-}
-
-impl Default for TextSplitter {
-    fn default() -> Self {
-        Self { parser: TextParser::new(&ReadOptions::default()), file: FILE.into() }
-    }
-}
+#[derive(Clone, Debug, Default)]
+pub struct TextSplitter(());
 
 impl TextSplitter {
     /// Returns the sentences of a text. Their offsets count from the start of their line, whose
@@ -176,10 +165,10 @@ impl TextSplitter {
     ///
     /// [`Error::Input`](crate::Error::Input) if a sentence has more than 4 GiB of text.
     pub fn sentences(&self, text: &str) -> Result<Vec<Sentence>> {
-        let mut parser = self.parser.clone();
+        let (mut parser, file) = (TextParser::new(&ReadOptions::default()), FILE.into());
         let mut sentences = VecDeque::new();
         for (number, line) in (1..).zip(text.split_inclusive('\n')) {
-            let line = InputLine::new(line, &self.file, number);
+            let line = InputLine::new(line, &file, number);
             parser.line(&line, &mut sentences)?;
         }
         Ok(sentences.into())

@@ -56,17 +56,14 @@ impl Detected {
     /// How the labels were read, in words: a summary, then [warnings](Self::warnings). That types
     /// were recognized without prefixes is said, unless they were `chosen` to be types.
     pub fn account(&self, chosen: PlainLabels) -> Vec<String> {
-        [vec![self.summary(chosen)], self.warnings()].concat()
-    }
-
-    fn summary(&self, chosen: PlainLabels) -> String {
-        match self.labeling.scheme == Scheme::Plain && chosen == PlainLabels::Auto {
+        let summary = match self.labeling.scheme == Scheme::Plain && chosen == PlainLabels::Auto {
             true => format!(
                 "read as {self}: they have no B- or I-, but look like types, so adjacent tokens \
                  with the same label are one span (`plain_labels` tags if they are tags)"
             ),
             false => format!("read as {self}"),
-        }
+        };
+        [vec![summary], self.warnings()].concat()
     }
 
     /// What was decided against evidence, for people: each with the first place, if it is known.
@@ -80,52 +77,39 @@ impl Detected {
         };
         let outside = self.labeling.outside().escape_debug();
         let prefixed = format!("is outside with a prefix, and read as '{outside}'");
-        let misfits = self.strays.iter().take(MAX_WARNINGS).map(|misfit| (misfit, &stray));
-        let others = self.prefixed_outside.iter().take(MAX_WARNINGS);
-        let misfits = misfits.chain(others.map(|misfit| (misfit, &prefixed)));
-        let mut warnings: Vec<String> = misfits
-            .map(|(Misfit { label, count, first, .. }, fate)| {
+        let mut warnings = Vec::new();
+        let mut warn = |place: &Option<Place>, text: String| {
+            let place = place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
+            warnings.push(format!("warning: {place}{text}"));
+        };
+        for (misfits, fate) in [(&self.strays, stray), (&self.prefixed_outside, prefixed)] {
+            for Misfit { label, count, first, .. } in misfits.iter().take(MAX_WARNINGS) {
                 let label = label.escape_debug();
-                warning(first, &format!("the label '{label}'{} {fate}", times(*count)))
-            })
-            .collect();
-        let illegal: u64 = self.illegal.iter().map(|misfit| misfit.count).sum();
-        if let Some(first) = self.illegal.first() {
-            let label = first.label.escape_debug();
+                warn(first, format!("the label '{label}'{} {fate}", times(*count)));
+            }
+        }
+        if let Some((Misfit { label, why, count, first }, others)) = self.illegal.split_first() {
+            let label = label.escape_debug();
             let fate = match self.labeling.strict {
                 true => "",
                 false => "; so many that the rules of the scheme are not enforced",
             };
-            let title = self.labeling.scheme.title();
-            let others = match illegal - first.count {
-                0 => String::new(),
+            let others = match others.iter().map(|misfit| misfit.count).sum() {
+                0_u64 => String::new(),
                 n => format!(", and {n} more invalid labels"),
             };
-            let text = format!(
-                "'{label}' {} is invalid in {title}{}{others}{fate}",
-                first.why,
-                times(first.count)
-            );
-            warnings.push(warning(&first.first, &text));
+            let (title, times) = (self.labeling.scheme.title(), times(*count));
+            warn(first, format!("'{label}' {why} is invalid in {title}{times}{others}{fate}"));
         }
         if is_read && !self.has_spans && self.labels > 0 {
-            warnings.push("warning: no token is in a span".to_owned());
+            warn(&None, "no token is in a span".to_owned());
         }
-        if self.longest.0 > LONG {
-            let text = format!(
-                "a sentence of {} tokens; are the blank lines between sentences missing?",
-                self.longest.0
-            );
-            warnings.push(warning(&self.longest.1, &text));
+        let (tokens, place) = &self.longest;
+        if *tokens > LONG {
+            let question = "are the blank lines between sentences missing?";
+            warn(place, format!("a sentence of {tokens} tokens; {question}"));
         }
         warnings
-    }
-}
-
-fn warning(place: &Option<Place>, text: &str) -> String {
-    match place {
-        Some(place) => format!("warning: {place}: {text}"),
-        None => format!("warning: {text}"),
     }
 }
 

@@ -147,19 +147,12 @@ impl LabelCounts {
 
     /// The notation in which the most labels can be read, if some can.
     pub fn notation(&self, outside: &str) -> Option<Notation> {
-        let usual = Notation {
-            outside: match outside {
-                "O" => Cow::Borrowed("O"),
-                other => Cow::Owned(other.to_owned()),
-            },
-            ..Notation::CANONICAL
-        };
+        let usual = Notation { outside: outside.to_owned().into(), ..Notation::CANONICAL };
         let places = [TagPlace::Prefix, TagPlace::Suffix];
         let cases = places.map(|place| [(place, false), (place, true)]).concat();
         let mut best = (0, None);
-        for (separator, (place, lowercase)) in
-            SEPARATORS.into_iter().flat_map(|separator| cases.iter().map(move |&c| (separator, c)))
-        {
+        let cases = SEPARATORS.map(|separator| cases.iter().map(move |&case| (separator, case)));
+        for (separator, (place, lowercase)) in cases.into_iter().flatten() {
             for letters in Letters::ALL {
                 let candidate = Notation { letters, place, separator, lowercase, ..usual.clone() };
                 let is_read = |label: &str| label != outside && candidate.read(label).is_some();

@@ -11,56 +11,36 @@ use super::scheme::Scheme;
 use super::span::SpanPosition;
 
 /// The place of a token: outside of all spans, or in one of this type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct State<'a>(Option<(&'a str, SpanPosition)>);
+type State<'a> = Option<(&'a str, SpanPosition)>;
 
-const OUTSIDE: State<'static> = State(None);
-
-impl<'a> State<'a> {
-    /// All states with these types. In IO and the plain scheme, a span cannot follow one of the
-    /// same type.
-    fn all(kinds: &[&'a str], scheme: Scheme) -> Vec<Self> {
-        let flags = [
-            (false, false, false),
-            (false, true, false),
-            (true, false, false),
-            (true, true, false),
-            (true, false, true),
-            (true, true, true),
-        ];
-        let mut states = vec![OUTSIDE];
-        for &kind in kinds {
-            for (first, last, follows) in flags {
+/// All states with these types. In IO and the plain scheme, a span cannot follow one of the same
+/// type.
+fn all_states<'a>(kinds: &[&'a str], scheme: Scheme) -> Vec<State<'a>> {
+    let mut states = vec![None];
+    for &kind in kinds {
+        for (first, follows) in [(false, false), (true, false), (true, true)] {
+            for last in [false, true] {
                 let position = SpanPosition { first, last, follows };
-                if !(follows && scheme.merges()) {
-                    states.push(Self(Some((kind, position))));
-                }
+                states.extend((!follows || !scheme.merges()).then_some(Some((kind, position))));
             }
         }
-        states
     }
+    states
+}
 
-    fn label(self, labeling: &Labeling) -> String {
-        match self.0 {
-            None => labeling.outside().to_owned(),
-            Some((kind, position)) => labeling.label(position, kind),
-        }
-    }
-
-    /// Whether `next` may follow; outside also stands for the ends of a sentence.
-    fn may_precede(self, next: Self, scheme: Scheme) -> bool {
-        match (self.0, next.0) {
-            (None, None) => true,
-            (None, Some((_, next))) => next.first && !next.follows,
-            (Some((_, position)), None) => position.last,
-            (Some((kind, position)), Some((next_kind, next))) => {
-                let is_same = kind == next_kind;
-                // There, adjacent spans of a type are one.
-                let is_one = is_same && scheme.merges();
-                match position.last {
-                    true => next.first && next.follows == is_same && !is_one,
-                    false => is_same && !next.first,
-                }
+/// Whether a state may follow another; outside also stands for the ends of a sentence.
+fn may_precede(state: State<'_>, next: State<'_>, scheme: Scheme) -> bool {
+    match (state, next) {
+        (None, None) => true,
+        (None, Some((_, next))) => next.first && !next.follows,
+        (Some((_, position)), None) => position.last,
+        (Some((kind, position)), Some((next_kind, next))) => {
+            let is_same = kind == next_kind;
+            // There, adjacent spans of a type are one.
+            let is_one = is_same && scheme.merges();
+            match position.last {
+                true => next.first && next.follows == is_same && !is_one,
+                false => is_same && !next.first,
             }
         }
     }
@@ -84,15 +64,19 @@ pub fn convert_partial(
             kinds.push(chunk.kind);
         }
     }
-    let states = State::all(&kinds, from.scheme);
+    let states = all_states(&kinds, from.scheme);
+    let name = |state: &State<'_>, labeling: &Labeling| match *state {
+        None => labeling.outside().to_owned(),
+        Some((kind, position)) => labeling.label(position, kind),
+    };
     let names: Vec<[String; 2]> =
-        (states.iter()).map(|state| [from, to].map(|labeling| state.label(labeling))).collect();
+        states.iter().map(|state| [from, to].map(|labeling| name(state, labeling))).collect();
     let can_be = |t: usize, s: usize| allowed[t].is_empty() || allowed[t].contains(&&*names[s][0]);
     let of_row = |row: &[usize]| row.iter().map(|&s| states[s]).collect::<Vec<_>>();
     let mut reached: Vec<Vec<usize>> = Vec::with_capacity(allowed.len()); // [T] states
-    let mut before = vec![OUTSIDE];
+    let mut before = vec![None];
     for t in 0..allowed.len() {
-        let follows = |s: usize| before.iter().any(|a| a.may_precede(states[s], from.scheme));
+        let follows = |s: usize| before.iter().any(|&a| may_precede(a, states[s], from.scheme));
         let row: Vec<usize> = (0..states.len()).filter(|&s| can_be(t, s) && follows(s)).collect();
         if row.is_empty() {
             return Err(t);
@@ -100,9 +84,9 @@ pub fn convert_partial(
         before = of_row(&row);
         reached.push(row);
     }
-    let mut next = vec![OUTSIDE];
+    let mut next = vec![None];
     for (t, row) in reached.iter_mut().enumerate().rev() {
-        row.retain(|&s| next.iter().any(|b| states[s].may_precede(*b, from.scheme)));
+        row.retain(|&s| next.iter().any(|&b| may_precede(states[s], b, from.scheme)));
         if row.is_empty() {
             return Err(t);
         }

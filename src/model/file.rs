@@ -4,12 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde_json::Value;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::container::{Container, Contents, EXPECTED, assemble, check_memory};
 use super::format::{AttributeKind, FIRST_PASS, FORMAT_VERSION, PREAMBLE};
 use super::header::Header;
-use super::provenance::Provenance;
+use super::provenance::{CONFIG, Provenance};
 use super::table::{AttributeTable, TableBuilder, TableLayout};
 #[cfg(feature = "train")]
 use crate::atomic_file;
@@ -162,6 +163,26 @@ impl Model {
             return Err(Error::parameter(format!("no label of the model is one of {labeling}")));
         }
         (header.labeling, header.corpus_labeling) = (labeling.clone(), labeling);
+        self.with_header(&header)
+    }
+
+    /// Returns the model with a record of the configuration that it was trained with: any JSON
+    /// value. It has no effect on predictions or [`Model::fingerprint`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the options of the model are not an object, or if its header would
+    /// be too long.
+    pub fn with_config(&self, config: &Value) -> Result<Self> {
+        let mut options = self.header().provenance.parsed_options();
+        let Some(fields) = options.as_object_mut() else {
+            let message =
+                "the options of the model are not an object, so that it cannot record more";
+            return Err(Error::parameter(message));
+        };
+        fields.insert(CONFIG.to_owned(), config.clone());
+        let mut header = self.header().clone();
+        header.provenance.options = options.to_string();
         self.with_header(&header)
     }
 

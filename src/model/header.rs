@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::columns::CorpusColumns;
 use super::format::{MAX_LABELS, Precision, TableInfo};
-use super::provenance::Provenance;
+use super::provenance::{APPLIED_RECALL_BIAS, Provenance};
 use crate::chain::{Constraint, LabelWeights, Order};
 use crate::corpus::{CONLLU_COLUMNS, Format, ReadOptions};
 use crate::error::{Error, Result};
@@ -122,6 +122,17 @@ impl Header {
             }
             _ => self.labeling.clone(),
         }
+    }
+
+    /// Returns the recall bias that is in the label weights
+    /// ([`add_recall_bias`]); `None` if the model does not say.
+    pub fn recall_bias(&self) -> Option<f64> {
+        if let Some(record) = self.provenance.training() {
+            return Some(record.recall_bias);
+        }
+        let options = self.provenance.parsed_options();
+        let given = [APPLIED_RECALL_BIAS, "recall_bias"].map(|name| options[name].as_f64());
+        given[0].or(given[1])
     }
 
     /// Encodes the header.

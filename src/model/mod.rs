@@ -113,11 +113,10 @@ mod container;
 mod file;
 pub(crate) mod format;
 pub(crate) mod header;
-mod provenance;
+pub(crate) mod provenance;
 mod table;
 #[cfg(test)]
 pub mod tests;
-pub(crate) mod training_record;
 mod weights;
 
 pub use crate::chain::{LabelWeights, Order};
@@ -133,12 +132,9 @@ pub use header::Header;
 pub(crate) use header::add_recall_bias;
 pub(crate) use header::decoding_constraint;
 #[cfg(feature = "train")]
-pub(crate) use provenance::source_date;
-pub use provenance::{FileRecord, FileRole, Provenance};
+pub(crate) use provenance::{APPLIED_RECALL_BIAS, NoiseExposure, source_date};
+pub use provenance::{FileRecord, FileRole, Provenance, TrainingRecord};
 #[cfg(any(feature = "train", test))]
 pub(crate) use table::TableBuilder;
 pub(crate) use table::{AttributeTable, WeightRows};
-pub use training_record::TrainingRecord;
-#[cfg(feature = "train")]
-pub(crate) use training_record::{APPLIED_RECALL_BIAS, NoiseExposure};
 pub use weights::{EdgeWeights, NodeWeights};

@@ -92,16 +92,14 @@ fn row(
 ) -> Result<()> {
     let cells = sentence.cells(t).take(sentence.schema().input_names().len());
     for cell in cells.chain(label.iter().copied()) {
-        let invalid = if separator == '\t' {
-            cell.contains(['\t', '\n', '\r'])
-        } else {
-            cell.is_empty() || cell.contains([' ', '\t', '\n', '\r'])
+        let (is_invalid, reason) = match separator {
+            '\t' => (cell.contains(['\t', '\n', '\r']), "it contains a tab or a line break"),
+            _ => (
+                cell.is_empty() || cell.contains([' ', '\t', '\n', '\r']),
+                "it is empty or contains white space",
+            ),
         };
-        if invalid {
-            let reason = match separator {
-                '\t' => "it contains a tab or a line break",
-                _ => "it is empty or contains white space",
-            };
+        if is_invalid {
             return Err(Error::input(
                 sentence.place(t),
                 format!("the cell {cell:?} cannot be written as CoNLL: {reason}; use JSON lines"),
@@ -114,7 +112,8 @@ fn row(
     Ok(())
 }
 
-fn line(buffer: &mut String, text: &str) {
+/// Writes a line.
+pub(super) fn line(buffer: &mut String, text: &str) {
     buffer.push_str(text);
     buffer.push('\n');
 }

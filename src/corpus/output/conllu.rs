@@ -11,6 +11,7 @@
 
 use std::fmt::Write;
 
+use super::conll::line;
 use super::format::{Tagged, WriteOptions};
 use crate::corpus::columns::{CONLLU_COLUMNS, MISC, find_column};
 use crate::corpus::misc;
@@ -23,18 +24,14 @@ fn label_names(options: &WriteOptions) -> &[String] {
 
 /// Checks that what labels consist of are columns or can be keys in `MISC`.
 pub(super) fn check_labels(options: &WriteOptions) -> Result<()> {
-    label_names(options).iter().try_for_each(|name| check_label(name))
-}
-
-/// Checks that `label` is a column or can be a key in `MISC`.
-fn check_label(label: &str) -> Result<()> {
-    if find_column(&CONLLU_COLUMNS, label).is_some() || misc::is_key(label) {
-        return Ok(());
+    let is_valid = |name: &str| find_column(&CONLLU_COLUMNS, name).is_some() || misc::is_key(name);
+    match label_names(options).iter().find(|name| !is_valid(name)) {
+        None => Ok(()),
+        Some(name) => Err(Error::parameter(format!(
+            "'{name}' is neither a column of CoNLL-U nor a key for its MISC column: expected a \
+             name without '=', '|', '\\' and white space"
+        ))),
     }
-    Err(Error::parameter(format!(
-        "'{label}' is neither a column of CoNLL-U nor a key for its MISC column: expected a name \
-         without '=', '|', '\\' and white space"
-    )))
 }
 
 /// Writes a sentence and a blank line.
@@ -50,16 +47,14 @@ pub(super) fn sentence(
         buffer.push_str("# newdoc\n");
     }
     for comment in &layout.comments {
-        buffer.push_str(comment);
-        buffer.push('\n');
+        line(buffer, comment);
     }
     comments(buffer, tagged);
     let native = sentence.schema().input_names() == CONLLU_COLUMNS;
     let mut extra_lines = layout.extra_lines.iter().peekable();
     for t in 0..=sentence.len() {
         while let Some((_, text)) = extra_lines.next_if(|(before, _)| *before <= t) {
-            buffer.push_str(text);
-            buffer.push('\n');
+            line(buffer, text);
         }
         if t < sentence.len() {
             let mut row = if native {
@@ -72,9 +67,11 @@ pub(super) fn sentence(
                 set_label(&mut row, part, name)
                     .map_err(|message| Error::input(sentence.place(t), message))?;
             }
-            set_probability(&mut row, tagged, t);
-            buffer.push_str(&row.join("\t"));
-            buffer.push('\n');
+            if tagged.marginals.is_some() {
+                let probability = tagged.marginal(t, &tagged.labels[t]).unwrap_or(0.0);
+                row[MISC] = misc::with_key(&row[MISC], "Prob", &format!("{probability:.6}"));
+            }
+            line(buffer, &row.join("\t"));
         }
     }
     buffer.push('\n');
@@ -83,11 +80,7 @@ pub(super) fn sentence(
 
 /// Writes the comments that describe the sentence as a whole.
 fn comments(buffer: &mut String, tagged: &Tagged) {
-    let offsets = &tagged.sentence.offsets;
-    if let (Some(text), Some(first), Some(last)) =
-        (tagged.source_text(), offsets.first(), offsets.last())
-        && let Some(text) = text.get(first.bytes.start..last.bytes.end)
-    {
+    if let Some((text, _)) = tagged.text() {
         let text = text.replace(['\n', '\r', '\t'], " ");
         // Writing to a string cannot fail.
         let _ = writeln!(buffer, "# text = {text}");
@@ -109,74 +102,50 @@ fn comments(buffer: &mut String, tagged: &Tagged) {
 /// A new row for a token from another format.
 fn new_row(tagged: &Tagged, t: usize) -> Result<Vec<String>> {
     let sentence = tagged.sentence;
-    let mut row = Vec::with_capacity(CONLLU_COLUMNS.len());
-    for name in CONLLU_COLUMNS {
-        row.push(match name {
-            "id" => (t + 1).to_string(),
-            "form" => form(tagged, t)?,
-            _ => {
-                let column = sentence.schema().position(name);
-                let cell = column.map_or("", |column| sentence.cell(t, column));
-                let valid = !cell.is_empty() && !cell.contains(char::is_whitespace);
-                (if valid { cell } else { "_" }).to_owned()
-            }
-        });
-    }
-    if is_joined(tagged, t) {
-        row[MISC] = misc::with_key(&row[MISC], "SpaceAfter", "No");
-    }
-    Ok(row)
-}
-
-/// The word form of token `t`.
-fn form(tagged: &Tagged, t: usize) -> Result<String> {
     let form = tagged.word(t);
     if form.contains(['\t', '\n', '\r']) {
         return Err(Error::input(
-            tagged.sentence.place(t),
+            sentence.place(t),
             format!(
                 "the token {form:?} cannot be written as CoNLL-U: \
                  it contains a tab or a line break; use JSON lines"
             ),
         ));
     }
-    Ok((if form.is_empty() { "_" } else { form }).to_owned())
-}
-
-/// Whether token `t` is followed by text without white space in between.
-fn is_joined(tagged: &Tagged, t: usize) -> bool {
-    let after = tagged
-        .source_text()
-        .zip(tagged.sentence.offsets.get(t))
-        .and_then(|(text, token)| text.get(token.bytes.end..)?.chars().next());
-    after.is_some_and(|c| !c.is_whitespace())
+    let mut row = CONLLU_COLUMNS.map(|name| match name {
+        "id" => (t + 1).to_string(),
+        "form" if form.is_empty() => "_".to_owned(),
+        "form" => form.to_owned(),
+        _ => {
+            let column = sentence.schema().position(name);
+            let cell = column.map_or("", |column| sentence.cell(t, column));
+            let is_valid = !cell.is_empty() && !cell.contains(char::is_whitespace);
+            (if is_valid { cell } else { "_" }).to_owned()
+        }
+    });
+    let rest = (tagged.source_text().zip(sentence.offsets.get(t)))
+        .and_then(|(text, token)| text.get(token.bytes.end..));
+    if rest.is_some_and(|rest| rest.starts_with(|c: char| !c.is_whitespace())) {
+        row[MISC] = misc::with_key(&row[MISC], "SpaceAfter", "No");
+    }
+    Ok(row.into())
 }
 
 /// Writes a predicted label, or a part of it, into a row: in the column with this name, or else as
 /// a key in `MISC`.
 fn set_label(row: &mut [String], label: &str, name: &str) -> Result<(), String> {
-    match find_column(&CONLLU_COLUMNS, name) {
-        Some(_) if label.is_empty() || label.contains(char::is_whitespace) => Err(format!(
+    let column = find_column(&CONLLU_COLUMNS, name);
+    if column.is_some() && (label.is_empty() || label.contains(char::is_whitespace)) {
+        return Err(format!(
             "the label {label:?} cannot be written in a column of CoNLL-U: it is empty or contains \
              white space"
-        )),
-        Some(column) => {
-            label.clone_into(&mut row[column]);
-            Ok(())
-        }
-        None => {
-            row[MISC] = misc::with_key(&row[MISC], name, label);
-            Ok(())
-        }
+        ));
     }
-}
-
-/// Writes the probability of the predicted label into a row.
-fn set_probability(row: &mut [String], tagged: &Tagged, t: usize) {
-    if tagged.marginals.is_some() {
-        let probability = tagged.marginal(t, &tagged.labels[t]).unwrap_or(0.0);
-        row[MISC] = misc::with_key(&row[MISC], "Prob", &format!("{probability:.6}"));
+    match column {
+        Some(column) => label.clone_into(&mut row[column]),
+        None => row[MISC] = misc::with_key(&row[MISC], name, label),
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::label::Labeling;
-use crate::sentence::{OffsetUnit, Sentence, split_label};
+use crate::sentence::{OffsetUnit, Offsets, Sentence, split_label};
 
 /// The word written for a token without one (CRFsuite's format).
 const NO_WORD: &str = "_";
@@ -83,27 +83,24 @@ impl<'a> Tagged<'a> {
         self.sentence.layout.source.as_deref().filter(|_| !self.sentence.offsets.is_empty())
     }
 
+    /// The text of a sentence that was tokenized, and its position in its source.
+    pub(super) fn text(&self) -> Option<(&'a str, Offsets)> {
+        let offsets = Offsets::of_tokens(&self.sentence.offsets)?;
+        Some((self.source_text()?.get(offsets.bytes.clone())?, offsets))
+    }
+
     /// Checks that labels, marginals and candidates have one entry per token.
     fn check(&self) -> Result<()> {
         let tokens = self.sentence.len();
-        let error = |what: &str, found: usize| {
-            let place = self.sentence.place(0);
-            Err(Error::parameter(format!(
-                "{place}: {found} {what} for a sentence of {tokens} tokens"
-            )))
+        let labels = [("labels", self.labels.len())];
+        let marginals = self.marginals.iter().map(|marginals| ("marginals", marginals.len()));
+        let nbest = self.nbest.iter().map(|path| ("labels in a candidate", path.labels.len()));
+        let mut lengths = labels.into_iter().chain(marginals).chain(nbest);
+        let Some((what, found)) = lengths.find(|&(_, length)| length != tokens) else {
+            return Ok(());
         };
-        if self.labels.len() != tokens {
-            return error("labels", self.labels.len());
-        }
-        if let Some(marginals) = &self.marginals
-            && marginals.len() != tokens
-        {
-            return error("marginals", marginals.len());
-        }
-        match self.nbest.iter().find(|path| path.labels.len() != tokens) {
-            Some(path) => error("labels in a candidate", path.labels.len()),
-            None => Ok(()),
-        }
+        let place = self.sentence.place(0);
+        Err(Error::parameter(format!("{place}: {found} {what} for a sentence of {tokens} tokens")))
     }
 }
 

@@ -47,16 +47,17 @@ impl Serialize for SentenceRecord<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let tagged = self.tagged;
         let sentence = tagged.sentence;
-        let text = sentence_text(tagged);
+        let text = tagged.text();
         let mut map = serializer.serialize_map(None)?;
         let mut names_file = self.options.files;
         if let Some(record) = &sentence.layout.record {
             let object: JsonObject = serde_json::from_str(record).map_err(S::Error::custom)?;
             for (key, value) in &object.members {
-                let replaced = text.is_some() && TEXT_KEYS.contains(&key.as_str());
-                let predicted =
-                    PREDICTION_KEYS.contains(&key.as_str()) || self.options.joined.contains(key);
-                if !replaced && !predicted {
+                let name = key.as_str();
+                let is_replaced = text.is_some() && TEXT_KEYS.contains(&name)
+                    || PREDICTION_KEYS.contains(&name)
+                    || self.options.joined.contains(key);
+                if !is_replaced {
                     map.serialize_entry(key, value)?;
                 }
                 // What the input says of its file stays.
@@ -74,10 +75,11 @@ impl Serialize for SentenceRecord<'_> {
                 .collect::<Result<Vec<_>>>();
             let parts: Vec<Vec<&str>> = parts.map_err(S::Error::custom)?; // [T][n]
             for (i, name) in self.options.joined.iter().enumerate() {
-                if is_own_key(name) {
-                    continue; // the joined labels have it
+                let name = name.as_str();
+                // Otherwise the joined labels have it.
+                if name != FILE && !PREDICTION_KEYS.contains(&name) && !TEXT_KEYS.contains(&name) {
+                    map.serialize_entry(name, &array(parts.len(), |t| parts[t][i]))?;
                 }
-                map.serialize_entry(name, &array(parts.len(), |t| parts[t][i]))?;
             }
         }
         if self.options.spans {
@@ -130,11 +132,6 @@ impl<'a> SentenceRecord<'a> {
     }
 }
 
-/// Returns whether a key of the object has a meaning of its own.
-fn is_own_key(key: &str) -> bool {
-    key == FILE || PREDICTION_KEYS.contains(&key) || TEXT_KEYS.contains(&key)
-}
-
 /// The items that a function returns for the numbers below `length`.
 fn array<T>(length: usize, item: impl Fn(usize) -> T) -> Vec<T> {
     (0..length).map(item).collect()
@@ -158,12 +155,6 @@ struct CoveredText<'a> {
     start: usize,
     end: usize,
     text: &'a str,
-}
-
-/// Returns the text of a sentence that was tokenized, and its position in its source.
-fn sentence_text<'a>(tagged: &Tagged<'a>) -> Option<(&'a str, Offsets)> {
-    let offset = Offsets::of_tokens(&tagged.sentence.offsets)?;
-    Some((tagged.source_text()?.get(offset.bytes.clone())?, offset))
 }
 
 /// An object with the labels as keys, in the given order.
