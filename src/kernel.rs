@@ -74,7 +74,7 @@ pub mod eval {
 
 /// For commands that look at labels: single labels of a scheme, and what may follow what.
 pub mod label {
-    pub use crate::label::detected::Misfit;
+    pub use crate::label::label_counts::Misfit;
     pub use crate::label::notation::{Letters, TagPlace};
     #[cfg(feature = "train")]
     pub use crate::label::partial::convert_partial;

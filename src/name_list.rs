@@ -77,6 +77,11 @@ impl NameList {
         &self.bytes
     }
 
+    /// Returns all names, one after another.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
     /// Returns the end of each name in [`bytes`](Self::bytes).
     pub fn ends(&self) -> &[u64] {
         &self.ends

@@ -7,10 +7,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::doubts::check_token;
-use super::json_columns::{
-    ATTRIBUTES, JsonColumns, attribute_items, attributes, column, partial_labels, strings,
+use super::json_object::{
+    ATTRIBUTES, JsonColumns, JsonObject, attribute_items, attributes, column, parse_object,
+    partial_labels, strings, type_name,
 };
-use super::json_object::{JsonObject, parse_object, type_name};
 use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
 use super::tag_names::{label_names, named, names_of_features};
@@ -71,7 +71,11 @@ impl JsonlParser {
         {
             return self.document(line, items, ready);
         }
-        self.begin_object(document.filter(is_document).map(|value| value.get().into()));
+        // Null identifies no document, and an array of strings may be a column.
+        let is_column = |value: &str| serde_json::from_str::<Vec<String>>(value).is_ok();
+        let document = document.map(RawValue::get);
+        let document = document.filter(|value| *value != "null" && !is_column(value));
+        self.begin_object(document.map(Into::into));
         self.object(line, &object, None, ready)
     }
 
@@ -286,12 +290,6 @@ fn set_weight(line: &InputLine, object: &JsonObject, sentence: &mut Sentence) ->
         }
     };
     sentence.set_weight(weight).map_err(|message| line.error(message))
-}
-
-/// Returns whether the value of the key `doc` identifies a document: null does not, and neither
-/// does an array of strings, which may be a column.
-fn is_document(value: &&RawValue) -> bool {
-    value.get() != "null" && serde_json::from_str::<Vec<String>>(value.get()).is_err()
 }
 
 #[cfg(test)]

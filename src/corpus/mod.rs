@@ -18,7 +18,6 @@ mod crfsuite;
 mod decoding_reader;
 mod doubts;
 mod guess;
-mod json_columns;
 pub(crate) mod json_object;
 mod jsonl;
 pub(crate) mod lines;

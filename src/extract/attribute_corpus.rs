@@ -294,7 +294,7 @@ impl AttributeCorpus {
         if labels.contains(&"") {
             return Err(Error::parameter(format!(
                 "the label of token {} is empty; expected a label, such as O",
-                self.sentence.len() + 1
+                self.sentence.labels.len() + 1
             )));
         }
         labels.iter().map(|label| self.labels.insert(label)).collect()
@@ -328,7 +328,7 @@ impl AttributeCorpus {
                 "attributes follow the last token of the sentence; expected the end of their token",
             ));
         }
-        if sentence.len() == 0 {
+        if sentence.labels.is_empty() {
             return Ok(());
         }
         let part = if is_labeled { &mut self.labeled } else { &mut self.unlabeled };
@@ -378,11 +378,6 @@ struct UnfinishedSentence {
 }
 
 impl UnfinishedSentence {
-    /// Returns the number of tokens.
-    fn len(&self) -> usize {
-        self.ends[0].len()
-    }
-
     /// Collects the attributes of tokens with the value 0, with their labels.
     fn add_zeros(&self, part: i32, zeros: &mut HashSet<Zero>) {
         let mut start = 0;

@@ -7,10 +7,7 @@ use crate::template::{Attribute, AttributeSink, BundleSink, Extractor, Template,
 
 /// Produces the attributes of each token.
 #[derive(Debug)]
-pub struct AttributeSource(SourceKind);
-
-#[derive(Debug)]
-enum SourceKind {
+pub enum AttributeSource {
     /// A template, bound to the columns of the input.
     Template(Box<Extractor>),
     /// The input itself ([`Sentence::attributes`]).
@@ -25,21 +22,21 @@ impl AttributeSource {
     ///
     /// The template reads columns that `schema` does not have.
     pub fn bind(template: Option<&Template>, schema: &Schema) -> Result<Self> {
-        Ok(Self(match template {
-            Some(template) => SourceKind::Template(Box::new(template.bind(schema)?)),
-            None => SourceKind::Input(Fingerprinter::default()),
-        }))
+        Ok(match template {
+            Some(template) => Self::Template(Box::new(template.bind(schema)?)),
+            None => Self::Input(Fingerprinter::default()),
+        })
     }
 
     /// Sets the fingerprinter that computes the keys of attributes.
     #[must_use]
     pub fn with_fingerprinter(self, fingerprinter: Fingerprinter) -> Self {
-        Self(match self.0 {
-            SourceKind::Template(extractor) => {
-                SourceKind::Template(Box::new(extractor.with_fingerprinter(fingerprinter)))
+        match self {
+            Self::Template(extractor) => {
+                Self::Template(Box::new(extractor.with_fingerprinter(fingerprinter)))
             }
-            SourceKind::Input(_) => SourceKind::Input(fingerprinter),
-        })
+            Self::Input(_) => Self::Input(fingerprinter),
+        }
     }
 
     /// Returns a copy of a training sentence without case, with `weight` times its weight, if the
@@ -49,9 +46,9 @@ impl AttributeSource {
     ///
     /// The sentence is too long, or the weight too large.
     pub fn caseless_copy(&self, sentence: &Sentence, weight: f64) -> Result<Option<Sentence>> {
-        match &self.0 {
-            SourceKind::Template(extractor) => extractor.caseless_copy(sentence, weight),
-            SourceKind::Input(_) => Ok(None),
+        match self {
+            Self::Template(extractor) => extractor.caseless_copy(sentence, weight),
+            Self::Input(_) => Ok(None),
         }
     }
 
@@ -69,8 +66,8 @@ impl AttributeSource {
         sink: &mut S,
     ) -> Result<()> {
         let sentence = context.sentence();
-        match &self.0 {
-            SourceKind::Template(extractor) => {
+        match self {
+            Self::Template(extractor) => {
                 extractor.prepare(context, workspace)?;
                 for t in 0..sentence.len() {
                     extractor.extract(sentence, t, workspace, sink);
@@ -78,7 +75,7 @@ impl AttributeSource {
                 }
                 Ok(())
             }
-            SourceKind::Input(fingerprinter) => input_attributes(sentence, *fingerprinter, sink),
+            Self::Input(fingerprinter) => input_attributes(sentence, *fingerprinter, sink),
         }
     }
 
@@ -94,7 +91,7 @@ impl AttributeSource {
         workspace: &mut Workspace,
         sink: &mut S,
     ) -> Result<()> {
-        let SourceKind::Template(extractor) = &self.0 else {
+        let Self::Template(extractor) = self else {
             return self.attributes(context, workspace, sink);
         };
         extractor.prepare(context, workspace)?;

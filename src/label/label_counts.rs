@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use hashbrown::HashMap;
 
-use super::detected::Misfit;
 use super::labeling::Labeling;
 use super::notation::{Letters, Notation, TagPlace};
 use super::scheme_constraint::may_follow;
@@ -22,6 +21,20 @@ pub(super) const ONE_IN: u64 = 100;
 
 /// The end of a sentence, among the numbers of labels, which count from 1.
 pub(super) const END: usize = 0;
+
+/// Labels that do not fit the labeling of their corpus.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// The label.
+    pub label: String,
+    /// What is wrong: `after 'O'`, `at the beginning of a sentence`, `at the end of a sentence`,
+    /// `not of the scheme` or `outside with a prefix`.
+    pub why: String,
+    /// Its number of such occurrences.
+    pub count: u64,
+    /// Where it does so first, if that is known.
+    pub first: Option<Place>,
+}
 
 /// How often labels, and pairs of adjacent ones, were seen, in space that depends on the pairs.
 #[derive(Clone, Debug, Default)]

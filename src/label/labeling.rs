@@ -129,9 +129,8 @@ impl Labeling {
     /// interpreted by conlleval's rules; within one scheme, only the notation changes, and labels
     /// that do not belong to it stay as they are.
     pub fn convert<S: AsRef<str>>(&self, labels: &[S], to: &Self) -> Vec<String> {
-        let as_they_are = || labels.iter().map(|label| label.as_ref().to_owned()).collect();
         if to.scheme == Scheme::Raw {
-            return as_they_are();
+            return labels.iter().map(|label| label.as_ref().to_owned()).collect();
         }
         if self.scheme == to.scheme {
             return (labels.iter()).map(|label| self.rename(label.as_ref(), to)).collect();
@@ -170,9 +169,8 @@ pub fn encode(spans: &[Span<'_>], len: usize, labeling: &Labeling) -> Vec<String
     for span in spans {
         let follows = before.is_some_and(|b| b.end == span.start && b.kind == span.kind);
         for (t, label) in labels.iter_mut().enumerate().take(span.end).skip(span.start) {
-            let position =
-                SpanPosition { first: t == span.start, last: t + 1 == span.end, follows };
-            *label = labeling.label(position, span.kind);
+            let (first, last) = (t == span.start, t + 1 == span.end);
+            *label = labeling.label(SpanPosition { first, last, follows }, span.kind);
         }
         before = Some(span);
     }
@@ -203,12 +201,8 @@ impl fmt::Display for Labeling {
         }
         let spelling = place != &TagPlace::Prefix || *separator != '-' || *lowercase;
         if spelling && self.scheme != Scheme::Plain {
-            let example = match self.scheme {
-                Scheme::Io => "I",
-                _ => "B",
-            };
-            let (first, inside) =
-                (self.notation.write(example, "X"), self.notation.write("I", "X"));
+            let example = if self.scheme == Scheme::Io { "I" } else { "B" };
+            let [first, inside] = [example, "I"].map(|tag| self.notation.write(tag, "X"));
             match place {
                 TagPlace::First => write!(f, " written {first} {inside}")?,
                 _ => write!(f, " written {first}")?,
@@ -235,10 +229,7 @@ fn drop_incomplete(chunks: &mut [ChunkLabel<'_>]) {
             "E" if is_open => start = t + 1,
             _ => {
                 chunks[start..t].fill(ChunkLabel::OUTSIDE);
-                start = match chunk.tag {
-                    "B" => t,
-                    _ => t + 1,
-                };
+                start = if chunk.tag == "B" { t } else { t + 1 };
                 if !matches!(chunk.tag, "B" | "S") {
                     chunks[t] = ChunkLabel::OUTSIDE;
                 }

@@ -7,8 +7,7 @@
 //! to another. [`spans`] decodes any canonical labels by conlleval's rules, whatever their scheme
 //! and even if they are malformed. [`SchemeConstraint`] has the transitions that a scheme allows.
 
-pub(crate) mod detected;
-mod label_counts;
+pub(crate) mod label_counts;
 mod label_set;
 mod labeling;
 pub(crate) mod notation;
@@ -22,7 +21,6 @@ pub(crate) mod span;
 mod tests;
 
 pub use crate::ids::LabelId;
-pub use detected::Detected;
 pub use label_set::LabelSet;
 pub use labeling::{Labeling, convert, encode, spans};
 pub use notation::Notation;
@@ -30,6 +28,6 @@ pub use notation::Notation;
 pub(crate) use partial::convert_partial;
 pub use scheme::{PlainLabels, Scheme};
 pub(crate) use scheme_constraint::SchemeConstraint;
-pub use scheme_detector::SchemeDetector;
+pub use scheme_detector::{Detected, SchemeDetector};
 pub use span::Span;
 pub(crate) use span::{ChunkLabel, SpanPosition};

@@ -276,10 +276,7 @@ impl Model {
         scores: &mut [f64],
     ) -> Result<bool> {
         let (table, k) = (self.table(kind), self.header.labels.len());
-        let lines = match kind {
-            AttributeKind::Node => 1,
-            AttributeKind::Edge => k,
-        };
+        let lines = if kind == AttributeKind::Node { 1 } else { k };
         assert!(stride >= k && scores.len() == lines * stride, "scores are [1 or K][stride]");
         let Some(location) = table.find(self.key(name))? else { return Ok(false) };
         let rows = table.rows();

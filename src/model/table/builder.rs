@@ -1,7 +1,5 @@
 //! Building a table.
 
-use std::ops::Range;
-
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::encoding::{MAX_PROBES, Slots, WeightEncoding};
@@ -19,8 +17,7 @@ pub struct TableBuilder {
     scores: usize,          // per attribute: K or K²
     sparse: WeightEncoding, // of `rows`
     names: NameList,
-    rows: Vec<u8>,
-    row_ends: Vec<u64>,   // in `rows`
+    rows: NameList,
     row: Vec<(u32, f64)>, // of the attribute that is added
 }
 
@@ -31,8 +28,7 @@ impl TableBuilder {
             scores: kind.weights(labels),
             sparse: WeightEncoding::sparse(kind, labels, precision),
             names: NameList::default(),
-            rows: Vec::new(),
-            row_ends: Vec::new(),
+            rows: NameList::default(),
             row: Vec::new(),
         }
     }
@@ -94,8 +90,7 @@ impl TableBuilder {
         if self.row.is_empty() {
             return Ok(false);
         }
-        self.sparse.push_row(&self.row, &mut self.rows);
-        self.row_ends.push(self.rows.len() as u64);
+        self.rows.push_with(|bytes| self.sparse.push_row(&self.row, bytes));
         Ok(true)
     }
 
@@ -142,7 +137,7 @@ impl TableBuilder {
 
     /// Returns the number of weights.
     fn entries(&self) -> usize {
-        self.rows.len() / self.sparse.entry_size()
+        self.rows.bytes().len() / self.sparse.entry_size()
     }
 
     /// Chooses the dense encoding unless the sparse one is smaller.
@@ -167,7 +162,7 @@ impl TableBuilder {
         for i in 0..self.names.len() {
             let location = match encoding.is_dense() {
                 true => i as u64,
-                false => range(&self.row_ends, i).start as u64,
+                false => i.checked_sub(1).map_or(0, |before| self.rows.ends()[before]),
             };
             let key = key(fingerprinter.fingerprint(self.names.get(i)));
             let mut at = slots.home(key);
@@ -188,21 +183,23 @@ impl TableBuilder {
     /// Encodes the table with these slots: returns slots, weights, lengths of names and names.
     pub(in crate::model) fn into_sections(self, slots: Vec<u8>) -> [Vec<u8>; 4] {
         let encoding = self.encoding();
-        let weights = if encoding.is_dense() { self.dense_rows(encoding) } else { self.rows };
+        let weights = match encoding.is_dense() {
+            true => self.dense_rows(encoding),
+            false => self.rows.into_bytes(),
+        };
         let [lengths, names] = names::encode(&self.names);
         [slots, weights, lengths, names]
     }
 
     /// Encodes the weights as a dense table.
     fn dense_rows(&self, encoding: WeightEncoding) -> Vec<u8> {
-        let n = self.row_ends.len();
+        let n = self.rows.len();
         let mut bytes = Vec::with_capacity(n * encoding.row_size(self.scores));
         let zeros = (0..self.scores as u32).map(|position| (position, 0.0));
         let mut row: Vec<(u32, f64)> = zeros.collect();
         for i in 0..n {
-            let sparse = &self.rows[range(&self.row_ends, i)];
             row.iter_mut().for_each(|(_, weight)| *weight = 0.0);
-            for entry in sparse.chunks_exact(self.sparse.entry_size()) {
+            for entry in self.rows.get(i).chunks_exact(self.sparse.entry_size()) {
                 row[self.sparse.read_position(entry).0].1 = self.sparse.read_weight(entry);
             }
             encoding.push_row(&row, &mut bytes);
@@ -220,12 +217,6 @@ fn longest_run(table: &[[u8; 8]]) -> usize {
         longest = longest.max(run);
     }
     longest.min(table.len())
-}
-
-/// Returns the range of row `i`, given the ends of all rows.
-fn range(ends: &[u64], i: usize) -> Range<usize> {
-    let start = if i == 0 { 0 } else { ends[i - 1] };
-    start as usize..ends[i] as usize
 }
 
 #[cfg(test)]
