@@ -52,10 +52,8 @@ pub(super) fn find_column<S: AsRef<str>>(names: &[S], name: &str) -> Option<usiz
 
 /// The error at `line` for a label column `name` that is not among `names`.
 pub(super) fn no_label_column(line: &InputLine, name: &str, names: &[impl AsRef<str>]) -> Error {
-    line.error(format!(
-        "no column '{name}' to take labels from; the columns are {}",
-        list_names(names)
-    ))
+    let names = list_names(names);
+    line.error(format!("no column '{name}' to take labels from; the columns are {names}"))
 }
 
 /// The columns that `label` names: one, else several with `+` in between, whose values are joined.
@@ -80,9 +78,9 @@ pub(super) fn find_labels<S: AsRef<str>>(
             ));
         }
         let column = find_column(names, name).ok_or_else(|| {
+            let names = list_names(names);
             format!(
-                "no column '{name}' to take labels from (of '{label}'); the columns are {}",
-                list_names(names)
+                "no column '{name}' to take labels from (of '{label}'); the columns are {names}"
             )
         })?;
         if columns.contains(&column) {

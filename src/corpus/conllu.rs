@@ -150,11 +150,8 @@ pub(super) fn is_word(
     multiword_end: &mut MultiwordEnd,
 ) -> Result<bool> {
     let next = last + 1;
-    let parsed = TokenId::parse(id).ok_or_else(|| {
-        line.error(format!(
-            "id '{id}'; expected a number, a range such as 1-2 or an empty node such as 3.1"
-        ))
-    })?;
+    let expected = "expected a number, a range such as 1-2 or an empty node such as 3.1";
+    let parsed = TokenId::parse(id).ok_or_else(|| line.error(format!("id '{id}'; {expected}")))?;
     Err(line.error(match parsed {
         TokenId::Word(word) if word == next => return Ok(true),
         TokenId::Word(word) => {

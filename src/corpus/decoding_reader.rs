@@ -1,6 +1,5 @@
 //! Decoding a stream to UTF-8.
 
-use std::fmt;
 use std::io::{self, BufRead, Read};
 
 use encoding_rs::{Decoder, DecoderResult};
@@ -24,21 +23,12 @@ pub(super) struct DecodingReader<R> {
 }
 
 /// The bytes of a stream are no text in its encoding.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the next bytes are not {0}; expected text in this encoding (with -lossy at its end, it \
+     replaces what is not)"
+)]
 pub(super) struct NotDecodable(&'static str);
-
-impl fmt::Display for NotDecodable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the next bytes are not {}; expected text in this encoding (with -lossy at its end, it \
-             replaces what is not)",
-            self.0
-        )
-    }
-}
-
-impl std::error::Error for NotDecodable {}
 
 impl<R: BufRead> DecodingReader<R> {
     /// Decodes `input`. With a report, what is no text becomes U+FFFD, and is counted there.

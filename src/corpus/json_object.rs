@@ -106,10 +106,8 @@ pub fn parse_object<'a>(line: &InputLine<'a>) -> Result<JsonObject<'a>> {
         let bytes = line.text.split('\n').nth(skipped).unwrap_or_default().as_bytes();
         let before = &bytes[..error.column().saturating_sub(1).min(bytes.len())];
         let column = String::from_utf8_lossy(before).chars().count() as u64 + 1;
-        Error::input(
-            Place::column(&**line.file, line.number + skipped as u64, column),
-            format!("not valid JSON: {message}"),
-        )
+        let place = Place::column(&**line.file, line.number + skipped as u64, column);
+        Error::input(place, format!("not valid JSON: {message}"))
     })?;
     match object.repeated_key() {
         Some(key) => Err(line.error(format!("the key {key:?} occurs twice"))),
@@ -149,6 +147,9 @@ const RESERVED_KEYS: [&str; 11] = [
     "label",
 ];
 
+/// What is expected of a key that is missing.
+const EXPECTED: &str = "expected a string for each token there";
+
 /// The columns, which the first object determines for the rest of the file.
 pub(super) struct JsonColumns {
     pub schema: Arc<Schema>,
@@ -179,10 +180,8 @@ impl JsonColumns {
             false => None,
         };
         let (key, label) = present.or(found).map_or((LABELS, "label"), |key| (key, key));
-        let parts: Vec<&str> = match several {
-            Some(label) => label.split(JOINT).collect(),
-            None => vec![key],
-        };
+        let parts: Vec<&str> =
+            several.map_or_else(|| vec![key], |label| label.split(JOINT).collect());
         let mut keys = column_keys(object, tokens, options, &parts);
         for &part in parts.iter().filter(|_| joined.is_some()) {
             if object.get(part).is_some() && !keys.iter().any(|key| key == part) {
@@ -229,10 +228,8 @@ fn found_labels<'a>(
         [] => String::new(),
         _ => format!(" (found a value for each under \"{}\": `label` KEY)", keys.join("\", \"")),
     };
-    Err(line.error(format!(
-        "the key \"{}\" is missing; expected a string for each token there{found}",
-        options.label.as_deref().unwrap_or(LABELS)
-    )))
+    let key = options.label.as_deref().unwrap_or(LABELS);
+    Err(line.error(format!("the key \"{key}\" is missing; {EXPECTED}{found}")))
 }
 
 /// The keys of the columns `word` and others than the labels, in the order of the first object.
@@ -259,8 +256,7 @@ pub(super) fn column(
     key: &str,
     tokens: usize,
 ) -> Result<Vec<String>> {
-    let expected = "expected a string for each token there";
-    let missing = || line.error(format!("the key \"{key}\" is missing; {expected}"));
+    let missing = || line.error(format!("the key \"{key}\" is missing; {EXPECTED}"));
     let cells = strings(line, key, value.ok_or_else(missing)?)?;
     match cells.len() {
         found if found == tokens => Ok(cells),
@@ -294,11 +290,10 @@ pub(super) fn strings(line: &InputLine, key: &str, value: &RawValue) -> Result<V
     let items: Vec<&RawValue> = serde_json::from_str(value.get()).unwrap_or_default();
     let is_other = |item: &&RawValue| serde_json::from_str::<String>(item.get()).is_err();
     Err(line.error(match items.iter().position(is_other) {
-        Some(i) => format!(
-            "key \"{key}\": expected an array of strings, but item {} is {}",
-            i + 1,
-            type_name(items[i])
-        ),
+        Some(i) => {
+            let (item, found) = (i + 1, type_name(items[i]));
+            format!("key \"{key}\": expected an array of strings, but item {item} is {found}")
+        }
         None => format!("key \"{key}\": expected an array of strings, found {}", type_name(value)),
     }))
 }

@@ -144,12 +144,12 @@ impl JsonlParser {
             }
             let mut sentence = self.tokens(line, object, tokens)?;
             if let Some(items) = items {
-                if items.len() != sentence.len() {
-                    return Err(line.error(format!(
-                        "key \"{ATTRIBUTES}\": expected the attributes of each token ({}), found {}",
-                        sentence.len(),
-                        items.len()
-                    )));
+                let (tokens, found) = (sentence.len(), items.len());
+                if found != tokens {
+                    let expected = format!("expected the attributes of each token ({tokens})");
+                    return Err(
+                        line.error(format!("key \"{ATTRIBUTES}\": {expected}, found {found}"))
+                    );
                 }
                 sentence.attributes = Some(Box::new(attributes(line, &items)?));
             }

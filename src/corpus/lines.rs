@@ -66,13 +66,15 @@ pub struct LineReader {
     source: Source,
     file: SourceFile,
     number: u64,
-    position: u64, // how many bytes of lines were read
+    /// The number of bytes that were read: a parser that does not add to it has not moved on.
+    pub(super) position: u64,
     buffer: Vec<u8>,
     ahead: VecDeque<Vec<u8>>, // lines that were peeked at
     ahead_memory: u64,        // of all of them so far
     decoded: String,          // the line, if it was not UTF-8
     limits: Limits,
-    copy: Option<OutputStream>,
+    /// Receives what is read, decompressed, with a byte order mark and the line endings.
+    pub(super) copy: Option<OutputStream>,
 }
 
 /// How long a line may be, and an upper bound of the memory of a sentence while it is being read.
@@ -177,11 +179,6 @@ impl LineReader {
         self.limits.held = 0;
     }
 
-    /// Copies what is read to `copy`, decompressed, with a byte order mark and the line endings.
-    pub(super) fn with_copy(self, copy: Option<OutputStream>) -> Self {
-        Self { copy, ..self }
-    }
-
     /// Returns the bytes that have not been read, decompressed and decoded to UTF-8.
     ///
     /// # Errors
@@ -206,11 +203,6 @@ impl LineReader {
     /// The number of the last line read; 0 before the first.
     pub fn number(&self) -> u64 {
         self.number
-    }
-
-    /// The number of bytes that were read: a parser that does not add to it has not moved on.
-    pub(super) fn position(&self) -> u64 {
-        self.position
     }
 
     /// Reads the next line, without its ending (LF or CRLF); `None` at the end of the input.
@@ -424,13 +416,11 @@ impl LineReader {
         let (valid, rest) = bytes.split_at(valid);
         let column = String::from_utf8_lossy(valid).chars().count() as u64 + 1;
         let byte = rest.first().copied().unwrap_or_default();
-        Error::input(
-            Place::column(&*self.file, self.number, column),
-            format!(
-                "byte 0x{byte:02X} is not UTF-8; expected UTF-8 (`encoding` reads another \
-                 encoding, for example latin1; utf-8-lossy replaces what is no text)"
-            ),
-        )
+        let message = format!(
+            "byte 0x{byte:02X} is not UTF-8; expected UTF-8 (`encoding` reads another encoding, for \
+             example latin1; utf-8-lossy replaces what is no text)"
+        );
+        Error::input(Place::column(&*self.file, self.number, column), message)
     }
 }
 

@@ -195,13 +195,11 @@ impl ReadOptions {
         if sentence.len() <= most {
             return Ok(());
         }
-        Err(Error::input(
-            sentence.place(0),
-            format!(
-                "the sentence that begins here has more than {most} tokens; expected fewer (are \
-                 the blank lines between sentences missing? `max_sentence` changes the limit)"
-            ),
-        ))
+        let message = format!(
+            "the sentence that begins here has more than {most} tokens; expected fewer (are the \
+             blank lines between sentences missing? `max_sentence` changes the limit)"
+        );
+        Err(Error::input(sentence.place(0), message))
     }
 }
 

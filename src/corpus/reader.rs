@@ -48,7 +48,7 @@ impl OpenInput {
         }
         let parsed = self.parse();
         if let Err(error) = &parsed {
-            let read = Some(self.lines.position());
+            let read = Some(self.lines.position);
             let is_stuck = std::mem::replace(&mut self.error_at, read) == read;
             self.is_finished = is_stuck || !matches!(error, Error::Input { .. });
             self.is_damaged = !self.is_finished;
@@ -81,13 +81,14 @@ impl OpenInput {
 }
 
 /// An iterator over the sentences of some inputs. It ends after an error.
+#[derive(Default)]
 pub struct Reader {
     options: ReadOptions,
     first: Option<LineReader>, // a stream, or a file whose first lines have been looked at
     pending: VecDeque<OsString>, // paths, or `-` for standard input
     current: Option<OpenInput>,
     columns: Option<(Arc<Schema>, SourceFile)>, // of the first input, with its name
-    separator: char,
+    separator: Option<char>, // of the file of the last sentence, if its format has several
     sentences_required: bool, // an input without a sentence is an error
     copy: Option<OutputStream>,
 }
@@ -108,7 +109,7 @@ impl Reader {
         if pending.is_empty() {
             return Err(Error::parameter("no input to read"));
         }
-        Ok(Self::new(None, pending, options))
+        Ok(Self { pending, options: options.clone(), ..Self::default() })
     }
 
     /// Like [`Reader::open`], with options that depend on the first lines of the first file, at
@@ -135,20 +136,8 @@ impl Reader {
         name: &str,
         options: &ReadOptions,
     ) -> Self {
-        Self::new(Some(LineReader::new(input, name)), VecDeque::new(), options)
-    }
-
-    fn new(first: Option<LineReader>, pending: VecDeque<OsString>, options: &ReadOptions) -> Self {
-        Self {
-            options: options.clone(),
-            first,
-            pending,
-            current: None,
-            columns: None,
-            separator: '\t',
-            sentences_required: false,
-            copy: None,
-        }
+        let first = Some(LineReader::new(input, name));
+        Self { first, options: options.clone(), ..Self::default() }
     }
 
     /// Copies the first input to `copy` while it is read: decompressed, with its line endings and a
@@ -173,7 +162,7 @@ impl Reader {
     /// The column separator of the CoNLL file that the last sentence came from: a space if the file
     /// uses runs of blanks, else a tab. A tab before the first sentence and in other formats.
     pub fn separator(&self) -> char {
-        self.separator
+        self.separator.unwrap_or('\t')
     }
 
     /// Opens the next input.
@@ -194,14 +183,14 @@ impl Reader {
             if self.current.is_none() {
                 let Some(lines) = self.next_input()? else { return Ok(None) };
                 let mut input = open(lines, &self.options)?;
-                input.lines = input.lines.with_copy(self.copy.take());
+                input.lines.copy = self.copy.take();
                 self.current = Some(input);
             }
             let Some(current) = &mut self.current else { return Ok(None) };
             if let Some(mut sentence) = current.next_sentence()? {
                 current.separate(&mut sentence);
                 current.sentences += u64::from(!sentence.layout.document_start);
-                self.separator = current.parser.separator().unwrap_or('\t');
+                self.separator = current.parser.separator();
                 self.check_columns(&sentence)?;
                 return Ok(Some(sentence));
             }
@@ -209,10 +198,8 @@ impl Reader {
             let file = current.lines.file().clone();
             self.current = None;
             if self.sentences_required && is_missing {
-                return Err(Error::input(
-                    Place::file(&*file),
-                    "no sentence found; expected at least one",
-                ));
+                let message = "no sentence found; expected at least one";
+                return Err(Error::input(Place::file(&*file), message));
             }
         }
     }
@@ -233,14 +220,9 @@ impl Reader {
         if Arc::ptr_eq(schema, first) || schema == first {
             return Ok(());
         }
-        Err(Error::input(
-            sentence.place(0),
-            format!(
-                "the columns are {}, but those of {file} are {}",
-                describe(schema),
-                describe(first)
-            ),
-        ))
+        let (own, first) = (describe(schema), describe(first));
+        let message = format!("the columns are {own}, but those of {file} are {first}");
+        Err(Error::input(sentence.place(0), message))
     }
 }
 

@@ -327,15 +327,10 @@ impl PartialLabels {
         let set = match labels[..] {
             [label] => return label,
             [] => ANY,
-            _ => match self.numbers.get(&labels) {
-                Some(&number) => number,
-                None => {
-                    let number = self.members.len() as u32;
-                    self.members.push(labels.clone());
-                    self.numbers.insert(labels, number);
-                    number
-                }
-            },
+            _ => *self.numbers.entry(labels).or_insert_with_key(|labels| {
+                self.members.push(labels.clone());
+                self.members.len() as u32 - 1
+            }),
         };
         self.tokens.push(token as u64);
         self.sets.push(set);

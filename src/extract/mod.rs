@@ -9,15 +9,13 @@ mod attribute_corpus;
 mod builder;
 mod dataset;
 mod matrix;
-mod source;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use alphabet::{Alphabet, Alphabets};
 pub use attribute_corpus::AttributeCorpus;
-pub use builder::DatasetBuilder;
+pub use builder::{AttributeSource, DatasetBuilder, TokenSink};
 pub use dataset::{Allowed, AllowedLabels, Dataset, Target};
 #[cfg(feature = "train")]
 pub use matrix::numbered;
 pub use matrix::{Classes, SparseRows};
-pub use source::{AttributeSource, TokenSink};

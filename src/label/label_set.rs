@@ -33,16 +33,13 @@ impl LabelSet {
         if let Some(id) = self.id(name) {
             return Ok(id);
         }
-        let id = u16::try_from(self.names.len())
-            .ok()
-            .filter(|&id| usize::from(id) < LabelId::LIMIT)
-            .map(LabelId)
-            .ok_or_else(|| {
-                Error::parameter(format!(
-                    "'{name}' is one label too many: label ids allow at most {}",
-                    LabelId::LIMIT
-                ))
-            })?;
+        if self.names.len() >= LabelId::LIMIT {
+            return Err(Error::parameter(format!(
+                "'{name}' is one label too many: label ids allow at most {}",
+                LabelId::LIMIT
+            )));
+        }
+        let id = LabelId(self.names.len() as u16);
         self.names.push(name.to_owned());
         self.ids.insert(name.to_owned(), id);
         Ok(id)

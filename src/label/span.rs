@@ -105,8 +105,7 @@ pub(super) fn decode<'a>(chunks: impl ExactSizeIterator<Item = ChunkLabel<'a>>) 
         if (starts || previous.ends_before(chunk))
             && let Some((start, kind)) = open.take()
         {
-            let end = t;
-            spans.push(Span { start, end, kind });
+            spans.push(Span { start, end: t, kind });
         }
         if starts {
             open = Some((t, chunk.kind));
@@ -114,8 +113,7 @@ pub(super) fn decode<'a>(chunks: impl ExactSizeIterator<Item = ChunkLabel<'a>>) 
         previous = chunk;
     }
     if let Some((start, kind)) = open {
-        let end = len;
-        spans.push(Span { start, end, kind });
+        spans.push(Span { start, end: len, kind });
     }
     spans
 }

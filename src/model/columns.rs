@@ -99,10 +99,9 @@ impl CorpusColumns {
     /// by these names if the corpus had all of them, else by place. If the file is `labeled`, its
     /// labels are the last columns.
     pub fn fit(&self, header: Option<&[&str]>, width: usize, labeled: bool) -> ColumnFit {
-        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
         let is_own = |name: &&str| self.names.iter().any(|own| own == name);
         if let Some(names) = header.filter(|names| names.iter().all(is_own)) {
-            return ColumnFit::ByName(owned(names));
+            return ColumnFit::ByName(names.iter().map(|&name| name.to_owned()).collect());
         }
         let Some(label) = self.before_label().filter(|_| width != self.names.len()) else {
             return if width == self.names.len() { ColumnFit::All } else { ColumnFit::Other };

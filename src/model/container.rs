@@ -230,10 +230,9 @@ fn read_file(path: &Path, file: &mut InputFile, length: usize) -> Result<Content
     #[cfg(target_os = "linux")]
     let _ = memory.advise(memmap2::Advice::HugePage); // where it is not supported, do without
     if !file.read_whole(&mut memory)? || file.has_changed()? {
-        return Err(Error::model(
-            path,
-            "the file changed while it was read; try again, and replace models by renaming (mv)",
-        ));
+        let what =
+            "the file changed while it was read; try again, and replace models by renaming (mv)";
+        return Err(Error::model(path, what));
     }
     Ok(Contents::Anonymous(memory.make_read_only().map_err(failed)?))
 }
@@ -278,13 +277,11 @@ pub(super) fn sections(path: &Path, bytes: &[u8]) -> Result<Sections> {
     let numbers = preamble.as_chunks().0;
     let version = u64::from_le_bytes(numbers[VERSION_AT / 8]);
     if version != FORMAT_VERSION {
-        return Err(Error::model(
-            path,
-            format!(
-                "the model has format version {version}; this dropchain reads version \
-                 {FORMAT_VERSION}, so another dropchain is needed, or the model is damaged"
-            ),
-        ));
+        let what = format!(
+            "the model has format version {version}; this dropchain reads version \
+             {FORMAT_VERSION}, so another dropchain is needed, or the model is damaged"
+        );
+        return Err(Error::model(path, what));
     }
     let mut sections = Sections::default();
     let mut start = PREAMBLE;

@@ -1,17 +1,18 @@
 //! Kinds of files: those that are no text, by their first bytes, and what is said of those that
 //! nothing reads.
 
-use std::fmt;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-/// What a file is. Its [`Display`](fmt::Display) form says so, and what reads it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a file is. Its [`Display`](std::fmt::Display) form says so, and what reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FileKind {
     /// Columns of tokens, or nothing that tells.
+    #[error("the file looks like columns of tokens; `format` conll reads it")]
     Columns,
     /// A table of tokens, with this separator and perhaps a header row.
+    #[error("the file looks like columns of tokens; `format` conll reads it")]
     Csv {
         /// The separator of its cells.
         separator: char,
@@ -19,30 +20,61 @@ pub enum FileKind {
         has_header: bool,
     },
     /// CoNLL-U.
+    #[error("the file looks like CoNLL-U; `format` conllu reads it")]
     Conllu,
     /// Attributes in CRFsuite's format.
+    #[error("the file looks like attributes in CRFsuite's format; `format` crfsuite reads it")]
     Crfsuite,
     /// JSON with an object per line: of tokens, or of something that their reader names.
+    #[error("the file looks like JSON lines; `format` jsonl reads it")]
     Jsonl,
     /// JSON with an object per line, of texts: what it looks like, and what reads their labels.
+    #[error("the file looks like {0}; {1}")]
     JsonTexts(&'static str, &'static str),
     /// One word per line, without labels.
+    #[error("the file looks like one word per line; expected a label after each")]
     Words,
     /// Running text.
+    #[error(
+        "the file looks like running text; expected tokens with labels, one on each line (a model \
+         tags text: dropchain tag MODEL FILE)"
+    )]
     Prose,
     /// Words with tags: what stands before each tag, and the parts of the first token.
+    #[error(
+        "the file looks like tokens {example}, a sentence on each line (as WikiNER); {columns}: \
+         sed 's/$/ /' FILE | tr ' {0}' '\\n\\t'",
+        example = example(.0, .1),
+        columns = COLUMNS
+    )]
     Tagged(char, usize),
     /// A table with a text per row.
+    #[error(
+        "the file looks like a table with a text in each row; expected a token in each (dropchain \
+         classify learns classes of texts)"
+    )]
     Documents,
     /// Features of each token and its label, as of MALLET: the fewest and the most cells of lines.
+    #[error(
+        "the lines have from {0} to {1} cells, as of features with the label last (MALLET's \
+         SimpleTagger); expected the same columns in each line, or the label first and then \
+         attributes, all separated by tabs (`format` crfsuite)"
+    )]
     FeatureLines(usize, usize),
     /// Text of another kind: what it looks like, and what to do with it.
+    #[error("the file looks like {0}; {1}")]
     Other(&'static str, &'static str),
     /// UTF-16 without a byte order mark, by the name of the encoding.
+    #[error(
+        "the file looks like UTF-16 without a byte order mark (every second byte is NUL); expected \
+         UTF-8 (`encoding` {0} reads it)"
+    )]
     Utf16(&'static str),
     /// A model or a checkpoint.
+    #[error("the file is {0}; expected text")]
     Model(&'static str),
     /// No text: what it is, and what makes text of it.
+    #[error("the file is no text, but {0}; expected text ({1})")]
     Binary(&'static str, &'static str),
 }
 
@@ -82,6 +114,11 @@ const PANDAS: &str =
 /// What is expected of files that nothing reads.
 const COLUMNS: &str = "expected one token per line, its columns separated by tabs or blanks, and a \
                        blank line after each sentence; docs/formats.md says how to convert";
+
+/// A token with so many parts, as an example.
+fn example(separator: &char, parts: &usize) -> String {
+    ["word", "tag", "label"][..*parts.clamp(&2, &3)].join(&separator.to_string())
+}
 
 /// Opens a regular file.
 pub(super) fn open_regular(path: &Path) -> Option<File> {
@@ -218,56 +255,3 @@ impl FileKind {
         }
     }
 }
-
-impl fmt::Display for FileKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (what, advice) = match *self {
-            Self::Model(what) => return write!(f, "the file is {what}; expected text"),
-            Self::Binary(what, advice) => {
-                return write!(f, "the file is no text, but {what}; expected text ({advice})");
-            }
-            Self::Utf16(encoding) => {
-                return write!(
-                    f,
-                    "the file looks like UTF-16 without a byte order mark (every second byte is \
-                     NUL); expected UTF-8 (`encoding` {encoding} reads it)"
-                );
-            }
-            Self::Tagged(separator, parts) => {
-                let example =
-                    ["word", "tag", "label"][..parts.clamp(2, 3)].join(&separator.to_string());
-                return write!(
-                    f,
-                    "the file looks like tokens {example}, a sentence on each line (as WikiNER); \
-                     {COLUMNS}: sed 's/$/ /' FILE | tr ' {separator}' '\\n\\t'"
-                );
-            }
-            Self::FeatureLines(least, most) => {
-                return write!(
-                    f,
-                    "the lines have from {least} to {most} cells, as of features with the label \
-                     last (MALLET's SimpleTagger); expected the same columns in each line, or the \
-                     label first and then attributes, all separated by tabs (`format` crfsuite)"
-                );
-            }
-            Self::Other(what, advice) | Self::JsonTexts(what, advice) => (what, advice),
-            Self::Documents => (
-                "a table with a text in each row",
-                "expected a token in each (dropchain classify learns classes of texts)",
-            ),
-            Self::Prose => (
-                "running text",
-                "expected tokens with labels, one on each line (a model tags text: dropchain tag \
-                 MODEL FILE)",
-            ),
-            Self::Columns | Self::Csv { .. } => ("columns of tokens", "`format` conll reads it"),
-            Self::Words => ("one word per line", "expected a label after each"),
-            Self::Jsonl => ("JSON lines", "`format` jsonl reads it"),
-            Self::Conllu => ("CoNLL-U", "`format` conllu reads it"),
-            Self::Crfsuite => ("attributes in CRFsuite's format", "`format` crfsuite reads it"),
-        };
-        write!(f, "the file looks like {what}; {advice}")
-    }
-}
-
-impl std::error::Error for FileKind {}

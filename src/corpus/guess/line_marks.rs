@@ -27,23 +27,19 @@ pub(super) fn kind_of_first_line(line: &str) -> Option<FileKind> {
     let starts = |marks: &[&str]| marks.iter().any(|mark| line.starts_with(mark));
     let after_digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let has_digits = after_digits.len() < line.len();
-    if line.contains('\r') {
-        Some(FileKind::CARRIAGE_RETURNS)
-    } else if starts(&["<?xml", "<!DOCTYPE", "<html", "<HTML"]) {
-        Some(FileKind::XML)
-    } else if starts(&["#FORMAT=WebAnno TSV"]) {
-        Some(FileKind::WEBANNO)
-    } else if starts(&["# global.columns"])
-        && split_blanks(line).count() != 3 + CONLLU_COLUMNS.len()
-    {
-        Some(FileKind::CONLLU_PLUS)
-    } else if has_digits && (after_digits.starts_with("|t|") || after_digits.starts_with("|a|")) {
-        Some(FileKind::PUBTATOR)
-    } else if is_brat(line) {
-        Some(FileKind::BRAT)
-    } else {
-        None
-    }
+    let is_plus =
+        starts(&["# global.columns"]) && split_blanks(line).count() != 3 + CONLLU_COLUMNS.len();
+    let is_pubtator =
+        has_digits && ["|t|", "|a|"].iter().any(|mark| after_digits.starts_with(mark));
+    let kinds = [
+        (line.contains('\r'), FileKind::CARRIAGE_RETURNS),
+        (starts(&["<?xml", "<!DOCTYPE", "<html", "<HTML"]), FileKind::XML),
+        (starts(&["#FORMAT=WebAnno TSV"]), FileKind::WEBANNO),
+        (is_plus, FileKind::CONLLU_PLUS),
+        (is_pubtator, FileKind::PUBTATOR),
+        (is_brat(line), FileKind::BRAT),
+    ];
+    kinds.into_iter().find_map(|(is_kind, kind)| is_kind.then_some(kind))
 }
 
 /// Returns whether a line is a span of BRAT's format: `T1`, a tab, `PER 0 7`, a tab, the text.

@@ -100,10 +100,9 @@ fn row(
             ),
         };
         if is_invalid {
-            return Err(Error::input(
-                sentence.place(t),
-                format!("the cell {cell:?} cannot be written as CoNLL: {reason}; use JSON lines"),
-            ));
+            let message =
+                format!("the cell {cell:?} cannot be written as CoNLL: {reason}; use JSON lines");
+            return Err(Error::input(sentence.place(t), message));
         }
         buffer.push_str(cell);
         buffer.push(separator);

@@ -104,13 +104,11 @@ fn new_row(tagged: &Tagged, t: usize) -> Result<Vec<String>> {
     let sentence = tagged.sentence;
     let form = tagged.word(t);
     if form.contains(['\t', '\n', '\r']) {
-        return Err(Error::input(
-            sentence.place(t),
-            format!(
-                "the token {form:?} cannot be written as CoNLL-U: \
-                 it contains a tab or a line break; use JSON lines"
-            ),
-        ));
+        let message = format!(
+            "the token {form:?} cannot be written as CoNLL-U: it contains a tab or a line break; \
+             use JSON lines"
+        );
+        return Err(Error::input(sentence.place(t), message));
     }
     let mut row = CONLLU_COLUMNS.map(|name| match name {
         "id" => (t + 1).to_string(),

@@ -202,14 +202,10 @@ impl WriteOptions {
             return Ok(vec![label]);
         }
         split_label(label, self.joined.len()).ok_or_else(|| {
-            Error::input(
-                tagged.sentence.place(t),
-                format!(
-                    "the label {label:?} does not consist of values of {} columns ({})",
-                    self.joined.len(),
-                    self.joined.join("+")
-                ),
-            )
+            let (n, names) = (self.joined.len(), self.joined.join("+"));
+            let message =
+                format!("the label {label:?} does not consist of values of {n} columns ({names})");
+            Error::input(tagged.sentence.place(t), message)
         })
     }
 }

@@ -125,15 +125,7 @@ impl WeightEncoding {
         if self.is_dense() { info.attributes } else { self.table_size(info).unwrap_or(u64::MAX) }
     }
 
-    /// Returns the number of bytes from the first row to the one at a location, for rows of
-    /// `entries` if they are dense.
-    #[inline(always)]
-    pub fn offset(self, location: u64, entries: usize) -> usize {
-        if self.is_dense() { location as usize * self.row_size(entries) } else { location as usize }
-    }
-
     /// Returns the bit of a position that marks the last entry (sparse tables).
-    #[inline(always)]
     fn last_flag(self) -> u32 {
         1 << (8 * self.position_size - 1)
     }
@@ -161,7 +153,6 @@ impl WeightEncoding {
     }
 
     /// Returns the weight of an entry.
-    #[inline(always)]
     pub fn read_weight(self, entry: &[u8]) -> f64 {
         let number = &entry[self.position_size..];
         match self.precision {
@@ -172,7 +163,6 @@ impl WeightEncoding {
     }
 }
 
-#[inline(always)]
 fn first<W: StoredWeight>(bytes: &[u8]) -> f64 {
     W::weights(bytes).first().map_or(0.0, |weight| weight.number())
 }

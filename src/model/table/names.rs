@@ -41,11 +41,10 @@ impl Names {
     ///
     /// [`Error::Parameter`] if there is none; [`Error::Model`] if the file is damaged there.
     pub fn get<'a>(&'a self, file: &'a Container, i: usize) -> Result<&'a [u8]> {
-        if i >= self.count {
-            return Err(Error::parameter(format!(
-                "attribute {i} does not exist: there are {}",
-                self.count
-            )));
+        let count = self.count;
+        if i >= count {
+            let message = format!("attribute {i} does not exist: there are {count}");
+            return Err(Error::parameter(message));
         }
         Ok(self.decoded(file)?.get(i))
     }

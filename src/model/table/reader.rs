@@ -164,9 +164,7 @@ impl<'m> AttributeTable<'m> {
     /// [`Error::Model`] if the file is damaged there.
     pub fn weights_of(self, key: u64) -> Result<Option<Vec<(usize, f64)>>> {
         let Some(location) = self.find(key)? else { return Ok(None) };
-        let mut weights = Vec::new();
-        self.rows().read(location, |position, weight| weights.push((position, weight)))?;
-        Ok(Some(weights))
+        self.rows().read(location).map(Some)
     }
 
     /// Returns the weights of the attribute with a key at these positions, 0 where it has none;
@@ -180,15 +178,8 @@ impl<'m> AttributeTable<'m> {
         key: u64,
         positions: [usize; N],
     ) -> Result<Option<[f64; N]>> {
-        let Some(location) = self.find(key)? else { return Ok(None) };
-        let mut weights = [0.0; N];
-        self.rows().read(location, |position, weight| {
-            for (wanted, found) in positions.iter().zip(&mut weights) {
-                if *wanted == position {
-                    *found = weight;
-                }
-            }
-        })?;
-        Ok(Some(weights))
+        let Some(weights) = self.weights_of(key)? else { return Ok(None) };
+        let at = |wanted| weights.iter().rfind(|(position, _)| *position == wanted);
+        Ok(Some(positions.map(|wanted| at(wanted).map_or(0.0, |(_, weight)| *weight))))
     }
 }

@@ -111,19 +111,17 @@ impl<'a> WeightRows<'a> {
         if number >= self.layout.locations {
             return Err(self.file.damaged(OUT_OF_BOUNDS));
         }
-        let start = self.layout.start + self.layout.encoding.offset(number, self.layout.scores);
+        let size = if self.layout.encoding.is_dense() { self.row_size() } else { 1 };
+        let start = self.layout.start + number as usize * size;
         let end = (start + self.row_size()).min(self.data.len());
         self.file.get(start..end)?;
         Ok(start)
     }
 
-    /// Calls `visit` with the weights of the row at a location, each after its position.
-    pub(super) fn read(
-        &self,
-        location: WeightLocation,
-        mut visit: impl FnMut(usize, f64),
-    ) -> Result<()> {
+    /// Returns the weights of the row at a location, each after its position.
+    pub(super) fn read(&self, location: WeightLocation) -> Result<Vec<(usize, f64)>> {
         let encoding = self.layout.encoding;
+        let mut weights = Vec::new();
         let entries = self.data[self.locate(location)?..].chunks_exact(encoding.entry_size());
         // A row has at most K or K² entries; bytes after that have not been verified.
         for (i, entry) in entries.take(self.layout.scores).enumerate() {
@@ -134,9 +132,9 @@ impl<'a> WeightRows<'a> {
             if position >= self.layout.scores {
                 return Err(self.file.damaged(UNKNOWN_LABEL));
             }
-            visit(position, encoding.read_weight(entry));
+            weights.push((position, encoding.read_weight(entry)));
             if is_last {
-                return Ok(());
+                return Ok(weights);
             }
         }
         Err(self.file.damaged(OUT_OF_BOUNDS))
