@@ -98,10 +98,10 @@ impl Notation {
         }
         let (tag, kind) = match self.place {
             TagPlace::Prefix => label.split_once(self.separator).unwrap_or((label, "")),
-            TagPlace::Suffix => match label.rsplit_once(self.separator) {
-                Some((kind, tag)) => (tag, kind),
-                None => (label, ""),
-            },
+            TagPlace::Suffix => {
+                let (kind, tag) = label.rsplit_once(self.separator).unwrap_or(("", label));
+                (tag, kind)
+            }
             TagPlace::First => match label.split_once(self.separator) {
                 Some(("I", kind)) => ("B", kind),
                 _ => ("I", label),

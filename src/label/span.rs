@@ -100,9 +100,9 @@ pub(super) fn decode<'a>(chunks: impl ExactSizeIterator<Item = ChunkLabel<'a>>) 
     let mut spans = Vec::new();
     let mut open: Option<(usize, &str)> = None; // start and type
     let mut previous = ChunkLabel::OUTSIDE;
-    for (t, chunk) in chunks.enumerate() {
+    for (t, chunk) in chunks.chain([ChunkLabel::OUTSIDE]).enumerate() {
         let starts = chunk.starts_after(previous);
-        if (starts || previous.ends_before(chunk))
+        if (starts || t == len || previous.ends_before(chunk))
             && let Some((start, kind)) = open.take()
         {
             spans.push(Span { start, end: t, kind });
@@ -111,9 +111,6 @@ pub(super) fn decode<'a>(chunks: impl ExactSizeIterator<Item = ChunkLabel<'a>>) 
             open = Some((t, chunk.kind));
         }
         previous = chunk;
-    }
-    if let Some((start, kind)) = open {
-        spans.push(Span { start, end: len, kind });
     }
     spans
 }

@@ -271,9 +271,6 @@ impl<W: Write> Writer<W> {
     }
 
     fn write_buffer(&mut self) -> Result<()> {
-        if self.buffer.is_empty() {
-            return Ok(());
-        }
         self.out.write_all(self.buffer.as_bytes()).map_err(|error| Error::io(&self.name, error))
     }
 
