@@ -2,10 +2,9 @@
 
 use std::io::{self, BufRead, Read};
 
-use encoding_rs::{Decoder, DecoderResult};
+use encoding_rs::{Decoder, DecoderResult, Encoding};
 
 use super::read_report::{ReadReport, Repair};
-use super::source::TextEncoding;
 
 /// Size of the buffer of decoded text, in bytes.
 const BUFFER: usize = 64 << 10;
@@ -32,10 +31,10 @@ pub(super) struct NotDecodable(&'static str);
 
 impl<R: BufRead> DecodingReader<R> {
     /// Decodes `input`. With a report, what is no text becomes U+FFFD, and is counted there.
-    pub fn new(input: R, encoding: TextEncoding, lossy: Option<ReadReport>) -> Self {
+    pub fn new(input: R, encoding: &'static Encoding, lossy: Option<ReadReport>) -> Self {
         Self {
             input,
-            decoder: encoding.0.new_decoder(),
+            decoder: encoding.new_decoder(),
             lossy,
             fault: None,
             text: String::with_capacity(BUFFER),
@@ -105,7 +104,7 @@ mod tests {
 
     fn decode(bytes: &[u8], label: &str, lossy: bool) -> (String, Option<String>, u64) {
         let report = ReadReport::default();
-        let encoding = label.parse().unwrap();
+        let encoding = Encoding::for_label(label.as_bytes()).unwrap();
         // Few bytes at a time, as from a pipe.
         let input = BufReader::with_capacity(3, bytes);
         let decoder = DecodingReader::new(input, encoding, lossy.then(|| report.clone()));

@@ -146,7 +146,7 @@ impl Source {
         let utf8 = || TextEncoding(encoding_rs::UTF_8);
         if let Some(encoding) = self.decoding.encoding.or_else(|| is_utf16.then(utf8)) {
             let lossy = self.decoding.lossy.then(|| self.decoding.report.clone());
-            self.stream = Box::new(DecodingReader::new(self.take(), encoding, lossy));
+            self.stream = Box::new(DecodingReader::new(self.take(), encoding.0, lossy));
         }
         Ok(())
     }
