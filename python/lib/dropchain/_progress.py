@@ -119,8 +119,11 @@ class Follower:
         self._done = 0
         self._best = 0.0
         self._kept = ""
-        self.is_needed = observer is not None or self._class is not None
         self.has_stopped = False
+
+    def or_none(self) -> Follower | None:
+        """Return the follower, or None if nobody follows."""
+        return None if self._observer is None and self._class is None else self
 
     def __call__(self, kind: str, content: Any) -> bool:
         if self._class is not None:

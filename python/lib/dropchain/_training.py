@@ -6,7 +6,8 @@ import datetime
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from dropchain import _data, _dropchain, _files, _options
@@ -154,9 +155,10 @@ def train(
     _options.check_names(options, "train")
     given["data"], given["y"], given["dev"] = _data.told_apart(data, y, dev)
     arguments, [parsed], chosen = prepared(given, [_data.template(template)])
-    arguments.update(template=parsed, record=_record(given))
     follower = Follower(observer, progress, "iteration", _iteration, options.get("max_iterations"))
-    outcome = followed(_dropchain.train, arguments, follower, "training began")
+    arguments.update(template=parsed, record=_record(given), observer=follower.or_none())
+    with followed(follower, "training began"):
+        outcome = _dropchain.train(arguments)
     if chosen is not None:
         outcome["messages"].insert(0, f"the labels chose the template {chosen}")
     if outcome["is_first_pass"] and model is not None:
@@ -225,15 +227,12 @@ def prepared(
     return arguments, templates, chosen
 
 
-def followed(
-    run: Callable[[dict[str, Any]], dict[str, Any]],
-    arguments: dict[str, Any],
-    follower: Follower,
-    first: str,
-) -> dict[str, Any]:
-    """Call a function of the extension module, with a message for what comes `first` there."""
+@contextmanager
+def followed(follower: Follower, first: str) -> Iterator[None]:
+    """End the bar with the work, and say what comes `first` there if it is interrupted before."""
+    # No function that calls the work: its warnings are those of the caller of this module's.
     try:
-        return run({**arguments, "observer": follower if follower.is_needed else None})
+        yield
     except KeyboardInterrupt:
         raise interrupted(f"interrupted before {first}; there is no model", None) from None
     finally:

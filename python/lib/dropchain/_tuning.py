@@ -140,9 +140,10 @@ def tune(
         templates=[one for one in templates if one is not None],
         names=names if len(names) > 1 else [],
         values=space,
+        observer=follower.or_none(),
     )
-    first = "any configuration was scored"
-    outcome = _training.followed(_dropchain.tune, arguments, follower, first)
+    with _training.followed(follower, "any configuration was scored"):
+        outcome = _dropchain.tune(arguments)
     outcome.update(
         trials=[convert(one) for one in outcome["configurations"]],
         options=_options.from_stored(outcome["options"]),
