@@ -1,11 +1,9 @@
 //! Texts of results in columns: lines that fit, cells that are cut or padded, tables. Characters
 //! are as wide as terminals draw them, and none of them moves the cursor.
 
-mod bar;
 mod paint;
 
-pub use bar::bar;
-pub use paint::{Paint, ground, shade, styled, without_paint};
+pub use paint::{Paint, bar, ground, shade, styled, without_paint};
 pub use textwrap::core::display_width as width;
 
 use std::borrow::Cow;
@@ -94,7 +92,7 @@ pub fn wrap(text: &str, columns: usize, indent: usize) -> String {
 }
 
 /// Returns how text is broken into lines: only at blanks.
-pub fn options<'a>(columns: usize) -> Options<'a> {
+fn options<'a>(columns: usize) -> Options<'a> {
     Options::new(columns).word_splitter(WordSplitter::NoHyphenation).break_words(false)
 }
 

@@ -1,6 +1,6 @@
-//! Colors on terminals. Words of the program are bold letters in the colors of the terminal. Marks
-//! of text, and shades, are black on a light ground, as in pages, which is legible (a contrast of
-//! more than 7 : 1) whatever the colors of the terminal.
+//! Colors on terminals, and bars. Words of the program are bold letters in the colors of the
+//! terminal. Marks of text, and shades, are black on a light ground, as in pages, which is legible
+//! (a contrast of more than 7 : 1) whatever the colors of the terminal.
 
 use anstream::adapter::strip_str;
 use anstyle::{Ansi256Color, AnsiColor, Style};
@@ -80,6 +80,24 @@ pub fn without_paint(text: &str) -> String {
     strip_str(text).to_string()
 }
 
+/// Eighths of a cell, from one.
+const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/// Returns a bar of a share of `columns`, which it takes with blanks: full and green, or if
+/// `is_against` shaded and red, so that both differ without colors, too.
+pub fn bar(share: f64, is_against: bool, columns: usize) -> String {
+    let eighths = (share.clamp(0.0, 1.0) * (8 * columns) as f64).round() as usize;
+    let (cells, color) = match is_against {
+        false => {
+            let last = (eighths % 8).checked_sub(1).map(|last| EIGHTHS[last]);
+            let full = "█".repeat(eighths / 8);
+            (full.chars().chain(last).collect::<String>(), AnsiColor::Green)
+        }
+        true => ("▒".repeat(eighths.div_ceil(8)), AnsiColor::Red),
+    };
+    styled(color.on_default(), &cells) + &" ".repeat(columns - cells.chars().count())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,6 +125,20 @@ mod tests {
             let [red, green, blue] = [cube / 36, cube / 6 % 6, cube % 6].map(linear);
             let luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
             assert!((luminance + 0.05) / 0.05 > 7.0, "{ground}");
+        }
+    }
+
+    #[test]
+    fn bars_have_eighths_of_cells() {
+        for (share, is_against, expected) in [
+            (1.0, false, "████"),
+            (0.5, false, "██  "),
+            (0.55, false, "██▎ "),
+            (0.0, false, "    "),
+            (0.3, true, "▒▒  "),
+            (f64::NAN, true, "    "),
+        ] {
+            assert_eq!(without_paint(&bar(share, is_against, 4)), expected);
         }
     }
 }
