@@ -7,8 +7,7 @@ use dropchain::model::{EdgeWeights, Header, Precision};
 use dropchain::{Error, Model, Result};
 
 use super::damaged;
-use super::features::FeatureKind;
-use super::file::CrfsuiteFile;
+use super::file::{CrfsuiteFile, STATE, TRANSITION};
 
 /// The name of an attribute, its weights and the number of its features.
 type Attribute<'a> = (&'a [u8], Vec<(LabelId, f64)>, usize);
@@ -44,7 +43,7 @@ impl<'a> CrfsuiteFile<'a> {
         let mut features = of_labels.map_err(fault)?;
         let mut failure = None;
         let mut size = 0;
-        let attributes = (0..self.attribute_names.len()).map_while(|attribute| {
+        let attributes = (0..self.attribute_names.offsets.len()).map_while(|attribute| {
             let read = self.read_attribute(attribute, &mut size);
             let (name, weights, count) = read.map_err(|what| failure = Some(what)).ok()?;
             features += count;
@@ -54,11 +53,11 @@ impl<'a> CrfsuiteFile<'a> {
         if let Some(what) = failure {
             return Err(fault(what));
         }
-        if features != self.features.len() {
-            let count = self.features.len();
-            let what =
-                format!("it has {count} features; its labels and attributes have {features}");
-            return Err(fault(what));
+        let count = self.features.len();
+        if features != count {
+            return Err(fault(format!(
+                "it has {count} features; its labels and attributes have {features}"
+            )));
         }
         model.map_err(|error| fault(error.to_string()))
     }
@@ -76,10 +75,8 @@ impl<'a> CrfsuiteFile<'a> {
     }
 
     fn read_label(&self, id: usize) -> Result<String> {
-        let name = self.label_names.get(id).ok_or_else(|| {
-            let what = format!("the name of label {id} is not where it should be");
-            damaged(self.path, &what)
-        })?;
+        let absent = || format!("the name of label {id} is not where it should be");
+        let name = self.label_names.get(id).ok_or_else(|| damaged(self.path, &absent()))?;
         String::from_utf8(name.to_vec()).map_err(|_| {
             let message = format!(
                 "the name of label {id}, '{}', is not UTF-8; expected labels in UTF-8, so convert \
@@ -93,7 +90,8 @@ impl<'a> CrfsuiteFile<'a> {
     /// Rejects lists of features beyond those of the labels: CRFsuite before 0.12 had features for
     /// the first and the last label of a sequence there.
     fn check_boundaries(&self) -> Result<()> {
-        let lists = (self.labels()..self.of_labels.len()).map(|i| self.of_labels.get(i));
+        let lists = self.labels()..self.of_labels.len();
+        let lists = lists.map(|i| self.list(self.of_labels, i));
         let message = "the model has features for the first or last label of a sequence, as those \
                        of CRFsuite before 0.12; expected one without, so retrain it";
         match lists.flatten().all(<[_]>::is_empty) {
@@ -109,10 +107,9 @@ impl<'a> CrfsuiteFile<'a> {
         let (mut row, mut features) = (Vec::new(), 0);
         for (label, weights) in transitions.chunks_exact_mut(k).enumerate() {
             let list = self
-                .of_labels
-                .get(label)
+                .list(self.of_labels, label)
                 .ok_or_else(|| format!("the features of label {label} lie outside of the file"))?;
-            (self.features).collect(list, FeatureKind::Transition, label, k, &mut row)?;
+            self.collect(list, TRANSITION, label, &mut row)?;
             features += list.len();
             for &(next, weight) in &row {
                 weights[next.index()] = weight;
@@ -129,14 +126,14 @@ impl<'a> CrfsuiteFile<'a> {
         })?;
         // Crafted names could overlap and together take much more memory than the file.
         *size += name.len();
-        if *size > self.attribute_names.size() {
+        if *size > self.attribute_names.database.len() {
             return Err("the names of attributes overlap".to_owned());
         }
-        let list = self.of_attributes.get(attribute).ok_or_else(|| {
+        let list = self.list(self.of_attributes, attribute).ok_or_else(|| {
             format!("the features of attribute {attribute} lie outside of the file")
         })?;
         let mut row = Vec::new();
-        (self.features).collect(list, FeatureKind::State, attribute, self.labels(), &mut row)?;
+        self.collect(list, STATE, attribute, &mut row)?;
         Ok((name, row, list.len()))
     }
 }

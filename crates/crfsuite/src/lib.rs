@@ -44,10 +44,7 @@
 //! refers to it. Damage that leaves all of this intact, as of a weight, goes unnoticed.
 
 mod conversion;
-mod features;
 mod file;
-mod names;
-mod numbers;
 #[cfg(test)]
 mod tests;
 
@@ -114,6 +111,5 @@ fn convert(path: &Path, bytes: &[u8]) -> Result<Model> {
 
 /// Returns the error for a damaged file.
 fn damaged(path: &Path, what: &str) -> Error {
-    let message = format!("the model is damaged: {what}; retrain it or restore a copy");
-    Error::model(path, message)
+    Error::model(path, format!("the model is damaged: {what}; retrain it or restore a copy"))
 }

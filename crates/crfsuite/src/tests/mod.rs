@@ -40,7 +40,7 @@ fn put(bytes: &mut [u8], at: usize, number: usize) {
 }
 
 fn get(bytes: &[u8], at: usize) -> usize {
-    super::numbers::number(bytes, at).unwrap() as usize
+    super::file::number(bytes, at).unwrap() as usize
 }
 
 fn push(bytes: &mut Vec<u8>, number: usize) {
