@@ -1,6 +1,6 @@
 //! The time of an evaluation by each gradient engine of the noise term
 //! ([`dropchain::kernel::noise`]), relative to the likelihood alone, and its error relative to the
-//! exact gradient.
+//! exact gradient; its peak memory; and how its cost depends on labels, length and attributes.
 //!
 //! With J = L + R, likelihood and noise term, an engine computes ∇J in one evaluation. Its time is
 //! reported relative to an evaluation of ∇L alone, its accuracy by the gradient of the noise term
@@ -19,6 +19,8 @@
 //! Memory: each variant has its own transposed design matrix and arrays, and there are five
 //! vectors of the size of θ besides θ itself.
 
+use std::fs;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use cpu_time::ProcessTime;
@@ -26,10 +28,8 @@ use dropchain::kernel::noise::Engine;
 use dropchain::kernel::optim::Objective;
 use dropchain::{Error, Result};
 
-use super::problem::Problem;
-use super::results::{Deviation, Measurement, Spread};
-use super::variant::Variant;
-use super::work::multiply_adds;
+use super::problem::{Problem, SCALE, Shape, Variant, multiply_adds, random_weights};
+use super::results::{Deviation, Measurement, Spread, Sweep, SweepAxis, SweepPoint};
 
 /// ‖g*‖ / ‖∇L‖ below which g* is lost in rounding errors.
 const ROUNDING: f64 = 1e-12;
@@ -164,4 +164,110 @@ impl ReferenceGradient {
 
 fn norm(vector: impl Iterator<Item = f64>) -> f64 {
     vector.map(|x| x * x).sum::<f64>().sqrt()
+}
+
+/// Numbers of labels, of tokens, and shares of attributes.
+const LABELS: [usize; 4] = [4, 8, 16, 32];
+const LENGTHS: [usize; 5] = [5, 10, 20, 40, 80];
+const SHARES: [f64; 4] = [0.125, 0.25, 0.5, 1.0];
+
+/// The number of tokens of a sentence where it does not vary, and the highest number of labels of
+/// the corpus that then stays.
+const LENGTH: usize = 20;
+const MAX_LABELS: usize = 32;
+
+/// Maximum number of multiply-adds of an evaluation of several sentences, and of sentences.
+const WORK: f64 = 1.5e8;
+const SENTENCES: usize = 200;
+
+/// Returns the sizes of sentences, where other sizes than what varies are those of the corpus.
+fn shapes(axis: SweepAxis, labels: usize) -> Vec<Shape> {
+    let base = Shape { length: LENGTH, labels: labels.clamp(1, MAX_LABELS), share: 1.0 };
+    match axis {
+        SweepAxis::Labels => LABELS.map(|labels| Shape { labels, ..base }).to_vec(),
+        SweepAxis::Length => LENGTHS.map(|length| Shape { length, ..base }).to_vec(),
+        SweepAxis::Attributes => SHARES.map(|share| Shape { share, ..base }).to_vec(),
+    }
+}
+
+/// Measures the variants, of which the first is the likelihood, on sentences like those of
+/// a problem. Each is evaluated with the likelihood on sentences of its own; the slow ones have
+/// fewer.
+///
+/// # Errors
+///
+/// An objective that is not finite.
+pub fn sweep(
+    axis: SweepAxis,
+    problem: &Problem,
+    variants: &[Variant],
+    repeats: u32,
+    observer: &(dyn Fn(Variant, u32) + Sync),
+) -> Result<Sweep> {
+    let mut points = Vec::new();
+    for shape in shapes(axis, problem.space.labels()) {
+        let single = problem.synthetic(shape, 1);
+        let mut engines: Vec<Measurement> = Vec::new();
+        for &variant in variants {
+            let sentences = (WORK / multiply_adds(&single, variant).max(1.0)) as usize;
+            let sentences = problem.synthetic(shape, sentences.clamp(1, SENTENCES));
+            let theta = random_weights(sentences.space.dimension(), SCALE);
+            let mut pair = vec![Variant::Likelihood, variant];
+            pair.dedup();
+            engines.extend(measure(&sentences, &theta, &pair, repeats, observer)?.pop());
+        }
+        let value = match axis {
+            SweepAxis::Labels => shape.labels as f64,
+            SweepAxis::Length => shape.length as f64,
+            SweepAxis::Attributes => (engines[0].active_per_token * shape.length as f64).round(),
+        };
+        points.push(SweepPoint { value, engines });
+    }
+    Ok(Sweep { axis, points })
+}
+
+/// Environment variables that make glibc return freed blocks of 4 KiB and more to the system at
+/// once. Other allocators ignore them.
+const ALLOCATOR_ENVIRONMENT: [(&str, &str); 2] =
+    [("MALLOC_MMAP_THRESHOLD_", "4096"), ("MALLOC_TRIM_THRESHOLD_", "0")];
+
+/// Runs this program again, with the same arguments, to measure the peak memory of one evaluation
+/// of engine `number`; `None` if the system does not report it.
+pub fn measure_memory(number: usize) -> Option<u64> {
+    // In the Python package, the name of a script precedes those of the commands.
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let own = 1 + arguments.iter().position(|argument| argument == "gradients")?;
+    let output = Command::new(std::env::current_exe().ok()?)
+        .args(&arguments[..own])
+        .args(["--peak-of", &number.to_string()])
+        .args(&arguments[own..])
+        .envs(ALLOCATOR_ENVIRONMENT)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    serde_json::from_slice(&output.stdout).ok()?
+}
+
+/// Measures the peak memory in bytes of an evaluation, excluding the training data: transposed
+/// matrix, parameters, gradient, and the arrays of chunks and engine; `None` if the system does not
+/// report it. Call it in a process that has only prepared the training set. The weights are 0,
+/// since sizes do not depend on them.
+pub fn memory_of_evaluation(problem: &Problem, variant: Variant) -> Option<u64> {
+    fs::write("/proc/self/clear_refs", "5").ok()?;
+    let before = peak()?;
+    let mut objective = problem.objective(variant);
+    let theta = vec![0.0; objective.dimension()];
+    // Not 0: pages of zeros become resident only when they are written to.
+    let mut gradient = vec![f64::NAN; theta.len()];
+    objective.evaluate(&theta, &mut gradient);
+    Some(peak()?.saturating_sub(before))
+}
+
+/// Returns the peak resident set size of the process in bytes.
+fn peak() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kilobytes.checked_mul(1024)
 }

@@ -1,22 +1,15 @@
 //! `dropchain bench`
 
-mod arguments;
-mod figure;
 mod gradients;
 mod measurement;
-mod memory;
 mod problem;
 mod results;
-mod sweep;
-mod tables;
 #[cfg(test)]
 mod tests;
-mod variant;
-mod weights;
-mod work;
+
+use clap::{Args, Subcommand};
 
 use crate::CommandResult;
-use clap::{Args, Subcommand};
 
 /// Benchmark dropchain itself (for researchers)
 #[derive(Debug, Args)]

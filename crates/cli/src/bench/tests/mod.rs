@@ -9,11 +9,8 @@ use dropchain::template::Template;
 use dropchain::train::{Lbfgs, TrainOptions, TrainSettings};
 
 use super::measurement::measure;
-use super::problem::{Problem, Shape};
+use super::problem::{Problem, Shape, Variant, Weights, multiply_adds};
 use super::results::{Measurement, Spread};
-use super::variant::Variant;
-use super::weights::Weights;
-use super::work::multiply_adds;
 
 const NAMES: &str = "\
 Ada/P Lovelace/P lived/O in/O London/L
