@@ -5,14 +5,14 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::TypedValueParser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dropchain::corpus::{Corpus, Format, ReadOptions, Supervision, TextOptions};
 use dropchain::sentence::LineRules;
 use dropchain::{Error, Model, Result};
 #[cfg(feature = "serve")]
-pub use dropchain_command::arguments::ByteSize;
+pub use dropchain_command::arguments::byte_size;
 pub use dropchain_command::arguments::{
-    FileName, LimitArguments, MemoryArgument, Switch, TextArguments, ThreadArguments, by_name,
+    FileName, LimitArguments, MemoryArgument, Switch, TextArguments, ThreadArguments,
 };
 use dropchain_formats::{
     InputFormat, Misaligned, Overlaps, SpanOffsets, SpanOptions, annotation_files,
@@ -71,18 +71,13 @@ impl InputArguments {
                 label_names: self.label_names.clone(),
                 ..Supervision::default()
             },
-            limits: self.limits.read(),
+            limits: self.limits.memory().into(),
             ..ReadOptions::default()
         });
         match self.format {
             None => InputFormat::guess(self.spans.options(), options),
             Some(format) => format.apply(self.spans.options(), options),
         }
-    }
-
-    /// Returns the files that are read beside those that were named.
-    pub fn other_files<'a>(&self, files: impl IntoIterator<Item = &'a FileName>) -> Vec<PathBuf> {
-        other_files(self.format, files)
     }
 
     /// Returns the arguments for files that come with attributes, as the data of a model without a
@@ -130,7 +125,8 @@ pub fn check_names(given: Option<InputFormat>, files: &[FileName]) -> Result<()>
 
 /// Parses the name of an input format.
 pub fn input_format() -> impl TypedValueParser<Value = InputFormat> {
-    by_name(InputFormat::ALL.map(InputFormat::name))
+    let names = PossibleValuesParser::new(InputFormat::ALL.map(InputFormat::name));
+    names.try_map(|name| name.parse::<InputFormat>())
 }
 
 /// Lines of CoNLL files that are not tokens.

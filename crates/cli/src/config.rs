@@ -7,7 +7,6 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
-use std::str::FromStr;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::parser::ValueSource;
@@ -61,7 +60,7 @@ pub struct ConfigArguments {
     #[arg(long, value_name = "TEXT", hide_long_help = true)]
     note: Option<String>,
     /// The XXH3 of a file of the recorded run, and its name: warn if the file is another one
-    #[arg(long, value_name = "XXH3 FILE", hide = true)]
+    #[arg(long, value_name = "XXH3 FILE", hide = true, value_parser = recorded_file)]
     recorded: Vec<RecordedFile>,
     /// The options of the run.
     #[arg(skip)]
@@ -97,12 +96,12 @@ impl ConfigArguments {
         files: impl IntoIterator<Item = &'a FileName>,
     ) -> Result<(), CommandError> {
         let is_stdin = |file: &FileName| &**file == "-";
-        match self.config.as_ref().is_some_and(is_stdin) && files.into_iter().any(is_stdin) {
-            true => Err(CommandError::Usage(
+        if self.config.as_ref().is_some_and(is_stdin) && files.into_iter().any(is_stdin) {
+            return Err(CommandError::Usage(
                 "standard input can be read only once: as --config, or as another file",
-            )),
-            false => Ok(()),
+            ));
         }
+        Ok(())
     }
 }
 
@@ -113,16 +112,11 @@ struct RecordedFile {
     name: String,
 }
 
-impl FromStr for RecordedFile {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_once(' ');
-        let is_hex = |xxh3: &str| xxh3.len() == 16 && u64::from_str_radix(xxh3, 16).is_ok();
-        let parts = parts.filter(|(xxh3, _)| is_hex(xxh3));
-        let (xxh3, name) = parts.ok_or("expected 16 hexadecimal digits, a blank and a file")?;
-        Ok(Self { xxh3: xxh3.to_owned(), name: name.to_owned() })
-    }
+fn recorded_file(text: &str) -> Result<RecordedFile, &'static str> {
+    let is_hex = |xxh3: &str| xxh3.len() == 16 && u64::from_str_radix(xxh3, 16).is_ok();
+    let parts = text.split_once(' ').filter(|(xxh3, _)| is_hex(xxh3));
+    let (xxh3, name) = parts.ok_or("expected 16 hexadecimal digits, a blank and a file")?;
+    Ok(RecordedFile { xxh3: xxh3.to_owned(), name: name.to_owned() })
 }
 
 /// The options that a run was given, by key, without those that have no effect on the model.
@@ -143,11 +137,10 @@ impl EffectiveConfig {
             let occurrences = matches.get_raw_occurrences(argument.get_id().as_str());
             let values = occurrences.into_iter().flatten().flat_map(|values| {
                 let values = values.map(|value| value.to_string_lossy().into_owned());
+                let values: Vec<String> = values.collect();
                 match argument.get_value_delimiter() {
-                    Some(delimiter) => {
-                        vec![values.collect::<Vec<_>>().join(&delimiter.to_string())]
-                    }
-                    None => values.collect(),
+                    Some(delimiter) => vec![values.join(&delimiter.to_string())],
+                    None => values,
                 }
             });
             let mut values = values.map(Value::from);
@@ -164,11 +157,9 @@ impl EffectiveConfig {
 
 /// Returns the options of a command that can be in a file, with their keys.
 fn options_of(command: &Command) -> impl Iterator<Item = (&str, &Arg)> {
-    let is_set = |argument: &&Arg| {
-        use ArgAction::{Append, Set, SetTrue};
-        matches!(argument.get_action(), Set | SetTrue | Append)
-    };
-    let arguments = command.get_arguments().filter(is_set);
+    use ArgAction::{Append, Set, SetTrue};
+    let arguments = command.get_arguments();
+    let arguments = arguments.filter(|a| matches!(a.get_action(), Set | SetTrue | Append));
     let keyed = arguments.map(|argument| match argument.is_positional() {
         true => (INPUT, argument),
         false => (argument.get_long().unwrap_or(CONFIG), argument),
@@ -267,9 +258,8 @@ fn read<'a>(path: &FileName, command: &'a Command) -> Result<Vec<Line<'a>>, Erro
     };
     let numbered = text.lines().map(str::trim).enumerate();
     let arguments = numbered.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    arguments
-        .map(|(i, line)| parse_line(line, Place::line(&**path, i as u64 + 1), command))
-        .collect()
+    let place = |i| Place::line(&**path, i as u64 + 1);
+    arguments.map(|(i, line)| parse_line(line, place(i), command)).collect()
 }
 
 /// Parses a line: `--name`, `--name=value`, `--name value`, or a positional argument.
@@ -283,22 +273,20 @@ fn parse_line<'a>(line: &str, place: Place, command: &'a Command) -> Result<Line
         && options_of(command).any(|(known, _)| known == key.trim())
     {
         let (key, value) = (key.trim(), value.trim());
-        return Err(Error::input(
-            place,
-            format!("expected --{key}={value}, as on the command line"),
-        ));
+        let expected = format!("expected --{key}={value}, as on the command line");
+        return Err(Error::input(place, expected));
     }
     let found = options_of(command).find(|(key, argument)| match is_option {
         true => name.strip_prefix("--") == Some(key) && !argument.is_positional(),
         false => argument.is_positional(),
     });
     let Some((_, argument)) = found else {
-        let (of, name) = (command.get_name(), name.escape_debug());
-        let hint = help::tip(command, &name.to_string());
-        let hint = hint.map_or(String::new(), |tip| format!("; {tip}"));
-        let message =
-            format!("'{name}' is not an option of {of}{hint}; see `dropchain {of} --help`");
-        return Err(Error::input(place, message));
+        let (of, name) = (command.get_name(), name.escape_debug().to_string());
+        let hint = help::tip(command, &name).map_or(String::new(), |tip| format!("; {tip}"));
+        return Err(Error::input(
+            place,
+            format!("'{name}' is not an option of {of}{hint}; see `dropchain {of} --help`"),
+        ));
     };
     let (flag, text) = match (is_option, name_end) {
         (false, _) => (argument.get_id().to_string(), line.into()),
@@ -338,7 +326,7 @@ mod tests {
 
     #[test]
     fn other_files_than_the_recorded_ones_are_told() {
-        let parse = |text: &str| text.parse::<RecordedFile>();
+        let parse = |text: &str| recorded_file(text);
         for text in ["", "x", "8c79bdaebf9a9a0e", "8c79 x", "8c79bdaebf9a9a0g x"] {
             assert!(parse(text).is_err(), "{text}");
         }

@@ -54,12 +54,10 @@ pub fn arrange(command: Command, all: bool) -> Command {
         if has_unlabeled && argument.get_id() == OF_UNLABELED {
             argument = argument.requires("unlabeled");
         }
-        let long = argument.get_long();
-        let short = SHORT.iter().find(|(name, _)| long == Some(name));
-        let argument = match short {
-            Some((_, letter)) => argument.short(*letter),
-            None => argument,
-        };
+        let short = SHORT.iter().find(|(name, _)| argument.get_long() == Some(name));
+        if let Some((_, letter)) = short {
+            argument = argument.short(*letter);
+        }
         // What --help leaves out, -h leaves out.
         let is_hidden = argument.is_hide_long_help_set();
         is_partial |= is_hidden;
@@ -68,16 +66,9 @@ pub fn arrange(command: Command, all: bool) -> Command {
             false => argument,
         }
     });
-    let command = match is_partial {
-        true => command.arg(
-            Arg::new(HELP_ALL)
-                .long(HELP_ALL)
-                .action(ArgAction::HelpLong)
-                .hide_short_help(true)
-                .help("Print help with all options"),
-        ),
-        false => command,
-    };
+    let help_all = Arg::new(HELP_ALL).long(HELP_ALL).action(ArgAction::HelpLong);
+    let help_all = help_all.hide_short_help(true).help("Print help with all options");
+    let command = if is_partial { command.arg(help_all) } else { command };
     command.mut_subcommands(|command| arrange(command, all))
 }
 
@@ -156,9 +147,7 @@ pub fn tip(command: &Command, name: &str) -> Option<&'static str> {
 fn command_of(program: &Command, arguments: &[OsString]) -> Command {
     let (mut command, mut name) = (program, program.get_name().to_owned());
     for argument in arguments.iter().skip(1) {
-        let Some(found) = command.find_subcommand(argument) else {
-            break;
-        };
+        let Some(found) = command.find_subcommand(argument) else { break };
         command = found;
         name += &format!(" {}", found.get_name());
     }
@@ -183,8 +172,7 @@ pub fn explain(mut error: clap::Error, program: &Command, arguments: &[OsString]
         ErrorKind::UnknownArgument => {
             // How to pass it as a value is no help, and the usage has what is similar.
             error.remove(ContextKind::Suggested);
-            let usage = ContextValue::StyledStr(command.render_usage());
-            error.insert(ContextKind::Usage, usage);
+            error.insert(ContextKind::Usage, ContextValue::StyledStr(command.render_usage()));
             let name = text(&error, ContextKind::InvalidArg);
             if !is_like(&name, &text(&error, ContextKind::SuggestedArg)) {
                 error.remove(ContextKind::SuggestedArg);
@@ -246,8 +234,8 @@ impl ManCommand {
     pub fn run(&self) -> CommandResult {
         let mut program = with_all_options(definition()).disable_help_subcommand(true);
         if let Some(directory) = &self.output_dir {
-            let written =
-                fs::create_dir_all(directory).and_then(|()| generate_to(program, directory));
+            let created = fs::create_dir_all(directory);
+            let written = created.and_then(|()| generate_to(program, directory));
             return Ok(written.map_err(|e| Error::io(directory, e))?);
         }
         program.build();
@@ -262,8 +250,7 @@ impl ManCommand {
         let mut found = program;
         for name in &self.command {
             found = found.find_subcommand(name).ok_or_else(|| {
-                let commands = found.get_subcommands().map(Command::get_name);
-                let commands: Vec<&str> = commands.collect();
+                let commands: Vec<_> = found.get_subcommands().map(Command::get_name).collect();
                 Error::parameter(format!(
                     "man: there is no command '{name}'; expected one of {}",
                     commands.join(", ")

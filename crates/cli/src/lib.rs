@@ -36,7 +36,6 @@ mod training_arguments;
 mod training_reporter;
 mod training_table;
 mod tune;
-mod uncertain;
 
 use std::ffi::OsString;
 
@@ -163,7 +162,7 @@ pub fn run(arguments: &[OsString]) -> u8 {
     interrupt::survive_size_limit();
     let result = match parse(arguments) {
         Ok(cli) => cli.command.run(),
-        Err(ParseError::Arguments(error)) => return help::end(&error),
+        Err(ParseError::Arguments(error)) => Err(CommandError::Said(help::end(&error))),
         Err(ParseError::File(error)) => Err(error.into()),
     };
     exit::end(result.and_then(|()| check_uninterrupted()))

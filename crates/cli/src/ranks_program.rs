@@ -14,7 +14,7 @@ use crate::config::{self, ParseError};
 use crate::exit::{self, CommandError, CommandResult, check_uninterrupted};
 use crate::progress::Progress;
 use crate::team::{Abort, Inputs, Team};
-use crate::train::{TrainCommand, TrainingData};
+use crate::train::{PreparedRun, TrainCommand};
 use crate::training_arguments::base_models;
 use crate::{help, interrupt, parse_arguments, progress};
 
@@ -52,11 +52,7 @@ pub fn run_ranks(ranks: Ranks, threads: usize, abort: Abort) -> ExitCode {
     }
     let team = Team::new(ranks, threads, abort);
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    let result = match agree_on_arguments(&team, &arguments) {
-        Ok(command) => train(command, &team),
-        Err(Refusal::Said(code)) => return code.into(),
-        Err(Refusal::Error(error)) => Err(error),
-    };
+    let result = agree_on_arguments(&team, &arguments).and_then(|command| train(command, &team));
     let result = if team.is_first() { result.and_then(|()| check_uninterrupted()) } else { result };
     exit::end(result).into()
 }
@@ -64,8 +60,8 @@ pub fn run_ranks(ranks: Ranks, threads: usize, abort: Abort) -> ExitCode {
 /// Trains with the other ranks of a team; rank 0 prints and writes. Steps that a rank does by
 /// itself fail on all ranks if they fail on one.
 fn train(mut command: TrainCommand, team: &Team) -> CommandResult {
-    command.threads = command.threads.or(team.threads);
-    let progress = if team.is_first() { command.progress() } else { Progress::Quiet };
+    command.threads.threads = command.threads.threads.or(team.threads);
+    let progress = Progress::new(command.quiet || !team.is_first());
     let open = team.check_no_stdin(command.inputs()).map_err(CommandError::from);
     let open = team.agree(open.and_then(|()| command.open()))?;
     let models = base_models(&open);
@@ -75,7 +71,7 @@ fn train(mut command: TrainCommand, team: &Team) -> CommandResult {
         .map_err(CommandError::from)
         .and_then(|()| command.prepare(models, team.is_first(), &progress));
     let mut run = team.agree(prepared)?;
-    team.check_same(|| inputs(&command, &models, &run.data))?;
+    team.check_same(|| inputs(&command, &models, &run))?;
     run.trainer = team.ranks().cloned().into_iter().fold(run.trainer, Trainer::ranks);
     let finished = team.trained(command.train(&models, run, &progress))?;
     team.follow_first(command.write(finished, &progress))
@@ -85,29 +81,19 @@ fn train(mut command: TrainCommand, team: &Team) -> CommandResult {
 fn inputs(
     command: &TrainCommand,
     models: &BaseModels<'_>,
-    data: &TrainingData,
+    run: &PreparedRun<'_>,
 ) -> dropchain::Result<Inputs> {
-    let TrainingCorpora { labeled, dev, unlabeled, held_out: _ } = &data.corpora;
-    let mut inputs = Inputs::default()
+    let TrainingCorpora { labeled, dev, unlabeled, held_out: _ } = &run.corpora;
+    let inputs = Inputs::default()
         .options(&json!(command.config.effective))
-        .template(data.template.as_ref())
+        .template(run.template.as_ref())
         .models(models)?
         .corpus(labeled);
-    if let Some(dev) = dev {
-        inputs = inputs.corpus(dev);
-    }
-    Ok(inputs.corpus(unlabeled))
-}
-
-/// Why there is no command.
-enum Refusal {
-    /// Help or an error was printed: the exit code.
-    Said(u8),
-    Error(CommandError),
+    Ok(dev.iter().chain([unlabeled]).fold(inputs, Inputs::corpus))
 }
 
 /// Parses the arguments. All ranks have the same, but a configuration file may differ.
-fn agree_on_arguments(team: &Team, arguments: &[OsString]) -> Result<TrainCommand, Refusal> {
+fn agree_on_arguments(team: &Team, arguments: &[OsString]) -> CommandResult<TrainCommand> {
     let parsed = parse(team, arguments);
     let outcome = match &parsed {
         Ok(_) => Ok(()),
@@ -116,15 +102,12 @@ fn agree_on_arguments(team: &Team, arguments: &[OsString]) -> Result<TrainComman
     };
     let agreed: CommandResult = team.agree(outcome.map_err(CommandError::from));
     match (parsed, agreed) {
-        (Err(ParseError::Arguments(error)), _) => {
-            let code = u8::try_from(error.exit_code()).unwrap_or(1);
-            Err(Refusal::Said(match team.is_first() {
-                true => help::end(&error),
-                false => code,
-            }))
-        }
-        (_, Err(error)) => Err(Refusal::Error(error)),
-        (Err(ParseError::File(error)), _) => Err(Refusal::Error(error.into())),
+        (Err(ParseError::Arguments(error)), _) => Err(CommandError::Said(match team.is_first() {
+            true => help::end(&error),
+            false => u8::try_from(error.exit_code()).unwrap_or(1),
+        })),
+        (_, Err(error)) => Err(error),
+        (Err(ParseError::File(error)), _) => Err(error.into()),
         (Ok(command), Ok(())) => Ok(command),
     }
 }

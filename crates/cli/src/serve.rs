@@ -2,7 +2,6 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -10,12 +9,11 @@ use clap::Args;
 use dropchain_options::LabelOptions;
 use dropchain_serve::{ModelFile, ServeOptions, Server, ServerHandle};
 
-use crate::arguments::{ByteSize, LimitArguments, ThreadArguments};
+use crate::arguments::byte_size;
 use crate::interrupt::{self, SAME_SIGNAL, Signal};
 use crate::outputs::{CommandFiles, OutputKind};
 use crate::progress::notice;
-use crate::tag_input::open_tagger;
-use crate::template_arguments::DocumentArguments;
+use crate::tag_input::TaggerArguments;
 use crate::{CommandError, CommandResult, print};
 
 /// Tag over HTTP: JSON in, JSON out, and a page to try a model
@@ -44,11 +42,7 @@ pub struct ServeCommand {
     #[command(flatten)]
     serve_limits: ServeLimits,
     #[command(flatten)]
-    threads: ThreadArguments,
-    #[command(flatten)]
-    limits: LimitArguments,
-    #[command(flatten)]
-    document: DocumentArguments,
+    tagger: TaggerArguments,
     #[command(flatten)]
     labels: LabelOptions,
 }
@@ -58,8 +52,8 @@ pub struct ServeCommand {
 struct NetworkArguments {
     /// Address and port to listen on, or :PORT on this machine alone; port 0 chooses one, which is
     /// printed
-    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080")]
-    listen: Listen,
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080", value_parser = listen)]
+    listen: SocketAddr,
     /// Listen on this port, on this machine alone, like --listen :PORT
     #[arg(long, value_name = "PORT", conflicts_with = "listen")]
     port: Option<u16>,
@@ -78,15 +72,15 @@ struct NetworkArguments {
 #[command(next_help_heading = "Limits")]
 struct ServeLimits {
     /// Maximum size of the body of a request; a response may have 16 times as much
-    #[arg(long, value_name = "SIZE", default_value = "2M")]
-    max_body: ByteSize,
+    #[arg(long, value_name = "SIZE", default_value = "2M", value_parser = byte_size)]
+    max_body: u64,
     /// Maximum time of a request, from its headers to its answer, in seconds
-    #[arg(long, value_name = "SECONDS", default_value = "30")]
-    timeout: Seconds,
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    timeout: Duration,
     /// Maximum time that a connection may wait for the headers of a request, or for a client that
     /// does not read, in seconds
-    #[arg(long, value_name = "SECONDS", default_value = "30")]
-    idle_timeout: Seconds,
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    idle_timeout: Duration,
     /// Maximum number of requests that wait for a thread; others are answered with status 503
     #[arg(long, value_name = "N", default_value_t = 64,
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -97,46 +91,27 @@ struct ServeLimits {
     max_connections: u32,
 }
 
-/// Where to listen: an address with a port, or a port of this machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Listen(SocketAddr);
-
-impl Listen {
-    fn local(port: u16) -> Self {
-        Self(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
+/// Parses where to listen: an address with a port, or a port of this machine.
+fn listen(text: &str) -> Result<SocketAddr, &'static str> {
+    if let Ok(address) = text.parse() {
+        return Ok(address);
     }
+    let port = text.strip_prefix("localhost").unwrap_or(text).strip_prefix(':');
+    port.unwrap_or(text).parse().map(local).map_err(|_| {
+        "expected an address of this machine and a port, such as 0.0.0.0:9000 for all, or :9000 \
+         for programs on this machine"
+    })
 }
 
-impl FromStr for Listen {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if let Ok(address) = text.parse() {
-            return Ok(Self(address));
-        }
-        let port = text.strip_prefix("localhost").unwrap_or(text).strip_prefix(':');
-        let port = port.unwrap_or(text).parse().map_err(|_| {
-            "expected an address of this machine and a port, such as 0.0.0.0:9000 for all, or \
-             :9000 for programs on this machine"
-        });
-        port.map(Self::local)
-    }
+/// Returns the address of a port of this machine.
+fn local(port: u16) -> SocketAddr {
+    (Ipv4Addr::LOCALHOST, port).into()
 }
 
-/// A time in seconds, from a millisecond to a day.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Seconds(Duration);
-
-impl FromStr for Seconds {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let seconds = text.parse().ok();
-        let seconds = seconds.filter(|seconds| (1e-3..=86_400.0).contains(seconds));
-        seconds
-            .map(|seconds| Self(Duration::from_secs_f64(seconds)))
-            .ok_or_else(|| "expected seconds, from 0.001 to 86400".to_owned())
-    }
+/// Parses a time in seconds, from a millisecond to a day.
+fn seconds(text: &str) -> Result<Duration, &'static str> {
+    let seconds = text.parse().ok().filter(|seconds| (1e-3..=86_400.0).contains(seconds));
+    seconds.map(Duration::from_secs_f64).ok_or("expected seconds, from 0.001 to 86400")
 }
 
 impl ServeCommand {
@@ -152,13 +127,9 @@ impl ServeCommand {
             .read(self.models.iter().map(|model| &model.path))
             .write("--access-log", OutputKind::AccessLog, log.filter(|log| *log != Path::new("-")))
             .check()?;
-        self.threads.check_stacks()?;
-        let (document, memory) = (self.document, self.limits.memory());
-        let labels = self.labels.clone();
-        let open = move |path: &_| {
-            let tagger = labels.apply_to_tagger(open_tagger(path)?)?.with_memory_limit(memory);
-            document.apply_to_tagger(tagger)
-        };
+        self.tagger.threads.check_stacks()?;
+        let (tagger, labels) = (self.tagger.clone(), self.labels.clone());
+        let open = move |path: &Path| tagger.open(path, &labels);
         let mut server = Server::open(self.models.clone(), open, self.options())?;
         if let Some(log) = log {
             server = server.with_access_log(log)?;
@@ -172,17 +143,17 @@ impl ServeCommand {
     fn options(&self) -> ServeOptions {
         let network = &self.network;
         ServeOptions {
-            listen: network.port.map_or(network.listen, Listen::local).0,
+            listen: network.port.map_or(network.listen, local),
             allow_hosts: network.allow_host.clone(),
             allow_origins: network.allow_origin.clone(),
-            threads: self.threads.count(),
+            threads: self.tagger.threads.count(),
             queue: self.serve_limits.queue as usize,
-            timeout: self.serve_limits.timeout.0,
-            idle_timeout: self.serve_limits.idle_timeout.0,
+            timeout: self.serve_limits.timeout,
+            idle_timeout: self.serve_limits.idle_timeout,
             max_connections: self.serve_limits.max_connections as usize,
-            max_body: usize::try_from(self.serve_limits.max_body.bytes()).unwrap_or(usize::MAX),
-            max_sentence: self.limits.max_sentence(),
-            memory: self.limits.memory(),
+            max_body: usize::try_from(self.serve_limits.max_body).unwrap_or(usize::MAX),
+            max_sentence: self.tagger.limits.max_sentence(),
+            memory: self.tagger.limits.memory(),
         }
     }
 }
@@ -225,19 +196,19 @@ mod tests {
             ("0.0.0.0:80", "0.0.0.0:80"),
             ("[::1]:80", "[::1]:80"),
         ] {
-            assert_eq!(text.parse(), Ok(Listen(expected.parse().unwrap())), "{text}");
+            assert_eq!(listen(text), Ok(expected.parse().unwrap()), "{text}");
         }
         for text in ["", ":", "x:80", "0.0.0.0", ":70000", "localhost"] {
-            assert!(text.parse::<Listen>().is_err(), "{text}");
+            assert!(listen(text).is_err(), "{text}");
         }
     }
 
     #[test]
     fn times_are_seconds_with_or_without_a_fraction() {
-        assert_eq!("30".parse(), Ok(Seconds(Duration::from_secs(30))));
-        assert_eq!("0.25".parse(), Ok(Seconds(Duration::from_millis(250))));
+        assert_eq!(seconds("30"), Ok(Duration::from_secs(30)));
+        assert_eq!(seconds("0.25"), Ok(Duration::from_millis(250)));
         for text in ["", "0", "-1", "nan", "inf", "1e9", "30s"] {
-            assert!(text.parse::<Seconds>().is_err(), "{text}");
+            assert!(seconds(text).is_err(), "{text}");
         }
     }
 }

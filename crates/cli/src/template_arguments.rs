@@ -8,13 +8,14 @@ use dropchain::label::SchemeDetector;
 use dropchain::sentence::{DocumentOptions, DocumentRule, Separation};
 use dropchain::tag::Tagger;
 use dropchain::train::BaseModels;
-use dropchain::{Error, Result, Template};
+use dropchain::{Error, Result, Sentence, Template};
 use dropchain_formats::InputFormat;
 use dropchain_knowledge::{Knowledge, KnowledgeFiles, KnowledgeOptions};
+use dropchain_options::named;
 use dropchain_report::log::Source;
 use serde_json::json;
 
-use crate::arguments::{FileName, InputArguments, by_name};
+use crate::arguments::{FileName, InputArguments};
 use crate::missing;
 use crate::progress::Progress;
 
@@ -53,14 +54,13 @@ pub fn load_template(
         (Some(_), true) => Err(Error::parameter(
             "--template: the attributes of CRFsuite files are already extracted; omit this option",
         )),
-        (None, false) => match (models.template(), models.first()) {
-            (Some(template), _) => Ok(Some(template.clone())),
-            (None, None) => Ok(None),
-            (None, Some(model)) => Err(Error::parameter(format!(
+        (None, false) => match models.first() {
+            Some(model) if models.template().is_none() => Err(Error::parameter(format!(
                 "--template is missing, and {} has no template; expected a file, the name of a \
                  built-in template, or training files with attributes (CRFsuite's format)",
                 model.path().display()
             ))),
+            _ => Ok(models.template().cloned()),
         },
     }
 }
@@ -105,17 +105,13 @@ fn find_template(name: &FileName, limits: TemplateLimits) -> Result<Template> {
         // A directory may have the name of a built-in template.
         Some(template) if !path.exists() || path.is_dir() => template,
         None if !path.exists() => {
-            if let Some(near) = missing::near(path) {
-                return Err(Error::parameter(format!(
-                    "--template {name}: no such file or built-in template; did you mean {}?",
-                    near.display()
-                )));
-            }
-            let names: Vec<&str> = Template::shipped_names().collect();
+            let names = || Template::shipped_names().collect::<Vec<_>>().join(", ");
+            let tip = match missing::near(path) {
+                Some(near) => format!("did you mean {}?", near.display()),
+                None => format!("expected a file, or one of {}", names()),
+            };
             Err(Error::parameter(format!(
-                "--template {name}: no such file or built-in template; expected a file, or one \
-                 of {}",
-                names.join(", ")
+                "--template {name}: no such file or built-in template; {tip}"
             )))
         }
         _ if limits.no_files => Template::read_without_files(path),
@@ -134,12 +130,7 @@ pub struct DocumentArguments {
     /// sentence is a document. file: every file. marks: only marks, so that a document may go on in
     /// the next file. blank-line: blank lines of raw text; elsewhere, two in a row. form-feed: form
     /// feeds in raw text. line: every line of raw text, or of JSON lines.
-    #[arg(
-        long,
-        value_parser = by_name::<DocumentRule>(DocumentRule::ALL.map(DocumentRule::name)),
-        value_name = "RULE",
-        hide_short_help = true
-    )]
+    #[arg(long, value_parser = named::<DocumentRule>(), value_name = "RULE", hide_short_help = true)]
     document: Option<DocumentRule>,
 }
 
@@ -160,17 +151,18 @@ impl DocumentArguments {
     /// # Errors
     ///
     /// There are arguments, but the template does not look at documents.
-    pub fn apply_to_template(self, template: Template) -> Result<Template> {
-        if !self.are_given() {
-            return Ok(template);
-        }
+    pub fn apply_to_template(self, template: Option<Template>) -> Result<Option<Template>> {
+        let template = match template {
+            Some(template) if self.are_given() => template,
+            given => return Ok(given),
+        };
         let template = match in_documents(&template) {
-            Some(_) if self.document == Some(DocumentRule::Sentence) => return Ok(template),
+            Some(_) if self.document == Some(DocumentRule::Sentence) => return Ok(Some(template)),
             Some(in_documents) => in_documents?,
             None => template,
         };
         let documents = template.documents().unwrap_or_default();
-        template.with_documents(self.apply(documents))
+        template.with_documents(self.apply(documents)).map(Some)
     }
 
     /// Sets what a document is to a tagger, if its template looks at documents.
@@ -213,21 +205,22 @@ pub fn template_by_labels(
 
 /// Returns the template for a corpus: the built-in template `ner` becomes `ner-document` if the
 /// corpus marks documents, which is printed.
-pub fn template_for(template: Template, corpus: &Corpus, progress: &Progress) -> Result<Template> {
-    match in_documents(&template) {
-        Some(in_documents) if marks_documents(corpus) => {
+pub fn template_for(
+    template: Option<Template>,
+    corpus: &Corpus,
+    progress: &Progress,
+) -> Result<Option<Template>> {
+    let is_marked = |sentence: &Sentence| sentence.layout.separation.contains(Separation::MARK);
+    match template.as_ref().and_then(in_documents) {
+        Some(in_documents) if corpus.iter().any(is_marked) => {
             progress.println(
                 "the corpus marks documents, so the template ner is ner-document (--document \
                  sentence keeps ner)",
             );
-            in_documents
+            in_documents.map(Some)
         }
         _ => Ok(template),
     }
-}
-
-fn marks_documents(corpus: &Corpus) -> bool {
-    corpus.iter().any(|sentence| sentence.layout.separation.contains(Separation::MARK))
 }
 
 /// Files of external resources, and how they are used.

@@ -3,16 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use dropchain::kernel::train::AnyOptions;
 use dropchain::template::Template;
 use dropchain::train::{BaseModels, Trained, Trainer, TrainingCorpora};
-use dropchain::{Error, Model, Result};
-use dropchain_knowledge::Knowledge;
+use dropchain::{Corpus, Error, Model, Result};
 use dropchain_options::SearchedOptions;
-use dropchain_report::log::Log;
+use dropchain_report::log::{Header, Log, Source};
 use serde_json::json;
 
-use crate::arguments::{FileName, InputArguments, ThreadArguments};
+use crate::arguments::{FileName, InputArguments, ThreadArguments, other_files};
 use crate::config::ConfigArguments;
 use crate::exit::training_result;
 use crate::outputs::{CommandFiles, ModelArgument, ResultFile};
@@ -24,7 +22,7 @@ use crate::template_arguments::{
 use crate::training_arguments::{
     CheckpointArguments, InitArguments, TrainingArguments, base_models, notice_of_template,
 };
-use crate::training_reporter::{TrainingReporter, header};
+use crate::training_reporter::TrainingReporter;
 use crate::{CommandError, CommandResult, interrupt};
 
 /// Train a model on labeled sentences
@@ -108,7 +106,7 @@ pub struct TrainCommand {
     pub config: ConfigArguments,
     /// Do not print progress
     #[arg(long)]
-    quiet: bool,
+    pub quiet: bool,
     #[command(flatten)]
     pub threads: ThreadArguments,
     #[command(flatten)]
@@ -143,33 +141,13 @@ fn fraction(text: &str) -> Result<f64, String> {
     Ok(percent / 100.0)
 }
 
-/// A training run whose options are checked and whose outputs are reserved.
-struct Plan<'m> {
-    trainer: Trainer<'m>,
-    input: InputArguments,
-    template: Option<Template>,
-    continues: bool, // from models
-    outputs: Option<Outputs>,
-}
-
-/// The files to be written: the model and the log.
-struct Outputs {
-    model: ResultFile,
-    log: Option<Log>,
-}
-
 /// A training run that is about to begin, with all that it reads.
 pub struct PreparedRun<'m> {
     pub trainer: Trainer<'m>,
-    pub data: TrainingData,
-    outputs: Option<Outputs>,
-}
-
-/// The input of training.
-pub struct TrainingData {
     pub corpora: TrainingCorpora,
     pub template: Option<Template>,
-    knowledge: Knowledge,
+    sources: Vec<Source>,
+    outputs: Option<(ResultFile, Option<Log>)>, // the model and the log
 }
 
 /// A trained model, before anything is written of it.
@@ -183,17 +161,12 @@ pub struct FinishedRun<'p> {
 impl TrainCommand {
     /// Reads, decides, trains and writes.
     pub fn run(&self) -> CommandResult {
-        let progress = self.progress();
+        let progress = Progress::new(self.quiet);
         let open = self.open()?;
         let models = base_models(&open);
         let run = self.prepare(models, true, &progress)?;
         let finished = self.train(&models, run, &progress)?;
         self.write(finished, &progress)
-    }
-
-    /// Returns what the progress of training is reported to.
-    pub fn progress(&self) -> Progress {
-        Progress::new(self.quiet)
     }
 
     /// Returns the files with sentences or with what is known of words.
@@ -209,6 +182,16 @@ impl TrainCommand {
         Ok(self.init.open()?)
     }
 
+    /// Returns a trainer with the options, which continues from models.
+    pub fn trainer<'m>(&self, models: &BaseModels<'m>) -> Result<Trainer<'m>> {
+        let mut options = self.training.options(models);
+        self.searched.apply(&mut options)?;
+        let options = self.training.with_learner(options, self.searched.is_warm())?;
+        let trainer = Trainer::new(options)?;
+        models.check(trainer.settings())?;
+        Ok(trainer)
+    }
+
     /// Checks the options, reserves the outputs if this process `writes` them, and reads.
     pub fn prepare<'m>(
         &self,
@@ -216,55 +199,10 @@ impl TrainCommand {
         writes: bool,
         progress: &Progress,
     ) -> CommandResult<PreparedRun<'m>> {
-        let plan = self.decide(models, writes)?;
-        let data = self.read(&plan, progress)?;
-        Ok(PreparedRun { trainer: plan.trainer, data, outputs: plan.outputs })
-    }
-
-    /// Trains.
-    pub fn train<'p>(
-        &self,
-        models: &BaseModels<'_>,
-        run: PreparedRun<'_>,
-        progress: &'p Progress,
-    ) -> Result<FinishedRun<'p>> {
-        let PreparedRun { trainer, data, outputs } = run;
-        self.print_notices(models, data.template.as_ref(), progress);
-        let (file, log) = outputs.map_or((None, None), |files| (Some(files.model), files.log));
-        let config = &self.config.effective;
-        let header = header(&self.train, sources(&data.knowledge), Some(config));
-        let mut reporter = TrainingReporter::new(progress, log, header);
-        let has_exact_gradient = trainer.settings().regularization().noise.has_exact_gradient();
-        let trained = trainer.train(data.corpora, data.template, &mut reporter)?;
-        Ok(FinishedRun { trained, reporter, file, has_exact_gradient })
-    }
-
-    /// Writes the model and the end of the log, if this process does, and fails if training did not
-    /// converge.
-    pub fn write(&self, run: FinishedRun<'_>, progress: &Progress) -> CommandResult {
-        let FinishedRun { trained, reporter, file, has_exact_gradient } = run;
-        let Some(file) = file else { return Ok(()) };
-        let fate = self.write_model(&trained, file, progress)?;
-        reporter.finish()?;
-        let end = (trained.end.reason, trained.end.iterations);
-        training_result(end, trained.is_first_pass, has_exact_gradient, &fate)?;
-        check_labels(&trained.model, &fate)
-    }
-
-    /// Returns a trainer with the options, which continues from models.
-    pub fn trainer<'m>(&self, models: &BaseModels<'m>) -> Result<Trainer<'m>> {
-        let trainer = Trainer::new(self.options(models)?)?;
-        models.check(trainer.settings())?;
-        Ok(trainer)
-    }
-
-    /// Checks the options, loads the template, and opens the files to be written.
-    fn decide<'m>(&self, models: BaseModels<'m>, writes: bool) -> CommandResult<Plan<'m>> {
         let trainer = self.trainer(&models)?;
-        let settings = trainer.settings();
-        let gradient = self.searched.course.gradient.as_deref();
         self.training.share_of_dev(&self.dev)?;
-        self.training.check(settings.has_noise(), gradient)?;
+        let has_noise = trainer.settings().has_noise();
+        self.training.check(has_noise, self.searched.gradient.as_deref())?;
         let input = match models.first() {
             Some(model) if self.template.is_none() && model.header().template.is_none() => {
                 self.input.with_attributes(&self.train, model)
@@ -278,60 +216,98 @@ impl TrainCommand {
             &input,
             &models,
         )?;
-        let template = template.map(|template| self.document.apply_to_template(template));
-        let template = template.transpose()?;
+        let template = self.document.apply_to_template(template)?;
         if writes {
             self.check_files(template.as_ref())?;
         }
         interrupt::watch();
         let outputs = writes.then(|| {
             let model = ResultFile::new(&self.model.path(&self.train))?;
-            Ok::<_, Error>(Outputs { model, log: self.log.as_ref().map(Log::create).transpose()? })
+            Ok::<_, Error>((model, self.log.as_ref().map(Log::create).transpose()?))
         });
         let outputs = outputs.transpose()?;
         self.threads.start_pool()?;
-        Ok(Plan {
-            trainer: self.attach(trainer, models),
-            input,
-            template,
-            continues: !models.is_empty(),
-            outputs,
-        })
-    }
-
-    /// Reads the corpora, and what is added to the template.
-    fn read(&self, plan: &Plan<'_>, progress: &Progress) -> CommandResult<TrainingData> {
-        let input = &plan.input;
-        let seed = plan.trainer.settings().options().seed;
-        let dev = (&self.dev[..], seed);
-        let corpora = (self.training).read_corpora(&self.train, dev, input, progress)?;
-        let corpora = match self.fraction {
-            Some(fraction) => corpora.keep(fraction, seed)?,
-            None => corpora,
-        };
-        if corpora.dev.is_none() && plan.trainer.settings().options().max_iterations.is_none() {
-            progress.println("no development data: trains to convergence");
-        }
-        let template = match plan.template.clone() {
-            None if !plan.continues => {
-                let detector = plan.trainer.settings().options().labels.detector();
-                let chosen = template_by_labels(None, &corpora.labeled, &detector, progress)?;
-                let chosen = chosen.map(|chosen| self.document.apply_to_template(chosen));
-                chosen.transpose()?
-            }
-            given => given,
+        let mut trainer = trainer.interrupt(interrupt::flag()).memory(self.input.limits.memory());
+        trainer = models.init.into_iter().fold(trainer, Trainer::init);
+        trainer = models.towards.into_iter().fold(trainer, Trainer::towards);
+        trainer = self.checkpoint.checkpoints().into_iter().fold(trainer, Trainer::checkpoints);
+        let corpora = self.read_corpora(&trainer, &input, progress)?;
+        let template = match models.is_empty() {
+            true => self.choose_template(template, &trainer, &corpora.labeled, progress)?,
+            false => template,
         };
         check_attributes(template.as_ref(), &corpora.labeled)?;
-        let template = match template {
-            Some(template) if !plan.continues && !self.document.are_given() => {
-                Some(template_for(template, &corpora.labeled, progress)?)
-            }
-            template => template,
-        };
-        let knowledge = self.knowledge.read(input, progress)?;
+        let knowledge = self.knowledge.read(&input, progress)?;
         let template = self.knowledge.attach(&knowledge, template)?;
         progress.println_all(self.config.changed(&corpora.files(template.as_ref())));
-        Ok(TrainingData { corpora, template, knowledge })
+        Ok(PreparedRun { trainer, corpora, template, sources: sources(&knowledge), outputs })
+    }
+
+    fn read_corpora(
+        &self,
+        trainer: &Trainer<'_>,
+        input: &InputArguments,
+        progress: &Progress,
+    ) -> Result<TrainingCorpora> {
+        let options = trainer.settings().options();
+        let dev = (&self.dev[..], options.seed);
+        let mut corpora = self.training.read_corpora(&self.train, dev, input, progress)?;
+        if let Some(fraction) = self.fraction {
+            corpora = corpora.keep(fraction, options.seed)?;
+        }
+        if corpora.dev.is_none() && options.max_iterations.is_none() {
+            progress.println("no development data: trains to convergence");
+        }
+        Ok(corpora)
+    }
+
+    /// Returns the template of a new model, as far as the corpus decides it.
+    fn choose_template(
+        &self,
+        template: Option<Template>,
+        trainer: &Trainer<'_>,
+        corpus: &Corpus,
+        progress: &Progress,
+    ) -> Result<Option<Template>> {
+        let detector = trainer.settings().options().labels.detector();
+        let template = template_by_labels(template, corpus, &detector, progress)?;
+        match self.document.are_given() {
+            true => self.document.apply_to_template(template),
+            false => template_for(template, corpus, progress),
+        }
+    }
+
+    /// Trains.
+    pub fn train<'p>(
+        &self,
+        models: &BaseModels<'_>,
+        run: PreparedRun<'_>,
+        progress: &'p Progress,
+    ) -> Result<FinishedRun<'p>> {
+        let PreparedRun { trainer, corpora, template, sources, outputs } = run;
+        self.print_notices(models, template.as_ref(), progress);
+        let (file, log) = outputs.unzip();
+        let header = Header {
+            sources,
+            config: Some(json!(self.config.effective)),
+            ..Header::new(self.train.iter().map(ToString::to_string).collect())
+        };
+        let mut reporter = TrainingReporter::new(progress, log.flatten(), header);
+        let has_exact_gradient = trainer.settings().regularization().noise.has_exact_gradient();
+        let trained = trainer.train(corpora, template, &mut reporter)?;
+        Ok(FinishedRun { trained, reporter, file, has_exact_gradient })
+    }
+
+    /// Writes the model and the end of the log, if this process does, and fails if training did not
+    /// converge.
+    pub fn write(&self, run: FinishedRun<'_>, progress: &Progress) -> CommandResult {
+        let FinishedRun { trained, reporter, file, has_exact_gradient } = run;
+        let Some(file) = file else { return Ok(()) };
+        let fate = self.write_model(&trained, file, progress)?;
+        reporter.finish()?;
+        let end = (trained.end.reason, trained.end.iterations);
+        training_result(end, trained.is_first_pass, has_exact_gradient, &fate)?;
+        check_labels(&trained.model, &fate)
     }
 
     /// Says which options have no effect.
@@ -352,20 +328,12 @@ impl TrainCommand {
         progress.println_all(self.training.notice_of_seed(seed));
     }
 
-    /// Attaches to a trainer all that it works with.
-    fn attach<'m>(&self, trainer: Trainer<'m>, models: BaseModels<'m>) -> Trainer<'m> {
-        let mut trainer = trainer.interrupt(interrupt::flag()).memory(self.input.limits.memory());
-        trainer = models.init.into_iter().fold(trainer, Trainer::init);
-        trainer = models.towards.into_iter().fold(trainer, Trainer::towards);
-        let checkpoints = self.checkpoint.checkpoints().into_iter();
-        checkpoints.fold(trainer, Trainer::checkpoints)
-    }
-
     /// Checks what is read and written.
     fn check_files(&self, template: Option<&Template>) -> Result<()> {
+        let files = self.training.corpus_files(&self.train, &self.dev);
         let files = CommandFiles::default()
-            .read(self.training.corpus_files(&self.train, &self.dev))
-            .read(self.input.other_files(self.training.corpus_files(&self.train, &self.dev)))
+            .read(files.clone())
+            .read(other_files(self.input.format, files))
             .read(template_files(self.template.as_ref(), template))
             .read(self.knowledge.files().iter())
             .read(&self.config.config)
@@ -417,23 +385,14 @@ impl TrainCommand {
         }
         Ok(fate)
     }
-
-    fn options(&self, models: &BaseModels<'_>) -> Result<AnyOptions> {
-        let mut options = self.training.options(models);
-        self.searched.apply(&mut options)?;
-        let is_warm = self.searched.is_warm();
-        self.training.with_learner(options, is_warm)
-    }
 }
 
 /// Checks that there was something to learn.
 fn check_labels(model: &Model, fate: &str) -> CommandResult {
-    match model.header().labels.names() {
-        [label] => Err(CommandError::NotConverged(format!(
-            "nothing could be learned: all tokens have the label '{}' (is this the label column? \
-             choose it with --label); {fate}",
-            label.escape_debug()
-        ))),
-        _ => Ok(()),
-    }
+    let [label] = model.header().labels.names() else { return Ok(()) };
+    Err(CommandError::NotConverged(format!(
+        "nothing could be learned: all tokens have the label '{}' (is this the label column? \
+         choose it with --label); {fate}",
+        label.escape_debug()
+    )))
 }

@@ -1,7 +1,6 @@
 //! The inputs of training: corpora, models, checkpoints.
 
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
@@ -15,20 +14,33 @@ use dropchain::train::{
 };
 use dropchain::{Error, Model, Result};
 use dropchain_formats::{InputFormat, SpanOptions};
-use dropchain_online::Method;
+use dropchain_layout::format_table;
 use dropchain_options::FixedOptions;
 
 use crate::arguments::{FileName, InputArguments, PartialLabelArguments};
 use crate::progress::Progress;
-use dropchain_layout::format_table;
 
 /// The arguments that `train` and `tune` share, which are all but strengths and rates.
 #[derive(Clone, Debug, Args)]
 pub struct TrainingArguments {
     #[command(flatten)]
     options: FixedOptions,
-    #[command(flatten)]
-    unlabeled: UnlabeledArguments,
+    /// Unlabeled text for the noise term; --clusters of the same files usually gains more
+    ///
+    /// Parts of speech from 300 sentences: accuracy 89.90 without, 89.06 with --unlabeled (at the
+    /// weight 0.2, in 15 times the time), 90.93 with --clusters. Labels in the files are ignored.
+    ///
+    /// Names such as more.jsonl tell their formats; other files are as in --format, or without it
+    /// .txt and - are raw text, the rest CoNLL.
+    ///
+    /// Takes all arguments up to the next option, so put TRAIN first.
+    ///
+    /// Passing the test file is transductive learning: the model has then seen the test sentences,
+    /// so its score does not estimate performance on new text and is comparable only with other
+    /// transductive scores.
+    #[arg(long, num_args = 1.., value_name = "FILE", hide_short_help = true,
+          help_heading = "Unlabeled text")]
+    unlabeled: Vec<FileName>,
     #[command(flatten)]
     partial: PartialLabelArguments,
 }
@@ -43,71 +55,52 @@ impl TrainingArguments {
         options
     }
 
-    /// Returns the algorithm.
-    pub fn method(&self) -> Method {
-        self.options.algorithm.method()
-    }
-
     /// Returns the options with the learner, which takes the place of L-BFGS.
     pub fn with_learner(&self, options: TrainOptions, is_warm: bool) -> Result<AnyOptions> {
         self.options.with_learner(options, is_warm)
     }
 
-    /// Rejects options that have no effect: those of noise if there is none, such as a `gradient`.
+    /// Rejects options that have no effect: those of noise if there is none, such as a `gradient`,
+    /// and unlabeled text for an algorithm that cannot learn from it.
     pub fn check(&self, has_noise: bool, gradient: Option<&str>) -> Result<()> {
-        self.check_unlabeled()?;
-        self.check_noise_options(has_noise, gradient)
-    }
-
-    /// Rejects unlabeled text for an algorithm that cannot learn from it.
-    fn check_unlabeled(&self) -> Result<()> {
-        let algorithm = self.method();
+        let algorithm = self.options.method();
+        let name = algorithm.name();
         let is_sampled = self.is_sampled();
-        let reason = if !algorithm.is_probabilistic() {
-            "learns from labels alone"
+        let fault = if !algorithm.is_probabilistic() {
+            Some("learns from labels alone")
         } else if algorithm.is_online() && is_sampled {
-            "drops attributes at random, which teaches nothing without labels"
+            Some("drops attributes at random, which teaches nothing without labels")
         } else {
-            return Ok(());
+            None
         };
-        if !self.has_unlabeled() {
-            return Ok(());
+        if let Some(reason) = fault.filter(|_| self.has_unlabeled()) {
+            let noise = if is_sampled { " --noise monte-carlo" } else { "" };
+            return Err(Error::parameter(format!(
+                "--unlabeled: --algorithm {name}{noise} {reason}; expected --algorithm lbfgs, or \
+                 sgd with --noise dropout"
+            )));
         }
-        Err(Error::parameter(format!(
-            "--unlabeled: --algorithm {}{} {reason}; expected --algorithm lbfgs, or sgd with \
-             --noise dropout",
-            algorithm.name(),
-            if is_sampled { " --noise monte-carlo" } else { "" },
-        )))
+        let option = match (gradient, self.options.noise) {
+            _ if has_noise => return Ok(()),
+            (Some(name), _) => format!("--gradient {name}"),
+            (None, Some(_)) => "--noise".to_owned(),
+            (None, None) if self.has_unlabeled() => "--unlabeled".to_owned(),
+            (None, None) => return Ok(()),
+        };
+        let expected = match algorithm.is_probabilistic() {
+            true => "expected --dropout above 0".to_owned(),
+            false => format!("--algorithm {name} has none"),
+        };
+        Err(Error::parameter(format!("{option}: requires noise; {expected}")))
     }
 
     fn is_sampled(&self) -> bool {
         self.options.noise.is_some_and(NoiseKind::is_sampled)
     }
 
-    /// Rejects options that require noise if there is none.
-    fn check_noise_options(&self, has_noise: bool, gradient: Option<&str>) -> Result<()> {
-        if has_noise {
-            return Ok(());
-        }
-        let algorithm = self.method();
-        let expected = if algorithm.is_probabilistic() {
-            "expected --dropout above 0".to_owned()
-        } else {
-            format!("--algorithm {} has none", algorithm.name())
-        };
-        let option = match (gradient, self.options.noise) {
-            (Some(name), _) => format!("--gradient {name}"),
-            (None, Some(_)) => "--noise".to_owned(),
-            (None, None) if self.has_unlabeled() => "--unlabeled".to_owned(),
-            (None, None) => return Ok(()),
-        };
-        Err(Error::parameter(format!("{option}: requires noise; {expected}")))
-    }
-
     /// Says that a seed has no effect, if that is so; `None` of a seed that is used otherwise.
     pub fn notice_of_seed(&self, seed: Option<u64>) -> Option<String> {
-        let is_random = self.is_sampled() || self.method().is_online();
+        let is_random = self.is_sampled() || self.options.method().is_online();
         let seed = seed.filter(|_| !is_random)?;
         Some(format!(
             "note: --seed {seed} has no effect: training draws nothing at random, except with \
@@ -120,10 +113,9 @@ impl TrainingArguments {
         &'a self,
         train: &'a [FileName],
         dev: &'a [FileName],
-    ) -> impl Iterator<Item = &'a FileName> {
-        let is_share = |file: &FileName| is_share_of_dev(file);
-        let dev = dev.iter().filter(move |file| !is_share(file));
-        train.iter().chain(dev).chain(&self.unlabeled.unlabeled)
+    ) -> impl Iterator<Item = &'a FileName> + Clone {
+        let dev = dev.iter().filter(|file| !is_share_of_dev(file));
+        train.iter().chain(dev).chain(&self.unlabeled)
     }
 
     /// Returns the share of the training data that `--dev` holds out; `None` if it names files.
@@ -145,7 +137,7 @@ impl TrainingArguments {
 
     /// Returns whether there are files of unlabeled text.
     pub fn has_unlabeled(&self) -> bool {
-        !self.unlabeled.unlabeled.is_empty()
+        !self.unlabeled.is_empty()
     }
 
     /// Reads the training files, the development data (`None` without any), with the seed that
@@ -170,14 +162,13 @@ impl TrainingArguments {
         };
         let mut held = labeled.memory();
         let share = self.share_of_dev(dev)?;
-        let dev = match dev {
-            _ if share.is_some() => None,
-            [] => None,
-            files => Some(Corpus::read(files, &beside(held))?),
+        let dev = match share.is_some() || dev.is_empty() {
+            true => None,
+            false => Some(Corpus::read(dev, &beside(held))?),
         };
         held += dev.as_ref().map_or(0, Corpus::memory);
         let mut unlabeled = Corpus::new();
-        for file in &self.unlabeled.unlabeled {
+        for file in &self.unlabeled {
             let options = ReadOptions {
                 unlabeled: true,
                 supervision: Supervision::default(),
@@ -197,27 +188,6 @@ impl TrainingArguments {
             None => Ok(corpora),
         }
     }
-}
-
-/// Unlabeled text for semi-supervised training.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Unlabeled text")]
-struct UnlabeledArguments {
-    /// Unlabeled text for the noise term; --clusters of the same files usually gains more
-    ///
-    /// Parts of speech from 300 sentences: accuracy 89.90 without, 89.06 with --unlabeled (at the
-    /// weight 0.2, in 15 times the time), 90.93 with --clusters. Labels in the files are ignored.
-    ///
-    /// Names such as more.jsonl tell their formats; other files are as in --format, or without it
-    /// .txt and - are raw text, the rest CoNLL.
-    ///
-    /// Takes all arguments up to the next option, so put TRAIN first.
-    ///
-    /// Passing the test file is transductive learning: the model has then seen the test sentences,
-    /// so its score does not estimate performance on new text and is comparable only with other
-    /// transductive scores.
-    #[arg(long, num_args = 1.., value_name = "FILE", hide_short_help = true)]
-    unlabeled: Vec<FileName>,
 }
 
 /// The models that training continues from.
@@ -298,14 +268,9 @@ pub fn format_match(found: &ModelMatch) -> String {
         BaseRole::Init => "training starts at",
         BaseRole::Towards => "pulled towards",
     };
-    let heading = [
-        format!("{title} {}", found.model),
-        "matched".to_owned(),
-        "new".to_owned(),
-        "only in the model".to_owned(),
-    ];
+    let heading = [&format!("{title} {}", found.model), "matched", "new", "only in the model"];
     let mut rows = vec![
-        heading.to_vec(),
+        heading.map(str::to_owned).to_vec(),
         row("labels", &found.labels),
         row("node attributes", &found.node_attributes),
         row("edge attributes", &found.edge_attributes),
@@ -332,17 +297,16 @@ pub struct CheckpointArguments {
     #[arg(long, requires = "checkpoint", hide_short_help = true)]
     pub resume: bool,
     /// How often: after N iterations, or after a time such as 30s, 10m or 2h [default: 10m]
-    #[arg(long, value_name = "N|TIME", requires = "checkpoint", hide_long_help = true)]
-    checkpoint_every: Option<Interval>,
+    #[arg(long, value_name = "N|TIME", requires = "checkpoint", hide_long_help = true,
+          value_parser = interval)]
+    checkpoint_every: Option<CheckpointInterval>,
 }
 
 impl CheckpointArguments {
     /// Returns the checkpoints of training.
     pub fn checkpoints(&self) -> Option<Checkpoints> {
-        let mut checkpoints = Checkpoints::new(self.checkpoint.as_ref()?);
-        if let Some(interval) = self.checkpoint_every {
-            checkpoints = checkpoints.every(interval.0);
-        }
+        let checkpoints = Checkpoints::new(self.checkpoint.as_ref()?);
+        let checkpoints = self.checkpoint_every.into_iter().fold(checkpoints, Checkpoints::every);
         Some(if self.resume { checkpoints.resume() } else { checkpoints })
     }
 
@@ -352,29 +316,22 @@ impl CheckpointArguments {
     }
 }
 
-/// The value of `--checkpoint-every`.
-#[derive(Clone, Copy, Debug)]
-struct Interval(CheckpointInterval);
-
-impl FromStr for Interval {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let expected = || "expected a number of iterations, or a time such as 30s, 10m or 2h";
-        let digits = text.trim_end_matches(char::is_alphabetic);
-        let number: u64 = digits.parse().map_err(|_| expected().to_owned())?;
-        let seconds = match &text[digits.len()..] {
-            "" if number > 0 => {
-                let iterations = usize::try_from(number).unwrap_or(usize::MAX);
-                return Ok(Self(CheckpointInterval::Iterations(iterations)));
-            }
-            "s" => number,
-            "m" => number.saturating_mul(60),
-            "h" => number.saturating_mul(3600),
-            _ => return Err(expected().to_owned()),
-        };
-        Ok(Self(CheckpointInterval::Time(Duration::from_secs(seconds))))
-    }
+/// Parses the value of `--checkpoint-every`.
+fn interval(text: &str) -> Result<CheckpointInterval, &'static str> {
+    let expected = "expected a number of iterations, or a time such as 30s, 10m or 2h";
+    let digits = text.trim_end_matches(char::is_alphabetic);
+    let number: u64 = digits.parse().map_err(|_| expected)?;
+    let seconds = match &text[digits.len()..] {
+        "" if number > 0 => {
+            let iterations = usize::try_from(number).unwrap_or(usize::MAX);
+            return Ok(CheckpointInterval::Iterations(iterations));
+        }
+        "s" => number,
+        "m" => number.saturating_mul(60),
+        "h" => number.saturating_mul(3600),
+        _ => return Err(expected),
+    };
+    Ok(CheckpointInterval::Time(Duration::from_secs(seconds)))
 }
 
 #[cfg(test)]
@@ -383,14 +340,13 @@ mod tests {
 
     #[test]
     fn an_interval_is_a_number_of_iterations_or_a_time() {
-        let parse = |text: &str| text.parse::<Interval>().map(|interval| interval.0);
-        assert_eq!(parse("25"), Ok(CheckpointInterval::Iterations(25)));
+        assert_eq!(interval("25"), Ok(CheckpointInterval::Iterations(25)));
         let time = |seconds| Ok(CheckpointInterval::Time(Duration::from_secs(seconds)));
-        assert_eq!(parse("30s"), time(30));
-        assert_eq!(parse("10m"), time(600));
-        assert_eq!(parse("2h"), time(7200));
+        assert_eq!(interval("30s"), time(30));
+        assert_eq!(interval("10m"), time(600));
+        assert_eq!(interval("2h"), time(7200));
         for text in ["0", "", "m", "-1", "1.5", "10 m", "1d", "99999999999999999999"] {
-            let error = parse(text).unwrap_err();
+            let error = interval(text).unwrap_err();
             assert!(error.starts_with("expected a number of iterations"), "{text}");
         }
     }

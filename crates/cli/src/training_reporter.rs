@@ -4,16 +4,12 @@ use std::ops::ControlFlow;
 
 use dropchain::train::{self, Observer, ObserverError};
 use dropchain::{Error, Result};
-use dropchain_report::log::{Header, Log, Source};
-use serde_json::json;
+use dropchain_report::log::{Header, Log};
 
-use crate::arguments::FileName;
-use crate::config::EffectiveConfig;
-use crate::interrupt;
 use crate::progress::Progress;
-use crate::terminal;
 use crate::training_arguments::format_match;
 use crate::training_table::TrainingTable;
+use crate::{interrupt, terminal};
 
 /// Writes training events to the terminal and the log.
 pub struct TrainingReporter<'a> {
@@ -34,22 +30,14 @@ impl<'a> TrainingReporter<'a> {
         Self { progress, log, table: TrainingTable::default(), latest: None }
     }
 
+    /// Returns the columns of the terminal that shows progress, if one does.
+    fn columns(&self) -> Option<usize> {
+        terminal::of_notices().filter(|_| self.progress.is_terminal())
+    }
+
     /// Returns the error that ended the log early, if any.
     pub fn finish(self) -> Result<()> {
         self.log.finish()
-    }
-}
-
-/// Returns the header of the log of training on `files`.
-pub fn header(
-    files: &[FileName],
-    sources: Vec<Source>,
-    config: Option<&EffectiveConfig>,
-) -> Header {
-    Header {
-        sources,
-        config: config.map(|config| json!(config)),
-        ..Header::new(files.iter().map(ToString::to_string).collect())
     }
 }
 
@@ -102,20 +90,15 @@ impl Observer for TrainingReporter<'_> {
         if iteration.number > 0 {
             interrupt::set_has_result();
         }
-        match terminal::of_notices().filter(|_| self.progress.is_terminal()) {
-            Some(columns) => {
-                self.progress.println_all(self.table.lines(iteration, columns));
-                self.progress.update(&status(iteration));
-            }
-            None => {
-                let line = describe_iteration(iteration);
-                self.latest = match iteration.number % LINE_ITERATIONS {
-                    0 => {
-                        self.progress.update(&line);
-                        None
-                    }
-                    _ => Some(line),
-                };
+        if let Some(columns) = self.columns() {
+            self.progress.println_all(self.table.lines(iteration, columns));
+            self.progress.update(&status(iteration));
+        } else {
+            let line = describe_iteration(iteration);
+            let is_shown = iteration.number.is_multiple_of(LINE_ITERATIONS);
+            self.latest = (!is_shown).then(|| line.clone());
+            if is_shown {
+                self.progress.update(&line);
             }
         }
         self.log.iteration(iteration)
@@ -126,9 +109,7 @@ impl Observer for TrainingReporter<'_> {
         if let Some(line) = self.latest.take() {
             self.progress.update(&line);
         }
-        let columns = terminal::of_notices().filter(|_| self.progress.is_terminal());
-        let kept = columns.and_then(|columns| self.table.kept(columns));
-        self.progress.println_all(kept);
+        self.progress.println_all(self.columns().and_then(|columns| self.table.kept(columns)));
         let mut line = format!(
             "stopped after {} iterations, {:.1} s: {}",
             end.iterations,

@@ -4,6 +4,8 @@ use dropchain::eval::Counts;
 use dropchain::train::{DevScore, Iteration, Start};
 use serde_json::Value;
 
+use crate::score_table::percent;
+
 /// One row in this many is shown even if development data do not improve.
 const EVERY: usize = 10;
 
@@ -75,7 +77,6 @@ impl TrainingTable {
 
     /// Returns the cells of an iteration, the most important ones first.
     fn cells(&self, iteration: &Iteration) -> Vec<Column> {
-        let percent = |value: f64| format!("{:.2}", 100.0 * value);
         let mut cells = vec![("iter", 6, iteration.number.to_string())];
         match iteration.dev {
             Some(DevScore::F1(f1)) => {

@@ -5,24 +5,14 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::ops::Deref;
 use std::path::Path;
-use std::str::FromStr;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use dropchain::corpus::{ReadLimits, ReadOptions, ReadReport, TextOptions};
 use dropchain::kernel::memory::available_address_space;
 use dropchain::{Error, MemoryLimit, Result};
+use serde::Serialize;
 
 use crate::progress::{Progress, notice};
-
-/// Parses one of some names.
-pub fn by_name<T>(names: impl IntoIterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
-where
-    T: FromStr<Err = Error> + Clone + Send + Sync + 'static,
-{
-    let names = names.into_iter().collect::<Vec<_>>();
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
-}
 
 /// An option that is switched on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -52,12 +42,8 @@ pub struct ThreadArguments {
     /// Number of threads [default: one per processor]
     ///
     /// The results are the same for any number of threads.
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS),
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "N", hide_short_help = true,
+          value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub threads: Option<u16>,
 }
 
@@ -72,17 +58,10 @@ impl ThreadArguments {
     /// until one that runs already finds no room for its first allocation and aborts.
     pub fn check_stacks(&self) -> Result<()> {
         let needed = self.count() as u64 * THREAD_ADDRESS_SPACE;
-        match available_address_space() {
-            Some(left) if left < needed => {
-                Err(Error::threads("their stacks exceed the limit on the address space"))
-            }
-            _ => Ok(()),
+        if available_address_space().is_some_and(|left| left < needed) {
+            return Err(Error::threads("their stacks exceed the limit on the address space"));
         }
-    }
-
-    /// Returns the arguments with another default number of threads, if there is one.
-    pub fn or(&self, threads: Option<u16>) -> Self {
-        Self { threads: self.threads.or(threads) }
+        Ok(())
     }
 
     /// Starts the global thread pool.
@@ -113,19 +92,15 @@ pub struct LimitArguments {
 #[derive(Clone, Debug, Default, Args)]
 pub struct MemoryArgument {
     /// Memory limit, for example 4G or 500M [default: most of the free memory]
-    #[arg(long, value_name = "SIZE", help_heading = None::<&str>, hide_short_help = true)]
-    memory: Option<ByteSize>,
+    #[arg(long, value_name = "SIZE", help_heading = None::<&str>, hide_short_help = true,
+          value_parser = byte_size)]
+    memory: Option<u64>,
 }
 
 impl MemoryArgument {
-    /// Returns how much is read: sentences of the default length at most.
-    pub fn read(&self) -> ReadLimits {
-        ReadLimits { memory: self.memory(), ..ReadLimits::default() }
-    }
-
     /// Returns the memory limit.
     pub fn memory(&self) -> MemoryLimit {
-        self.memory.map_or_else(MemoryLimit::default, |size| MemoryLimit::Bytes(size.0))
+        self.memory.map_or_else(MemoryLimit::default, MemoryLimit::Bytes)
     }
 }
 
@@ -146,34 +121,23 @@ impl LimitArguments {
     }
 }
 
-/// A number of bytes, written with an optional decimal unit: k, M, G or T.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ByteSize(u64);
-
-impl ByteSize {
-    /// Returns the number of bytes.
-    pub fn bytes(self) -> u64 {
-        self.0
-    }
-}
-
-impl FromStr for ByteSize {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let unit = match text.chars().last() {
-            Some('k' | 'K') => 1e3,
-            Some('m' | 'M') => 1e6,
-            Some('g' | 'G') => 1e9,
-            Some('t' | 'T') => 1e12,
-            _ => 1.0,
-        };
-        let number = if unit > 1.0 { &text[..text.len() - 1] } else { text };
-        let size = number.parse().ok().map(|number: f64| number * unit);
-        size.filter(|size| size.is_finite() && *size >= 1.0)
-            .map(|size| Self(size as u64))
-            .ok_or_else(|| "expected a size such as 4G, 500M or 4000000000".to_owned())
-    }
+/// Parses a number of bytes, written with an optional decimal unit: k, M, G or T.
+///
+/// # Errors
+///
+/// It is no number of at least 1.
+pub fn byte_size(text: &str) -> Result<u64, String> {
+    let unit = match text.chars().last() {
+        Some('k' | 'K') => 1e3,
+        Some('m' | 'M') => 1e6,
+        Some('g' | 'G') => 1e9,
+        Some('t' | 'T') => 1e12,
+        _ => 1.0,
+    };
+    let number = if unit > 1.0 { &text[..text.len() - 1] } else { text };
+    let size = number.parse().ok().map(|number: f64| number * unit);
+    let size = size.filter(|size| size.is_finite() && *size >= 1.0).map(|size| size as u64);
+    size.ok_or_else(|| "expected a size such as 4G, 500M or 4000000000".to_owned())
 }
 
 /// Text in other encodings.
@@ -220,8 +184,10 @@ impl TextArguments {
 
 /// The name of an input file, which need not be valid UTF-8. As a string, for messages and logs,
 /// it has replacement characters then.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
 pub struct FileName {
+    #[serde(skip)]
     name: OsString,
     text: String,
 }
@@ -272,39 +238,17 @@ impl fmt::Display for FileName {
     }
 }
 
-impl serde::Serialize for FileName {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.text)
-    }
-}
-
-/// A name, what it means, and its value.
-pub type Choice<T> = (&'static str, &'static str, T);
-
-/// Parses one of these names.
-pub fn one_of<T>(values: &'static [Choice<T>]) -> impl TypedValueParser<Value = T>
-where
-    T: Copy + Send + Sync + 'static,
-{
-    let names = values.iter();
-    let names = names.map(|(name, help, _)| PossibleValue::new(*name).help(*help));
-    PossibleValuesParser::new(names.collect::<Vec<_>>()).try_map(move |name| {
-        let found = values.iter().find(|(own, ..)| *own == name);
-        found.map(|found| found.2).ok_or("an unknown name")
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn sizes_have_decimal_units() {
-        assert_eq!("1.5G".parse(), Ok(ByteSize(1_500_000_000)));
-        assert_eq!("300k".parse(), Ok(ByteSize(300_000)));
-        assert_eq!("12".parse(), Ok(ByteSize(12)));
+        assert_eq!(byte_size("1.5G"), Ok(1_500_000_000));
+        assert_eq!(byte_size("300k"), Ok(300_000));
+        assert_eq!(byte_size("12"), Ok(12));
         for text in ["", "G", "-1G", "0", "infG", "4GB", "4é"] {
-            assert!(text.parse::<ByteSize>().is_err(), "{text}");
+            assert!(byte_size(text).is_err(), "{text}");
         }
     }
 }

@@ -26,8 +26,8 @@ pub enum CommandError {
     Interrupted(Signal, String),
     /// Broken pipe: standard output was closed, for example by `head`. Exit code 0.
     OutputClosed,
-    /// Another process of the run did not end with the result, and has said why: its exit code.
-    Elsewhere(u8),
+    /// It was said already, by this process or another one of the run: the exit code.
+    Said(u8),
 }
 
 /// The result of a command.
@@ -55,14 +55,14 @@ impl CommandError {
             Self::NotConverged(_) => 3,
             Self::NotFinite(_) | Self::Missed(_) => 4,
             Self::Interrupted(signal, _) => signal.exit_code(),
-            Self::Elsewhere(code) => *code,
+            Self::Said(code) => *code,
         }
     }
 
     /// Returns the message for the user.
     pub fn message(&self) -> Option<String> {
         match self {
-            Self::OutputClosed | Self::Elsewhere(_) => None,
+            Self::OutputClosed | Self::Said(_) => None,
             Self::Failed(error) => Some(missing::message(error)),
             Self::Usage(message) => Some((*message).to_owned()),
             Self::NotConverged(message)
@@ -75,12 +75,8 @@ impl CommandError {
 
 /// Prints why a command did not end with its result, and returns the exit code.
 pub fn end(result: CommandResult) -> u8 {
-    let Err(error) = result else {
-        return 0;
-    };
-    if let Some(message) = error.message() {
-        notice(&format!("error: {message}"));
-    }
+    let Err(error) = result else { return 0 };
+    error.message().iter().for_each(|message| notice(&format!("error: {message}")));
     error.code()
 }
 

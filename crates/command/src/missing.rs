@@ -24,8 +24,8 @@ fn of_file(path: &Path) -> Option<String> {
     if let Some(folder) = absent_folder(path) {
         return Some(format!("{file}: there is no folder {}", folder.display()));
     }
-    near(path)
-        .map(|near| format!("{file}: there is no such file; did you mean {}?", near.display()))
+    let near = near(path)?;
+    Some(format!("{file}: there is no such file; did you mean {}?", near.display()))
 }
 
 /// Returns the first folder above a file that does not exist, if there is one.

@@ -8,15 +8,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dropchain::corpus::FileKind;
-use dropchain::kernel::atomic_file;
-use dropchain::kernel::atomic_file::{parent_directory, resolve_target};
+use dropchain::kernel::atomic_file::{self, parent_directory, resolve_target};
 use dropchain::kernel::train::CHECKPOINT_MAGIC;
 use dropchain::{Error, Result};
 use same_file::Handle;
 
 use crate::arguments::FileName;
-use crate::interrupt;
-use crate::missing;
+use crate::{interrupt, missing};
 
 /// The model that training writes.
 #[derive(Clone, Debug, Args)]
@@ -49,11 +47,8 @@ impl ModelArgument {
     ) -> CommandFiles {
         let refusal = "this file exists; name it with --model to replace it, or another one";
         let refusal = self.model.is_none().then_some(refusal);
-        files.write_new("--model", OutputKind::Model, Some(&self.path(train)), refusal).write(
-            "--log",
-            OutputKind::Log,
-            log,
-        )
+        let files = files.write_new("--model", OutputKind::Model, Some(&self.path(train)), refusal);
+        files.write("--log", OutputKind::Log, log)
     }
 }
 
@@ -149,8 +144,7 @@ pub struct CommandFiles {
 impl CommandFiles {
     /// Declares input files; `-` is standard input.
     pub fn read<P: AsRef<Path>>(mut self, files: impl IntoIterator<Item = P>) -> Self {
-        let files = files.into_iter().map(|file| file.as_ref().to_owned());
-        self.inputs.extend(files);
+        self.inputs.extend(files.into_iter().map(|file| file.as_ref().to_owned()));
         self
     }
 
@@ -158,8 +152,7 @@ impl CommandFiles {
     /// replace one of them, unless there is a checkpoint: an interrupted run could not continue
     /// without it.
     pub fn read_models<P: AsRef<Path>>(mut self, files: impl IntoIterator<Item = P>) -> Self {
-        let files = files.into_iter().map(|file| file.as_ref().to_owned());
-        self.models.extend(files);
+        self.models.extend(files.into_iter().map(|file| file.as_ref().to_owned()));
         self
     }
 
@@ -190,12 +183,8 @@ impl CommandFiles {
     pub fn write_checkpoint(self, file: Option<&Path>, may_exist: bool) -> Self {
         let refusal = "this file exists: if it is the checkpoint of an earlier run, continue it \
                        with --resume, or remove it to start from the beginning";
-        self.write_new(
-            "--checkpoint",
-            OutputKind::Checkpoint,
-            file,
-            (!may_exist).then_some(refusal),
-        )
+        let refusal = (!may_exist).then_some(refusal);
+        self.write_new("--checkpoint", OutputKind::Checkpoint, file, refusal)
     }
 
     /// Checks the files.

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::{flags, terminal};
 use dropchain_layout::{Paint, printable_lines, wrap};
+
+use crate::{flags, terminal};
 
 /// Whether nothing is printed to standard error, since another process of the run does so.
 static IS_MUTED: AtomicBool = AtomicBool::new(false);
@@ -130,9 +131,7 @@ impl Progress {
 
     /// Shows on a terminal how much of some work is done, as a bar with the time that is left.
     pub fn advance(&self, text: &str, done: usize, total: usize) {
-        let Self::Terminal(bar) = self else {
-            return;
-        };
+        let Self::Terminal(bar) = self else { return };
         let text = beginning(text, SPINNER + 24 + 2 * total.to_string().len());
         let (length, position) = (total as u64, done as u64);
         if bar.length() != Some(length) || bar.position() > position {

@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, Args, Command, FromArgMatches, Id};
 use dropchain::train::{Lbfgs, TrainOptions};
 use dropchain::{Error, Result};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::training::{SearchedOptions, TrainingOptions};
 
@@ -82,7 +82,7 @@ fn kind(option: &Arg) -> Kind {
 /// Adds its default to the help of an option of training, unless this says it: some depend on other
 /// options. An option of another definition stays as it is.
 pub fn with_default(option: Arg) -> Arg {
-    static DEFAULTS: OnceLock<(Command, Map<String, Value>)> = OnceLock::new();
+    static DEFAULTS: OnceLock<(Command, Value)> = OnceLock::new();
     let (command, defaults) = DEFAULTS.get_or_init(|| (command(), defaults()));
     let id = option.get_id();
     let is_same = |own: &Arg| own.get_id() == id && own.get_help() == option.get_help();
@@ -106,14 +106,11 @@ pub fn with_default(option: Arg) -> Arg {
 }
 
 /// Returns the defaults of training by the names of options.
-fn defaults() -> Map<String, Value> {
-    let options = serde_json::to_value(TrainOptions::default()).unwrap_or_default();
-    let mut defaults = options.as_object().cloned().unwrap_or_default();
-    let algorithms = json!({
-        "algorithm": Lbfgs::NAME,
-        "caseless": TrainOptions::default().attributes.caseless,
-    });
-    defaults.extend(algorithms.as_object().cloned().unwrap_or_default());
+fn defaults() -> Value {
+    let options = TrainOptions::default();
+    let mut defaults = json!(options);
+    defaults["algorithm"] = Lbfgs::NAME.into();
+    defaults["caseless"] = json!(options.attributes.caseless);
     defaults
 }
 

@@ -6,18 +6,10 @@
 //! in the help are those of the library ([`with_default`]). A new option is a field here, and a
 //! line of the `apply` beside it.
 
-mod algorithm;
 mod keywords;
-mod labels;
 mod model;
-mod noise;
 mod training;
-mod values;
 
-pub use algorithm::AlgorithmOptions;
 pub use keywords::{Kind, OptionRow, parse, table, with_default};
-pub use labels::LabelOptions;
-pub use model::{ModelOptions, StorageOptions};
-pub use noise::{CourseOptions, NoiseLevels};
-pub use training::{FixedOptions, SearchedOptions, TrainingOptions};
-pub use values::named;
+pub use model::{LabelOptions, ModelOptions, StorageOptions, named};
+pub use training::{FixedOptions, NoiseLevels, SearchedOptions, TrainingOptions};

@@ -1,14 +1,12 @@
 //! All options of training, in the two parts that a search tells apart.
 
 use clap::Args;
-use dropchain::Result;
-use dropchain::kernel::train::AnyOptions;
-use dropchain::train::{NoiseKind, TrainOptions};
+use dropchain::kernel::train::{AnyLearner, AnyOptions};
+use dropchain::train::{Lbfgs, NoiseKind, TrainOptions};
+use dropchain::{Error, Result};
+use dropchain_online::{Method, WarmStarted};
 
-use super::algorithm::AlgorithmOptions;
-use super::model::{ModelOptions, StorageOptions};
-use super::noise::{CourseOptions, NoiseLevels};
-use super::values::named;
+use super::model::{ModelOptions, StorageOptions, named};
 
 /// The options of training.
 #[derive(Clone, Debug, Default, Args)]
@@ -47,9 +45,21 @@ pub struct FixedOptions {
     /// 0: scores on --dev are only reported; they neither stop training nor choose the iteration.
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Training")]
     patience: Option<usize>,
-    /// The algorithm.
-    #[command(flatten)]
-    pub algorithm: AlgorithmOptions,
+    /// How to train the weights: lbfgs, sgd[=ETA], ap, pa[=C], arow[=GAMMA]
+    ///
+    /// lbfgs: L-BFGS on all sentences, with --l1 OWL-QN. sgd: stochastic gradient descent with an
+    /// L2 penalty; calibration of its learning rate begins with ETA (0.1). ap: averaged perceptron.
+    /// pa: passive-aggressive; C (1) limits an update. arow: adaptive regularization of weights;
+    /// GAMMA (1) trades the loss for the change of the weights. See docs/learners.md.
+    #[arg(long, hide_short_help = true, help_heading = "Algorithm")]
+    algorithm: Option<Method>,
+    /// Stop below this gradient (lbfgs) [default: 1e-5] or mean loss (ap, pa, arow) [default: 0]
+    ///
+    /// lbfgs stops if ‖gradient‖ ≤ EPSILON · max(1, ‖θ‖), or if the objective fell by less than
+    /// 1e-5 of its value in ten iterations, by less than EPSILON if that is smaller; by default,
+    /// with noise and without --dev or --patience, by less than 3e-3.
+    #[arg(long, hide_long_help = true, help_heading = "Algorithm")]
+    epsilon: Option<f64>,
     /// Also learn to tag text without case, from copies of the sentences in lower case
     ///
     /// Sentences without capitals, of capitals only, or in which Every Word Is Capitalized then
@@ -72,9 +82,17 @@ pub struct SearchedOptions {
     l1: Option<f64>,
     #[command(flatten)]
     levels: NoiseLevels,
-    /// How training with noise proceeds.
-    #[command(flatten)]
-    pub course: CourseOptions,
+    /// How to compute the gradient of the noise term: exact, message, window=R, local
+    ///
+    /// `exact` and `message` are exact, `window=R` and `local` approximations; all but `exact` are
+    /// for comparison. Noise reweighted and monte-carlo has a gradient of its own.
+    #[arg(long, value_name = "ENGINE", hide_short_help = true)]
+    pub gradient: Option<String>,
+    /// Warm-up iterations without noise [default: 20, or half of --max-iterations if less]
+    ///
+    /// After the passes of --warm-start online the default is 10.
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    warm_up: Option<usize>,
     /// Random seed of --noise monte-carlo, online algorithms and --dev SHARE
     #[arg(long, value_name = "N", allow_negative_numbers = true, hide_short_help = true)]
     seed: Option<u64>,
@@ -100,19 +118,51 @@ impl FixedOptions {
         *kind = self.noise.unwrap_or(*kind);
         options.max_iterations = self.max_iterations.or(options.max_iterations);
         options.patience = self.patience.unwrap_or(options.patience);
-        self.algorithm.apply(options);
+        let lbfgs = &mut options.method;
+        lbfgs.noise.dropout = self.method().default_dropout();
+        if let Some(epsilon) = self.epsilon.filter(|_| matches!(self.method(), Method::Lbfgs(_))) {
+            let optimizer = &mut lbfgs.optimizer;
+            optimizer.gradient_tolerance = epsilon;
+            optimizer.improvement_tolerance = Some(epsilon.min(1e-5));
+        }
         let attributes = &mut options.attributes;
         attributes.caseless = self.caseless.unwrap_or(attributes.caseless);
     }
 
-    /// Returns the options with the learner, which takes the place of L-BFGS.
+    /// Returns the options with the learner, which takes the place of L-BFGS, with its penalties
+    /// and noise.
     ///
     /// # Errors
     ///
-    /// It does not have their penalties or noise; only L-BFGS has a warm start.
+    /// It does not have them; only L-BFGS has a warm start; SGD has no threshold to stop at.
     pub fn with_learner(&self, options: TrainOptions, is_warm: bool) -> Result<AnyOptions> {
-        let learner = self.algorithm.learner(options.method.clone(), is_warm)?;
+        let lbfgs = options.method.clone();
+        let learner: AnyLearner = match self.method() {
+            Method::Lbfgs(_) if is_warm => WarmStarted { lbfgs }.into(),
+            method if is_warm => {
+                return Err(Error::parameter(format!(
+                    "algorithm {} with an online warm start; expected `warm_start` off: it is a \
+                     start of `algorithm` lbfgs",
+                    method.name()
+                )));
+            }
+            Method::Sgd(_) if self.epsilon.is_some() => {
+                return Err(Error::parameter(
+                    "`epsilon` has no meaning for algorithm sgd; expected lbfgs, ap, pa or arow",
+                ));
+            }
+            method => method.regularized(lbfgs)?,
+        };
         Ok(options.with_method(learner))
+    }
+
+    /// Returns the algorithm with its parameters, without penalties and noise.
+    pub fn method(&self) -> Method {
+        let mut method = self.algorithm.clone().unwrap_or(Method::Lbfgs(Lbfgs::default()));
+        if let (Method::Mistakes(rule), Some(epsilon)) = (&mut method, self.epsilon) {
+            *rule.epsilon() = epsilon;
+        }
+        method
     }
 }
 
@@ -129,7 +179,10 @@ impl SearchedOptions {
         let weight = &mut method.noise.unlabeled_weight;
         *weight = self.unlabeled_weight.unwrap_or(*weight);
         self.levels.apply(options);
-        self.course.apply(options)?;
+        if let Some(name) = &self.gradient {
+            options.method.noise.gradient = name.parse()?;
+        }
+        options.method.warm_up = self.warm_up.or(options.method.warm_up);
         options.seed = self.seed.unwrap_or(options.seed);
         Ok(())
     }
@@ -143,6 +196,29 @@ impl SearchedOptions {
     /// Returns whether L-BFGS starts after passes of stochastic updates.
     pub fn is_warm(&self) -> bool {
         self.warm_start == Some(Start::Online)
+    }
+}
+
+/// How much noise to train with, for one configuration.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Regularization")]
+pub struct NoiseLevels {
+    /// Amount of feature noise: the dropout rate, or the variance of Gaussian noise; 0 for none
+    ///
+    /// Algorithms ap, pa and arow have no noise.
+    #[arg(long, value_name = "RATE")]
+    dropout: Option<f64>,
+    /// Noise on transitions, boundary weights and edge attributes [default: that of --dropout]
+    #[arg(long, value_name = "RATE", hide_short_help = true)]
+    edge_dropout: Option<f64>,
+}
+
+impl NoiseLevels {
+    /// Sets the corresponding training options.
+    pub fn apply(&self, options: &mut TrainOptions) {
+        let noise = &mut options.method.noise;
+        noise.dropout = self.dropout.unwrap_or(noise.dropout);
+        noise.edge_dropout = self.edge_dropout.or(noise.edge_dropout);
     }
 }
 

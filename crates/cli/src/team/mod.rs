@@ -63,10 +63,7 @@ impl Team {
 
     /// Rejects a learner that several ranks cannot divide among them.
     pub fn check_learner(&self, learner: &dyn Learner) -> Result<()> {
-        if self.ranks().is_none() {
-            return Ok(());
-        }
-        learner.check(Request::Ranks)
+        self.ranks().map_or(Ok(()), |_| learner.check(Request::Ranks))
     }
 
     /// Agrees on the outcome of work that each rank has done: if it failed anywhere, all ranks
@@ -101,15 +98,14 @@ impl Team {
             };
             Some(format!("rank {rank} {what} than rank 0"))
         });
-        let differences: Vec<String> = differences.collect();
-        if differences.is_empty() {
-            return Ok(());
+        let differences = differences.collect::<Vec<_>>().join("\n");
+        match differences.is_empty() {
+            true => Ok(()),
+            false => Err(Error::Communication(format!(
+                "{differences}; expected the same files and options on all machines"
+            ))
+            .into()),
         }
-        Err(Error::Communication(format!(
-            "{}; expected the same files and options on all machines",
-            differences.join("\n")
-        ))
-        .into())
     }
 
     /// Agrees on the signal that ended training: one that any rank has received. An error that this
@@ -134,7 +130,7 @@ impl Team {
         let Some(ranks) = self.ranks() else { return result };
         let code = result.as_ref().map_or_else(CommandError::code, |()| 0);
         match ranks.gather(&[code])?.concat().first() {
-            Some(&code) if code > 0 && ranks.rank() > 0 => Err(CommandError::Elsewhere(code)),
+            Some(&code) if code > 0 && ranks.rank() > 0 => Err(CommandError::Said(code)),
             _ => result,
         }
     }
@@ -149,8 +145,7 @@ impl Inputs {
     pub fn options(mut self, options: &Value) -> Self {
         let version = env!("CARGO_PKG_VERSION");
         self.add("runs another version".to_owned(), version.as_bytes());
-        let options = options.to_string();
-        self.add("has other options".to_owned(), options.as_bytes());
+        self.add("has other options".to_owned(), options.to_string().as_bytes());
         self
     }
 

@@ -2,7 +2,6 @@
 
 mod arguments;
 mod reporter;
-mod results;
 
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock};
@@ -12,14 +11,14 @@ use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use dropchain::corpus::{Corpus, Format, OutputFormat, WriteOptions, Writer};
 use dropchain::template::Template;
-use dropchain::train::{BaseModels, TrainOptions, TrainSettings};
+use dropchain::train::{BaseModels, TrainSettings};
 use dropchain::{Error, Result};
 use dropchain_knowledge::Knowledge;
 use dropchain_report::log::Log;
 use dropchain_tune::{Configuration, Folds, Search, TuneResult, TuningData};
 use serde_json::{Map, Value, json};
 
-use crate::arguments::{FileName, InputArguments, ThreadArguments};
+use crate::arguments::{FileName, InputArguments, ThreadArguments, other_files};
 use crate::config::ConfigArguments;
 use crate::outputs::{CommandFiles, ModelArgument, OutputKind, ResultFile};
 use crate::progress::Progress;
@@ -30,10 +29,9 @@ use crate::template_arguments::{
 use crate::training_arguments::{
     InitArguments, TrainingArguments, base_models, notice_of_template,
 };
-use crate::tune::arguments::{ResumeArguments, SearchArguments};
-use crate::tune::reporter::SearchReporter;
-use crate::tune::results::Results;
 use crate::{CommandResult, interrupt, print_json, print_painted, terminal};
+use arguments::{ResumeArguments, SearchArguments};
+use reporter::{SearchReporter, end_line, json, print_notices, table, train_options};
 
 /// Search for the best training parameters and write the best model
 #[derive(Debug, Args)]
@@ -66,62 +64,23 @@ best model so far (exit code 130). After a crash, the same command with --checkp
 continues a search to the results that it would have had. See docs/tuning.md for advice on what to
 search.")]
 pub struct TuneCommand {
-    #[command(flatten)]
-    data: DataArguments,
-    #[command(flatten)]
-    templates: TemplateArguments,
-    #[command(flatten)]
-    outputs: SearchOutputs,
-    #[command(flatten)]
-    pub config: ConfigArguments,
-    #[command(flatten)]
-    process: ProcessArguments,
-    #[command(flatten)]
-    input: InputArguments,
-    #[command(flatten)]
-    init: InitArguments,
-    #[command(flatten)]
-    search: SearchArguments,
-    #[command(flatten)]
-    training: TrainingArguments,
-    #[command(flatten)]
-    knowledge: KnowledgeArguments,
-}
-
-/// What configurations are trained and scored on.
-#[derive(Debug, Args)]
-struct DataArguments {
     /// Training files; `-` is standard input, .gz files are decompressed
     #[arg(required = true, value_name = "TRAIN")]
     train: Vec<FileName>,
     /// Development data to score configurations on: files, or a share such as 10% of the training
     /// data, as in `train`; may be repeated
-    #[arg(
-        long,
-        value_name = "FILE|SHARE",
-        required_unless_present = "folds",
-        conflicts_with = "folds"
-    )]
+    #[arg(long, value_name = "FILE|SHARE")]
+    #[arg(required_unless_present = "folds", conflicts_with = "folds")]
     dev: Vec<FileName>,
     /// Score configurations by K-fold cross-validation on the training files
     #[arg(long, value_name = "K", value_parser = RangedU64ValueParser::<usize>::new().range(2..))]
     folds: Option<usize>,
-}
-
-/// The templates to compare.
-#[derive(Debug, Args)]
-struct TemplateArguments {
     /// Feature template: a file or a built-in name; repeat to compare several [default: as in
     /// `train`]
     #[arg(long, value_name = "TEMPLATE")]
     template: Vec<FileName>,
     #[command(flatten)]
-    limits: TemplateLimits,
-}
-
-/// The outputs of a search.
-#[derive(Debug, Args)]
-struct SearchOutputs {
+    template_limits: TemplateLimits,
     #[command(flatten)]
     model: ModelArgument,
     /// Write a log in JSON lines to this file: each result as soon as it is there
@@ -136,9 +95,117 @@ struct SearchOutputs {
     /// Print JSON instead of a table, with scores as fractions
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    pub config: ConfigArguments,
+    #[command(flatten)]
+    resume: ResumeArguments,
+    /// Do not print progress
+    #[arg(long)]
+    quiet: bool,
+    #[command(flatten)]
+    threads: ThreadArguments,
+    #[command(flatten)]
+    input: InputArguments,
+    #[command(flatten)]
+    init: InitArguments,
+    #[command(flatten)]
+    search: SearchArguments,
+    #[command(flatten)]
+    training: TrainingArguments,
+    #[command(flatten)]
+    knowledge: KnowledgeArguments,
 }
 
-impl SearchOutputs {
+/// The validated arguments.
+struct SearchSettings {
+    training: TrainSettings,
+    configurations: Vec<Configuration>,
+    templates: Vec<Option<Template>>,
+}
+
+impl TuneCommand {
+    pub fn run(&self) -> CommandResult {
+        self.config.check_stdin(self.training.corpus_files(&self.train, &self.dev))?;
+        let open = self.init.open()?;
+        let models = base_models(&open);
+        let settings = self.validate(&models)?;
+        interrupt::watch();
+        let model = self.model.path(&self.train);
+        let file = ResultFile::new(&model)?;
+        self.predictions.as_deref().map(ResultFile::new).transpose()?;
+        let log = self.log.as_deref().map(Log::create).transpose()?;
+        let checkpoint = self.resume.open()?;
+        self.threads.start_pool()?;
+        let (started, progress) = (Instant::now(), Progress::new(self.quiet));
+        notice_of_template(&models, settings.templates[0].as_ref(), &progress);
+        let knowledge = self.knowledge.read(&self.input, &progress)?;
+        let data = self.read(&settings, models, &knowledge, &progress)?;
+        let search = Search {
+            settings: settings.training,
+            configurations: settings.configurations,
+            threads: self.threads.count(),
+            memory: self.input.limits.memory(),
+            checkpoint: checkpoint.as_ref(),
+            interrupt: Some(interrupt::flag()),
+        };
+        let mut inputs = Map::new();
+        inputs.insert("version".to_owned(), json!(env!("CARGO_PKG_VERSION")));
+        inputs.insert("config".to_owned(), json!(self.config.effective));
+        if !knowledge.parts().is_empty() {
+            inputs.insert("sources".to_owned(), json!(knowledge.parts()));
+        }
+        let reporter = SearchReporter {
+            progress: &progress,
+            search: &search,
+            inputs,
+            log: Mutex::new(log.unwrap_or_default()),
+            advice: self.resume.how_to_continue(),
+            started: OnceLock::new(),
+        };
+        let result = search.run(&data, &reporter);
+        let has_started = reporter.started.get().is_some();
+        let result = result.map_err(|error| self.resume.failed(error, has_started))?;
+        let seconds = started.elapsed().as_secs_f64();
+        let printed = self.write((&result, seconds), reporter, file, &models).and_then(|printed| {
+            self.write_predictions(&result, &data.corpora.labeled, &progress).map(|()| printed)
+        });
+        let printed = printed.map_err(|error| self.resume.failed(error, true))?;
+        self.resume.end(&model, &result, printed, checkpoint)
+    }
+
+    /// Writes the best model, with a record of the options of the search and of those with which
+    /// `train` trains the best configuration, and the end of the log, and prints the results.
+    /// Returns whether they could be printed.
+    fn write(
+        &self,
+        (result, seconds): (&TuneResult, f64),
+        reporter: SearchReporter<'_>,
+        file: ResultFile,
+        models: &BaseModels<'_>,
+    ) -> Result<CommandResult> {
+        if result.has_learned() {
+            let config = &self.config.effective;
+            let mut record = json!(config);
+            let options = train_options(result, config, &self.template, !models.is_empty());
+            record["train"] = options.into();
+            let recorded = ConfigArguments::record(&result.model, &record);
+            file.save(recorded.as_ref().unwrap_or(&result.model).as_bytes())?;
+        }
+        reporter.progress.clear();
+        print_notices(result, &self.model.path(&self.train), reporter.progress);
+        let results = json(result, seconds);
+        let mut json = reporter.inputs.clone();
+        let logged = reporter.finish(end_line(result, results.clone()));
+        let printed = match self.json {
+            true => {
+                json.extend(results);
+                print_json(&format!("{:#}\n", Value::Object(json)))
+            }
+            false => print_painted(&table(result, terminal::of_output())),
+        };
+        logged.map(|()| printed)
+    }
+
     /// Writes the out-of-fold predictions of a search, if they are to be written.
     fn write_predictions(
         &self,
@@ -172,128 +239,12 @@ impl SearchOutputs {
         progress.println(&format!("wrote {name}"));
         Ok(())
     }
-}
-
-/// How the search runs.
-#[derive(Debug, Args)]
-struct ProcessArguments {
-    #[command(flatten)]
-    resume: ResumeArguments,
-    /// Do not print progress
-    #[arg(long)]
-    quiet: bool,
-    #[command(flatten)]
-    threads: ThreadArguments,
-}
-
-/// The validated arguments.
-struct SearchSettings {
-    training: TrainSettings,
-    configurations: Vec<Configuration>,
-    templates: Vec<Option<Template>>,
-}
-
-impl TuneCommand {
-    pub fn run(&self) -> CommandResult {
-        let (train, process) = (&self.data.train, &self.process);
-        self.config.check_stdin(self.training.corpus_files(train, &self.data.dev))?;
-        let open = self.init.open()?;
-        let models = base_models(&open);
-        let settings = self.validate(&models)?;
-        interrupt::watch();
-        let model = self.outputs.model.path(train);
-        let file = ResultFile::new(&model)?;
-        self.outputs.predictions.as_deref().map(ResultFile::new).transpose()?;
-        let log = self.outputs.log.as_deref().map(Log::create).transpose()?;
-        let checkpoint = process.resume.open()?;
-        process.threads.start_pool()?;
-        let (started, progress) = (Instant::now(), Progress::new(process.quiet));
-        notice_of_template(&models, settings.templates[0].as_ref(), &progress);
-        let knowledge = self.knowledge.read(&self.input, &progress)?;
-        let data = self.read(&settings, models, &knowledge, &progress)?;
-        let search = Search {
-            settings: settings.training,
-            configurations: settings.configurations,
-            threads: process.threads.count(),
-            memory: self.input.limits.memory(),
-            checkpoint: checkpoint.as_ref(),
-            interrupt: Some(interrupt::flag()),
-        };
-        let inputs = self.inputs(&knowledge);
-        let reporter = SearchReporter {
-            progress: &progress,
-            search: &search,
-            inputs: &inputs,
-            log: Mutex::new(log.unwrap_or_default()),
-            advice: process.resume.how_to_continue(),
-            started: OnceLock::new(),
-        };
-        let result = search.run(&data, &reporter);
-        let has_started = reporter.started.get().is_some();
-        let result = result.map_err(|error| process.resume.failed(error, has_started))?;
-        let results = Results { result: &result, seconds: started.elapsed().as_secs_f64() };
-        let printed = self.write(&results, reporter, file, &models).and_then(|printed| {
-            let corpus = &data.corpora.labeled;
-            self.outputs.write_predictions(&result, corpus, &progress).map(|()| printed)
-        });
-        let printed = printed.map_err(|error| process.resume.failed(error, true))?;
-        process.resume.end(&model, &result, printed, checkpoint)
-    }
-
-    /// Writes the model and the end of the log, and prints the results. Returns whether they could
-    /// be printed.
-    fn write(
-        &self,
-        results: &Results<'_>,
-        reporter: SearchReporter<'_>,
-        file: ResultFile,
-        models: &BaseModels<'_>,
-    ) -> Result<CommandResult> {
-        if results.result.has_learned() {
-            file.save(&self.record(results, models))?;
-        }
-        reporter.progress.clear();
-        results.print_notices(&self.outputs.model.path(&self.data.train), reporter.progress);
-        let mut json = reporter.inputs.clone();
-        let logged = reporter.finish(results.end_line());
-        let printed = match self.outputs.json {
-            true => {
-                json.extend(results.json());
-                print_json(&format!("{:#}\n", Value::Object(json)))
-            }
-            false => print_painted(&results.table(terminal::of_output())),
-        };
-        logged.map(|()| printed)
-    }
-
-    /// Returns what was given, for the log and for JSON.
-    fn inputs(&self, knowledge: &Knowledge) -> Map<String, Value> {
-        let mut inputs = Map::new();
-        inputs.insert("version".to_owned(), json!(env!("CARGO_PKG_VERSION")));
-        inputs.insert("config".to_owned(), json!(self.config.effective));
-        if !knowledge.parts.is_empty() {
-            inputs.insert("sources".to_owned(), json!(knowledge.parts));
-        }
-        inputs
-    }
-
-    /// Returns the best model with a record of the options of the search, and of those with which
-    /// `train` trains the best configuration.
-    fn record(&self, results: &Results<'_>, models: &BaseModels<'_>) -> Vec<u8> {
-        let config = &self.config.effective;
-        let mut json = json!(config);
-        let templates = &self.templates.template;
-        json["train"] = results.train_options(config, templates, !models.is_empty()).into();
-        let model = &results.result.model;
-        let recorded = ConfigArguments::record(model, &json);
-        recorded.as_ref().unwrap_or(model).as_bytes().to_vec()
-    }
 
     /// Validates the arguments before any corpus is read.
     fn validate(&self, models: &BaseModels<'_>) -> Result<SearchSettings> {
         let settings_of = |searched: &[(String, String)]| {
-            let mut options =
-                TrainOptions { seed: self.search.seed, ..self.training.options(models) };
+            let mut options = self.training.options(models);
+            options.seed = self.search.seed;
             dropchain_options::parse(searched)?.searched.apply(&mut options)?;
             TrainSettings::new(self.training.with_learner(options, false)?)
         };
@@ -303,49 +254,46 @@ impl TuneCommand {
         let configurations = self.search.configurations(&self.template_names(), &settings_of)?;
         let has_noise = configurations.iter().any(Configuration::has_noise);
         self.training.check(has_noise, self.search.gradient.as_deref())?;
-        self.training.share_of_dev(&self.data.dev)?;
+        self.training.share_of_dev(&self.dev)?;
         self.check_files(&templates)?;
         Ok(SearchSettings { training, configurations, templates })
     }
 
     /// Checks what is read and written.
     fn check_files(&self, templates: &[Option<Template>]) -> Result<()> {
-        let DataArguments { train, dev, .. } = &self.data;
-        let loaded = self.templates.template.iter().zip(templates);
+        let loaded = self.template.iter().zip(templates);
         let template_files =
             loaded.flat_map(|(name, template)| template_files(Some(name), template.as_ref()));
+        let files = self.training.corpus_files(&self.train, &self.dev);
         let files = CommandFiles::default()
-            .read(self.training.corpus_files(train, dev))
-            .read(self.input.other_files(self.training.corpus_files(train, dev)))
+            .read(files.clone())
+            .read(other_files(self.input.format, files))
             .read(template_files)
             .read(self.knowledge.files().iter())
             .read(&self.config.config)
             .read_models(self.init.files());
-        let ResumeArguments { checkpoint, resume } = &self.process.resume;
-        let predictions = self.outputs.predictions.as_deref();
+        let predictions = self.predictions.as_deref();
         let exists = "this file exists; remove it, or choose a new name";
-        (self.outputs.model)
-            .declare(files, train, self.outputs.log.as_deref())
+        self.model
+            .declare(files, &self.train, self.log.as_deref())
             .write_new("--predictions", OutputKind::Tagged, predictions, Some(exists))
-            .write_checkpoint(checkpoint.as_deref(), *resume)
+            .write_checkpoint(self.resume.checkpoint.as_deref(), self.resume.resume)
             .check()
     }
 
     /// Loads the templates, which must be distinct.
     fn load_templates(&self, models: &BaseModels<'_>) -> Result<Vec<Option<Template>>> {
-        let TemplateArguments { template: names, limits } = &self.templates;
-        let load = |name: Option<&FileName>| {
-            load_template(name, *limits, &self.data.train, &self.input, models)
-        };
+        let names = &self.template;
+        let load =
+            |name| load_template(name, self.template_limits, &self.train, &self.input, models);
         if names.is_empty() {
             return Ok(vec![load(None)?]);
         }
-        for (i, name) in names.iter().enumerate() {
-            if names[..i].contains(name) {
-                return Err(Error::parameter(format!(
-                    "--template {name} is given twice; expected different templates"
-                )));
-            }
+        let mut numbered = names.iter().enumerate();
+        if let Some((_, name)) = numbered.find(|(i, name)| names[..*i].contains(name)) {
+            return Err(Error::parameter(format!(
+                "--template {name} is given twice; expected different templates"
+            )));
         }
         names.iter().map(|name| load(Some(name))).collect()
     }
@@ -357,8 +305,8 @@ impl TuneCommand {
             true => format!("template {}", i + 1),
             false => name.to_string(),
         };
-        let names = self.templates.template.iter().enumerate();
-        names.filter(|_| self.templates.template.len() > 1).map(name).collect()
+        let names = self.template.iter().enumerate();
+        names.filter(|_| self.template.len() > 1).map(name).collect()
     }
 
     /// Reads the corpora, and decides what the labels and the knowledge decide of the templates.
@@ -369,10 +317,10 @@ impl TuneCommand {
         knowledge: &Knowledge,
         progress: &Progress,
     ) -> Result<TuningData<'m>> {
-        let (train, seed) = (&self.data.train, self.search.seed);
-        let dev = (&self.data.dev[..], seed);
-        let corpora = self.training.read_corpora(train, dev, &self.input, progress)?;
-        let folds = self.data.folds.map(|count| {
+        let seed = self.search.seed;
+        let dev = (&self.dev[..], seed);
+        let corpora = self.training.read_corpora(&self.train, dev, &self.input, progress)?;
+        let folds = self.folds.map(|count| {
             let folds = Folds::new(corpora.labeled.sentences(), count, seed)?;
             let kind = ["adjacent sentences", "documents"][usize::from(folds.by_document())];
             progress.println(&format!("{count} folds of {kind}"));
@@ -384,10 +332,9 @@ impl TuneCommand {
             && models.is_empty()
         {
             let detector = settings.training.options().labels.detector();
-            *template = template_by_labels(template.take(), &corpora.labeled, &detector, progress)?;
-            if let Some(chosen) = template.take() {
-                *template = Some(template_for(chosen, &corpora.labeled, progress)?);
-            }
+            let chosen =
+                template_by_labels(template.take(), &corpora.labeled, &detector, progress)?;
+            *template = template_for(chosen, &corpora.labeled, progress)?;
         }
         for template in &mut templates {
             *template = self.knowledge.attach(knowledge, template.take())?;

@@ -1,18 +1,25 @@
-//! Reports the progress of a search to the terminal and the log.
+//! Reports a search: its progress to the terminal and the log, and its results as a table, as JSON,
+//! in the log, and as options of `train`.
 
+use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use dropchain::Result;
+use dropchain_layout::{format_table, printable_lines, wrap};
 use dropchain_report::log::Log;
-use dropchain_tune::{Plan, Search, Trial, TuneObserver};
+use dropchain_tune::{
+    Configuration, PARAMETERS, Plan, Search, Trial, TuneObserver, TuneResult, text,
+};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::arguments::FileName;
+use crate::config::EffectiveConfig;
 use crate::interrupt;
 use crate::progress::Progress;
+use crate::score_table::score_table;
 use crate::training_arguments::format_match;
-use crate::training_reporter::format_megabytes;
-use crate::tune::results::train_flags;
+use crate::training_reporter::{format_megabytes, format_pruned};
 
 /// Maximum number of progress reports, unless they are shown on a terminal.
 const REPORTS: usize = 36;
@@ -22,7 +29,7 @@ pub struct SearchReporter<'a> {
     pub progress: &'a Progress,
     pub search: &'a Search<'a>,
     /// The inputs, for the log.
-    pub inputs: &'a Map<String, Value>,
+    pub inputs: Map<String, Value>,
     pub log: Mutex<Log>,
     /// How to continue a search that was interrupted.
     pub advice: Option<String>,
@@ -63,22 +70,16 @@ impl SearchReporter<'_> {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         log.write(&Line { event, fields }, true);
     }
+}
 
-    /// Prints how the training data were read, and what the models that training continues from
-    /// have in common with them.
-    fn print_data(&self, plan: &Plan) {
+impl TuneObserver for SearchReporter<'_> {
+    fn start(&self, plan: &Plan) {
         self.progress.println_all(plan.reading.iter().cloned());
         for (template, found) in &plan.matches {
             let template = template.as_ref().map(|name| format!("template {name}:"));
             self.progress.println_all(template);
             self.progress.println(&format_match(found));
         }
-    }
-}
-
-impl TuneObserver for SearchReporter<'_> {
-    fn start(&self, plan: &Plan) {
-        self.print_data(plan);
         let count = self.search.configurations.len();
         let plural = if count == 1 { "" } else { "s" };
         self.progress.println(&format!(
@@ -137,4 +138,125 @@ impl TuneObserver for SearchReporter<'_> {
             self.progress.update("predicted each fold with a model of the others");
         }
     }
+}
+
+/// Returns the options with which `train` trains a configuration, as far as they are searched.
+pub fn train_flags(configuration: &Configuration) -> String {
+    let options = configuration.options.iter();
+    let options =
+        options.map(|(name, value)| format!("--{} {}", name.replace('_', "-"), text(value)));
+    options.collect::<Vec<_>>().join(" ")
+}
+
+/// Maximum number of rows in the confusion table.
+const CONFUSIONS: usize = 10;
+
+/// What the scores below the table are.
+const OUT_OF_FOLD: &str = "out of fold: each sentence tagged by a model of the other folds, which \
+                           was trained as the model of all data";
+
+/// Formats the table, best configuration first, what can be said of it, the options of `train`
+/// that reproduce it, and with folds the scores of the out-of-fold predictions. On a terminal
+/// of some columns, lines break between words. Text of files in it is printable.
+pub fn table(result: &TuneResult, terminal: Option<usize>) -> String {
+    let line = |text: &str| wrap(text, terminal.unwrap_or(usize::MAX), 2) + "\n";
+    let mut text = format_table(result.table().into_iter()) + "\n";
+    for note in result.notes() {
+        text += &line(&note);
+    }
+    if let Some(best) = result.trials.first() {
+        let flags = train_flags(&best.configuration);
+        let defaults = if flags.is_empty() { "the defaults of `train`" } else { "" };
+        text += &line(&format!("kept: {flags}{defaults}"));
+    }
+    if let Some(predictions) = &result.out_of_fold {
+        let scores = predictions.evaluation();
+        let labels = if scores.has_spans() { String::new() } else { scores.label_table() };
+        let confusions = scores.confusion_table(CONFUSIONS);
+        let out_of_fold = line(OUT_OF_FOLD);
+        let table = match terminal {
+            Some(_) => score_table(scores, None),
+            None => printable_lines(&scores.to_string()).into_owned(),
+        };
+        let rest = format!("{labels}\n{confusions}");
+        let [text, rest] = [&text, &rest].map(|text| printable_lines(text));
+        return format!("{text}\n{out_of_fold}{table}{rest}");
+    }
+    printable_lines(&text).into_owned()
+}
+
+/// Returns all results as one JSON object.
+pub fn json(result: &TuneResult, seconds: f64) -> Map<String, Value> {
+    let mut results = json!(result);
+    results["seconds"] = json!(seconds);
+    results.as_object_mut().map(std::mem::take).unwrap_or_default()
+}
+
+/// Returns the last line of the log, of all `results`.
+pub fn end_line(result: &TuneResult, results: Map<String, Value>) -> Map<String, Value> {
+    let mut line = results;
+    line.shift_remove("configurations");
+    let best = result.trials.first().map(|best| best.number);
+    line.insert("best".to_owned(), json!(best));
+    line.insert("table".to_owned(), json!(result.table()));
+    line.insert("notes".to_owned(), json!(result.notes()));
+    line
+}
+
+/// Prints notices about the outcome, and what became of the model.
+pub fn print_notices(result: &TuneResult, model: &Path, progress: &Progress) {
+    if let Some(pruned) = &result.pruned {
+        progress.println(&format_pruned(pruned));
+    }
+    if let Some(rounded) = &result.rounded {
+        progress.println(&rounded.to_string());
+    }
+    if result.interrupted {
+        progress.println("interrupted: not all configurations were trained to the end");
+    }
+    if let Some(iterations) = result.refit_iterations {
+        progress.println(&format!("retrained on all data for {iterations} iterations"));
+    }
+    if result.has_learned() {
+        progress.println(&format!("wrote {}", model.display()));
+    }
+}
+
+/// Returns the options with which `train` trains the best configuration of a search with these
+/// options and templates; `has_models`: training continues from models.
+pub fn train_options(
+    result: &TuneResult,
+    config: &EffectiveConfig,
+    templates: &[FileName],
+    has_models: bool,
+) -> Map<String, Value> {
+    let settings = &result.settings;
+    let is_kept = |key: &str| {
+        let option = key.replace('-', "_");
+        !["folds", "random", "only-defaults"].contains(&key)
+            && !PARAMETERS.iter().any(|parameter| parameter.option == option)
+            && (settings.has_noise() || !["noise", "unlabeled"].contains(&key))
+    };
+    let mut options = config.options.clone();
+    options.retain(|key, _| is_kept(key));
+    let Some(best) = result.trials.first() else { return options };
+    let mut set = |key: &str, value: Value| drop(options.insert(key.to_owned(), value));
+    for (option, value) in &best.configuration.options {
+        set(&option.replace('_', "-"), value.clone());
+    }
+    if let Some(template) = templates.get(best.configuration.template) {
+        set("template", json!(template));
+        // With several templates, a search leaves `ner` as it is.
+        if templates.len() > 1 && !has_models && &**template == "ner" {
+            set("document", json!("sentence"));
+        }
+    }
+    if let (Some(iterations), Some(score)) = (result.refit_iterations, &best.score) {
+        if settings.has_noise() {
+            set("warm-up", json!(settings.warm_up()));
+        }
+        set("max-iterations", json!(iterations));
+        set("recall-bias", json!(score.recall_bias));
+    }
+    options
 }
