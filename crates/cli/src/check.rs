@@ -134,7 +134,7 @@ impl CheckCommand {
             }),
         };
         progress.clear();
-        let outcome = Outcome { report, inconsistent, suspicious, corpus };
+        let outcome = Outcome { report, inconsistent, suspicious };
         match self.json {
             true => print_json(&json_line(&outcome)?)?,
             false => print_painted(&flags::of_fields(&outcome.painted_text(columns())))?,
@@ -151,13 +151,13 @@ impl CheckCommand {
     }
 
     /// Compares the training data with the predictions of models of the other folds.
-    fn suspicious(
+    fn suspicious<'c>(
         &self,
-        corpus: &Corpus,
+        corpus: &'c Corpus,
         report: &CheckReport,
         limit: u32,
         progress: &Progress,
-    ) -> CommandResult<Vec<SuspiciousSentence>> {
+    ) -> CommandResult<Vec<SuspiciousSentence<'c>>> {
         let default = report.default_template(corpus);
         let default = default.map(|name| FileName::from(OsString::from(name)));
         let name = self.template.as_ref().or(default.as_ref());

@@ -4,15 +4,13 @@ use clap::Args;
 use dropchain::Result;
 use dropchain::tag::TagOptions;
 use dropchain_analysis::{Difference, PairedBootstrap};
-use dropchain_options::LabelOptions;
 use dropchain_report::Evaluated;
 
-use crate::arguments::{FileName, InputArguments, ThreadArguments};
+use crate::arguments::FileName;
 use crate::exit::CommandError;
-use crate::gold_file::{GoldFile, GoldTagger};
+use crate::gold_file::{GoldArguments, GoldFile};
 use crate::outputs::CommandFiles;
 use crate::roles::{compared, distinct_names, is_model};
-use crate::template_arguments::DocumentArguments;
 use crate::{CommandResult, check_stdin_once, print_report};
 
 /// Test whether two taggers differ significantly, by paired bootstrap
@@ -57,16 +55,10 @@ pub struct CompareCommand {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    threads: ThreadArguments,
-    #[command(flatten)]
-    input: InputArguments,
-    #[command(flatten)]
-    labels: LabelOptions,
+    reading: GoldArguments,
     /// Print no notices
     #[arg(long)]
     quiet: bool,
-    #[command(flatten)]
-    document: DocumentArguments,
 }
 
 impl CompareCommand {
@@ -74,7 +66,7 @@ impl CompareCommand {
         let files = [&self.gold, &self.a, &self.b];
         check_stdin_once(files)?;
         CommandFiles::default().read(files).check()?;
-        self.threads.start_pool()?;
+        self.reading.threads.start_pool()?;
         let [gold, a, b] = compared(files, self.quiet)?;
         if is_model(a) && is_model(b) {
             check_stdin_once([gold; 2])?;
@@ -98,14 +90,14 @@ impl CompareCommand {
     fn evaluated(&self, gold: &FileName, systems: [&FileName; 2]) -> Result<Evaluated> {
         let file = match systems.into_iter().all(is_model) {
             true => None,
-            false => Some(GoldFile::read(gold, (&self.input, self.quiet), &self.labels)?),
+            false => Some(self.reading.read(gold, self.quiet)?),
         };
         let mut quiet = self.quiet || file.is_some();
         let names = distinct_names(systems.into_iter());
         let [a, b] = systems;
         let mut system = |system, name| match &file {
             Some(file) if !is_model(system) => {
-                let (evaluated, labelings) = file.evaluate(name, system, &self.input)?;
+                let (evaluated, labelings) = file.evaluate(name, system)?;
                 Ok(evaluated.with_corpus(file.corpus.clone(), labelings))
             }
             _ => self.tag(system, name, gold, std::mem::replace(&mut quiet, true)),
@@ -118,11 +110,8 @@ impl CompareCommand {
 
     /// Tags the gold file; says how it is read unless `quiet`.
     fn tag(&self, model: &FileName, name: &str, gold: &FileName, quiet: bool) -> Result<Evaluated> {
-        let (input, labels) = ((&self.input, quiet), (&self.labels, self.document));
-        let tagger = GoldTagger::open(model, gold, input, labels)?;
-        let detector = self.labels.detector();
-        let (evaluated, labelings) =
-            tagger.evaluate(name, TagOptions::default(), (&detector, quiet))?;
+        let tagger = self.reading.open(model, gold, quiet)?;
+        let (evaluated, labelings) = tagger.evaluate(name, TagOptions::default())?;
         if quiet && !self.quiet {
             tagger.warn_of_unknown(&labelings[0]);
         }

@@ -22,32 +22,16 @@ pub struct ErrorArguments {
     #[arg(long, conflicts_with = "damage")]
     errors: bool,
     /// Maximum number of errors of each kind to list; all are counted
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 10,
-        requires = "errors",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(requires = "errors", hide_short_help = true)]
     max_errors: u32,
     /// Only errors of these kinds, separated by commas
-    #[arg(
-        long,
-        value_name = "KIND",
-        value_parser = named::<ErrorKind>(),
-        value_delimiter = ',',
-        requires = "errors",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "KIND", value_parser = named::<ErrorKind>(), value_delimiter = ',')]
+    #[arg(requires = "errors", hide_short_help = true)]
     error_kind: Vec<ErrorKind>,
     /// Only errors with these gold or predicted types, or labels, separated by commas
-    #[arg(
-        long,
-        value_name = "TYPE",
-        value_delimiter = ',',
-        requires = "errors",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "TYPE", value_delimiter = ',')]
+    #[arg(requires = "errors", hide_short_help = true)]
     error_type: Vec<String>,
 }
 

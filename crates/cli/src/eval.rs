@@ -1,7 +1,6 @@
 //! `dropchain eval`
 
 use std::collections::BTreeMap;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::Args;
@@ -12,19 +11,17 @@ use dropchain::sentence::JoinedColumns;
 use dropchain::tag::TagOptions;
 use dropchain::{Result, Sentence};
 use dropchain_analysis::{Deletion, MissingColumns, SentenceCounts, joined_columns, tag_gold};
-use dropchain_options::LabelOptions;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::arguments::{FileName, InputArguments, Switch, ThreadArguments};
+use crate::arguments::{FileName, Switch};
 use crate::error_list::{ErrorArguments, ErrorList};
 use crate::eval_thresholds::ThresholdArguments;
-use crate::gold_file::{GoldFile, GoldTagger};
+use crate::gold_file::{GoldArguments, GoldTagger};
 use crate::outputs::CommandFiles;
 use crate::progress::notice;
 use crate::roles::Scoring;
-use crate::score_table::score_table;
-use crate::template_arguments::DocumentArguments;
+use crate::score_table::{percent, score_table};
 use crate::terminal::{self, Rates, damage_table};
 use crate::{
     CommandError, CommandResult, json_line, print, print_json, print_painted, print_report,
@@ -88,35 +85,24 @@ pub struct EvalCommand {
     #[command(flatten)]
     errors: ErrorArguments,
     /// Exit with code 4 if the score, F1 or else accuracy, is below this, such as 0.68
-    #[arg(long, value_name = "SCORE", conflicts_with_all = ["damage", "thresholds"])]
-    fail_under: Option<ScoreLimit>,
+    #[arg(long, value_name = "SCORE", value_parser = score_limit,
+          conflicts_with_all = ["damage", "thresholds"])]
+    fail_under: Option<f64>,
     /// Print JSON, with scores as fractions
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    threads: ThreadArguments,
-    #[command(flatten)]
-    input: InputArguments,
-    #[command(flatten)]
-    labels: LabelOptions,
+    reading: GoldArguments,
     /// Print no notices
     #[arg(long)]
     quiet: bool,
-    #[command(flatten)]
-    document: DocumentArguments,
     #[command(flatten)]
     by_threshold: ThresholdArguments,
     #[command(flatten)]
     damage: DamageArguments,
     /// Random seed of the damage
-    #[arg(
-        long,
-        default_value_t = 1,
-        value_name = "N",
-        requires = "damage",
-        help_heading = "Damaged text",
-        hide_short_help = true
-    )]
+    #[arg(long, default_value_t = 1, value_name = "N", help_heading = "Damaged text")]
+    #[arg(requires = "damage", hide_short_help = true)]
     seed: u64,
 }
 
@@ -147,31 +133,34 @@ impl EvalCommand {
     pub fn run(&self) -> CommandResult {
         let files = CommandFiles::default().read(&self.files).read(&self.predictions);
         self.by_threshold.declare(files).check()?;
-        self.threads.start_pool()?;
+        self.reading.threads.start_pool()?;
         let scoring = Scoring::of(self.predictions.as_ref(), &self.files, self.quiet)?;
         let of_annotators = matches!(scoring, Scoring::Annotations(..));
-        if self.by_threshold.thresholds.is_some() {
-            let Scoring::Model(model, gold) = scoring else {
-                return Err(CommandError::Usage(
-                    "expected a model and a gold file: predictions have no probabilities of spans",
-                ));
-            };
-            return self.evaluate_thresholds(&self.open(model, gold)?);
-        }
-        let scored = match (scoring, self.damage.chosen()) {
-            (Scoring::Model(model, gold), Some(damage)) => {
-                return self.evaluate_damaged(damage, model, gold);
+        let damage = self.damage.delete.as_ref().or(self.damage.missing.as_ref());
+        let thresholds = self.by_threshold.thresholds.as_ref();
+        let scored = match (scoring, damage, thresholds) {
+            (Scoring::Model(model, gold), None, None) => {
+                self.evaluate_tagger(&self.reading.open(model, gold, self.quiet)?)?
             }
-            (Scoring::Model(model, gold), None) => {
-                self.evaluate_tagger(&self.open(model, gold)?)?
+            (Scoring::Model(model, gold), damage, _) => {
+                let gold = self.reading.open(model, gold, self.quiet)?;
+                let report = match damage {
+                    Some(damage) => self.evaluate_damaged(damage, gold)?,
+                    None => self.evaluate_thresholds(&gold)?,
+                };
+                return print_report(self.json, &report.json(), || report.text());
             }
-            (
-                Scoring::Predictions(predictions, gold) | Scoring::Annotations(predictions, gold),
-                None,
-            ) => self.evaluate_predictions(predictions, gold)?,
-            (_, Some(_)) => {
+            (Scoring::Predictions(a, gold) | Scoring::Annotations(a, gold), None, None) => {
+                self.evaluate_predictions(a, gold)?
+            }
+            (_, Some(_), _) => {
                 return Err(CommandError::Usage(
                     "expected a model and a gold file, whose text is to be damaged",
+                ));
+            }
+            (_, None, Some(_)) => {
+                return Err(CommandError::Usage(
+                    "expected a model and a gold file: predictions have no probabilities of spans",
                 ));
             }
         };
@@ -182,7 +171,7 @@ impl EvalCommand {
             true => print_json(&self.json(&scored)?),
             false => self.print(&scored, of_annotators),
         }?;
-        self.fail_under.map_or(Ok(()), |limit| limit.check(&scored.evaluation))
+        self.fail_under.map_or(Ok(()), |limit| check_score(&scored.evaluation, limit))
     }
 
     /// Returns whether the scores are shown as a table.
@@ -220,30 +209,16 @@ impl EvalCommand {
         let Scored { evaluation, errors, .. } = scored;
         let labels = self.per_label.then(|| evaluation.labels().into_iter().collect());
         let confusions = self.confusion.then(|| evaluation.confusions(CONFUSIONS));
-        json_line(&ReportWithErrors {
-            scores: evaluation,
-            labels,
-            confusions,
-            errors: errors.as_ref(),
-        })
+        let errors = errors.as_ref();
+        json_line(&ReportWithErrors { scores: evaluation, labels, confusions, errors })
     }
 
-    fn open(&self, model: &FileName, gold: &FileName) -> Result<GoldTagger> {
-        GoldTagger::open(model, gold, (&self.input, self.quiet), (&self.labels, self.document))
-    }
-
-    /// Tags the gold file, damaged at several rates, and prints the scores.
-    fn evaluate_damaged(
-        &self,
-        (rates, missing): ChosenDamage<'_>,
-        model: &FileName,
-        gold: &FileName,
-    ) -> CommandResult {
-        let mut gold = self.open(model, gold)?;
+    /// Tags the gold file, damaged at several rates.
+    fn evaluate_damaged(&self, damage: &Damage, mut gold: GoldTagger) -> Result<DamageReport> {
         let mut evaluations = Vec::new();
         let sentences = gold.corpus.sentences().to_vec();
-        for &rate in &rates.0 {
-            match missing {
+        for &rate in &damage.rates.0 {
+            match &damage.missing {
                 None => {
                     let filter = Arc::new(Deletion::new(rate, self.seed)?);
                     gold.tagger = gold.tagger.with_attribute_filter(filter);
@@ -256,25 +231,24 @@ impl EvalCommand {
             }
             evaluations.push((rate, self.evaluate_tagger(&gold)?.evaluation));
         }
-        let name = if missing.is_some() { "missing" } else { "left out" };
-        let report = DamageReport { key: "rate", name, evaluations };
-        print_report(self.json, &report.json(), || report.text())
+        let name = if damage.missing.is_some() { "missing" } else { "left out" };
+        Ok(DamageReport { key: "rate", name, evaluations })
     }
 
-    /// Tags the gold file, and prints the scores of the spans that reach several thresholds.
-    fn evaluate_thresholds(&self, gold: &GoldTagger) -> CommandResult {
-        let options = TagOptions { constrain: self.constrain.is_on(), ..TagOptions::default() };
-        let labelings = gold.labelings(&self.labels.detector(), self.quiet);
-        let evaluations = self.by_threshold.evaluate(gold, &labelings, options)?;
-        let name = "threshold";
-        let report = DamageReport { key: name, name, evaluations };
-        print_report(self.json, &report.json(), || report.text())
+    /// Tags the gold file, and scores the spans that reach several thresholds.
+    fn evaluate_thresholds(&self, gold: &GoldTagger) -> Result<DamageReport> {
+        let evaluations =
+            self.by_threshold.evaluate(gold, &gold.labelings(), self.tag_options())?;
+        Ok(DamageReport { key: "threshold", name: "threshold", evaluations })
+    }
+
+    fn tag_options(&self) -> TagOptions {
+        TagOptions { constrain: self.constrain.is_on(), ..TagOptions::default() }
     }
 
     fn evaluate_tagger(&self, gold: &GoldTagger) -> Result<Scored> {
-        let options = TagOptions { constrain: self.constrain.is_on(), ..TagOptions::default() };
-        let labelings = gold.labelings(&self.labels.detector(), self.quiet);
-        self.score(labelings, gold.joined(), |add| {
+        self.score(gold.labelings(), gold.joined(), |add| {
+            let options = self.tag_options();
             tag_gold(&gold.tagger, &gold.corpus, options, None, &mut |labels, tagged| {
                 let predicted: Vec<&str> = tagged.labels.iter().map(AsRef::as_ref).collect();
                 add(tagged.sentence, labels, &predicted)
@@ -284,8 +258,8 @@ impl EvalCommand {
 
     /// Scores a file of predictions.
     fn evaluate_predictions(&self, predictions: &FileName, gold: &FileName) -> Result<Scored> {
-        let gold = GoldFile::read(gold, (&self.input, self.quiet), &self.labels)?;
-        let (predicted, labeling) = gold.predictions(predictions, &self.input)?;
+        let gold = self.reading.read(gold, self.quiet)?;
+        let (predicted, labeling) = gold.predictions(predictions)?;
         gold.say_reading();
         let joined = joined_columns(&gold.corpus);
         self.score([gold.labeling.clone(), labeling], joined, |add| {
@@ -329,39 +303,30 @@ impl EvalCommand {
     }
 }
 
-/// The lowest score that is good enough.
-#[derive(Clone, Copy, Debug)]
-struct ScoreLimit(f64);
-
-impl ScoreLimit {
-    fn check(self, evaluation: &Evaluation) -> CommandResult {
-        let (name, score) = match evaluation.has_spans() {
-            true => ("F1", evaluation.f1()),
-            false => ("accuracy", evaluation.accuracy()),
-        };
-        // A score that is lower looks lower.
-        let shown = (1e4 * score).floor() / 1e4;
-        match score < self.0 {
-            true => Err(CommandError::Missed(format!(
-                "the {name} is {shown:.4}; expected {} or more (--fail-under)",
-                self.0
-            ))),
-            false => Ok(()),
-        }
+/// Fails if a score is below the lowest one that is good enough.
+fn check_score(evaluation: &Evaluation, limit: f64) -> CommandResult {
+    let (name, score) = match evaluation.has_spans() {
+        true => ("F1", evaluation.f1()),
+        false => ("accuracy", evaluation.accuracy()),
+    };
+    if score >= limit || score.is_nan() {
+        return Ok(());
     }
+    // A score that is lower looks lower.
+    let shown = (1e4 * score).floor() / 1e4;
+    Err(CommandError::Missed(format!(
+        "the {name} is {shown:.4}; expected {limit} or more (--fail-under)"
+    )))
 }
 
-impl FromStr for ScoreLimit {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        match text.parse() {
-            Ok(limit) if (0.0..=1.0).contains(&limit) => Ok(Self(limit)),
-            Ok(percent) if percent > 1.0 && percent <= 100.0 => {
-                Err(format!("expected a fraction: {} for {percent} %", percent / 100.0))
-            }
-            _ => Err("expected a fraction from 0 to 1, such as 0.68".to_owned()),
+/// Parses the lowest score that is good enough.
+fn score_limit(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(limit) if (0.0..=1.0).contains(&limit) => Ok(limit),
+        Ok(percent) if percent > 1.0 && percent <= 100.0 => {
+            Err(format!("expected a fraction: {} for {percent} %", percent / 100.0))
         }
+        _ => Err("expected a fraction from 0 to 1, such as 0.68".to_owned()),
     }
 }
 
@@ -387,49 +352,37 @@ fn warn_of_types(evaluation: &Evaluation) {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Damaged text")]
 #[group(id = "damage", multiple = false)]
-pub struct DamageArguments {
+struct DamageArguments {
     /// Leave out attributes at random, at these rates: 0..0.9 in steps of 0.1, or 0,0.25,0.5
-    #[arg(long, value_name = "RATES", hide_short_help = true)]
-    delete: Option<Rates>,
+    #[arg(long, value_name = "RATES", hide_short_help = true, value_parser = deleted)]
+    delete: Option<Damage>,
     /// Replace the cells of columns by `_` at random, such as pos=0..1 or pos,chunk=0..1
-    #[arg(long, value_name = "COLUMNS=RATES", hide_short_help = true)]
-    missing: Option<MissingRates>,
+    #[arg(long, value_name = "COLUMNS=RATES", hide_short_help = true, value_parser = missing)]
+    missing: Option<Damage>,
 }
 
-/// Columns, and the rates at which their cells are missing.
+/// The rates of damage, and the columns that are missing; `None` if attributes are left out.
 #[derive(Clone, Debug)]
-struct MissingRates {
-    columns: MissingColumns,
+struct Damage {
     rates: Rates,
+    missing: Option<MissingColumns>,
 }
 
-impl FromStr for MissingRates {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let Some((columns, rates)) = text.split_once('=') else {
-            return Err(format!(
-                "'{text}' has no rates; expected columns and rates, such as pos=0..1"
-            ));
-        };
-        let columns: Vec<String> = columns.split(',').map(|c| c.trim().to_owned()).collect();
-        if columns.iter().any(String::is_empty) {
-            return Err(format!("'{text}' has a column without a name"));
-        }
-        let rates = rates.parse()?;
-        Ok(Self { columns: MissingColumns(columns), rates })
-    }
+/// Parses the value of `--delete`.
+fn deleted(rates: &str) -> Result<Damage, String> {
+    Ok(Damage { rates: rates.parse()?, missing: None })
 }
 
-/// The rates, and the columns that are missing; `None` of attributes that are left out.
-type ChosenDamage<'a> = (&'a Rates, Option<&'a MissingColumns>);
-
-impl DamageArguments {
-    /// Returns what is to be damaged; `None` if nothing is.
-    fn chosen(&self) -> Option<ChosenDamage<'_>> {
-        let missing = self.missing.as_ref().map(|m| (&m.rates, Some(&m.columns)));
-        self.delete.as_ref().map(|rates| (rates, None)).or(missing)
+/// Parses the value of `--missing`.
+fn missing(text: &str) -> Result<Damage, String> {
+    let Some((columns, rates)) = text.split_once('=') else {
+        return Err(format!("'{text}' has no rates; expected columns and rates, such as pos=0..1"));
+    };
+    let columns: Vec<String> = columns.split(',').map(|c| c.trim().to_owned()).collect();
+    if columns.iter().any(String::is_empty) {
+        return Err(format!("'{text}' has a column without a name"));
     }
+    Ok(Damage { rates: rates.parse()?, missing: Some(MissingColumns(columns)) })
 }
 
 /// Scores by the rate of damage, or by threshold.
@@ -442,9 +395,7 @@ struct DamageReport {
 impl DamageReport {
     /// Returns a table and a plot: of F1 if there are spans, else of accuracy.
     fn text(&self) -> String {
-        let percent = |fraction: f64| format!("{:.2}", 100.0 * fraction);
-        let mut has_spans = self.evaluations.iter();
-        let has_spans = has_spans.any(|(_, evaluation)| evaluation.has_spans());
+        let has_spans = self.evaluations.iter().any(|(_, evaluation)| evaluation.has_spans());
         let heading = match has_spans {
             true => &[self.name, "F1", "precision", "recall", "accuracy"][..],
             false => &[self.name, "accuracy"],

@@ -1,5 +1,6 @@
 //! A gold file: scored with a model, or with predictions.
 
+use clap::Args;
 use dropchain::Result;
 use dropchain::corpus::{Corpus, Format, Reader};
 use dropchain::label::{Detected, Labeling, PlainLabels, SchemeDetector};
@@ -11,45 +12,107 @@ use dropchain_formats::InputFormat;
 use dropchain_options::LabelOptions;
 use dropchain_report::Evaluated;
 
-use crate::arguments::{FileName, InputArguments};
+use crate::arguments::{FileName, InputArguments, ThreadArguments};
 use crate::model_columns::ModelColumns;
 use crate::progress::notice;
 use crate::tag_input::open_tagger;
 use crate::template_arguments::DocumentArguments;
+
+/// How a gold file is read, and what it is scored with.
+#[derive(Clone, Debug, Args)]
+pub struct GoldArguments {
+    #[command(flatten)]
+    pub threads: ThreadArguments,
+    #[command(flatten)]
+    pub input: InputArguments,
+    #[command(flatten)]
+    pub labels: LabelOptions,
+    #[command(flatten)]
+    document: DocumentArguments,
+}
+
+impl GoldArguments {
+    /// Opens a model and reads a gold file, by default in the columns of its training data.
+    pub fn open(&self, model: &FileName, gold: &FileName, quiet: bool) -> Result<GoldTagger> {
+        let tagger = self.labels.apply_to_tagger(open_tagger(model)?)?;
+        let tagger = tagger.with_memory_limit(self.input.limits.memory());
+        let tagger = self.document.apply_to_tagger(tagger)?;
+        let corpus = self.read_for(tagger.model().header(), gold)?;
+        self.input.text.print_notices(quiet);
+        let (file, detector) = (gold.clone(), self.labels.detector());
+        Ok(GoldTagger { tagger, file, corpus, detector, quiet })
+    }
+
+    /// Reads a gold file for a model.
+    fn read_for(&self, header: &Header, gold: &FileName) -> Result<Corpus> {
+        let (input, model) = (&self.input, ModelColumns(header));
+        if input.format == Some(InputFormat::Brat) {
+            // A folder has no first lines.
+            return Corpus::read([gold], &input.read_options());
+        }
+        Corpus::collect(Reader::open_by_content(&[gold], |lines| {
+            let mut options = input.read_options();
+            options.decode(lines);
+            let named = match input.format {
+                None => InputFormat::of_first_line(lines)?,
+                given => given,
+            };
+            let format = match named {
+                Some(format) => format,
+                None => match Format::of_input(lines, &options)? {
+                    Format::Conll if header.template.is_none() => Format::Crfsuite.into(),
+                    format => format.into(),
+                },
+            };
+            let has_defaults = input.columns.is_none() && input.label.is_none();
+            match format {
+                InputFormat::Core(Format::Conll) if has_defaults => {
+                    options.columns = model.names(lines, &options, true)?;
+                }
+                InputFormat::Core(Format::Conllu) if has_defaults => {
+                    options.label = model.key(lines)?;
+                }
+                _ => {}
+            }
+            Ok(model.read_options(format, input.spans.options(), options))
+        })?)
+    }
+
+    /// Reads a gold file that predictions are scored with.
+    pub fn read(&self, file: &FileName, quiet: bool) -> Result<GoldFile<'_>> {
+        let corpus = Corpus::read([file], &self.input.read_options())?;
+        self.input.text.print_notices(quiet);
+        let detector = self.labels.detector();
+        let detected = detector.of(&corpus).detected();
+        let reading = match quiet || joined_columns(&corpus).is_some() {
+            true => Vec::new(),
+            false => reading(file, &detected, detector.plain_labels()),
+        };
+        Ok(GoldFile { corpus, labeling: detected.labeling, arguments: self, reading })
+    }
+}
 
 /// A model and a gold file, read as the training data of the model.
 pub struct GoldTagger {
     pub tagger: Tagger,
     file: FileName,
     pub corpus: Corpus,
+    detector: SchemeDetector, // has seen none of the labels
+    /// Whether nothing is said of how labels are read.
+    pub quiet: bool,
 }
 
 impl GoldTagger {
-    /// Opens a model and reads a gold file, by default in the columns of its training data.
-    pub fn open(
-        model: &FileName,
-        gold: &FileName,
-        (input, quiet): (&InputArguments, bool),
-        (labels, documents): (&LabelOptions, DocumentArguments),
-    ) -> Result<Self> {
-        let tagger = labels.apply_to_tagger(open_tagger(model)?)?;
-        let tagger = tagger.with_memory_limit(input.limits.memory());
-        let tagger = documents.apply_to_tagger(tagger)?;
-        let corpus = read_gold((input, quiet), tagger.model().header(), gold)?;
-        Ok(Self { tagger, file: gold.clone(), corpus })
-    }
-
-    /// Returns how the gold labels and the predictions encode spans, and says it; `detector` has
-    /// seen none of them.
-    pub fn labelings(&self, detector: &SchemeDetector, quiet: bool) -> [Labeling; 2] {
+    /// Returns how the gold labels and the predictions encode spans, and says it.
+    pub fn labelings(&self) -> [Labeling; 2] {
         let predicted = self.tagger.model().header().corpus_labeling.clone();
-        let detected = detector.of(&self.corpus).detected_for(&predicted);
-        if !quiet && self.joined().is_none() {
-            // What labels without prefixes are, the model has said.
-            let lines = reading(&self.file, &detected, PlainLabels::Spans);
-            lines.iter().for_each(|line| notice(line));
-        }
-        if !quiet {
+        let detected = self.detector.of(&self.corpus).detected_for(&predicted);
+        if !self.quiet {
+            if self.joined().is_none() {
+                // What labels without prefixes are, the model has said.
+                let lines = reading(&self.file, &detected, PlainLabels::Spans);
+                lines.iter().for_each(|line| notice(line));
+            }
             self.warn_of_unknown(&detected.labeling);
         }
         [detected.labeling, predicted]
@@ -68,12 +131,7 @@ impl GoldTagger {
 
     /// Tags the gold file, as a system of this name. Also returns how gold labels and predictions
     /// encode spans; the sentences are still to be set.
-    pub fn evaluate(
-        &self,
-        name: &str,
-        options: TagOptions,
-        (detector, quiet): (&SchemeDetector, bool),
-    ) -> Result<(Evaluated, [Labeling; 2])> {
+    pub fn evaluate(&self, name: &str, options: TagOptions) -> Result<(Evaluated, [Labeling; 2])> {
         let record = self.tagger.model().header().provenance.training();
         let warning = record.and_then(|record| record.warning_of_noise());
         let mut evaluated = Evaluated::new(name).with_warning_of_noise(warning);
@@ -81,7 +139,7 @@ impl GoldTagger {
             evaluated.add(labels, &tagged.labels, |t, label| tagged.marginal(t, label));
             Ok(())
         })?;
-        Ok((evaluated, self.labelings(detector, quiet)))
+        Ok((evaluated, self.labelings()))
     }
 
     /// Returns the columns that the labels of the model or the gold labels join, if they join
@@ -96,28 +154,11 @@ pub struct GoldFile<'a> {
     pub corpus: Corpus,
     /// How its labels are read.
     pub labeling: Labeling,
-    labels: &'a LabelOptions,
+    arguments: &'a GoldArguments,
     reading: Vec<String>, // what is said of it
 }
 
-impl<'a> GoldFile<'a> {
-    /// Reads a file.
-    pub fn read(
-        file: &FileName,
-        (input, quiet): (&InputArguments, bool),
-        labels: &'a LabelOptions,
-    ) -> Result<Self> {
-        let corpus = Corpus::read([file], &input.read_options())?;
-        input.text.print_notices(quiet);
-        let detector = labels.detector();
-        let detected = detector.of(&corpus).detected();
-        let reading = match quiet || joined_columns(&corpus).is_some() {
-            true => Vec::new(),
-            false => reading(file, &detected, detector.plain_labels()),
-        };
-        Ok(Self { corpus, labeling: detected.labeling, labels, reading })
-    }
-
+impl GoldFile<'_> {
     /// Says how the labels are read, which is of interest once all files are.
     pub fn say_reading(&self) {
         self.reading.iter().for_each(|line| notice(line));
@@ -129,9 +170,8 @@ impl<'a> GoldFile<'a> {
         &self,
         name: &str,
         predictions: &FileName,
-        input: &InputArguments,
     ) -> Result<(Evaluated, [Labeling; 2])> {
-        let (predicted, labeling) = self.predictions(predictions, input)?;
+        let (predicted, labeling) = self.predictions(predictions)?;
         let mut evaluated = Evaluated::new(name);
         predicted.visit(&self.corpus, |_, labels, own, predictions| {
             evaluated.add(labels, predictions, predicted.columns.probabilities(own));
@@ -141,13 +181,10 @@ impl<'a> GoldFile<'a> {
     }
 
     /// Reads predictions for the same sentences, and returns how their labels are read.
-    pub fn predictions(
-        &self,
-        file: &FileName,
-        input: &InputArguments,
-    ) -> Result<(Predictions, Labeling)> {
-        let predictions = Predictions::read(file.as_ref(), &self.corpus, input.read_options())?;
-        let labeling = predictions.labeling(&self.labeling, &self.labels.detector());
+    pub fn predictions(&self, file: &FileName) -> Result<(Predictions, Labeling)> {
+        let options = self.arguments.input.read_options();
+        let predictions = Predictions::read(file.as_ref(), &self.corpus, options)?;
+        let labeling = predictions.labeling(&self.labeling, &self.arguments.labels.detector());
         Ok((predictions, labeling))
     }
 }
@@ -157,48 +194,4 @@ fn reading(file: &FileName, detected: &Detected, chosen: PlainLabels) -> Vec<Str
     let mut lines = detected.account(chosen);
     lines[0].insert_str(0, &format!("{file}: "));
     lines
-}
-
-/// Reads a gold file for a model.
-fn read_gold(
-    (input, quiet): (&InputArguments, bool),
-    header: &Header,
-    gold: &FileName,
-) -> Result<Corpus> {
-    let model = ModelColumns(header);
-    if input.format == Some(InputFormat::Brat) {
-        // A folder has no first lines.
-        let corpus = Corpus::read([gold], &input.read_options())?;
-        input.text.print_notices(quiet);
-        return Ok(corpus);
-    }
-    let reader = Reader::open_by_content(&[gold], |lines| {
-        let mut options = input.read_options();
-        options.decode(lines);
-        let named = match input.format {
-            None => InputFormat::of_first_line(lines)?,
-            given => given,
-        };
-        let format = match named {
-            Some(format) => format,
-            None => match Format::of_input(lines, &options)? {
-                Format::Conll if header.template.is_none() => Format::Crfsuite.into(),
-                format => format.into(),
-            },
-        };
-        let has_defaults = input.columns.is_none() && input.label.is_none();
-        match format {
-            InputFormat::Core(Format::Conll) if has_defaults => {
-                options.columns = model.names(lines, &options, true)?;
-            }
-            InputFormat::Core(Format::Conllu) if has_defaults => {
-                options.label = model.key(lines)?;
-            }
-            _ => {}
-        }
-        Ok(model.read_options(format, input.spans.options(), options))
-    })?;
-    let corpus = Corpus::collect(reader)?;
-    input.text.print_notices(quiet);
-    Ok(corpus)
 }

@@ -5,20 +5,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dropchain::corpus::{Corpus, Format, ReadOptions, Reader};
-use dropchain::label::Labeling;
 use dropchain::sentence::LineRules;
 use dropchain::tag::TagOptions;
 use dropchain::{Error, Place, Result};
 use dropchain_analysis::PredictedColumns;
-use dropchain_options::LabelOptions;
 use dropchain_report::{Evaluated, Report, count_words, training_sample};
 
-use crate::arguments::{FileName, InputArguments, ThreadArguments};
-use crate::gold_file::{GoldFile, GoldTagger};
+use crate::arguments::FileName;
+use crate::gold_file::GoldArguments;
 use crate::outputs::{CommandFiles, OutputKind, ResultFile};
 use crate::progress::Progress;
 use crate::roles::distinct_names;
-use crate::template_arguments::DocumentArguments;
 use crate::{CommandError, CommandResult, check_stdin_once, interrupt, print_exact};
 
 /// Show training and errors in one HTML page
@@ -79,13 +76,7 @@ pub struct ReportCommand {
     #[arg(long)]
     quiet: bool,
     #[command(flatten)]
-    threads: ThreadArguments,
-    #[command(flatten)]
-    input: InputArguments,
-    #[command(flatten)]
-    labels: LabelOptions,
-    #[command(flatten)]
-    document: DocumentArguments,
+    reading: GoldArguments,
 }
 
 /// What is evaluated, and the columns of the training data of the first model, if it names them.
@@ -97,7 +88,7 @@ impl ReportCommand {
         self.check_files()?;
         interrupt::watch();
         let file = self.file().map(ResultFile::new).transpose()?;
-        self.threads.start_pool()?;
+        self.reading.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
         let mut report = Report::default();
         for log in &self.logs {
@@ -170,7 +161,7 @@ impl ReportCommand {
         let models = models.filter_map(|(model, name)| Some(self.tag(name, model, gold?)));
         let read = self.predictions.iter().zip(others).map(|(predictions, name)| {
             let read = match gold {
-                Some(gold) => self.read_predictions(name, predictions, gold),
+                Some(gold) => self.read_two(name, predictions, gold),
                 None => self.read_both(name, predictions),
             };
             Ok((read?, None))
@@ -192,15 +183,11 @@ impl ReportCommand {
         model: &FileName,
         gold: &FileName,
     ) -> Result<(Evaluated, Option<ReadOptions>)> {
-        let mut tagger = GoldTagger::open(
-            model,
-            gold,
-            (&self.input, self.quiet),
-            (&self.labels, self.document),
-        )?;
+        let mut tagger = self.reading.open(model, gold, self.quiet)?;
         let header = tagger.tagger.model().header();
-        let read = header.read_options(Format::Conll, self.input.read_options());
-        let (evaluated, labelings) = self.tag_gold(&tagger, name, false)?;
+        let read = header.read_options(Format::Conll, self.reading.input.read_options());
+        let options = TagOptions { marginals: true, ..TagOptions::default() };
+        let (evaluated, labelings) = tagger.evaluate(name, options)?;
         // Words are counted of any training data: what cannot be scored has no score.
         let sample = match self.train.is_empty() || self.train.iter().any(|file| &**file == "-") {
             true => None,
@@ -212,44 +199,25 @@ impl ReportCommand {
         if tagger.corpus.is_empty() {
             return Ok((evaluated, Some(read)));
         }
-        let evaluated = match self.tag_gold(&tagger, name, true) {
-            Ok((training, labelings)) => {
-                let training = training.with_corpus(tagger.corpus, labelings);
-                evaluated.with_training(&training, is_more)?
-            }
-            Err(_) => evaluated,
+        tagger.quiet = true;
+        let Ok((training, labelings)) = tagger.evaluate(name, TagOptions::default()) else {
+            return Ok((evaluated, Some(read)));
         };
-        Ok((evaluated, Some(read)))
-    }
-
-    /// Tags the sentences of a corpus, and returns how their labels encode spans. Of training data,
-    /// probabilities are not needed, and nothing is said.
-    fn tag_gold(
-        &self,
-        tagger: &GoldTagger,
-        name: &str,
-        is_training: bool,
-    ) -> Result<(Evaluated, [Labeling; 2])> {
-        let options = TagOptions { marginals: !is_training, ..TagOptions::default() };
-        tagger.evaluate(name, options, (&self.labels.detector(), self.quiet || is_training))
+        let training = training.with_corpus(tagger.corpus, labelings);
+        Ok((evaluated.with_training(&training, is_more)?, Some(read)))
     }
 
     /// Reads predictions and gold labels from two files.
-    fn read_predictions(
-        &self,
-        name: &str,
-        predictions: &FileName,
-        gold: &FileName,
-    ) -> Result<Evaluated> {
-        let gold = GoldFile::read(gold, (&self.input, self.quiet), &self.labels)?;
-        let (evaluated, labelings) = gold.evaluate(name, predictions, &self.input)?;
+    fn read_two(&self, name: &str, predictions: &FileName, gold: &FileName) -> Result<Evaluated> {
+        let gold = self.reading.read(gold, self.quiet)?;
+        let (evaluated, labelings) = gold.evaluate(name, predictions)?;
         gold.say_reading();
         Ok(evaluated.with_corpus(gold.corpus, labelings))
     }
 
     /// Reads predictions and gold labels from the last columns of one file, as conlleval does.
     fn read_both(&self, name: &str, file: &FileName) -> Result<Evaluated> {
-        if let Some(label) = self.input.label.as_deref().filter(|l| l.contains('+')) {
+        if let Some(label) = self.reading.input.label.as_deref().filter(|l| l.contains('+')) {
             return Err(Error::parameter(format!(
                 "--label {label}: labels that join columns are in several columns of {file}; \
                  expected a file with gold labels (--gold)"
@@ -258,8 +226,8 @@ impl ReportCommand {
         let options = ReadOptions {
             label: None,
             columns: None,
-            lines: LineRules { header: false, ..self.input.lines.rules() }, // `tag` writes none
-            ..self.input.read_options()
+            lines: LineRules { header: false, ..self.reading.input.lines.rules() }, // `tag` writes none
+            ..self.reading.input.read_options()
         };
         let corpus = Corpus::read([file], &options)?;
         let columns = PredictedColumns::of(&corpus, true);
@@ -281,14 +249,14 @@ impl ReportCommand {
             let probabilities = columns.probabilities(sentence);
             evaluated.add(&gold, &columns.labels(sentence)?, probabilities);
         }
-        let labelings = evaluated.detect(&corpus, &self.labels.detector());
+        let labelings = evaluated.detect(&corpus, &self.reading.labels.detector());
         Ok(evaluated.with_corpus(corpus, labelings))
     }
 
     /// Opens the training data, read like those of the model if there is one.
     fn training_data(&self, read: Option<ReadOptions>, unlabeled: bool) -> Result<Reader> {
         let options =
-            ReadOptions { unlabeled, ..read.unwrap_or_else(|| self.input.read_options()) };
+            ReadOptions { unlabeled, ..read.unwrap_or_else(|| self.reading.input.read_options()) };
         Reader::open(&self.train, &options)
     }
 }

@@ -71,6 +71,7 @@ fn interval(range: [f64; 2]) -> String {
     range.map(percent).join("–")
 }
 
-fn percent(fraction: f64) -> String {
+/// Formats a fraction in percent.
+pub fn percent(fraction: f64) -> String {
     format!("{:.2}", 100.0 * fraction)
 }

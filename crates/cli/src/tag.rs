@@ -13,15 +13,13 @@ use dropchain::{Error, Result};
 use dropchain_formats::InputFormat;
 use dropchain_options::{LabelOptions, named};
 
-use crate::arguments::{FileName, LimitArguments, Switch, ThreadArguments};
+use crate::arguments::{FileName, Switch};
 use crate::outputs::CommandFiles;
 use crate::progress::notice;
 use crate::tag_batch::{TagBatch, Totals};
-use crate::tag_input::{ForcedArguments, TagInputArguments, open_tagger};
+use crate::tag_input::{ForcedArguments, TagInputArguments, TaggerArguments};
 use crate::tag_output::{OutputFiles, OutputName, OutputStreams, TagOutputArguments};
-use crate::tagging_pipeline::TaggingPipeline;
-use crate::template_arguments::DocumentArguments;
-use crate::uncertain::UncertainArguments;
+use crate::tagging_pipeline::{TaggingPipeline, UncertainArguments};
 use crate::{CommandResult, interrupt};
 
 /// The name of the output in error messages.
@@ -67,11 +65,7 @@ pub struct TagCommand {
     #[arg(long, value_parser = named::<Scheme>(), hide_short_help = true)]
     scheme: Option<Scheme>,
     #[command(flatten)]
-    threads: ThreadArguments,
-    #[command(flatten)]
-    limits: LimitArguments,
-    #[command(flatten)]
-    document: DocumentArguments,
+    tagger: TaggerArguments,
     #[command(flatten)]
     labels: LabelOptions,
 }
@@ -87,25 +81,25 @@ impl TagCommand {
             .read(self.input.other_files())
             .check()?;
         self.output.check(inputs.len())?;
-        self.threads.check_stacks()?;
-        let tagger = self.labels.apply_to_tagger(open_tagger(&self.model)?)?;
-        let tagger = tagger.with_memory_limit(self.limits.memory());
-        let tagger = self.document.apply_to_tagger(tagger)?;
+        self.tagger.threads.check_stacks()?;
+        let tagger = self.tagger.open(&self.model, &self.labels)?;
         self.check_scheme(&tagger)?;
         if let Some(threshold) = &self.output.threshold {
             threshold.check(tagger.model().header())?;
         }
-        let Some(directory) = &self.output.output_dir else {
-            let (reader, format) = self.open(&tagger, &inputs)?;
-            let name = OUTPUT.to_owned();
-            let streams = OutputStreams { out: io::stdout(), name, text: None };
-            self.write(&tagger, (reader, format), inputs.len() > 1, streams)?;
-            self.input.print_notices();
-            return Ok(());
+        let batch = match &self.output.output_dir {
+            Some(directory) => Some(self.write_files(&tagger, &inputs, directory)?),
+            None => {
+                let input = self.open(&tagger, &inputs)?;
+                let name = OUTPUT.to_owned();
+                let streams = OutputStreams { out: io::stdout(), name, text: None };
+                self.write(&tagger, input, inputs.len() > 1, streams)?;
+                None
+            }
         };
-        let batch = self.write_files(&tagger, &inputs, directory)?;
-        self.input.print_notices();
-        if !self.input.is_quiet() {
+        self.input.text.print_notices(self.input.quiet);
+        let Some(batch) = batch else { return Ok(()) };
+        if !self.input.quiet {
             notice(&batch.summary());
         }
         batch.end()
@@ -142,7 +136,7 @@ impl TagCommand {
         );
         for ((input, _), files) in named.iter().zip(&all) {
             if arguments.skip_existing && files.main.exists() {
-                batch.skip();
+                batch.skipped += 1;
                 continue;
             }
             let totals = self.open(tagger, slice::from_ref(input)).and_then(|(reader, format)| {
@@ -165,16 +159,17 @@ impl TagCommand {
                 if &**input != "-" {
                     check_regular(input.as_ref())?; // a pipe cannot be read twice
                 }
-                let quiet = self.input.quietly();
-                let input = slice::from_ref(input);
-                let (_, format) = quiet.open(input, tagger, &self.forced, &self.limits)?;
+                let mut quiet = self.input.clone();
+                quiet.quiet = true;
+                let (input, limits) = (slice::from_ref(input), &self.tagger.limits);
+                let (_, format) = quiet.open(input, tagger, &self.forced, limits)?;
                 Ok(self.output.format(format))
             }
         }
     }
 
     fn open(&self, tagger: &Tagger, inputs: &[FileName]) -> Result<(Reader, InputFormat)> {
-        self.input.open(inputs, tagger, &self.forced, &self.limits)
+        self.input.open(inputs, tagger, &self.forced, &self.tagger.limits)
     }
 
     /// Tags what a reader has of input in a format; `files`: of several files.
@@ -201,10 +196,10 @@ impl TagCommand {
             },
             forced: &self.forced,
             format,
-            threads: self.threads.count(),
+            threads: self.tagger.threads.count(),
             totals: Totals::default(),
         };
-        match self.uncertain.collector(self.limits.memory(), output)? {
+        match self.uncertain.collector(self.tagger.limits.memory(), output)? {
             None => pipeline.run(reader, &options, streams)?,
             Some(uncertain) => uncertain.choose(&pipeline, reader, &options, streams)?,
         }

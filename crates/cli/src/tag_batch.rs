@@ -34,7 +34,8 @@ pub struct TagBatch {
     start: Instant,
     keeps_going: bool,
     files: usize, // that were tagged
-    skipped: usize,
+    /// Number of input files whose output exists.
+    pub skipped: usize,
     sentences: u64,
     tokens: u64,
     failed: Vec<String>,
@@ -43,8 +44,7 @@ pub struct TagBatch {
 impl TagBatch {
     /// Starts a batch; `keeps_going`: an input file with an error does not end it.
     pub fn start(keeps_going: bool) -> Self {
-        let start = Instant::now();
-        let failed = Vec::new();
+        let (start, failed) = (Instant::now(), Vec::new());
         Self { start, keeps_going, files: 0, skipped: 0, sentences: 0, tokens: 0, failed }
     }
 
@@ -64,11 +64,6 @@ impl TagBatch {
             }
             Err(error) => Err(error),
         }
-    }
-
-    /// Adds an input file whose output exists.
-    pub fn skip(&mut self) {
-        self.skipped += 1;
     }
 
     /// Adds an input file that was tagged.

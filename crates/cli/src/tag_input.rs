@@ -13,15 +13,17 @@ use dropchain::tag::{Condition, WordFit};
 use dropchain::{Error, Place, Result, Sentence, Tagger};
 use dropchain_documents::DocumentModel;
 use dropchain_formats::{InputFormat, SpanOptions};
+use dropchain_options::LabelOptions;
 
 use crate::arguments::{
-    FileName, LimitArguments, LineArguments, ParagraphArgument, TextArguments, check_names,
-    input_format, other_files,
+    FileName, LimitArguments, LineArguments, ParagraphArgument, TextArguments, ThreadArguments,
+    check_names, input_format, other_files,
 };
 use crate::model_columns::{ModelColumns, file_name};
 use crate::progress::notice;
 use crate::roles::is_model;
 use crate::tag_batch;
+use crate::template_arguments::DocumentArguments;
 
 /// Number of lines, bytes and words of raw text by which it is compared with the training data.
 const SAMPLED_LINES: usize = 100;
@@ -50,7 +52,7 @@ pub struct TagInputArguments {
     paragraphs: ParagraphArgument,
     /// Print no notices of how the input is read
     #[arg(long, help_heading = None::<&str>)]
-    quiet: bool,
+    pub quiet: bool,
 }
 
 impl TagInputArguments {
@@ -110,16 +112,6 @@ impl TagInputArguments {
         Ok(files.into_iter().map(FileName::from).collect())
     }
 
-    /// Returns whether notices are printed.
-    pub fn is_quiet(&self) -> bool {
-        self.quiet
-    }
-
-    /// The same arguments, without notices.
-    pub fn quietly(&self) -> Self {
-        Self { quiet: true, ..self.clone() }
-    }
-
     /// Rejects text in place of the name of a file, and a model in place of input.
     pub fn check(&self, command: &str, model: &Path) -> Result<()> {
         let show = model.display();
@@ -140,11 +132,6 @@ impl TagInputArguments {
             }
         }
         Ok(())
-    }
-
-    /// Says what was changed in the inputs, and what was decided about them.
-    pub fn print_notices(&self) {
-        self.text.print_notices(self.quiet);
     }
 
     /// Returns the files that are read beside those.
@@ -252,13 +239,8 @@ pub struct ForcedArguments {
     /// several separated by commas: of labels (null is unknown), or of spans such as
     /// {"token_start": 0, "token_end": 2, "type": "PER"}. Probabilities are those given what is
     /// known.
-    #[arg(
-        long,
-        value_name = "COLUMN",
-        value_delimiter = ',',
-        allow_hyphen_values = true,
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    #[arg(allow_hyphen_values = true, hide_short_help = true)]
     forced: Vec<String>,
 }
 
@@ -298,6 +280,25 @@ impl ForcedArguments {
     }
 }
 
+/// How a model tags: on how many threads, within which limits, and what a document is.
+#[derive(Clone, Debug, Args)]
+pub struct TaggerArguments {
+    #[command(flatten)]
+    pub threads: ThreadArguments,
+    #[command(flatten)]
+    pub limits: LimitArguments,
+    #[command(flatten)]
+    document: DocumentArguments,
+}
+
+impl TaggerArguments {
+    /// Opens the model of a tagger, whose labels are read so.
+    pub fn open(&self, model: &Path, labels: &LabelOptions) -> Result<Tagger> {
+        let tagger = labels.apply_to_tagger(open_tagger(model)?)?;
+        self.document.apply_to_tagger(tagger.with_memory_limit(self.limits.memory()))
+    }
+}
+
 /// Opens the model of a tagger.
 ///
 /// # Errors
@@ -315,10 +316,12 @@ pub fn open_tagger(path: impl AsRef<Path>) -> Result<Tagger> {
 ///
 /// [`Error::Model`] names the command for it.
 pub fn check_is_tagger(path: &Path) -> Result<()> {
-    if !DocumentModel::is_at(path) {
-        return Ok(());
+    match DocumentModel::is_at(path) {
+        false => Ok(()),
+        true => Err(Error::model(
+            path,
+            "the model classifies documents; expected a tagger (`dropchain classify` has commands \
+             for this one)",
+        )),
     }
-    let message = "the model classifies documents; expected a tagger (`dropchain classify` has \
-                   commands for this one)";
-    Err(Error::model(path, message))
 }

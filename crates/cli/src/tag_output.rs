@@ -17,8 +17,9 @@ use dropchain::sentence::OffsetUnit;
 use dropchain::tag::{TagOptions, Threshold};
 use dropchain::{Error, Result};
 use dropchain_formats::{Inline, InputFormat, TextFormat};
+use dropchain_options::named;
 
-use crate::arguments::{FileName, by_name};
+use crate::arguments::FileName;
 use crate::outputs::{CommandFiles, OutputKind};
 
 /// What to write.
@@ -34,8 +35,8 @@ pub struct TagOutputArguments {
     #[command(flatten)]
     pub batch: BatchArguments,
     /// What positions in jsonl, spans and doccano count [default: chars, for doccano utf16]
-    #[arg(long, value_parser = by_name::<OffsetUnit>(OffsetUnit::ALL.map(OffsetUnit::name)),
-          value_name = "UNIT", hide_short_help = true)]
+    #[arg(long, value_parser = named::<OffsetUnit>(), value_name = "UNIT",
+          hide_short_help = true)]
     offsets: Option<OffsetUnit>,
     /// Color inline output by type; `auto`: on a terminal, unless NO_COLOR is set
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto", hide_short_help = true)]
@@ -168,18 +169,14 @@ impl TagOutputArguments {
             OutputName::Conll => return Arc::new(OutputFormat::Conll),
             OutputName::Conllu => return Arc::new(OutputFormat::Conllu),
             OutputName::Jsonl => return Arc::new(OutputFormat::Jsonl),
-            OutputName::Inline => {
-                let color = self.has_colors();
-                return Arc::new(Inline { color });
-            }
+            OutputName::Inline => return Arc::new(Inline { color: self.has_colors() }),
             OutputName::Html => TextFormat::Html,
             OutputName::Displacy => TextFormat::Displacy,
             OutputName::Spans => TextFormat::Spans,
             OutputName::Doccano => TextFormat::Doccano,
             OutputName::LabelStudio => {
-                let model = model.file_stem().unwrap_or_default();
-                let model = model.to_string_lossy().into_owned();
-                TextFormat::LabelStudio { model }
+                let model = model.file_stem().unwrap_or_default().to_string_lossy();
+                TextFormat::LabelStudio { model: model.into_owned() }
             }
             OutputName::Brat => TextFormat::Brat,
         })
@@ -191,39 +188,32 @@ impl TagOutputArguments {
     ///
     /// [`Error::Parameter`] for the first of them.
     pub fn check(&self, inputs: usize) -> Result<()> {
-        let Some(format) = self.output else { return self.check_offsets(None) };
-        let has_probabilities = format.has_candidates() || format.has_mark_probabilities();
-        let fault = if self.nbest > 1 && !format.has_candidates() {
-            format!(
+        let fault = match self.output {
+            Some(format) if self.nbest > 1 && !format.has_candidates() => format!(
                 "--nbest: the output format {format} shows a single label sequence; expected \
                  conll, conllu, jsonl or inline"
-            )
-        } else if self.marginals && !has_probabilities {
-            format!(
-                "--marginals: the output format {format} has no place for probabilities; expected \
-                 another one, such as spans or jsonl"
-            )
-        } else if format == OutputName::Brat && inputs > 1 && self.output_dir.is_none() {
-            format!(
+            ),
+            Some(format)
+                if self.marginals
+                    && !format.has_candidates()
+                    && !format.has_mark_probabilities() =>
+            {
+                format!(
+                    "--marginals: the output format {format} has no place for probabilities; \
+                     expected another one, such as spans or jsonl"
+                )
+            }
+            Some(OutputName::Brat) if inputs > 1 && self.output_dir.is_none() => format!(
                 "--output brat: annotations refer to the positions in one text, and there are \
                  {inputs} inputs; expected a single one, or --output-dir"
-            )
-        } else {
-            return self.check_offsets(Some(format));
+            ),
+            Some(OutputName::Jsonl | OutputName::Spans | OutputName::Doccano) => return Ok(()),
+            _ if self.offsets.is_none() => return Ok(()),
+            _ => "--offsets: only the output formats jsonl, spans and doccano have a choice; the \
+                  others have the positions that their programs expect"
+                .to_owned(),
         };
         Err(Error::parameter(fault))
-    }
-
-    fn check_offsets(&self, format: Option<OutputName>) -> Result<()> {
-        if self.offsets.is_some()
-            && !matches!(format, Some(OutputName::Jsonl | OutputName::Spans | OutputName::Doccano))
-        {
-            return Err(Error::parameter(
-                "--offsets: only the output formats jsonl, spans and doccano have a choice; the \
-                 others have the positions that their programs expect",
-            ));
-        }
-        Ok(())
     }
 
     /// Returns the output format for input of this format.
@@ -239,13 +229,10 @@ impl TagOutputArguments {
     }
 
     fn has_colors(&self) -> bool {
+        let on_terminal = || AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
         match self.color {
-            ColorChoice::Always => true,
-            ColorChoice::Never => false,
-            ColorChoice::Auto => {
-                let terminal = AutoStream::choice(&io::stdout());
-                self.output_dir.is_none() && terminal != anstream::ColorChoice::Never
-            }
+            ColorChoice::Auto => self.output_dir.is_none() && on_terminal(),
+            choice => choice == ColorChoice::Always,
         }
     }
 }
@@ -384,11 +371,7 @@ fn base_name(input: &FileName) -> Result<OsString> {
             "{FLAG}: standard input has no name for the output; expected input files"
         )));
     };
-    let is_compressed = |name: &Path| {
-        let extension = name.extension();
-        extension.is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
-    };
-    if is_compressed(name) {
+    if name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
         name = name.file_stem().map_or(name, Path::new);
     }
     Ok(name.file_stem().unwrap_or(name.as_os_str()).to_owned())

@@ -1,19 +1,26 @@
-//! Reads, tags and writes a stream of sentences.
+//! Reads and tags a stream of sentences, and writes all of them, or those that are worth labeling
+//! next: those that the model is most uncertain about.
 
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
+use clap::Args;
 use dropchain::corpus::{Reader, WriteOptions, Writer};
+use dropchain::kernel::corpus::with_notes;
 use dropchain::label::Labeling;
+use dropchain::sentence::Offsets;
 use dropchain::tag::{
     Batch, BatchOutput, TagInput, TagOptions, Tagger, Tagging, Threshold, Workspace, stream,
 };
-use dropchain::{Error, Result, Sentence};
+use dropchain::{Error, MemoryLimit, Result, Sentence, tokenize};
+use dropchain_analysis::{Highest, WordPairs, uncertainty};
 use dropchain_formats::{InputFormat, TextFormat, TextWriter};
+use dropchain_layout::printable;
+use serde_json::Value;
 
 use crate::tag_batch::Totals;
 use crate::tag_input::ForcedArguments;
-use crate::tag_output::OutputStreams;
+use crate::tag_output::{OutputName, OutputStreams};
 
 /// Reads, tags and writes a stream of sentences.
 pub struct TaggingPipeline<'a> {
@@ -30,20 +37,20 @@ pub struct TaggingPipeline<'a> {
 }
 
 /// A sentence with its predictions.
-pub struct Candidate {
-    pub sentence: Arc<Sentence>,
-    pub tagging: Tagging,
-    pub separator: char,
+struct Candidate {
+    sentence: Arc<Sentence>,
+    tagging: Tagging,
+    separator: char,
 }
 
 impl Candidate {
-    pub fn memory(&self) -> usize {
+    fn memory(&self) -> usize {
         self.sentence.memory() + self.tagging.memory()
     }
 }
 
 /// The sentences of a batch, each with what their output also needs: its uncertainty and its place.
-pub struct TaggedBatch<T>(pub Vec<(Candidate, T)>);
+struct TaggedBatch<T>(Vec<(Candidate, T)>);
 
 impl<T> Default for TaggedBatch<T> {
     fn default() -> Self {
@@ -141,7 +148,7 @@ impl TaggingPipeline<'_> {
     }
 
     /// Tags a sentence, without the spans below the threshold, if there is one.
-    pub fn tag(
+    fn tag(
         &self,
         sentence: &Sentence,
         input: TagInput<'_>,
@@ -154,5 +161,167 @@ impl TaggingPipeline<'_> {
         }
         self.totals.add(sentence);
         Ok(tagging)
+    }
+}
+
+/// How many uncertain sentences to output.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct UncertainArguments {
+    /// Output only the N sentences that the model is most uncertain about, the most uncertain
+    /// first: those worth labeling next
+    ///
+    /// Each has its uncertainty and its place in the input, as comments or as members of its JSON
+    /// object. Nothing is written before the input ends.
+    #[arg(long, value_name = "N", conflicts_with = "forced", help_heading = "Choosing sentences",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    uncertain: Option<u32>,
+    /// Choose no sentence that is nearly the same as one the model is more uncertain about
+    ///
+    /// These share at least half of the pairs of neighboring words that either has, whatever the
+    /// case and the numbers in them.
+    #[arg(long, requires = "uncertain", help_heading = "Choosing sentences")]
+    diverse: bool,
+}
+
+impl UncertainArguments {
+    /// Returns where uncertain sentences are collected, if only these are to be written.
+    pub fn collector(
+        self,
+        memory: MemoryLimit,
+        format: OutputName,
+    ) -> Result<Option<UncertainSentences>> {
+        let Some(limit) = self.uncertain else { return Ok(None) };
+        if format == OutputName::Brat {
+            return Err(Error::parameter(
+                "--uncertain: annotations for BRAT refer to the positions in one text; expected \
+                 another output format, such as label-studio or jsonl",
+            ));
+        }
+        let (limit, diverse) = (limit as usize, self.diverse);
+        Ok(Some(UncertainSentences { limit, diverse, format, memory: memory.bytes(0) }))
+    }
+}
+
+/// Chooses the sentences that a model is most uncertain about.
+pub struct UncertainSentences {
+    limit: usize,
+    diverse: bool,
+    format: OutputName,
+    memory: u64, // limit of the sentences that are held
+}
+
+impl UncertainSentences {
+    /// Tags what the reader has, and writes the sentences that the model is most uncertain about.
+    pub fn choose<W: Write + Send>(
+        self,
+        pipeline: &TaggingPipeline<'_>,
+        reader: Reader,
+        options: &WriteOptions,
+        streams: OutputStreams<W>,
+    ) -> Result<()> {
+        let name = streams.name;
+        Writer::new(io::sink(), &name, options)?;
+        let mut ranked = self.rank(pipeline, reader)?;
+        ranked.truncate(self.limit);
+        // One separator for the whole output, from which readers detect it.
+        let separator = ranked.first().map_or(options.separator, |(_, held)| held.separator);
+        let options = WriteOptions { separator, ..options.clone() };
+        let mut writer = Writer::new(BufWriter::new(streams.out), &name, &options)?;
+        let labeling = match self.format.has_texts() {
+            true => &pipeline.tagger.model().header().labeling,
+            false => &pipeline.labeling,
+        };
+        for (uncertainty, Candidate { sentence, tagging, .. }) in ranked {
+            let place = sentence.place(0);
+            let notes = [
+                ("uncertainty", Value::from(uncertainty)),
+                ("file", Value::from(printable(&place.file))),
+                ("line", Value::from(place.line)),
+            ];
+            if self.format == OutputName::Inline {
+                let place = printable(&place.to_string());
+                writeln!(writer.get_mut(), "# {uncertainty:.6} {place}")
+                    .map_err(|error| Error::io(&name, error))?;
+            }
+            let mut sentence = with_notes(&sentence, &notes);
+            if self.format.has_texts() {
+                become_text(&mut sentence);
+            }
+            writer.write(&pipeline.tagger.tagged(&sentence, &tagging, labeling))?;
+        }
+        writer.finish()
+    }
+
+    /// Tags what the reader has, and returns the sentences that the model is most uncertain about,
+    /// the most uncertain first.
+    fn rank(
+        &self,
+        pipeline: &TaggingPipeline<'_>,
+        reader: Reader,
+    ) -> Result<Vec<(f64, Candidate)>> {
+        type Ranked = TaggedBatch<(f64, (u64, usize), WordPairs)>;
+        let tagger = pipeline.tagger;
+        let tag = |batch: &Batch, workspace: &mut Workspace, ranked: &mut Ranked| {
+            let documents = batch.documents();
+            let sentences = batch.sentences.iter().enumerate();
+            for (i, sentence) in
+                sentences.filter(|(_, s)| !s.layout.document_start && !s.is_empty())
+            {
+                let input = documents.input(i);
+                let candidate = Candidate {
+                    sentence: Arc::clone(sentence),
+                    tagging: pipeline.tag(sentence, input, workspace)?,
+                    separator: batch.separator,
+                };
+                let uncertainty = uncertainty(tagger, input, workspace)?;
+                let pairs = match self.diverse {
+                    true => WordPairs::of(sentence),
+                    false => WordPairs::default(),
+                };
+                ranked.0.push((candidate, (uncertainty, (batch.index(), i), pairs)));
+            }
+            Ok(())
+        };
+        // Twice as many, for some of these leave when a later one is like several of them.
+        let mut highest = Highest::new(self.limit << u32::from(self.diverse));
+        let mut held = 0;
+        let add = |batch: Ranked| {
+            for (candidate, (uncertainty, place, pairs)) in batch.0 {
+                // Counted once: what sentences of one line share would count differently later.
+                let bytes = (candidate.memory() + pairs.memory()) as u64;
+                held += bytes;
+                let item = (bytes, pairs, candidate);
+                let left = match self.diverse {
+                    true => highest.add_unlike(uncertainty, place, item, |a, b| a.1.is_alike(&b.1)),
+                    false => Vec::from_iter(highest.add(uncertainty, place, item)),
+                };
+                held -= left.iter().map(|(bytes, ..)| bytes).sum::<u64>();
+                if held > self.memory {
+                    return Err(Error::parameter(
+                        "--uncertain: so many sentences do not fit in memory; expected fewer, or \
+                         a larger limit (--memory)",
+                    ));
+                }
+            }
+            Ok(())
+        };
+        stream(reader, tagger.context(), pipeline.threads, tag, add)?;
+        let ranked = highest.into_ranked().into_iter();
+        Ok(ranked.map(|(uncertainty, (.., candidate))| (uncertainty, candidate)).collect())
+    }
+}
+
+/// Makes a sentence a text of its own, which was a part of one.
+fn become_text(sentence: &mut Sentence) {
+    let whole = Offsets::of_tokens(&sentence.offsets).map(|offsets| offsets.bytes);
+    let source = sentence.layout.source.take();
+    let text = source.as_deref().zip(whole.clone()).and_then(|(source, whole)| source.get(whole));
+    if let Some((text, whole)) = text.zip(whole) {
+        let tokens = sentence.offsets.iter().map(|token| &token.bytes);
+        let tokens = tokens.map(|bytes| bytes.start - whole.start..bytes.end - whole.start);
+        sentence.offsets = tokenize::offsets(text, tokens);
+        sentence.layout.source = Some(text.into());
+        sentence.layout.source_start = None;
+        sentence.layout.ends_source = true;
     }
 }

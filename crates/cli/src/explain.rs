@@ -12,11 +12,11 @@ use dropchain_analysis::{
     words_to_explain,
 };
 use dropchain_layout::wrap;
+use dropchain_options::LabelOptions;
 
-use crate::arguments::{LimitArguments, Switch, ThreadArguments};
+use crate::arguments::Switch;
 use crate::outputs::CommandFiles;
-use crate::tag_input::{ForcedArguments, TagInputArguments, open_tagger};
-use crate::template_arguments::DocumentArguments;
+use crate::tag_input::{ForcedArguments, TagInputArguments, TaggerArguments};
 use crate::terminal::columns;
 use crate::{CommandResult, print, print_exact};
 
@@ -77,11 +77,7 @@ pub struct ExplainCommand {
     #[command(flatten)]
     forced: ForcedArguments,
     #[command(flatten)]
-    threads: ThreadArguments,
-    #[command(flatten)]
-    limits: LimitArguments,
-    #[command(flatten)]
-    document: DocumentArguments,
+    tagger: TaggerArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -117,11 +113,10 @@ impl ExplainCommand {
         self.input.check("explain", &self.model)?;
         let inputs = self.input.files()?;
         CommandFiles::default().read([&self.model]).read(&inputs).check()?;
-        self.threads.check_stacks()?;
-        let tagger = open_tagger(&self.model)?.with_memory_limit(self.limits.memory());
-        let tagger = self.document.apply_to_tagger(tagger)?;
-        let against = self.against.as_deref();
-        let against = against.map(|wanted| labels_against(&tagger, wanted));
+        let TaggerArguments { threads, limits, .. } = &self.tagger;
+        threads.check_stacks()?;
+        let tagger = self.tagger.open(&self.model, &LabelOptions::default())?;
+        let against = self.against.as_deref().map(|wanted| labels_against(&tagger, wanted));
         let against = against.transpose()?;
         let tokens = match (&self.token[..], self.output) {
             ([], OutputName::Text) if !self.all => ExplainedTokens::Notable,
@@ -129,7 +124,7 @@ impl ExplainCommand {
             _ => ExplainedTokens::Named(self.token.clone()),
         };
         let occurs: Vec<AtomicBool> = self.token.iter().map(|_| false.into()).collect();
-        let (reader, format) = (self.input).open(&inputs, &tagger, &self.forced, &self.limits)?;
+        let (reader, format) = self.input.open(&inputs, &tagger, &self.forced, limits)?;
         let columns = columns();
         let options = TagOptions { constrain: self.constrain.is_on(), ..TagOptions::default() };
         if self.output == OutputName::Html {
@@ -164,7 +159,6 @@ impl ExplainCommand {
             }
             Ok(())
         };
-        let (documents, threads) = (tagger.context(), self.threads.count());
         let write = |text: Vec<u8>| {
             let written = match self.output {
                 OutputName::Text => anstream::stdout().lock().write_all(&text),
@@ -172,8 +166,8 @@ impl ExplainCommand {
             };
             written.and_then(|()| io::stdout().flush()).map_err(|error| Error::io(OUTPUT, error))
         };
-        stream(reader, documents, threads, explain, write)?;
-        self.input.print_notices();
+        stream(reader, tagger.context(), threads.count(), explain, write)?;
+        self.input.text.print_notices(self.input.quiet);
         match self.output {
             OutputName::Text => print(&(wrap(LEGEND, columns, 0) + "\n"))?,
             OutputName::Json => {}
