@@ -9,16 +9,11 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dropchain::corpus::{Corpus, Format, ReadOptions, Supervision, TextOptions};
 use dropchain::sentence::LineRules;
 use dropchain::{Error, Model, Result};
-#[cfg(feature = "serve")]
-pub use dropchain_command::arguments::byte_size;
-pub use dropchain_command::arguments::{
-    FileName, LimitArguments, MemoryArgument, Switch, TextArguments, ThreadArguments,
-};
 use dropchain_formats::{
     InputFormat, Misaligned, Overlaps, SpanOffsets, SpanOptions, annotation_files,
 };
 
-use crate::progress::notice;
+use crate::{FileName, MemoryArgument, TextArguments, notice};
 
 /// How to read corpora.
 #[derive(Clone, Debug, Default, Args)]

@@ -13,13 +13,12 @@ use dropchain_check::{
 };
 use dropchain_options::LabelOptions;
 
-use crate::arguments::{FileName, InputArguments, PartialLabelArguments, ThreadArguments};
-use crate::exit::{CommandError, CommandResult};
-use crate::outputs::CommandFiles;
-use crate::progress::{Progress, notice};
+use crate::arguments::{InputArguments, PartialLabelArguments};
 use crate::template_arguments::{TemplateLimits, load_template, template_files, template_for};
-use crate::terminal::columns;
-use crate::{check_stdin_once, flags, interrupt, json_line, print_json, print_painted};
+use crate::{
+    CommandError, CommandFiles, CommandResult, FileName, Progress, ThreadArguments,
+    check_stdin_once, columns, flags, interrupt, json_line, notice, print_json, print_painted,
+};
 
 /// Check corpora before training: sizes, labels, mistakes in files and annotation
 #[derive(Debug, Args)]

@@ -9,13 +9,11 @@ use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_knowledge::cluster::{Clusters, InternedText};
 use dropchain_knowledge::{in_tenths, read_cluster_text};
 
-use crate::arguments::{
-    FileName, LimitArguments, LineArguments, ParagraphArgument, TextArguments, ThreadArguments,
-    input_format,
+use crate::arguments::{LineArguments, ParagraphArgument, input_format};
+use crate::{
+    CommandFiles, CommandResult, FileName, LimitArguments, OutputKind, Progress, ResultFile,
+    TextArguments, ThreadArguments, check_stdin_once, interrupt,
 };
-use crate::outputs::{CommandFiles, OutputKind, ResultFile};
-use crate::progress::Progress;
-use crate::{CommandResult, check_stdin_once, interrupt};
 
 /// Learn Brown clusters from unlabeled text, for `cluster` in templates
 #[derive(Debug, Args)]

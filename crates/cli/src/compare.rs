@@ -6,12 +6,9 @@ use dropchain::tag::TagOptions;
 use dropchain_analysis::{Difference, PairedBootstrap};
 use dropchain_report::Evaluated;
 
-use crate::arguments::FileName;
-use crate::exit::CommandError;
 use crate::gold_file::{GoldArguments, GoldFile};
-use crate::outputs::CommandFiles;
 use crate::roles::{compared, distinct_names, is_model};
-use crate::{CommandResult, check_stdin_once, print_report};
+use crate::{CommandError, CommandFiles, CommandResult, FileName, check_stdin_once, print_report};
 
 /// Test whether two taggers differ significantly, by paired bootstrap
 #[derive(Debug, Args)]

@@ -17,10 +17,7 @@ use dropchain::{Error, Model, Place};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::arguments::FileName;
-use crate::exit::CommandError;
-use crate::help;
-use crate::progress::notice;
+use crate::{CommandError, FileName, help, notice};
 
 /// The key of the positional arguments, which have no name on the command line.
 pub const INPUT: &str = "input";

@@ -8,9 +8,7 @@ use dropchain::model::{AttributeKind, Precision};
 use dropchain::{Error, Model, Result};
 use dropchain_options::{LabelOptions, named};
 
-use crate::outputs::{CommandFiles, ResultFile};
-use crate::progress::Progress;
-use crate::{CommandResult, interrupt};
+use crate::{CommandFiles, CommandResult, Progress, ResultFile, interrupt};
 
 /// Convert a model of CRFsuite, change the precision of a model, drop small weights
 #[derive(Debug, Args)]

@@ -16,10 +16,7 @@ use dropchain::train::{Lbfgs, TrainOptions, Trainer};
 use dropchain::{Error, Result};
 use dropchain_formats::Inline;
 
-use crate::arguments::ThreadArguments;
-use crate::outputs::CommandFiles;
-use crate::progress::notice;
-use crate::{CommandResult, stdout_error};
+use crate::{CommandFiles, CommandResult, ThreadArguments, notice, stdout_error};
 
 /// Train on a small built-in corpus, then tag standard input
 #[derive(Debug, Args)]

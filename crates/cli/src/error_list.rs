@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use dropchain_layout::{Paint, at_place, printable, snippet, wrap_indented};
 
-use crate::terminal::columns;
+use crate::columns;
 
 /// Filter of the listed errors.
 #[derive(Clone, Debug, Args)]

@@ -14,17 +14,15 @@ use dropchain_analysis::{Deletion, MissingColumns, SentenceCounts, joined_column
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::arguments::{FileName, Switch};
 use crate::error_list::{ErrorArguments, ErrorList};
 use crate::eval_thresholds::ThresholdArguments;
 use crate::gold_file::{GoldArguments, GoldTagger};
-use crate::outputs::CommandFiles;
-use crate::progress::notice;
 use crate::roles::Scoring;
 use crate::score_table::{percent, score_table};
 use crate::terminal::{self, Rates, damage_table};
 use crate::{
-    CommandError, CommandResult, json_line, print, print_json, print_painted, print_report,
+    CommandError, CommandFiles, CommandResult, FileName, Switch, json_line, notice, print,
+    print_json, print_painted, print_report,
 };
 
 /// Maximum number of rows in the confusion table.

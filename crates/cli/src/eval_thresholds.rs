@@ -11,8 +11,8 @@ use dropchain_analysis::tag_gold;
 use dropchain_report::plot::{Axis, Mark, Plot, Scale, Series, Sheet};
 
 use crate::gold_file::GoldTagger;
-use crate::outputs::{CommandFiles, OutputKind, ResultFile};
 use crate::terminal::Rates;
+use crate::{CommandFiles, OutputKind, ResultFile};
 
 /// The thresholds, and where to draw what they do.
 #[derive(Clone, Debug, Args)]

@@ -14,11 +14,8 @@ use dropchain_analysis::{
 use dropchain_layout::wrap;
 use dropchain_options::LabelOptions;
 
-use crate::arguments::Switch;
-use crate::outputs::CommandFiles;
 use crate::tag_input::{ForcedArguments, TagInputArguments, TaggerArguments};
-use crate::terminal::columns;
-use crate::{CommandResult, print, print_exact};
+use crate::{CommandFiles, CommandResult, Switch, columns, print, print_exact};
 
 /// The name of the output in error messages.
 const OUTPUT: &str = "standard output";

@@ -12,11 +12,11 @@ use dropchain_formats::InputFormat;
 use dropchain_options::LabelOptions;
 use dropchain_report::Evaluated;
 
-use crate::arguments::{FileName, InputArguments, ThreadArguments};
+use crate::arguments::InputArguments;
 use crate::model_columns::ModelColumns;
-use crate::progress::notice;
 use crate::tag_input::open_tagger;
 use crate::template_arguments::DocumentArguments;
+use crate::{FileName, ThreadArguments, notice};
 
 /// How a gold file is read, and what it is scored with.
 #[derive(Clone, Debug, Args)]

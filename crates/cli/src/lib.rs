@@ -42,10 +42,18 @@ use std::ffi::OsString;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use config::{ConfigArguments, EffectiveConfig, ParseError};
-use dropchain_command::exit::{CommandError, CommandResult, check_uninterrupted};
+#[cfg(feature = "serve")]
+use dropchain_command::arguments::byte_size;
+use dropchain_command::arguments::{
+    FileName, LimitArguments, MemoryArgument, Switch, TextArguments, ThreadArguments,
+};
+use dropchain_command::exit::{CommandError, CommandResult, check_uninterrupted, training_result};
+use dropchain_command::outputs::{CommandFiles, ModelArgument, OutputKind, ResultFile};
+use dropchain_command::progress::{Progress, notice};
+use dropchain_command::terminal::columns;
 use dropchain_command::{
-    check_stdin_once, exit, flags, interrupt, json_line, missing, outputs, print, print_exact,
-    print_json, print_painted, print_report, progress, stdout_error, terminal,
+    check_stdin_once, exit, flags, interrupt, json_line, missing, print, print_exact, print_json,
+    print_painted, print_report, progress, stdout_error, terminal,
 };
 use dropchain_documents::command::ClassifyCommand;
 pub use ranks_program::run_ranks;

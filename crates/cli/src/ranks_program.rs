@@ -11,12 +11,13 @@ use dropchain::train::{BaseModels, Trainer, TrainingCorpora};
 use serde_json::json;
 
 use crate::config::{self, ParseError};
-use crate::exit::{self, CommandError, CommandResult, check_uninterrupted};
-use crate::progress::Progress;
 use crate::team::{Abort, Inputs, Team};
 use crate::train::{PreparedRun, TrainCommand};
 use crate::training_arguments::base_models;
-use crate::{help, interrupt, parse_arguments, progress};
+use crate::{
+    CommandError, CommandResult, Progress, check_uninterrupted, exit, help, interrupt,
+    parse_arguments, progress,
+};
 
 /// How the help of `dropchain train` names the program, and how it is called here.
 const CALLS: [&str; 2] = ["dropchain train", "mpirun -n 4 dropchain-mpi train"];

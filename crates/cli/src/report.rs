@@ -11,12 +11,12 @@ use dropchain::{Error, Place, Result};
 use dropchain_analysis::PredictedColumns;
 use dropchain_report::{Evaluated, Report, count_words, training_sample};
 
-use crate::arguments::FileName;
 use crate::gold_file::GoldArguments;
-use crate::outputs::{CommandFiles, OutputKind, ResultFile};
-use crate::progress::Progress;
 use crate::roles::distinct_names;
-use crate::{CommandError, CommandResult, check_stdin_once, interrupt, print_exact};
+use crate::{
+    CommandError, CommandFiles, CommandResult, FileName, OutputKind, Progress, ResultFile,
+    check_stdin_once, interrupt, print_exact,
+};
 
 /// Show training and errors in one HTML page
 #[derive(Debug, Args)]

@@ -7,10 +7,7 @@ use std::path::Path;
 use dropchain::corpus::FileKind;
 use dropchain::{Error, Result};
 
-use crate::CommandResult;
-use crate::arguments::FileName;
-use crate::exit::CommandError;
-use crate::progress::notice;
+use crate::{CommandError, CommandResult, FileName, notice};
 
 /// How many lines of two files are compared.
 const LINES: usize = 1000;

@@ -4,7 +4,7 @@ use dropchain::eval::{Counts, Evaluation};
 use dropchain_analysis::ScoreIntervals;
 use dropchain_layout::{Paint, format_table, printable, width};
 
-use crate::terminal::columns;
+use crate::columns;
 
 /// Returns the scores in percent, with their 95 % intervals if they are known, as a table of as
 /// many columns as fit: of spans in all and by type, or else the accuracy, and that of each column

@@ -9,12 +9,9 @@ use clap::Args;
 use dropchain_options::LabelOptions;
 use dropchain_serve::{ModelFile, ServeOptions, Server, ServerHandle};
 
-use crate::arguments::byte_size;
 use crate::interrupt::{self, SAME_SIGNAL, Signal};
-use crate::outputs::{CommandFiles, OutputKind};
-use crate::progress::notice;
 use crate::tag_input::TaggerArguments;
-use crate::{CommandError, CommandResult, print};
+use crate::{CommandError, CommandFiles, CommandResult, OutputKind, byte_size, notice, print};
 
 /// Tag over HTTP: JSON in, JSON out, and a page to try a model
 #[derive(Debug, Args)]

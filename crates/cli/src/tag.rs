@@ -13,14 +13,11 @@ use dropchain::{Error, Result};
 use dropchain_formats::InputFormat;
 use dropchain_options::{LabelOptions, named};
 
-use crate::arguments::{FileName, Switch};
-use crate::outputs::CommandFiles;
-use crate::progress::notice;
 use crate::tag_batch::{TagBatch, Totals};
 use crate::tag_input::{ForcedArguments, TagInputArguments, TaggerArguments};
 use crate::tag_output::{OutputFiles, OutputName, OutputStreams, TagOutputArguments};
 use crate::tagging_pipeline::{TaggingPipeline, UncertainArguments};
-use crate::{CommandResult, interrupt};
+use crate::{CommandFiles, CommandResult, FileName, Switch, interrupt, notice};
 
 /// The name of the output in error messages.
 const OUTPUT: &str = "standard output";

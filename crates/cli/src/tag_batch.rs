@@ -5,8 +5,7 @@ use std::time::Instant;
 
 use dropchain::{Error, Result, Sentence};
 
-use crate::CommandResult;
-use crate::arguments::FileName;
+use crate::{CommandResult, FileName};
 
 /// How much was tagged.
 #[derive(Debug, Default)]

@@ -15,15 +15,11 @@ use dropchain_documents::DocumentModel;
 use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_options::LabelOptions;
 
-use crate::arguments::{
-    FileName, LimitArguments, LineArguments, ParagraphArgument, TextArguments, ThreadArguments,
-    check_names, input_format, other_files,
-};
+use crate::arguments::{LineArguments, ParagraphArgument, check_names, input_format, other_files};
 use crate::model_columns::{ModelColumns, file_name};
-use crate::progress::notice;
 use crate::roles::is_model;
-use crate::tag_batch;
 use crate::template_arguments::DocumentArguments;
+use crate::{FileName, LimitArguments, TextArguments, ThreadArguments, notice, tag_batch};
 
 /// Number of lines, bytes and words of raw text by which it is compared with the training data.
 const SAMPLED_LINES: usize = 100;

@@ -19,8 +19,7 @@ use dropchain::{Error, Result};
 use dropchain_formats::{Inline, InputFormat, TextFormat};
 use dropchain_options::named;
 
-use crate::arguments::FileName;
-use crate::outputs::{CommandFiles, OutputKind};
+use crate::{CommandFiles, FileName, OutputKind};
 
 /// What to write.
 #[derive(Debug, Args)]

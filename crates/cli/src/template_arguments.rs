@@ -15,9 +15,8 @@ use dropchain_options::named;
 use dropchain_report::log::Source;
 use serde_json::json;
 
-use crate::arguments::{FileName, InputArguments};
-use crate::missing;
-use crate::progress::Progress;
+use crate::arguments::InputArguments;
+use crate::{FileName, Progress, missing};
 
 /// What a template may do.
 #[derive(Clone, Copy, Debug, Default, Args)]

@@ -10,11 +10,8 @@ use dropchain_options::SearchedOptions;
 use dropchain_report::log::{Header, Log, Source};
 use serde_json::json;
 
-use crate::arguments::{FileName, InputArguments, ThreadArguments, other_files};
+use crate::arguments::{InputArguments, other_files};
 use crate::config::ConfigArguments;
-use crate::exit::training_result;
-use crate::outputs::{CommandFiles, ModelArgument, ResultFile};
-use crate::progress::Progress;
 use crate::template_arguments::{
     DocumentArguments, KnowledgeArguments, TemplateLimits, check_attributes, load_template,
     sources, template_by_labels, template_files, template_for,
@@ -23,7 +20,10 @@ use crate::training_arguments::{
     CheckpointArguments, InitArguments, TrainingArguments, base_models, notice_of_template,
 };
 use crate::training_reporter::TrainingReporter;
-use crate::{CommandError, CommandResult, interrupt};
+use crate::{
+    CommandError, CommandFiles, CommandResult, FileName, ModelArgument, Progress, ResultFile,
+    ThreadArguments, interrupt, training_result,
+};
 
 /// Train a model on labeled sentences
 #[derive(Debug, Args)]

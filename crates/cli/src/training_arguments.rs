@@ -17,8 +17,8 @@ use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_layout::format_table;
 use dropchain_options::FixedOptions;
 
-use crate::arguments::{FileName, InputArguments, PartialLabelArguments};
-use crate::progress::Progress;
+use crate::arguments::{InputArguments, PartialLabelArguments};
+use crate::{FileName, Progress};
 
 /// The arguments that `train` and `tune` share, which are all but strengths and rates.
 #[derive(Clone, Debug, Args)]

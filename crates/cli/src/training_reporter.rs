@@ -6,10 +6,9 @@ use dropchain::train::{self, Observer, ObserverError};
 use dropchain::{Error, Result};
 use dropchain_report::log::{Header, Log};
 
-use crate::progress::Progress;
 use crate::training_arguments::format_match;
 use crate::training_table::TrainingTable;
-use crate::{interrupt, terminal};
+use crate::{Progress, interrupt, terminal};
 
 /// Writes training events to the terminal and the log.
 pub struct TrainingReporter<'a> {

@@ -14,13 +14,14 @@ use serde_json::json;
 use super::measurement::{measure, measure_memory, memory_of_evaluation, sweep};
 use super::problem::{Problem, Variant, Weights};
 use super::results::{Gradients, SweepAxis, tables};
-use crate::arguments::{FileName, InputArguments, Switch, ThreadArguments};
-use crate::outputs::{CommandFiles, OutputKind, ResultFile};
-use crate::progress::Progress;
+use crate::arguments::InputArguments;
 use crate::template_arguments::{
     TemplateLimits, load_template, template_by_labels, template_files,
 };
-use crate::{CommandResult, interrupt, print, print_json};
+use crate::{
+    CommandFiles, CommandResult, FileName, OutputKind, Progress, ResultFile, Switch,
+    ThreadArguments, interrupt, print, print_json,
+};
 
 /// Compare speed and accuracy of the gradient engines of the noise term
 #[derive(Debug, Args)]

@@ -16,11 +16,8 @@ use dropchain_analysis::LineStatistics;
 use serde_json::{Map, Value, json};
 
 use crate::inspect::config::RunConfig;
-use crate::outputs::CommandFiles;
-use crate::progress::notice;
 use crate::tag_input::check_is_tagger;
-use crate::terminal::columns;
-use crate::{CommandResult, print, print_json, print_painted};
+use crate::{CommandFiles, CommandResult, columns, notice, print, print_json, print_painted};
 
 /// Show what a model is, was trained on and has learned: transitions, top attributes
 #[derive(Debug, Args)]

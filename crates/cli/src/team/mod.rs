@@ -17,8 +17,8 @@ use dropchain::{Corpus, Error, Result, Sentence, Template};
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use crate::exit::{CommandError, CommandResult};
 use crate::interrupt::{self, Signal};
+use crate::{CommandError, CommandResult};
 
 /// Prints `rank N: message`, and ends all ranks at once.
 pub type Abort = fn(rank: usize, message: &str) -> !;

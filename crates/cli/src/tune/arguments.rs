@@ -6,10 +6,8 @@ use clap::Args;
 use dropchain::{Error, Result};
 use dropchain_tune::{Axis, Checkpoint, Configuration, SearchSpace, SettingsOf, TuneResult};
 
-use crate::CommandResult;
-use crate::exit::CommandError;
 use crate::interrupt::{self, Signal};
-use crate::progress::notice;
+use crate::{CommandError, CommandResult, notice};
 
 /// What is searched, and how.
 #[derive(Debug, Args)]

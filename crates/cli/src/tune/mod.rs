@@ -18,10 +18,8 @@ use dropchain_report::log::Log;
 use dropchain_tune::{Configuration, Folds, Search, TuneResult, TuningData};
 use serde_json::{Map, Value, json};
 
-use crate::arguments::{FileName, InputArguments, ThreadArguments, other_files};
+use crate::arguments::{InputArguments, other_files};
 use crate::config::ConfigArguments;
-use crate::outputs::{CommandFiles, ModelArgument, OutputKind, ResultFile};
-use crate::progress::Progress;
 use crate::template_arguments::{
     KnowledgeArguments, TemplateLimits, is_template_text, load_template, template_by_labels,
     template_files, template_for,
@@ -29,7 +27,10 @@ use crate::template_arguments::{
 use crate::training_arguments::{
     InitArguments, TrainingArguments, base_models, notice_of_template,
 };
-use crate::{CommandResult, interrupt, print_json, print_painted, terminal};
+use crate::{
+    CommandFiles, CommandResult, FileName, ModelArgument, OutputKind, Progress, ResultFile,
+    ThreadArguments, interrupt, print_json, print_painted, terminal,
+};
 use arguments::{ResumeArguments, SearchArguments};
 use reporter::{SearchReporter, end_line, json, print_notices, table, train_options};
 

@@ -13,13 +13,11 @@ use dropchain_tune::{
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::arguments::FileName;
 use crate::config::EffectiveConfig;
-use crate::interrupt;
-use crate::progress::Progress;
 use crate::score_table::score_table;
 use crate::training_arguments::format_match;
 use crate::training_reporter::{format_megabytes, format_pruned};
+use crate::{FileName, Progress, interrupt};
 
 /// Maximum number of progress reports, unless they are shown on a terminal.
 const REPORTS: usize = 36;
