@@ -48,16 +48,17 @@ impl Drop for World {
 fn with_world<T>(work: impl FnOnce(&SimpleCommunicator) -> T) -> T {
     WORLD.with_borrow(|world| match world {
         Some(world) => work(world),
-        None => fail("MPI was called by another thread than the main thread"),
+        None => {
+            let rank = unsigned(SimpleCommunicator::world().rank());
+            fail(rank, "MPI was called by another thread than the main thread")
+        }
     })
 }
 
-/// Ends all ranks, since this one cannot go on.
-fn fail(message: &str) -> ! {
-    let world = SimpleCommunicator::world();
-    let rank = world.rank();
+/// Ends all ranks with a message, since this one cannot go on.
+pub fn fail(rank: usize, message: &str) -> ! {
     let _ = writeln!(std::io::stderr().lock(), "rank {rank}: {message}");
-    world.abort(1)
+    abort(1)
 }
 
 /// Ends all ranks with an exit code.

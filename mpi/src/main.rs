@@ -32,17 +32,11 @@ fn main() -> ExitCode {
     let reduce = WorldReduce::new(PIECE);
     name_rank_in_panics(reduce.rank());
     let threads = processors::threads(&universe);
-    let run = AssertUnwindSafe(|| cli::run_ranks(Ranks::new(reduce), threads, abort));
+    let run = AssertUnwindSafe(|| cli::run_ranks(Ranks::new(reduce), threads, communication::fail));
     // The others would wait forever for a rank that panicked.
     let code = panic::catch_unwind(run).unwrap_or_else(|_| communication::abort(PANIC));
     drop(world);
     code
-}
-
-/// Ends all ranks, with a message.
-fn abort(rank: usize, message: &str) -> ! {
-    print(&format!("rank {rank}: {message}"));
-    communication::abort(1)
 }
 
 fn name_rank_in_panics(rank: usize) {

@@ -49,19 +49,11 @@ pub struct ClusterCommand {
     quiet: bool,
     #[command(flatten)]
     threads: ThreadArguments,
-    #[command(flatten)]
-    input: ClusterInputArguments,
-}
-
-/// How to read the texts.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Input")]
-struct ClusterInputArguments {
     /// Input format [default: by file name: .conllu, .jsonl, .txt, otherwise conll; text for -]
-    #[arg(long, value_parser = input_format(), hide_short_help = true)]
+    #[arg(long, value_parser = input_format(), hide_short_help = true, help_heading = "Input")]
     format: Option<InputFormat>,
     /// Column names of CoNLL files, left to right; words are in `word`, or else in the first
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", help_heading = "Input")]
     columns: Option<Vec<String>>,
     #[command(flatten)]
     lines: LineArguments,
@@ -73,36 +65,20 @@ struct ClusterInputArguments {
     limits: LimitArguments,
 }
 
-impl ClusterInputArguments {
-    fn read_options(&self) -> ReadOptions {
-        let options = self.text.apply(ReadOptions {
-            columns: self.columns.clone(),
-            unlabeled: true,
-            lines: self.lines.rules(),
-            limits: self.limits.read(),
-            text: self.paragraphs.options(),
-            ..ReadOptions::default()
-        });
-        match self.format {
-            None => options,
-            Some(format) => format.apply(SpanOptions::default(), options),
-        }
-    }
-}
-
 impl ClusterCommand {
     pub fn run(&self) -> CommandResult {
         check_stdin_once(&self.texts)?;
-        let clusters = OutputKind::Clusters;
-        let files = CommandFiles::default().read(&self.texts);
-        files.write("--output", clusters, Some(&self.output)).check()?;
+        CommandFiles::default()
+            .read(&self.texts)
+            .write("--output", OutputKind::Clusters, Some(&self.output))
+            .check()?;
         interrupt::watch();
         let file = ResultFile::new(&self.output)?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
         let mut report = |what: String| progress.update(&what);
-        let (text, _) = read_cluster_text(&self.texts, &self.input.read_options(), &mut report)?;
-        self.input.text.print_notices_to(&progress);
+        let (text, _) = read_cluster_text(&self.texts, &self.read_options(), &mut report)?;
+        self.text.print_notices_to(&progress);
         let clusters = self.learn(text, &progress)?;
         file.save(clusters.text().as_bytes())?;
         progress.clear();
@@ -121,6 +97,21 @@ impl ClusterCommand {
         Ok(())
     }
 
+    fn read_options(&self) -> ReadOptions {
+        let options = self.text.apply(ReadOptions {
+            columns: self.columns.clone(),
+            unlabeled: true,
+            lines: self.lines.rules(),
+            limits: self.limits.read(),
+            text: self.paragraphs.options(),
+            ..ReadOptions::default()
+        });
+        match self.format {
+            None => options,
+            Some(format) => format.apply(SpanOptions::default(), options),
+        }
+    }
+
     /// Clusters the words, reporting progress in steps of 10 %.
     fn learn(&self, text: InternedText, progress: &Progress) -> Result<Clusters> {
         let (tokens, words) = (text.tokens(), text.words(self.min_count));
@@ -128,7 +119,7 @@ impl ClusterCommand {
         let mut observer = in_tenths(|text| progress.update(&text));
         let clusters = usize::from(self.clusters);
         let (held, needed) = (text.memory(), text.memory_to_cluster(clusters));
-        let check = self.input.limits.memory().check(needed as u64, held as u64);
+        let check = self.limits.memory().check(needed as u64, held as u64);
         check.map_err(|over| {
             Error::parameter(format!(
                 "clustering: {over}; expected fewer clusters (--clusters), less text or a larger \

@@ -17,7 +17,7 @@ use dropchain::{Error, Model, Place};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{CommandError, FileName, help, notice};
+use crate::{CommandError, CommandResult, FileName, help, notice};
 
 /// The key of the positional arguments, which have no name on the command line.
 pub const INPUT: &str = "input";
@@ -88,10 +88,7 @@ impl ConfigArguments {
     }
 
     /// Rejects standard input that is both the configuration and one of `files`.
-    pub fn check_stdin<'a>(
-        &self,
-        files: impl IntoIterator<Item = &'a FileName>,
-    ) -> Result<(), CommandError> {
+    pub fn check_stdin<'a>(&self, files: impl IntoIterator<Item = &'a FileName>) -> CommandResult {
         let is_stdin = |file: &FileName| &**file == "-";
         if self.config.as_ref().is_some_and(is_stdin) && files.into_iter().any(is_stdin) {
             return Err(CommandError::Usage(

@@ -16,6 +16,7 @@ use dropchain::train::{Lbfgs, TrainOptions, Trainer};
 use dropchain::{Error, Result};
 use dropchain_formats::Inline;
 
+use crate::score_table::main_score;
 use crate::{CommandFiles, CommandResult, ThreadArguments, notice, stdout_error};
 
 /// Train on a small built-in corpus, then tag standard input
@@ -54,9 +55,8 @@ impl DemoCommand {
     pub fn run(&self) -> CommandResult {
         CommandFiles::default().read(["-"]).check()?;
         ThreadArguments::default().start_pool()?;
-        let [train, dev, test] =
-            [SAMPLE_TRAIN, SAMPLE_DEV, SAMPLE_TEST].map(|text| self.read(text));
-        let (train, dev, test) = (train?, dev?, test?);
+        let [train, dev, test] = [SAMPLE_TRAIN, SAMPLE_DEV, SAMPLE_TEST];
+        let (train, dev, test) = (self.read(train)?, self.read(dev)?, self.read(test)?);
         notice(&format!(
             "sample corpus: {} training, {} development and {} test sentences",
             train.len(),
@@ -142,8 +142,5 @@ fn score(tagger: &Tagger, sentences: &[Sentence]) -> Result<(&'static str, f64)>
         let predicted = tagger.label_names(&tagging.labels);
         evaluation.add(&sentence.labels().unwrap_or_default(), &predicted)?;
     }
-    Ok(match evaluation.has_spans() {
-        true => ("F1", evaluation.f1()),
-        false => ("accuracy", evaluation.accuracy()),
-    })
+    Ok(main_score(&evaluation))
 }

@@ -4,21 +4,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clap::Args;
-use dropchain::eval::{Confusion, Counts, Evaluation};
+use dropchain::eval::{Counts, Evaluation};
 use dropchain::kernel::sentence::list_names;
 use dropchain::label::Labeling;
 use dropchain::sentence::JoinedColumns;
 use dropchain::tag::TagOptions;
 use dropchain::{Result, Sentence};
 use dropchain_analysis::{Deletion, MissingColumns, SentenceCounts, joined_columns, tag_gold};
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::error_list::{ErrorArguments, ErrorList};
 use crate::eval_thresholds::ThresholdArguments;
 use crate::gold_file::{GoldArguments, GoldTagger};
 use crate::roles::Scoring;
-use crate::score_table::{percent, score_table};
+use crate::score_table::{main_score, percent, score_table};
 use crate::terminal::{self, Rates, damage_table};
 use crate::{
     CommandError, CommandFiles, CommandResult, FileName, Switch, json_line, notice, print,
@@ -114,19 +113,6 @@ struct Scored {
     sentences: Option<SentenceCounts>,
 }
 
-/// The report as JSON.
-#[derive(Serialize)]
-struct ReportWithErrors<'a> {
-    #[serde(flatten)]
-    scores: &'a Evaluation,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    labels: Option<BTreeMap<&'a str, Counts>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    confusions: Option<Vec<Confusion<'a>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    errors: Option<&'a ErrorList>,
-}
-
 impl EvalCommand {
     pub fn run(&self) -> CommandResult {
         let files = CommandFiles::default().read(&self.files).read(&self.predictions);
@@ -186,15 +172,13 @@ impl EvalCommand {
         }?;
         let mut text = String::new();
         if let Some(kappa) = evaluation.kappa().filter(|_| of_annotators) {
-            text.push_str(&format!("Cohen's kappa: {kappa:.4}\n"));
+            text += &format!("Cohen's kappa: {kappa:.4}\n");
         }
         if self.per_label {
-            text.push('\n');
-            text.push_str(&evaluation.label_table());
+            text += &format!("\n{}", evaluation.label_table());
         }
         if self.confusion {
-            text.push('\n');
-            text.push_str(&evaluation.confusion_table(CONFUSIONS));
+            text += &format!("\n{}", evaluation.confusion_table(CONFUSIONS));
         }
         print(&text)?;
         match errors {
@@ -205,10 +189,18 @@ impl EvalCommand {
 
     fn json(&self, scored: &Scored) -> Result<String> {
         let Scored { evaluation, errors, .. } = scored;
-        let labels = self.per_label.then(|| evaluation.labels().into_iter().collect());
-        let confusions = self.confusion.then(|| evaluation.confusions(CONFUSIONS));
-        let errors = errors.as_ref();
-        json_line(&ReportWithErrors { scores: evaluation, labels, confusions, errors })
+        let mut report = json!(evaluation);
+        if self.per_label {
+            let labels: BTreeMap<&str, Counts> = evaluation.labels().into_iter().collect();
+            report["labels"] = json!(labels);
+        }
+        if self.confusion {
+            report["confusions"] = json!(evaluation.confusions(CONFUSIONS));
+        }
+        if let Some(errors) = errors {
+            report["errors"] = json!(errors);
+        }
+        json_line(&report)
     }
 
     /// Tags the gold file, damaged at several rates.
@@ -235,8 +227,7 @@ impl EvalCommand {
 
     /// Tags the gold file, and scores the spans that reach several thresholds.
     fn evaluate_thresholds(&self, gold: &GoldTagger) -> Result<DamageReport> {
-        let evaluations =
-            self.by_threshold.evaluate(gold, &gold.labelings(), self.tag_options())?;
+        let evaluations = self.by_threshold.evaluate(gold, self.tag_options())?;
         Ok(DamageReport { key: "threshold", name: "threshold", evaluations })
     }
 
@@ -303,10 +294,7 @@ impl EvalCommand {
 
 /// Fails if a score is below the lowest one that is good enough.
 fn check_score(evaluation: &Evaluation, limit: f64) -> CommandResult {
-    let (name, score) = match evaluation.has_spans() {
-        true => ("F1", evaluation.f1()),
-        false => ("accuracy", evaluation.accuracy()),
-    };
+    let (name, score) = main_score(evaluation);
     if score >= limit || score.is_nan() {
         return Ok(());
     }

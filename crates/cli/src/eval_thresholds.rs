@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dropchain::eval::Evaluation;
-use dropchain::label::Labeling;
 use dropchain::tag::{TagOptions, Threshold};
 use dropchain::{Error, Result};
 use dropchain_analysis::tag_gold;
@@ -40,41 +39,31 @@ impl ThresholdArguments {
     }
 
     /// Tags a gold file once, scores the spans that reach each threshold, and draws the scores.
-    pub fn evaluate(
-        &self,
-        gold: &GoldTagger,
-        labelings: &[Labeling; 2],
-        options: TagOptions,
-    ) -> Result<ByThreshold> {
+    pub fn evaluate(&self, gold: &GoldTagger, options: TagOptions) -> Result<ByThreshold> {
+        let labelings = gold.labelings();
         Threshold::new(1.0, Vec::new())?.check(gold.tagger.model().header())?;
         let file = self.figure.as_deref().map(ResultFile::new).transpose()?;
         let evaluation = Evaluation::new().with_labelings(&labelings[0], &labelings[1]);
         let thresholds = self.thresholds.iter().flat_map(|rates| &rates.0);
         let mut scores: ByThreshold = thresholds.map(|p| (*p, evaluation.clone())).collect();
-        tag_gold(
-            &gold.tagger,
-            &gold.corpus,
-            options,
-            Some(&Threshold::default()),
-            &mut |labels, tagged| {
-                if tagged.sentence.layout.document_start {
-                    scores.iter_mut().for_each(|(_, evaluation)| evaluation.add_document_start());
-                    return Ok(());
+        let all = Some(&Threshold::default());
+        tag_gold(&gold.tagger, &gold.corpus, options, all, &mut |labels, tagged| {
+            if tagged.sentence.layout.document_start {
+                scores.iter_mut().for_each(|(_, evaluation)| evaluation.add_document_start());
+                return Ok(());
+            }
+            let spans = tagged.labeling.spans(&tagged.labels);
+            let probabilities = tagged.mark_probabilities.iter().flatten();
+            let spans: Vec<_> = spans.iter().zip(probabilities).collect();
+            for (threshold, evaluation) in &mut scores {
+                let mut predicted: Vec<&str> = tagged.labels.iter().map(AsRef::as_ref).collect();
+                for (span, _) in spans.iter().filter(|(_, p)| *p < threshold) {
+                    predicted[span.start..span.end].fill(tagged.labeling.outside());
                 }
-                let spans = tagged.labeling.spans(&tagged.labels);
-                let probabilities = tagged.mark_probabilities.iter().flatten();
-                let spans: Vec<_> = spans.iter().zip(probabilities).collect();
-                for (threshold, evaluation) in &mut scores {
-                    let mut predicted: Vec<&str> =
-                        tagged.labels.iter().map(AsRef::as_ref).collect();
-                    for (span, _) in spans.iter().filter(|(_, p)| *p < threshold) {
-                        predicted[span.start..span.end].fill(tagged.labeling.outside());
-                    }
-                    evaluation.add(labels, &predicted)?;
-                }
-                Ok(())
-            },
-        )?;
+                evaluation.add(labels, &predicted)?;
+            }
+            Ok(())
+        })?;
         if let Some(file) = file {
             let nothing = || Error::parameter("`figure`: there is nothing to draw");
             file.save(figure(&scores).svg().ok_or_else(nothing)?.as_bytes())?;

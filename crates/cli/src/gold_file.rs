@@ -13,7 +13,7 @@ use dropchain_options::LabelOptions;
 use dropchain_report::Evaluated;
 
 use crate::arguments::InputArguments;
-use crate::model_columns::ModelColumns;
+use crate::model_columns::{ModelColumns, read_options};
 use crate::tag_input::open_tagger;
 use crate::template_arguments::DocumentArguments;
 use crate::{FileName, ThreadArguments, notice};
@@ -45,7 +45,7 @@ impl GoldArguments {
 
     /// Reads a gold file for a model.
     fn read_for(&self, header: &Header, gold: &FileName) -> Result<Corpus> {
-        let (input, model) = (&self.input, ModelColumns(header));
+        let input = &self.input;
         if input.format == Some(InputFormat::Brat) {
             // A folder has no first lines.
             return Corpus::read([gold], &input.read_options());
@@ -65,16 +65,15 @@ impl GoldArguments {
                 },
             };
             let has_defaults = input.columns.is_none() && input.label.is_none();
+            let mut model = ModelColumns { header, lines };
             match format {
                 InputFormat::Core(Format::Conll) if has_defaults => {
-                    options.columns = model.names(lines, &options, true)?;
+                    options.columns = model.names(&options, true)?;
                 }
-                InputFormat::Core(Format::Conllu) if has_defaults => {
-                    options.label = model.key(lines)?;
-                }
+                InputFormat::Core(Format::Conllu) if has_defaults => options.label = model.key()?,
                 _ => {}
             }
-            Ok(model.read_options(format, input.spans.options(), options))
+            Ok(read_options(header, format, input.spans.options(), options))
         })?)
     }
 
@@ -166,12 +165,8 @@ impl GoldFile<'_> {
 
     /// Reads predictions, as those of a system of this name. Also returns how gold labels and
     /// predictions encode spans; the sentences are still to be set.
-    pub fn evaluate(
-        &self,
-        name: &str,
-        predictions: &FileName,
-    ) -> Result<(Evaluated, [Labeling; 2])> {
-        let (predicted, labeling) = self.predictions(predictions)?;
+    pub fn evaluate(&self, name: &str, file: &FileName) -> Result<(Evaluated, [Labeling; 2])> {
+        let (predicted, labeling) = self.predictions(file)?;
         let mut evaluated = Evaluated::new(name);
         predicted.visit(&self.corpus, |_, labels, own, predictions| {
             evaluated.add(labels, predictions, predicted.columns.probabilities(own));

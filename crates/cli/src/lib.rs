@@ -49,7 +49,7 @@ use dropchain_command::arguments::{
 };
 use dropchain_command::exit::{CommandError, CommandResult, check_uninterrupted, training_result};
 use dropchain_command::outputs::{CommandFiles, ModelArgument, OutputKind, ResultFile};
-use dropchain_command::progress::{Progress, notice};
+use dropchain_command::progress::{Progress, notice, notice_unless};
 use dropchain_command::terminal::columns;
 use dropchain_command::{
     check_stdin_once, exit, flags, interrupt, json_line, missing, print, print_exact, print_json,

@@ -33,12 +33,15 @@ pub fn file_name(file: &str) -> &str {
     }
 }
 
-/// The columns of the data that a model was trained on.
-pub struct ModelColumns<'a>(pub &'a Header);
+/// The columns of the data that a model was trained on, and the first lines of a file.
+pub struct ModelColumns<'a> {
+    pub header: &'a Header,
+    pub lines: &'a mut LineReader,
+}
 
 impl ModelColumns<'_> {
     /// Decides the format of a file to be tagged by its name and its first lines, and gives
-    /// `notice` of what its name does not tell, unless it is raw text. As few lines are read as
+    /// notice of what its name does not tell, unless it is raw text. As few lines are read as
     /// possible, for one types them, or a program is waiting. Sets the columns if they are not
     /// those of the training data.
     ///
@@ -46,25 +49,24 @@ impl ModelColumns<'_> {
     ///
     /// The name tells columns, and the lines that they are none.
     pub fn detect_format(
-        &self,
-        lines: &mut LineReader,
+        &mut self,
         options: &mut ReadOptions,
-        notice: &dyn Fn(&str),
+        say: &dyn Fn(&str),
     ) -> Result<Format> {
-        let mut available = lines.available()?;
-        let named = Format::of_name(lines.file());
-        let Some((number, line)) = first_content(lines, options)? else {
+        let mut available = self.lines.available()?;
+        let named = Format::of_name(self.lines.file());
+        let Some((number, line)) = self.first_content(options)? else {
             return Ok(named.unwrap_or(Format::Text));
         };
-        if named.is_none() && self.0.template.is_none() && line.contains('\t') {
+        if named.is_none() && self.header.template.is_none() && line.contains('\t') {
             return Ok(Format::Crfsuite);
         }
         if available.is_empty() {
             available.push(line.chars().take(LONG_LINE).collect());
         }
         available.truncate(MAX_LINES);
-        let file = file_name(lines.file()).to_owned();
-        let kind = FileKind::of_lines(lines.file(), &available);
+        let file = file_name(self.lines.file()).to_owned();
+        let kind = FileKind::of_lines(self.lines.file(), &available);
         let readable = kind.format(true);
         let is_sure = |&format: &Format| match format {
             Format::Conll => matches!(kind, FileKind::Csv { has_header: true, .. }),
@@ -74,24 +76,23 @@ impl ModelColumns<'_> {
             (Some(named), Some(found)) if named == found => return Ok(named),
             (_, Some(found)) => found,
             (Some(_), None) if readable.is_none() => {
-                let place = Place::line(&**lines.file(), number as u64 + 1);
+                let place = Place::line(&**self.lines.file(), number as u64 + 1);
                 return Err(Error::input(place, kind.to_string()));
             }
             (Some(named), None) => return Ok(named),
-            (None, None) if self.are_columns(lines, number, &line, options)? => Format::Conll,
-            (None, None) if kind == FileKind::Words && self.0.template.is_some() => {
+            (None, None) if self.are_columns(number, &line, options)? => Format::Conll,
+            (None, None) if kind == FileKind::Words && self.header.template.is_some() => {
                 options.columns = Some(vec![self.word_column()]);
-                notice(&format!("{file}: read as one word per line; --format text reads raw text"));
+                say(&format!("{file}: read as one word per line; --format text reads raw text"));
                 return Ok(Format::Conll);
             }
             (None, None) => {
-                let mut may_be_columns = || self.have_width_of_columns(lines, number);
                 if kind.has_marks() {
-                    notice(&format!("warning: {file}: read as raw text, but {kind}"));
-                } else if file != STANDARD_INPUT && may_be_columns()? {
-                    notice(&format!("{file}: {MAY_BE_COLUMNS}"));
+                    say(&format!("warning: {file}: read as raw text, but {kind}"));
+                } else if file != STANDARD_INPUT && self.have_width_of_columns(number)? {
+                    say(&format!("{file}: {MAY_BE_COLUMNS}"));
                 } else if !options.text.paragraphs && FileKind::has_hard_breaks(&available) {
-                    notice(&format!("{file}: {HARD_BREAKS}"));
+                    say(&format!("{file}: {HARD_BREAKS}"));
                 }
                 return Ok(Format::Text);
             }
@@ -100,28 +101,22 @@ impl ModelColumns<'_> {
             Format::Jsonl => "JSON lines".to_owned(),
             Format::Conllu => "CoNLL-U".to_owned(),
             Format::Crfsuite => "CRFsuite's format".to_owned(),
-            _ => format!("columns ({})", self.0.columns.names.join(" ")),
+            _ => format!("columns ({})", self.header.columns.names.join(" ")),
         };
-        notice(&format!("{file}: read as {what}; --format text reads raw text"));
+        say(&format!("{file}: read as {what}; --format text reads raw text"));
         Ok(format)
     }
 
     /// Returns the name of the column of words.
     fn word_column(&self) -> String {
-        let columns = &self.0.columns.names;
+        let columns = &self.header.columns.names;
         let named = columns.iter().any(|name| name == "word" || name == "form");
         columns.first().filter(|_| !named).map_or("word", String::as_str).to_owned()
     }
 
     /// Returns whether the file has the columns from line `number` on, which is `line`.
-    fn are_columns(
-        &self,
-        lines: &mut LineReader,
-        number: usize,
-        line: &str,
-        options: &ReadOptions,
-    ) -> Result<bool> {
-        if !self.0.has_own_columns() {
+    fn are_columns(&mut self, number: usize, line: &str, options: &ReadOptions) -> Result<bool> {
+        if !self.header.has_own_columns() {
             return Ok(false);
         }
         if cells(line).first() == Some(&DOCUMENT_START) {
@@ -133,7 +128,7 @@ impl ModelColumns<'_> {
         if !self.fits(line) {
             return Ok(false);
         }
-        Ok(match lines.peek(number + 1)? {
+        Ok(match self.lines.peek(number + 1)? {
             Some(next) => next.trim().is_empty() || self.fits(&next),
             None => true,
         })
@@ -142,8 +137,8 @@ impl ModelColumns<'_> {
     /// Returns whether a line has the columns, the labels included, or without these and with tabs.
     fn fits(&self, line: &str) -> bool {
         let cells = cells(line);
-        if cells.len() == self.0.columns.names.len() {
-            let label = self.0.columns.label_of(&cells);
+        if cells.len() == self.header.columns.names.len() {
+            let label = self.header.columns.label_of(&cells);
             return label.is_some_and(|label| self.is_label(&label));
         }
         line.contains('\t') && self.has_columns(&cells)
@@ -151,7 +146,7 @@ impl ModelColumns<'_> {
 
     /// Returns whether cells are those of all columns, or of several columns without the labels.
     fn has_columns(&self, cells: &[&str]) -> bool {
-        match self.0.columns.fit(None, cells.len(), false) {
+        match self.header.columns.fit(None, cells.len(), false) {
             ColumnFit::All => true,
             ColumnFit::Unlabeled => cells.len() > 1,
             _ => false,
@@ -161,8 +156,8 @@ impl ModelColumns<'_> {
     /// Returns whether a cell is a label of the model: written as in the training data, or of a
     /// span of one of its types in another scheme.
     fn is_label(&self, cell: &str) -> bool {
-        let Header { labels, labeling, corpus_labeling, columns, .. } = self.0;
-        let has_types = columns.joined().is_none() && self.0.encodes_spans();
+        let Header { labels, labeling, corpus_labeling, columns, .. } = self.header;
+        let has_types = columns.joined().is_none() && self.header.encodes_spans();
         if labels.id(cell).is_some() || has_types && cell == corpus_labeling.outside() {
             return true;
         }
@@ -177,14 +172,14 @@ impl ModelColumns<'_> {
 
     /// Returns whether all of the first lines have as many cells as there are columns, the labels
     /// included or not.
-    fn have_width_of_columns(&self, lines: &mut LineReader, number: usize) -> Result<bool> {
-        if !self.0.has_own_columns() {
+    fn have_width_of_columns(&mut self, number: usize) -> Result<bool> {
+        if !self.header.has_own_columns() {
             return Ok(false);
         }
-        let lines = first_lines(lines)?;
+        let lines = self.first_lines()?;
         let widths = lines.iter().skip(number).map(|line| cells(line).len());
         let widths: Vec<usize> = widths.filter(|&width| width > 0).collect();
-        let fits = |&width: &usize| self.0.columns.fit(None, width, false);
+        let fits = |&width: &usize| self.header.columns.fit(None, width, false);
         let first = widths.first().map(fits);
         Ok(widths.len() >= 3
             && matches!(first, Some(ColumnFit::All | ColumnFit::Unlabeled))
@@ -194,18 +189,18 @@ impl ModelColumns<'_> {
     /// Returns the name of the column, or of the key, of labels in the first line of a file, if it
     /// has some.
     pub fn label_of_file(
-        &self,
+        &mut self,
         format: InputFormat,
-        lines: &mut LineReader,
         options: &ReadOptions,
     ) -> Result<Option<&str>> {
         if ![Format::Conll, Format::Conllu, Format::Jsonl].map(Into::into).contains(&format) {
             return Ok(None);
         }
-        let Some((_, line)) = first_content(lines, options)? else { return Ok(None) };
+        let Some((_, line)) = self.first_content(options)? else { return Ok(None) };
         let has = |label: &&str| match format {
             InputFormat::Core(Format::Conll) => {
-                let own = Some(&self.0.columns.names).filter(|_| self.0.has_own_columns());
+                let own =
+                    Some(&self.header.columns.names).filter(|_| self.header.has_own_columns());
                 let columns = options.columns.as_ref().or(own);
                 columns.is_some_and(|columns| {
                     columns.len() == cells(&line).len() && columns.iter().any(|c| c == label)
@@ -222,28 +217,15 @@ impl ModelColumns<'_> {
             }
             _ => false,
         };
-        Ok([self.0.columns.label_name(), Some("labels")].into_iter().flatten().find(has))
-    }
-
-    /// Returns the options for reading input in a format: as far as they leave it open, like the
-    /// training data.
-    pub fn read_options(
-        &self,
-        format: InputFormat,
-        spans: SpanOptions,
-        options: ReadOptions,
-    ) -> ReadOptions {
-        let options = match format {
-            InputFormat::Core(format) => self.0.read_options(format, options),
-            _ => options,
-        };
-        format.apply(spans, options)
+        Ok([self.header.columns.label_name(), Some("labels")].into_iter().flatten().find(has))
     }
 
     /// Returns the label of the model if it is no column of CoNLL-U, but a key in the first lines
     /// of a file, as in those that `tag` writes.
-    pub fn key(&self, lines: &mut LineReader) -> Result<Option<String>> {
-        let Some(label) = self.0.columns.label_name().filter(|_| self.0.has_own_columns()) else {
+    pub fn key(&mut self) -> Result<Option<String>> {
+        let Some(label) =
+            self.header.columns.label_name().filter(|_| self.header.has_own_columns())
+        else {
             return Ok(None);
         };
         let has_key = |line: &str| {
@@ -251,25 +233,20 @@ impl ModelColumns<'_> {
             let mut items = misc.split('|').filter_map(|item| item.split_once('='));
             is_conllu(line) && items.any(|(key, _)| key == label)
         };
-        Ok(first_lines(lines)?.iter().any(|line| has_key(line)).then(|| label.to_owned()))
+        Ok(self.first_lines()?.iter().any(|line| has_key(line)).then(|| label.to_owned()))
     }
 
     /// Returns the names of the columns of a file that has others than the training data: those of
     /// its header row, or fewer.
-    pub fn names(
-        &self,
-        lines: &mut LineReader,
-        options: &ReadOptions,
-        labeled: bool,
-    ) -> Result<Option<Vec<String>>> {
-        let columns = &self.0.columns;
-        let available = lines.available()?;
-        if let FileKind::Csv { .. } = FileKind::of_lines(lines.file(), &available) {
+    pub fn names(&mut self, options: &ReadOptions, labeled: bool) -> Result<Option<Vec<String>>> {
+        let columns = &self.header.columns;
+        let available = self.lines.available()?;
+        if let FileKind::Csv { .. } = FileKind::of_lines(self.lines.file(), &available) {
             return Ok(None);
         }
         let has_comments = columns.lines.comments || options.lines.comments;
         let mut number = 0;
-        while let Some(line) = lines.peek(number)? {
+        while let Some(line) = self.lines.peek(number)? {
             number += 1;
             let is_comment = has_comments && line.starts_with('#');
             let cells = if is_comment { Vec::new() } else { cells(&line) };
@@ -278,7 +255,9 @@ impl ModelColumns<'_> {
             }
             let header = Some(&*cells).filter(|_| columns.lines.header || options.lines.header);
             return Ok(match columns.fit(header, cells.len(), labeled) {
-                ColumnFit::ByName(names) | ColumnFit::Fewer(names) if self.0.has_own_columns() => {
+                ColumnFit::ByName(names) | ColumnFit::Fewer(names)
+                    if self.header.has_own_columns() =>
+                {
                     Some(names)
                 }
                 _ => None,
@@ -286,24 +265,39 @@ impl ModelColumns<'_> {
         }
         Ok(None)
     }
-}
 
-/// Returns the first lines of a file.
-fn first_lines(lines: &mut LineReader) -> Result<Vec<String>> {
-    (0..MAX_LINES).map_while(|number| lines.peek(number).transpose()).collect()
-}
-
-/// Returns the first line that is neither blank nor a comment, and its number.
-fn first_content(lines: &mut LineReader, options: &ReadOptions) -> Result<Option<(usize, String)>> {
-    for number in 0..MAX_LINES {
-        let Some(line) = lines.peek(number)? else { break };
-        let is_comment = CONLLU_COMMENTS.iter().any(|start| line.starts_with(start))
-            || options.lines.comments && line.starts_with('#');
-        if !is_comment && !line.trim().is_empty() {
-            return Ok(Some((number, line)));
-        }
+    /// Returns the first lines of a file.
+    fn first_lines(&mut self) -> Result<Vec<String>> {
+        (0..MAX_LINES).map_while(|number| self.lines.peek(number).transpose()).collect()
     }
-    Ok(None)
+
+    /// Returns the first line that is neither blank nor a comment, and its number.
+    fn first_content(&mut self, options: &ReadOptions) -> Result<Option<(usize, String)>> {
+        for number in 0..MAX_LINES {
+            let Some(line) = self.lines.peek(number)? else { break };
+            let is_comment = CONLLU_COMMENTS.iter().any(|start| line.starts_with(start))
+                || options.lines.comments && line.starts_with('#');
+            if !is_comment && !line.trim().is_empty() {
+                return Ok(Some((number, line)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Returns the options for reading input in a format: as far as they leave it open, like the
+/// training data of a model.
+pub fn read_options(
+    header: &Header,
+    format: InputFormat,
+    spans: SpanOptions,
+    options: ReadOptions,
+) -> ReadOptions {
+    let options = match format {
+        InputFormat::Core(format) => header.read_options(format, options),
+        _ => options,
+    };
+    format.apply(spans, options)
 }
 
 /// Returns whether a line is a token of CoNLL-U.
@@ -392,7 +386,8 @@ Labor Party is left by Kai Lund and by many others
             let say = |notice: &str| notices.borrow_mut().push_str(notice);
             let mut options = ReadOptions::default();
             let header = header();
-            let found = ModelColumns(&header).detect_format(&mut lines, &mut options, &say);
+            let found = ModelColumns { header: &header, lines: &mut lines }
+                .detect_format(&mut options, &say);
             assert_eq!(found.unwrap(), format, "{text}");
             let notices = notices.into_inner();
             assert!(notices.contains(said) && notices.is_empty() == said.is_empty(), "{notices}");

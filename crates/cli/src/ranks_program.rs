@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use dropchain::Error;
 use dropchain::kernel::ranks::Ranks;
 use dropchain::train::{BaseModels, Trainer, TrainingCorpora};
+use dropchain::{Error, Result};
 use serde_json::json;
 
 use crate::config::{self, ParseError};
@@ -83,7 +83,7 @@ fn inputs(
     command: &TrainCommand,
     models: &BaseModels<'_>,
     run: &PreparedRun<'_>,
-) -> dropchain::Result<Inputs> {
+) -> Result<Inputs> {
     let TrainingCorpora { labeled, dev, unlabeled, held_out: _ } = &run.corpora;
     let inputs = Inputs::default()
         .options(&json!(command.config.effective))

@@ -1,6 +1,5 @@
 //! `dropchain report`
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -80,7 +79,7 @@ pub struct ReportCommand {
 }
 
 /// What is evaluated, and the columns of the training data of the first model, if it names them.
-type Evaluation = Option<(Evaluated, Option<ReadOptions>)>;
+type Evaluation = (Evaluated, Option<ReadOptions>);
 
 impl ReportCommand {
     pub fn run(&self) -> CommandResult {
@@ -92,10 +91,10 @@ impl ReportCommand {
         let progress = Progress::new(self.quiet);
         let mut report = Report::default();
         for log in &self.logs {
-            report.add_file(Path::new(AsRef::<OsStr>::as_ref(log)))?;
+            report.add_file(log.as_ref())?;
         }
         for file in self.model.iter().chain(&self.predictions) {
-            report.add_date(Path::new(AsRef::<OsStr>::as_ref(file)));
+            report.add_date(file.as_ref());
         }
         if let Some((evaluated, read)) = self.evaluated()? {
             let words = match self.train.is_empty() {
@@ -105,16 +104,14 @@ impl ReportCommand {
             report.evaluate(&evaluated, words.as_ref(), self.max_errors as usize)?;
         }
         let page = report.html(self.title.as_deref())?;
-        let Some(file) = file else {
-            return print_exact(&page);
-        };
+        let Some(file) = file else { return print_exact(&page) };
         file.save(page.as_bytes())?;
         progress.println(&format!("wrote {}", self.output.display()));
         Ok(())
     }
 
     /// Returns the file to write; `None` for standard output.
-    pub fn file(&self) -> Option<&Path> {
+    fn file(&self) -> Option<&Path> {
         (self.output != Path::new("-")).then_some(&*self.output)
     }
 
@@ -153,7 +150,7 @@ impl ReportCommand {
     }
 
     /// Reads and tags the files to evaluate; `None` without any.
-    fn evaluated(&self) -> Result<Evaluation> {
+    fn evaluated(&self) -> Result<Option<Evaluation>> {
         let gold = self.gold.as_ref();
         let names = distinct_names(self.model.iter().chain(&self.predictions));
         let (of_models, others) = names.split_at(self.model.len());
@@ -177,12 +174,7 @@ impl ReportCommand {
     }
 
     /// Tags a gold file with a model, and a part of the training data.
-    fn tag(
-        &self,
-        name: &str,
-        model: &FileName,
-        gold: &FileName,
-    ) -> Result<(Evaluated, Option<ReadOptions>)> {
+    fn tag(&self, name: &str, model: &FileName, gold: &FileName) -> Result<Evaluation> {
         let mut tagger = self.reading.open(model, gold, self.quiet)?;
         let header = tagger.tagger.model().header();
         let read = header.read_options(Format::Conll, self.reading.input.read_options());
@@ -244,8 +236,7 @@ impl ReportCommand {
                      the gold and the predicted label, or a file with gold labels (--gold)",
                 )
             })?;
-            let gold = (0..sentence.len()).map(|t| sentence.cell(t, column));
-            let gold: Vec<&str> = gold.collect();
+            let gold: Vec<_> = (0..sentence.len()).map(|t| sentence.cell(t, column)).collect();
             let probabilities = columns.probabilities(sentence);
             evaluated.add(&gold, &columns.labels(sentence)?, probabilities);
         }
@@ -255,8 +246,7 @@ impl ReportCommand {
 
     /// Opens the training data, read like those of the model if there is one.
     fn training_data(&self, read: Option<ReadOptions>, unlabeled: bool) -> Result<Reader> {
-        let options =
-            ReadOptions { unlabeled, ..read.unwrap_or_else(|| self.reading.input.read_options()) };
-        Reader::open(&self.train, &options)
+        let read = read.unwrap_or_else(|| self.reading.input.read_options());
+        Reader::open(&self.train, &ReadOptions { unlabeled, ..read })
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use dropchain::corpus::FileKind;
 use dropchain::{Error, Result};
 
-use crate::{CommandError, CommandResult, FileName, notice};
+use crate::{CommandError, CommandResult, FileName, notice_unless};
 
 /// How many lines of two files are compared.
 const LINES: usize = 1000;
@@ -68,9 +68,7 @@ impl<'a> Scoring<'a> {
         quiet: bool,
     ) -> CommandResult<Self> {
         let swapped = |predictions: &'a FileName, gold: &'a FileName| {
-            if !quiet {
-                notice(&format!("{predictions}: scored as predictions for {gold}"));
-            }
+            notice_unless(quiet, &format!("{predictions}: scored as predictions for {gold}"));
             Self::Predictions(predictions, gold)
         };
         Ok(match (predictions, files) {
@@ -84,9 +82,8 @@ impl<'a> Scoring<'a> {
             }
             (None, [a, b]) if extends(b, a) => swapped(b, a),
             (None, [a, b]) if are_alike(a, b) => {
-                if !quiet {
-                    notice(&format!("{a} and {b} are scored as two annotations, {b} as gold"));
-                }
+                let what = "are scored as two annotations";
+                notice_unless(quiet, &format!("{a} and {b} {what}, {b} as gold"));
                 Self::Annotations(a, b)
             }
             (None, [model, gold]) => Self::Model(model, gold),
@@ -122,10 +119,9 @@ pub fn compared(files: [&FileName; 3], quiet: bool) -> Result<[&FileName; 3]> {
     let is_of = |system: &FileName, gold: &FileName| is_model(system) || extends(system, gold);
     let order = orders.into_iter().find(|[gold, a, b]| is_of(a, gold) && is_of(b, gold));
     let order = order.unwrap_or(first);
-    if order != files && !quiet {
-        let [gold, a, b] = order;
-        notice(&format!("{gold} has the gold labels for {a} and {b}"));
-    }
+    let [gold, a, b] = order;
+    let is_quiet = quiet || order == files;
+    notice_unless(is_quiet, &format!("{gold} has the gold labels for {a} and {b}"));
     Ok(order)
 }
 

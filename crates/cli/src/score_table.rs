@@ -18,11 +18,13 @@ pub fn score_table(evaluation: &Evaluation, intervals: Option<&ScoreIntervals>) 
         let table = span_table(evaluation, intervals);
         return format!("{table}\naccuracy {accuracy}{range} of {tokens}\n");
     }
-    let mut rows = vec![["", "accuracy", "95 % interval"].map(str::to_owned)];
-    rows.push(["all".to_owned(), accuracy, range(|all| all.accuracy).unwrap_or_default()]);
+    let mut rows = vec![
+        ["", "accuracy", "95 % interval"].map(str::to_owned).to_vec(),
+        vec!["all".to_owned(), accuracy, range(|all| all.accuracy).unwrap_or_default()],
+    ];
     let columns = evaluation.columns().into_iter().flatten();
-    rows.extend(columns.map(|one| [printable(&one.column), percent(one.accuracy), String::new()]));
-    format!("{}\n{tokens}\n", fitting(rows.iter().map(|row| row.to_vec()).collect()))
+    rows.extend(columns.map(|c| vec![printable(&c.column), percent(c.accuracy), String::new()]));
+    format!("{}\n{tokens}\n", fitting(rows))
 }
 
 /// Returns the scores of spans, in all and by type.
@@ -69,6 +71,14 @@ fn fitting(mut rows: Vec<Vec<String>>) -> String {
 
 fn interval(range: [f64; 2]) -> String {
     range.map(percent).join("–")
+}
+
+/// Returns the name and the value of the score that counts: F1 of spans, or else the accuracy.
+pub fn main_score(evaluation: &Evaluation) -> (&'static str, f64) {
+    match evaluation.has_spans() {
+        true => ("F1", evaluation.f1()),
+        false => ("accuracy", evaluation.accuracy()),
+    }
 }
 
 /// Formats a fraction in percent.

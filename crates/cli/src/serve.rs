@@ -31,22 +31,6 @@ pub struct ServeCommand {
     /// of the file, without `.model`
     #[arg(value_name = "MODEL", required = true)]
     models: Vec<ModelFile>,
-    #[command(flatten)]
-    network: NetworkArguments,
-    /// Append a line of JSON for each request to this file, without texts; - is standard error
-    #[arg(long, value_name = "FILE")]
-    access_log: Option<PathBuf>,
-    #[command(flatten)]
-    serve_limits: ServeLimits,
-    #[command(flatten)]
-    tagger: TaggerArguments,
-    #[command(flatten)]
-    labels: LabelOptions,
-}
-
-/// What the server listens on, and who may use it.
-#[derive(Debug, Args)]
-struct NetworkArguments {
     /// Address and port to listen on, or :PORT on this machine alone; port 0 chooses one, which is
     /// printed
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080", value_parser = listen)]
@@ -62,6 +46,15 @@ struct NetworkArguments {
     /// besides its own page; `*` is any
     #[arg(long, value_name = "ORIGIN", value_delimiter = ',')]
     allow_origin: Vec<String>,
+    /// Append a line of JSON for each request to this file, without texts; - is standard error
+    #[arg(long, value_name = "FILE")]
+    access_log: Option<PathBuf>,
+    #[command(flatten)]
+    serve_limits: ServeLimits,
+    #[command(flatten)]
+    tagger: TaggerArguments,
+    #[command(flatten)]
+    labels: LabelOptions,
 }
 
 /// Limits on requests and connections.
@@ -138,11 +131,10 @@ impl ServeCommand {
     }
 
     fn options(&self) -> ServeOptions {
-        let network = &self.network;
         ServeOptions {
-            listen: network.port.map_or(network.listen, local),
-            allow_hosts: network.allow_host.clone(),
-            allow_origins: network.allow_origin.clone(),
+            listen: self.port.map_or(self.listen, local),
+            allow_hosts: self.allow_host.clone(),
+            allow_origins: self.allow_origin.clone(),
             threads: self.tagger.threads.count(),
             queue: self.serve_limits.queue as usize,
             timeout: self.serve_limits.timeout,

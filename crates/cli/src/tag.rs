@@ -17,7 +17,7 @@ use crate::tag_batch::{TagBatch, Totals};
 use crate::tag_input::{ForcedArguments, TagInputArguments, TaggerArguments};
 use crate::tag_output::{OutputFiles, OutputName, OutputStreams, TagOutputArguments};
 use crate::tagging_pipeline::{TaggingPipeline, UncertainArguments};
-use crate::{CommandFiles, CommandResult, FileName, Switch, interrupt, notice};
+use crate::{CommandFiles, CommandResult, FileName, Switch, interrupt, notice_unless};
 
 /// The name of the output in error messages.
 const OUTPUT: &str = "standard output";
@@ -71,7 +71,7 @@ impl TagCommand {
     pub fn run(&self) -> CommandResult {
         self.input.check("tag", &self.model)?;
         let inputs = self.input.files()?;
-        let goes_on = self.output.batch.keep_going; // it names what is missing at the end
+        let goes_on = self.output.keep_going; // it names what is missing at the end
         CommandFiles::default()
             .read([&self.model])
             .read(inputs.iter().filter(|file| !goes_on || AsRef::<Path>::as_ref(file).exists()))
@@ -96,9 +96,7 @@ impl TagCommand {
         };
         self.input.text.print_notices(self.input.quiet);
         let Some(batch) = batch else { return Ok(()) };
-        if !self.input.quiet {
-            notice(&batch.summary());
-        }
+        notice_unless(self.input.quiet, &batch.summary());
         batch.end()
     }
 
@@ -109,14 +107,13 @@ impl TagCommand {
         inputs: &[FileName],
         directory: &Path,
     ) -> Result<TagBatch> {
-        let arguments = &self.output.batch;
-        let mut batch = TagBatch::start(arguments.keep_going);
+        let mut batch = TagBatch::start(self.output.keep_going);
         let mut named = Vec::with_capacity(inputs.len());
         for input in inputs {
             let format = batch.check(input, self.output_format(tagger, input))?;
             named.extend(format.map(|format| (input.clone(), format)));
         }
-        let all = OutputFiles::in_directory(directory, arguments, &self.model, &named)?;
+        let all = OutputFiles::in_directory(directory, &self.output, &self.model, &named)?;
         for ((input, _), files) in named.iter().zip(&all) {
             let is_other = |(_, format)| format != Format::Text.into();
             let input_files = slice::from_ref(input);
@@ -132,7 +129,7 @@ impl TagCommand {
             "the files written so far are complete; --skip-existing goes on after them".to_owned(),
         );
         for ((input, _), files) in named.iter().zip(&all) {
-            if arguments.skip_existing && files.main.exists() {
+            if self.output.skip_existing && files.main.exists() {
                 batch.skipped += 1;
                 continue;
             }
@@ -179,12 +176,11 @@ impl TagCommand {
     ) -> Result<Totals> {
         let header = tagger.model().header();
         let output = self.output.format(format);
-        let options =
-            WriteOptions { files, ..self.output.write_options(output, &self.model, header) };
         let (tag_options, threshold) = self.output.tag_options(output);
         let pipeline = TaggingPipeline {
             tagger,
             options: TagOptions { constrain: self.constrain.is_on(), ..tag_options },
+            write: WriteOptions { files, ..self.output.write_options(output, &self.model, header) },
             threshold,
             labeling: match self.scheme {
                 Some(Scheme::Raw) => header.labeling.clone(),
@@ -195,11 +191,9 @@ impl TagCommand {
             format,
             threads: self.tagger.threads.count(),
             totals: Totals::default(),
+            uncertain: self.uncertain.chosen(self.tagger.limits.memory(), output)?,
         };
-        match self.uncertain.collector(self.tagger.limits.memory(), output)? {
-            None => pipeline.run(reader, &options, streams)?,
-            Some(uncertain) => uncertain.choose(&pipeline, reader, &options, streams)?,
-        }
+        pipeline.run(reader, streams)?;
         Ok(pipeline.totals)
     }
 

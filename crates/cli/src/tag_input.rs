@@ -16,10 +16,10 @@ use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_options::LabelOptions;
 
 use crate::arguments::{LineArguments, ParagraphArgument, check_names, input_format, other_files};
-use crate::model_columns::{ModelColumns, file_name};
+use crate::model_columns::{ModelColumns, file_name, read_options};
 use crate::roles::is_model;
 use crate::template_arguments::DocumentArguments;
-use crate::{FileName, LimitArguments, TextArguments, ThreadArguments, notice, tag_batch};
+use crate::{FileName, LimitArguments, TextArguments, ThreadArguments, notice_unless, tag_batch};
 
 /// Number of lines, bytes and words of raw text by which it is compared with the training data.
 const SAMPLED_LINES: usize = 100;
@@ -98,13 +98,12 @@ impl TagInputArguments {
             return Err(Error::input(Place::file(&**folder), format!("this folder {fault}")));
         }
         files.sort();
-        if !self.quiet {
-            let left_out = match others {
-                0 => String::new(),
-                n => format!(" ({n} left out: hidden, or folders)"),
-            };
-            notice(&format!("{folder}: {}{left_out}", tag_batch::files(files.len())));
-        }
+        let left_out = match others {
+            0 => String::new(),
+            n => format!(" ({n} left out: hidden, or folders)"),
+        };
+        let found = tag_batch::files(files.len());
+        notice_unless(self.quiet, &format!("{folder}: {found}{left_out}"));
         Ok(files.into_iter().map(FileName::from).collect())
     }
 
@@ -145,12 +144,7 @@ impl TagInputArguments {
     ) -> Result<(Reader, InputFormat)> {
         let header = tagger.model().header();
         check_names(self.format, files)?;
-        let model = ModelColumns(header);
-        let say = |text: &str| {
-            if !self.quiet {
-                notice(text);
-            }
-        };
+        let say = |text: &str| notice_unless(self.quiet, text);
         if files.iter().any(|file| &**file == "-") && io::stdin().is_terminal() {
             say("reading from the terminal; Ctrl-D ends the input");
         }
@@ -167,7 +161,7 @@ impl TagInputArguments {
             ..ReadOptions::default()
         });
         let read_options = |format, options| {
-            let options = model.read_options(format, SpanOptions::default(), options);
+            let options = read_options(header, format, SpanOptions::default(), options);
             forced.apply(options, format)
         };
         if self.format == Some(InputFormat::Brat) {
@@ -183,21 +177,22 @@ impl TagInputArguments {
                 None => InputFormat::of_first_line(lines)?,
                 given => given,
             };
+            let file = file_name(lines.file()).to_owned();
+            let mut model = ModelColumns { header, lines };
             format = match named {
                 Some(format) => format,
-                None => model.detect_format(lines, &mut options, &say)?.into(),
+                None => model.detect_format(&mut options, &say)?.into(),
             };
             if format == Format::Conll.into() && options.columns.is_none() {
-                options.columns = model.names(lines, &options, false)?;
+                options.columns = model.names(&options, false)?;
             }
             if format == Format::Text.into() {
-                unknown_words(tagger, lines)?.iter().for_each(|warning| say(warning));
+                unknown_words(tagger, model.lines)?.iter().for_each(|warning| say(warning));
             }
-            let label = model.label_of_file(format, lines, &options)?;
+            let label = model.label_of_file(format, &options)?;
             if let Some(label) = label.filter(|_| forced.forced.is_empty()) {
                 say(&format!(
-                    "{}: its labels ({label}) are ignored; --forced {label} keeps them",
-                    file_name(lines.file())
+                    "{file}: its labels ({label}) are ignored; --forced {label} keeps them"
                 ));
             }
             read_options(format, options)

@@ -31,8 +31,15 @@ pub struct TagOutputArguments {
     /// the format; of BRAT also the text
     #[arg(long, value_name = "DIR")]
     pub output_dir: Option<PathBuf>,
-    #[command(flatten)]
-    pub batch: BatchArguments,
+    /// Replace files in the directory that exist
+    #[arg(long, requires = "output_dir", conflicts_with = "skip_existing")]
+    pub force: bool,
+    /// Leave out input files whose output exists, as after an interruption
+    #[arg(long, requires = "output_dir")]
+    pub skip_existing: bool,
+    /// Go on after an input file with an error; at the end these are listed, with exit code 1
+    #[arg(long, requires = "output_dir")]
+    pub keep_going: bool,
     /// What positions in jsonl, spans and doccano count [default: chars, for doccano utf16]
     #[arg(long, value_parser = named::<OffsetUnit>(), value_name = "UNIT",
           hide_short_help = true)]
@@ -54,20 +61,6 @@ pub struct TagOutputArguments {
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub nbest: u32,
-}
-
-/// What becomes of files that exist or fail, where there are many.
-#[derive(Debug, Args)]
-pub struct BatchArguments {
-    /// Replace files in the directory that exist
-    #[arg(long, requires = "output_dir", conflicts_with = "skip_existing")]
-    pub force: bool,
-    /// Leave out input files whose output exists, as after an interruption
-    #[arg(long, requires = "output_dir")]
-    pub skip_existing: bool,
-    /// Go on after an input file with an error; at the end these are listed, with exit code 1
-    #[arg(long, requires = "output_dir")]
-    pub keep_going: bool,
 }
 
 /// Output formats.
@@ -267,13 +260,13 @@ impl<'a> OutputFiles<'a> {
     /// be replaced; the directory cannot be created.
     pub fn in_directory(
         directory: &'a Path,
-        batch: &BatchArguments,
+        arguments: &TagOutputArguments,
         model: &Path,
         inputs: &[(FileName, OutputName)],
     ) -> Result<Vec<Self>> {
         let exists = "this file exists; choose another directory, replace it with --force, or \
                       leave it with --skip-existing";
-        let refusal = (!batch.force && !batch.skip_existing).then_some(exists);
+        let refusal = (!arguments.force && !arguments.skip_existing).then_some(exists);
         let mut names: HashMap<OsString, &FileName> = HashMap::new();
         let mut files = Vec::with_capacity(inputs.len());
         let mut declared = CommandFiles::default().read([model]);

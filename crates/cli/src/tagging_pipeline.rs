@@ -26,6 +26,7 @@ use crate::tag_output::{OutputName, OutputStreams};
 pub struct TaggingPipeline<'a> {
     pub tagger: &'a Tagger,
     pub options: TagOptions,
+    pub write: WriteOptions,
     /// Which spans are written, if their probabilities are computed.
     pub threshold: Option<Threshold>,
     /// The scheme of the labels in the output.
@@ -34,6 +35,8 @@ pub struct TaggingPipeline<'a> {
     pub format: InputFormat,
     pub threads: usize,
     pub totals: Totals,
+    /// The sentences that are chosen, if only some are to be written.
+    pub uncertain: Option<UncertainSentences>,
 }
 
 /// A sentence with its predictions.
@@ -66,33 +69,27 @@ impl<T: Send> BatchOutput for TaggedBatch<T> {
 
 impl TaggingPipeline<'_> {
     /// Tags what the reader has.
-    pub fn run<W: Write + Send>(
-        &self,
-        reader: Reader,
-        options: &WriteOptions,
-        streams: OutputStreams<W>,
-    ) -> Result<()> {
+    pub fn run<W: Write + Send>(&self, reader: Reader, streams: OutputStreams<W>) -> Result<()> {
         // Report invalid output options before reading anything.
-        Writer::new(io::sink(), &streams.name, options)?;
-        match options.format.has_texts() {
-            true => self.write_texts(reader, options, streams),
-            false => self.write_sentences(reader, options, streams),
+        Writer::new(io::sink(), &streams.name, &self.write)?;
+        match (&self.uncertain, self.write.format.has_texts()) {
+            (Some(uncertain), _) => self.write_uncertain(uncertain, reader, streams),
+            (None, true) => self.write_texts(reader, streams),
+            (None, false) => self.write_sentences(reader, streams),
         }
     }
 
     /// Writes sentences: their batches are formatted in parallel.
-    fn write_sentences<W: Write + Send>(
-        &self,
-        reader: Reader,
-        options: &WriteOptions,
-        mut streams: OutputStreams<W>,
-    ) -> Result<()> {
+    fn write_sentences<W>(&self, reader: Reader, mut streams: OutputStreams<W>) -> Result<()>
+    where
+        W: Write + Send,
+    {
         let name = &streams.name;
         let tag = |batch: &Batch, workspace: &mut Workspace, text: &mut Vec<u8>| {
             let options = WriteOptions {
                 separator: batch.separator,
                 new_document: batch.new_document,
-                ..options.clone()
+                ..self.write.clone()
             };
             let mut writer = Writer::new(text, name, &options)?;
             let documents = batch.documents();
@@ -114,7 +111,6 @@ impl TaggingPipeline<'_> {
     fn write_texts<W: Write + Send>(
         &self,
         reader: Reader,
-        options: &WriteOptions,
         streams: OutputStreams<W>,
     ) -> Result<()> {
         type Batched = TaggedBatch<()>;
@@ -129,9 +125,9 @@ impl TaggingPipeline<'_> {
         };
         let out = BufWriter::new(streams.out);
         let mut writer = match streams.text {
-            None => Writer::new(out, &streams.name, options)?,
+            None => Writer::new(out, &streams.name, &self.write)?,
             Some(text) => {
-                let annotations = TextWriter::new(TextFormat::Brat, options).with_text(text);
+                let annotations = TextWriter::new(TextFormat::Brat, &self.write).with_text(text);
                 Writer::with(out, &streams.name, Box::new(annotations))
             }
         };
@@ -145,6 +141,102 @@ impl TaggingPipeline<'_> {
         };
         stream(reader, documents, self.threads, tag, write)?;
         writer.finish()
+    }
+
+    /// Writes the sentences that the model is most uncertain about.
+    fn write_uncertain<W: Write + Send>(
+        &self,
+        uncertain: &UncertainSentences,
+        reader: Reader,
+        streams: OutputStreams<W>,
+    ) -> Result<()> {
+        let (name, format) = (streams.name, uncertain.format);
+        let mut ranked = self.rank(uncertain, reader)?;
+        ranked.truncate(uncertain.limit);
+        // One separator for the whole output, from which readers detect it.
+        let separator = ranked.first().map_or(self.write.separator, |(_, held)| held.separator);
+        let options = WriteOptions { separator, ..self.write.clone() };
+        let mut writer = Writer::new(BufWriter::new(streams.out), &name, &options)?;
+        let labeling = match format.has_texts() {
+            true => &self.tagger.model().header().labeling,
+            false => &self.labeling,
+        };
+        for (uncertainty, Candidate { sentence, tagging, .. }) in ranked {
+            let place = sentence.place(0);
+            let notes = [
+                ("uncertainty", Value::from(uncertainty)),
+                ("file", Value::from(printable(&place.file))),
+                ("line", Value::from(place.line)),
+            ];
+            if format == OutputName::Inline {
+                let place = printable(&place.to_string());
+                writeln!(writer.get_mut(), "# {uncertainty:.6} {place}")
+                    .map_err(|error| Error::io(&name, error))?;
+            }
+            let mut sentence = with_notes(&sentence, &notes);
+            if format.has_texts() {
+                become_text(&mut sentence);
+            }
+            writer.write(&self.tagger.tagged(&sentence, &tagging, labeling))?;
+        }
+        writer.finish()
+    }
+
+    /// Tags what the reader has, and returns the sentences that the model is most uncertain about,
+    /// the most uncertain first.
+    fn rank(
+        &self,
+        uncertain: &UncertainSentences,
+        reader: Reader,
+    ) -> Result<Vec<(f64, Candidate)>> {
+        type Ranked = TaggedBatch<(f64, (u64, usize), WordPairs)>;
+        let tag = |batch: &Batch, workspace: &mut Workspace, ranked: &mut Ranked| {
+            let documents = batch.documents();
+            let sentences = batch.sentences.iter().enumerate();
+            for (i, sentence) in
+                sentences.filter(|(_, s)| !s.layout.document_start && !s.is_empty())
+            {
+                let input = documents.input(i);
+                let candidate = Candidate {
+                    sentence: Arc::clone(sentence),
+                    tagging: self.tag(sentence, input, workspace)?,
+                    separator: batch.separator,
+                };
+                let uncertainty = uncertainty(self.tagger, input, workspace)?;
+                let pairs = match uncertain.diverse {
+                    true => WordPairs::of(sentence),
+                    false => WordPairs::default(),
+                };
+                ranked.0.push((candidate, (uncertainty, (batch.index(), i), pairs)));
+            }
+            Ok(())
+        };
+        // Twice as many, for some of these leave when a later one is like several of them.
+        let mut highest = Highest::new(uncertain.limit << u32::from(uncertain.diverse));
+        let mut held = 0;
+        let add = |batch: Ranked| {
+            for (candidate, (uncertainty, place, pairs)) in batch.0 {
+                // Counted once: what sentences of one line share would count differently later.
+                let bytes = (candidate.memory() + pairs.memory()) as u64;
+                held += bytes;
+                let item = (bytes, pairs, candidate);
+                let left = match uncertain.diverse {
+                    true => highest.add_unlike(uncertainty, place, item, |a, b| a.1.is_alike(&b.1)),
+                    false => Vec::from_iter(highest.add(uncertainty, place, item)),
+                };
+                held -= left.iter().map(|(bytes, ..)| bytes).sum::<u64>();
+                if held > uncertain.memory {
+                    return Err(Error::parameter(
+                        "--uncertain: so many sentences do not fit in memory; expected fewer, or \
+                         a larger limit (--memory)",
+                    ));
+                }
+            }
+            Ok(())
+        };
+        stream(reader, self.tagger.context(), self.threads, tag, add)?;
+        let ranked = highest.into_ranked().into_iter();
+        Ok(ranked.map(|(uncertainty, (.., candidate))| (uncertainty, candidate)).collect())
     }
 
     /// Tags a sentence, without the spans below the threshold, if there is one.
@@ -184,131 +276,30 @@ pub struct UncertainArguments {
 }
 
 impl UncertainArguments {
-    /// Returns where uncertain sentences are collected, if only these are to be written.
-    pub fn collector(
+    /// Returns the sentences that are to be chosen, if only these are to be written.
+    pub fn chosen(
         self,
-        memory: MemoryLimit,
+        limit: MemoryLimit,
         format: OutputName,
     ) -> Result<Option<UncertainSentences>> {
-        let Some(limit) = self.uncertain else { return Ok(None) };
-        if format == OutputName::Brat {
+        if self.uncertain.is_some() && format == OutputName::Brat {
             return Err(Error::parameter(
                 "--uncertain: annotations for BRAT refer to the positions in one text; expected \
                  another output format, such as label-studio or jsonl",
             ));
         }
-        let (limit, diverse) = (limit as usize, self.diverse);
-        Ok(Some(UncertainSentences { limit, diverse, format, memory: memory.bytes(0) }))
+        let (diverse, memory) = (self.diverse, limit.bytes(0));
+        let chosen = |limit| UncertainSentences { limit: limit as usize, diverse, format, memory };
+        Ok(self.uncertain.map(chosen))
     }
 }
 
-/// Chooses the sentences that a model is most uncertain about.
+/// The sentences to choose: those that a model is most uncertain about.
 pub struct UncertainSentences {
     limit: usize,
     diverse: bool,
     format: OutputName,
     memory: u64, // limit of the sentences that are held
-}
-
-impl UncertainSentences {
-    /// Tags what the reader has, and writes the sentences that the model is most uncertain about.
-    pub fn choose<W: Write + Send>(
-        self,
-        pipeline: &TaggingPipeline<'_>,
-        reader: Reader,
-        options: &WriteOptions,
-        streams: OutputStreams<W>,
-    ) -> Result<()> {
-        let name = streams.name;
-        Writer::new(io::sink(), &name, options)?;
-        let mut ranked = self.rank(pipeline, reader)?;
-        ranked.truncate(self.limit);
-        // One separator for the whole output, from which readers detect it.
-        let separator = ranked.first().map_or(options.separator, |(_, held)| held.separator);
-        let options = WriteOptions { separator, ..options.clone() };
-        let mut writer = Writer::new(BufWriter::new(streams.out), &name, &options)?;
-        let labeling = match self.format.has_texts() {
-            true => &pipeline.tagger.model().header().labeling,
-            false => &pipeline.labeling,
-        };
-        for (uncertainty, Candidate { sentence, tagging, .. }) in ranked {
-            let place = sentence.place(0);
-            let notes = [
-                ("uncertainty", Value::from(uncertainty)),
-                ("file", Value::from(printable(&place.file))),
-                ("line", Value::from(place.line)),
-            ];
-            if self.format == OutputName::Inline {
-                let place = printable(&place.to_string());
-                writeln!(writer.get_mut(), "# {uncertainty:.6} {place}")
-                    .map_err(|error| Error::io(&name, error))?;
-            }
-            let mut sentence = with_notes(&sentence, &notes);
-            if self.format.has_texts() {
-                become_text(&mut sentence);
-            }
-            writer.write(&pipeline.tagger.tagged(&sentence, &tagging, labeling))?;
-        }
-        writer.finish()
-    }
-
-    /// Tags what the reader has, and returns the sentences that the model is most uncertain about,
-    /// the most uncertain first.
-    fn rank(
-        &self,
-        pipeline: &TaggingPipeline<'_>,
-        reader: Reader,
-    ) -> Result<Vec<(f64, Candidate)>> {
-        type Ranked = TaggedBatch<(f64, (u64, usize), WordPairs)>;
-        let tagger = pipeline.tagger;
-        let tag = |batch: &Batch, workspace: &mut Workspace, ranked: &mut Ranked| {
-            let documents = batch.documents();
-            let sentences = batch.sentences.iter().enumerate();
-            for (i, sentence) in
-                sentences.filter(|(_, s)| !s.layout.document_start && !s.is_empty())
-            {
-                let input = documents.input(i);
-                let candidate = Candidate {
-                    sentence: Arc::clone(sentence),
-                    tagging: pipeline.tag(sentence, input, workspace)?,
-                    separator: batch.separator,
-                };
-                let uncertainty = uncertainty(tagger, input, workspace)?;
-                let pairs = match self.diverse {
-                    true => WordPairs::of(sentence),
-                    false => WordPairs::default(),
-                };
-                ranked.0.push((candidate, (uncertainty, (batch.index(), i), pairs)));
-            }
-            Ok(())
-        };
-        // Twice as many, for some of these leave when a later one is like several of them.
-        let mut highest = Highest::new(self.limit << u32::from(self.diverse));
-        let mut held = 0;
-        let add = |batch: Ranked| {
-            for (candidate, (uncertainty, place, pairs)) in batch.0 {
-                // Counted once: what sentences of one line share would count differently later.
-                let bytes = (candidate.memory() + pairs.memory()) as u64;
-                held += bytes;
-                let item = (bytes, pairs, candidate);
-                let left = match self.diverse {
-                    true => highest.add_unlike(uncertainty, place, item, |a, b| a.1.is_alike(&b.1)),
-                    false => Vec::from_iter(highest.add(uncertainty, place, item)),
-                };
-                held -= left.iter().map(|(bytes, ..)| bytes).sum::<u64>();
-                if held > self.memory {
-                    return Err(Error::parameter(
-                        "--uncertain: so many sentences do not fit in memory; expected fewer, or \
-                         a larger limit (--memory)",
-                    ));
-                }
-            }
-            Ok(())
-        };
-        stream(reader, tagger.context(), pipeline.threads, tag, add)?;
-        let ranked = highest.into_ranked().into_iter();
-        Ok(ranked.map(|(uncertainty, (.., candidate))| (uncertainty, candidate)).collect())
-    }
 }
 
 /// Makes a sentence a text of its own, which was a part of one.

@@ -284,8 +284,8 @@ impl TrainCommand {
         run: PreparedRun<'_>,
         progress: &'p Progress,
     ) -> Result<FinishedRun<'p>> {
+        self.print_notices(models, &run, progress);
         let PreparedRun { trainer, corpora, template, sources, outputs } = run;
-        self.print_notices(models, template.as_ref(), progress);
         let (file, log) = outputs.unzip();
         let header = Header {
             sources,
@@ -303,7 +303,7 @@ impl TrainCommand {
     pub fn write(&self, run: FinishedRun<'_>, progress: &Progress) -> CommandResult {
         let FinishedRun { trained, reporter, file, has_exact_gradient } = run;
         let Some(file) = file else { return Ok(()) };
-        let fate = self.write_model(&trained, file, progress)?;
+        let fate = self.save(&trained, file, progress)?;
         reporter.finish()?;
         let end = (trained.end.reason, trained.end.iterations);
         training_result(end, trained.is_first_pass, has_exact_gradient, &fate)?;
@@ -311,13 +311,8 @@ impl TrainCommand {
     }
 
     /// Says which options have no effect.
-    fn print_notices(
-        &self,
-        models: &BaseModels<'_>,
-        template: Option<&Template>,
-        progress: &Progress,
-    ) {
-        notice_of_template(models, template, progress);
+    fn print_notices(&self, models: &BaseModels<'_>, run: &PreparedRun<'_>, progress: &Progress) {
+        progress.println_all(notice_of_template(models, run.template.as_ref()));
         if self.training.has_unlabeled() && self.knowledge.files().clusters.is_empty() {
             progress.println(INSTEAD_OF_UNLABELED);
         }
@@ -345,12 +340,7 @@ impl TrainCommand {
     }
 
     /// Writes the model, if anything was learned, and says what became of it.
-    fn write_model(
-        &self,
-        trained: &Trained,
-        file: ResultFile,
-        progress: &Progress,
-    ) -> Result<String> {
+    fn save(&self, trained: &Trained, file: ResultFile, progress: &Progress) -> Result<String> {
         progress.clear();
         let path = self.model.path(&self.train);
         let model = path.display();

@@ -243,18 +243,13 @@ pub fn base_models([init, towards]: &[Option<Model>; 2]) -> BaseModels<'_> {
 }
 
 /// Says what becomes of the template of the models if training uses none.
-pub fn notice_of_template(
-    models: &BaseModels<'_>,
-    template: Option<&Template>,
-    progress: &Progress,
-) {
-    if template.is_none() && models.template().is_some() {
-        let path = models.first().map_or_else(String::new, |m| m.path().display().to_string());
-        progress.println(&format!(
-            "the training files come with attributes of their own: unlike {path}, the new model \
-             will have no template"
-        ));
-    }
+pub fn notice_of_template(models: &BaseModels<'_>, new: Option<&Template>) -> Option<String> {
+    let model = models.first().filter(|_| new.is_none() && models.template().is_some())?;
+    Some(format!(
+        "the training files come with attributes of their own: unlike {}, the new model will have \
+         no template",
+        model.path().display()
+    ))
 }
 
 /// Formats what a model has in common with the training data as a table.

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use dropchain::train::{self, Observer, ObserverError};
+use dropchain::train::{self, Iteration, Observer, ObserverError};
 use dropchain::{Error, Result};
 use dropchain_report::log::{Header, Log};
 
@@ -82,10 +82,7 @@ impl Observer for TrainingReporter<'_> {
         self.progress.println(&line);
     }
 
-    fn iteration(
-        &mut self,
-        iteration: &train::Iteration,
-    ) -> Result<ControlFlow<()>, ObserverError> {
+    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
         if iteration.number > 0 {
             interrupt::set_has_result();
         }
@@ -148,7 +145,7 @@ impl Observer for TrainingReporter<'_> {
 }
 
 /// Describes an iteration in a line of a file.
-fn describe_iteration(iteration: &train::Iteration) -> String {
+fn describe_iteration(iteration: &Iteration) -> String {
     let mut line =
         format!("iteration {:4}  objective {:.4}", iteration.number, iteration.objective);
     if !iteration.optimizer.gradient_norm.is_nan() {
@@ -162,7 +159,7 @@ fn describe_iteration(iteration: &train::Iteration) -> String {
 }
 
 /// Describes an iteration in the status line of a terminal, the most important first.
-fn status(iteration: &train::Iteration) -> String {
+fn status(iteration: &Iteration) -> String {
     let mut line = format!("iteration {}", iteration.number);
     if let Some(score) = iteration.dev {
         line.push_str(&format!("  dev {score}"));

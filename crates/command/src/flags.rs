@@ -25,29 +25,17 @@ pub fn of_fields(message: &str) -> String {
 }
 
 fn named(message: &str, flags: &[String]) -> String {
-    let mut text = String::with_capacity(message.len());
-    let mut rest = message;
-    while let Some((before, after)) = rest.split_once('`') {
-        text += before;
-        let field = after.split_once('`');
-        let flag = field.map(|(name, _)| name.replace('_', "-"));
-        match (field, flag.filter(|flag| flags.contains(flag))) {
-            (Some((_, after)), Some(flag)) => {
-                text += "--";
-                text += &flag;
-                rest = after;
-            }
-            (Some((other, after)), None) => {
-                text += &format!("`{other}`");
-                rest = after;
-            }
-            (None, _) => {
-                text.push('`');
-                rest = after;
-            }
+    let parts: Vec<&str> = message.split('`').collect();
+    let parts = parts.iter().enumerate().map(|(i, part)| {
+        let flag = part.replace('_', "-");
+        match i % 2 {
+            0 => (*part).to_owned(),
+            _ if i + 1 == parts.len() => format!("`{part}"),
+            _ if flags.contains(&flag) => format!("--{flag}"),
+            _ => format!("`{part}`"),
         }
-    }
-    text + rest
+    });
+    parts.collect()
 }
 
 #[cfg(test)]

@@ -50,6 +50,13 @@ pub fn notice(text: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{}", painted.unwrap_or(text));
 }
 
+/// Prints a line to standard error, unless `quiet`.
+pub fn notice_unless(quiet: bool, text: &str) {
+    if !quiet {
+        notice(text);
+    }
+}
+
 /// Prints no notices from now on.
 pub fn mute() {
     IS_MUTED.store(true, Ordering::Relaxed);

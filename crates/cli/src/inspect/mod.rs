@@ -3,7 +3,6 @@
 mod config;
 mod page;
 mod text;
-mod weights;
 
 use std::path::PathBuf;
 
@@ -11,8 +10,8 @@ use clap::Args;
 use dropchain::kernel::date;
 use dropchain::kernel::model::FORMAT_VERSION;
 use dropchain::model::{AttributeKind, Model};
-use dropchain::{Result, Template};
-use dropchain_analysis::LineStatistics;
+use dropchain::{Error, Result, Template};
+use dropchain_analysis::{LineStatistics, TopAttribute, similar_attributes, top_attributes};
 use serde_json::{Map, Value, json};
 
 use crate::inspect::config::RunConfig;
@@ -60,14 +59,12 @@ impl InspectCommand {
         let model = dropchain_crfsuite::open(&self.model)?;
         if self.config {
             let config = RunConfig::new(&model)?;
-            for warning in &config.warnings {
-                notice(&format!("warning: {warning}"));
-            }
+            config.warnings.iter().for_each(|warning| notice(&format!("warning: {warning}")));
             return print(&config.text);
         }
         model.verify()?;
         if let Some(name) = &self.attribute {
-            let weights = weights::of_attribute(&model, name)?;
+            let weights = weights_of_attribute(&model, name)?;
             return match self.json {
                 true => print_json(&format!("{weights:#}\n")),
                 false => print(&text::attribute(&weights)),
@@ -90,7 +87,9 @@ impl InspectCommand {
 /// Describes a model, with the top attributes of each label.
 fn describe(model: &Model, top: usize) -> Result<Value> {
     let (header, source) = (model.header(), &model.header().provenance);
-    let (nodes, edges) = (weights::of_labels(model, top)?, weights::of_pairs(model, top)?);
+    let [nodes, edges] =
+        [AttributeKind::Node, AttributeKind::Edge].map(|kind| top_of(model, kind, top));
+    let (nodes, edges) = (nodes?, edges?.concat());
     let labels = header.labels.names().iter().enumerate();
     let labels: Map<String, Value> =
         labels.map(|(i, name)| (name.clone(), label_json(model, i, &nodes[i]))).collect();
@@ -178,15 +177,12 @@ fn label_json(model: &Model, i: usize, top: &[Value]) -> Value {
     let names = model.header().labels.names();
     let weights = &model.header().label_weights;
     let transitions = weights.transition_rows().nth(i).unwrap_or_default();
-    let transitions: Map<String, Value> = names
-        .iter()
-        .zip(transitions)
-        .map(|(next, &weight)| (next.clone(), json!(weight)))
-        .collect();
+    let transitions = names.iter().zip(transitions);
+    let transitions = transitions.map(|(next, &weight)| (next.clone(), json!(weight)));
     json!({
         "start": weights.start[i],
         "end": weights.end[i],
-        "transitions": transitions,
+        "transitions": transitions.collect::<Map<_, _>>(),
         "attributes": top,
     })
 }
@@ -204,4 +200,62 @@ fn template_lines(model: &Model, template: &Template) -> Result<Vec<Value>> {
         value
     });
     Ok(lines.collect())
+}
+
+/// Number of names to suggest for an attribute that does not exist.
+const SUGGESTED: usize = 10;
+
+/// Describes the weights of an attribute that are not 0: by label, and by pairs of labels.
+///
+/// # Errors
+///
+/// The model does not have the attribute.
+fn weights_of_attribute(model: &Model, attribute: &str) -> Result<Value> {
+    let names = model.header().labels.names();
+    let k = names.len();
+    let weights = |kind, count| {
+        let mut weights = vec![0.0; count];
+        let is_known = model.add_scores(kind, attribute.as_bytes(), 1.0, k, &mut weights)?;
+        let weights = weights.into_iter().enumerate().filter(|(_, w)| *w != 0.0);
+        Ok::<_, Error>((is_known, weights))
+    };
+    let (is_node, nodes) = weights(AttributeKind::Node, k)?;
+    let (is_edge, edges) = weights(AttributeKind::Edge, k * k)?;
+    if !is_node && !is_edge {
+        let similar = similar_attributes(model, attribute, SUGGESTED)?;
+        let similar = match &similar[..] {
+            [] => "no name is like it".to_owned(),
+            similar => format!("similar: {}", similar.join("  ")),
+        };
+        let message = format!("the model has no attribute '{attribute}'; {similar}");
+        return Err(Error::parameter(message));
+    }
+    let nodes = nodes.map(|(label, weight)| (names[label].clone(), json!(weight)));
+    let edges: Vec<Value> = edges.map(|(pair, weight)| edge(names, pair, weight)).collect();
+    Ok(json!({"attribute": attribute, "weights": nodes.collect::<Map<_, _>>(), "edges": edges}))
+}
+
+/// Describes a weight for a pair of labels, numbered K·from + to.
+fn edge(labels: &[String], pair: usize, weight: f64) -> Value {
+    let (from, to) = (pair / labels.len(), pair % labels.len());
+    json!({"from": labels[from], "to": labels[to], "weight": weight})
+}
+
+/// Describes the attributes of a kind with the largest absolute weights: for each label, or for
+/// pairs of labels.
+///
+/// # Errors
+///
+/// The file is damaged.
+fn top_of(model: &Model, kind: AttributeKind, limit: usize) -> Result<Vec<Vec<Value>>> {
+    let named = |top: &TopAttribute<'_>| {
+        let mut value = match kind {
+            AttributeKind::Node => json!({"weight": top.weight}),
+            AttributeKind::Edge => edge(model.header().labels.names(), top.column, top.weight),
+        };
+        value["attribute"] = String::from_utf8_lossy(top.attribute).into();
+        value
+    };
+    let top = top_attributes(model, kind, limit, f64::abs)?.into_iter();
+    Ok(top.map(|list| list.iter().map(named).collect()).collect())
 }

@@ -26,7 +26,7 @@ pub type Abort = fn(rank: usize, message: &str) -> !;
 /// The ranks of a run; by default this process alone.
 #[derive(Default)]
 pub struct Team {
-    ranks: Option<(Ranks, Abort)>,
+    ranks: Option<(Ranks, Abort)>, // if there are several
     /// The default number of threads; `None` for one per processor.
     pub threads: Option<u16>,
 }
@@ -34,13 +34,13 @@ pub struct Team {
 impl Team {
     /// Creates a team whose ranks have `threads` threads each, unless they are told otherwise.
     pub fn new(ranks: Ranks, threads: usize, abort: Abort) -> Self {
-        Self { ranks: Some((ranks, abort)), threads: u16::try_from(threads).ok() }
+        let threads = u16::try_from(threads).ok();
+        Self { ranks: (ranks.size() > 1).then_some((ranks, abort)), threads }
     }
 
     /// Returns the ranks, if there are several.
     pub fn ranks(&self) -> Option<&Ranks> {
-        let ranks = self.ranks.as_ref().map(|(ranks, _)| ranks);
-        ranks.filter(|ranks| ranks.size() > 1)
+        self.ranks.as_ref().map(|(ranks, _)| ranks)
     }
 
     /// Returns whether this is rank 0, which prints and writes files.
@@ -111,9 +111,7 @@ impl Team {
     /// Agrees on the signal that ended training: one that any rank has received. An error that this
     /// rank may have alone ends all ranks at once: the others wait for it.
     pub fn trained<T>(&self, outcome: Result<T>) -> Result<T> {
-        let Some((ranks, abort)) = self.ranks.as_ref().filter(|(ranks, _)| ranks.size() > 1) else {
-            return outcome;
-        };
+        let Some((ranks, abort)) = &self.ranks else { return outcome };
         if let Err(error @ Error::Io { .. }) = &outcome {
             abort(ranks.rank(), &error.to_string());
         }

@@ -138,7 +138,7 @@ impl TuneCommand {
         let checkpoint = self.resume.open()?;
         self.threads.start_pool()?;
         let (started, progress) = (Instant::now(), Progress::new(self.quiet));
-        notice_of_template(&models, settings.templates[0].as_ref(), &progress);
+        progress.println_all(notice_of_template(&models, settings.templates[0].as_ref()));
         let knowledge = self.knowledge.read(&self.input, &progress)?;
         let data = self.read(&settings, models, &knowledge, &progress)?;
         let search = Search {
