@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use dropchain::corpus::{Corpus, Format, ReadOptions, Supervision, TextOptions};
+use dropchain::corpus::{Corpus, FileKind, Format, ReadOptions, Supervision, TextOptions};
 use dropchain::sentence::LineRules;
 use dropchain::{Error, Model, Result};
 use dropchain_formats::{
@@ -116,6 +116,11 @@ pub fn check_names(given: Option<InputFormat>, files: &[FileName]) -> Result<()>
         )));
     }
     Ok(())
+}
+
+/// Returns whether a file is a model: of a tagger, of CRFsuite, or of documents.
+pub fn is_model(file: impl AsRef<Path>) -> bool {
+    FileKind::of_first_bytes(file).is_some_and(FileKind::is_model)
 }
 
 /// Parses the name of an input format.

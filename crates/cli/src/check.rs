@@ -145,8 +145,7 @@ impl CheckCommand {
     fn files(&self) -> Vec<(Role, &FileName)> {
         let roles = [(Role::Train, &self.train), (Role::Dev, &self.dev), (Role::Test, &self.test)];
         let files = roles.into_iter();
-        let files = files.flat_map(|(role, files)| files.iter().map(move |file| (role, file)));
-        files.collect()
+        files.flat_map(|(role, files)| files.iter().map(move |file| (role, file))).collect()
     }
 
     /// Compares the training data with the predictions of models of the other folds.

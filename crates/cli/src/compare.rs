@@ -6,8 +6,8 @@ use dropchain::tag::TagOptions;
 use dropchain_analysis::{Difference, PairedBootstrap};
 use dropchain_report::Evaluated;
 
-use crate::gold_file::{GoldArguments, GoldFile};
-use crate::roles::{compared, distinct_names, is_model};
+use crate::arguments::is_model;
+use crate::gold_file::{GoldArguments, GoldFile, compared, distinct_names};
 use crate::{CommandError, CommandFiles, CommandResult, FileName, check_stdin_once, print_report};
 
 /// Test whether two taggers differ significantly, by paired bootstrap

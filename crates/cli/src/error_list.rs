@@ -41,9 +41,7 @@ impl ErrorArguments {
     pub fn list(&self, labelings: [Labeling; 2]) -> Option<ErrorList> {
         self.errors.then(|| ErrorList {
             labelings,
-            limit: self.max_errors as usize,
-            kinds: self.error_kind.clone(),
-            types: self.error_type.clone(),
+            filter: self.clone(),
             counts: BTreeMap::new(),
             listed: Vec::new(),
         })
@@ -56,11 +54,7 @@ pub struct ErrorList {
     #[serde(skip)]
     labelings: [Labeling; 2], // of gold labels and predictions
     #[serde(skip)]
-    limit: usize,
-    #[serde(skip)]
-    kinds: Vec<ErrorKind>, // empty for all
-    #[serde(skip)]
-    types: Vec<String>, // empty for all
+    filter: ErrorArguments,
     counts: BTreeMap<ErrorKind, usize>,
     listed: Vec<ListedError>,
 }
@@ -102,15 +96,16 @@ impl ErrorList {
 
     fn add_error(&mut self, sentence: &Sentence, error: &SpanError<'_>) {
         let spans = || error.gold.iter().chain(&error.predicted);
-        let is_type = |span: &Span<'_>| self.types.iter().any(|name| name == span.kind);
-        if !(self.kinds.is_empty() || self.kinds.contains(&error.kind))
-            || !(self.types.is_empty() || spans().any(is_type))
+        let ErrorArguments { error_kind: kinds, error_type: types, .. } = &self.filter; // or all
+        let is_type = |span: &Span<'_>| types.iter().any(|name| name == span.kind);
+        if !(kinds.is_empty() || kinds.contains(&error.kind))
+            || !(types.is_empty() || spans().any(is_type))
         {
             return;
         }
         let count = self.counts.entry(error.kind).or_default();
         *count += 1;
-        if *count > self.limit {
+        if *count > self.filter.max_errors as usize {
             return;
         }
         let words = words(sentence);
@@ -149,7 +144,7 @@ impl ErrorList {
             for error in self.listed.iter().filter(|error| error.kind == kind) {
                 text.push_str(&error.format());
             }
-            let rest = count.saturating_sub(self.limit);
+            let rest = count.saturating_sub(self.filter.max_errors as usize);
             if rest > 0 {
                 text.push_str(&format!("  … and {rest} more (--max-errors)\n"));
             }

@@ -15,8 +15,7 @@ use serde_json::{Value, json};
 
 use crate::error_list::{ErrorArguments, ErrorList};
 use crate::eval_thresholds::ThresholdArguments;
-use crate::gold_file::{GoldArguments, GoldTagger};
-use crate::roles::Scoring;
+use crate::gold_file::{GoldArguments, GoldTagger, Scoring};
 use crate::score_table::{main_score, percent, score_table};
 use crate::terminal::{self, Rates, damage_table};
 use crate::{

@@ -20,12 +20,10 @@ mod inspect;
 mod model_columns;
 mod ranks_program;
 mod report;
-mod roles;
 mod score_table;
 #[cfg(feature = "serve")]
 mod serve;
 mod tag;
-mod tag_batch;
 mod tag_input;
 mod tag_output;
 mod tagging_pipeline;
@@ -41,7 +39,7 @@ use std::ffi::OsString;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use config::{ConfigArguments, EffectiveConfig, ParseError};
+use config::{EffectiveConfig, ParseError};
 #[cfg(feature = "serve")]
 use dropchain_command::arguments::byte_size;
 use dropchain_command::arguments::{
@@ -119,15 +117,6 @@ impl Command {
             Self::Man(command) => command.run(),
         }
     }
-
-    /// Returns the configuration, if the command has one.
-    fn config(&mut self) -> Option<&mut ConfigArguments> {
-        match self {
-            Self::Train(command) => Some(&mut command.config),
-            Self::Tune(command) => Some(&mut command.config),
-            _ => None,
-        }
-    }
 }
 
 /// Returns the definition of the program with all commands.
@@ -156,8 +145,10 @@ fn parse(arguments: &[OsString]) -> Result<Cli, ParseError> {
     let program = help::arrange(Cli::command(), help::is_all(arguments));
     let (mut matches, effective) = parse_arguments(&program, arguments)?;
     let mut cli = Cli::from_arg_matches_mut(&mut matches)?;
-    if let (Some(config), Some(effective)) = (cli.command.config(), effective) {
-        config.effective = effective;
+    match (&mut cli.command, effective) {
+        (Command::Train(command), Some(effective)) => command.config.effective = effective,
+        (Command::Tune(command), Some(effective)) => command.config.effective = effective,
+        _ => {}
     }
     Ok(cli)
 }

@@ -5,18 +5,15 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use dropchain::Error;
 use dropchain::kernel::ranks::Ranks;
-use dropchain::train::{BaseModels, Trainer, TrainingCorpora};
-use dropchain::{Error, Result};
-use serde_json::json;
 
 use crate::config::{self, ParseError};
-use crate::team::{Abort, Inputs, Team};
-use crate::train::{PreparedRun, TrainCommand};
-use crate::training_arguments::base_models;
+use crate::team::{Abort, Team};
+use crate::train::TrainCommand;
 use crate::{
-    CommandError, CommandResult, Progress, check_uninterrupted, exit, help, interrupt,
-    parse_arguments, progress,
+    CommandError, CommandResult, check_uninterrupted, exit, help, interrupt, parse_arguments,
+    progress,
 };
 
 /// How the help of `dropchain train` names the program, and how it is called here.
@@ -53,44 +50,12 @@ pub fn run_ranks(ranks: Ranks, threads: usize, abort: Abort) -> ExitCode {
     }
     let team = Team::new(ranks, threads, abort);
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    let result = agree_on_arguments(&team, &arguments).and_then(|command| train(command, &team));
+    let result = agree_on_arguments(&team, &arguments).and_then(|mut command| {
+        command.threads.threads = command.threads.threads.or(team.threads);
+        command.run_in(&team)
+    });
     let result = if team.is_first() { result.and_then(|()| check_uninterrupted()) } else { result };
     exit::end(result).into()
-}
-
-/// Trains with the other ranks of a team; rank 0 prints and writes. Steps that a rank does by
-/// itself fail on all ranks if they fail on one.
-fn train(mut command: TrainCommand, team: &Team) -> CommandResult {
-    command.threads.threads = command.threads.threads.or(team.threads);
-    let progress = Progress::new(command.quiet || !team.is_first());
-    let open = team.check_no_stdin(command.inputs()).map_err(CommandError::from);
-    let open = team.agree(open.and_then(|()| command.open()))?;
-    let models = base_models(&open);
-    let trainer = command.trainer(&models);
-    let checked = trainer.and_then(|trainer| team.check_learner(trainer.settings().learner()));
-    let prepared = checked
-        .map_err(CommandError::from)
-        .and_then(|()| command.prepare(models, team.is_first(), &progress));
-    let mut run = team.agree(prepared)?;
-    team.check_same(|| inputs(&command, &models, &run))?;
-    run.trainer = team.ranks().cloned().into_iter().fold(run.trainer, Trainer::ranks);
-    let finished = team.trained(command.train(&models, run, &progress))?;
-    team.follow_first(command.write(finished, &progress))
-}
-
-/// Returns what must be the same on all ranks.
-fn inputs(
-    command: &TrainCommand,
-    models: &BaseModels<'_>,
-    run: &PreparedRun<'_>,
-) -> Result<Inputs> {
-    let TrainingCorpora { labeled, dev, unlabeled, held_out: _ } = &run.corpora;
-    let inputs = Inputs::default()
-        .options(&json!(command.config.effective))
-        .template(run.template.as_ref())
-        .models(models)?
-        .corpus(labeled);
-    Ok(dev.iter().chain([unlabeled]).fold(inputs, Inputs::corpus))
 }
 
 /// Parses the arguments. All ranks have the same, but a configuration file may differ.

@@ -10,8 +10,7 @@ use dropchain::{Error, Place, Result};
 use dropchain_analysis::PredictedColumns;
 use dropchain_report::{Evaluated, Report, count_words, training_sample};
 
-use crate::gold_file::GoldArguments;
-use crate::roles::distinct_names;
+use crate::gold_file::{GoldArguments, distinct_names};
 use crate::{
     CommandError, CommandFiles, CommandResult, FileName, OutputKind, Progress, ResultFile,
     check_stdin_once, interrupt, print_exact,
@@ -151,21 +150,15 @@ impl ReportCommand {
 
     /// Reads and tags the files to evaluate; `None` without any.
     fn evaluated(&self) -> Result<Option<Evaluation>> {
-        let gold = self.gold.as_ref();
-        let names = distinct_names(self.model.iter().chain(&self.predictions));
-        let (of_models, others) = names.split_at(self.model.len());
-        let models = self.model.iter().zip(of_models);
-        let models = models.filter_map(|(model, name)| Some(self.tag(name, model, gold?)));
-        let read = self.predictions.iter().zip(others).map(|(predictions, name)| {
-            let read = match gold {
-                Some(gold) => self.read_two(name, predictions, gold),
-                None => self.read_both(name, predictions),
-            };
-            Ok((read?, None))
-        });
+        let files = || self.model.iter().chain(&self.predictions);
+        let names = distinct_names(files());
         let mut columns = None; // of the first system
-        let systems = models.chain(read).map(|next| {
-            let (one, read) = next?;
+        let systems = files().zip(&names).enumerate().map(|(i, (file, name))| {
+            let (one, read) = match &self.gold {
+                Some(gold) if i < self.model.len() => self.tag(name, file, gold)?,
+                Some(gold) => (self.read_two(name, file, gold)?, None),
+                None => (self.read_both(name, file)?, None),
+            };
             columns.get_or_insert(read);
             Ok(one)
         });

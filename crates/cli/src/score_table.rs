@@ -75,9 +75,10 @@ fn interval(range: [f64; 2]) -> String {
 
 /// Returns the name and the value of the score that counts: F1 of spans, or else the accuracy.
 pub fn main_score(evaluation: &Evaluation) -> (&'static str, f64) {
-    match evaluation.has_spans() {
-        true => ("F1", evaluation.f1()),
-        false => ("accuracy", evaluation.accuracy()),
+    if evaluation.has_spans() {
+        ("F1", evaluation.f1())
+    } else {
+        ("accuracy", evaluation.accuracy())
     }
 }
 

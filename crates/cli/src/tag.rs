@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::slice;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use clap::Args;
 use dropchain::corpus::{Format, Reader, WriteOptions};
@@ -13,10 +15,9 @@ use dropchain::{Error, Result};
 use dropchain_formats::InputFormat;
 use dropchain_options::{LabelOptions, named};
 
-use crate::tag_batch::{TagBatch, Totals};
-use crate::tag_input::{ForcedArguments, TagInputArguments, TaggerArguments};
+use crate::tag_input::{ForcedArguments, TagInputArguments, TaggerArguments, count_files};
 use crate::tag_output::{OutputFiles, OutputName, OutputStreams, TagOutputArguments};
-use crate::tagging_pipeline::{TaggingPipeline, UncertainArguments};
+use crate::tagging_pipeline::{TaggingPipeline, Totals, UncertainArguments};
 use crate::{CommandFiles, CommandResult, FileName, Switch, interrupt, notice_unless};
 
 /// The name of the output in error messages.
@@ -207,5 +208,79 @@ impl TagCommand {
                  this option"
             ))),
         }
+    }
+}
+
+/// What has become of the input files so far.
+struct TagBatch {
+    start: Instant,
+    keeps_going: bool,
+    files: usize,   // that were tagged
+    skipped: usize, // whose output exists
+    sentences: u64,
+    tokens: u64,
+    failed: Vec<String>,
+}
+
+impl TagBatch {
+    /// Starts a batch; `keeps_going`: an input file with an error does not end it.
+    fn start(keeps_going: bool) -> Self {
+        let (start, failed) = (Instant::now(), Vec::new());
+        Self { start, keeps_going, files: 0, skipped: 0, sentences: 0, tokens: 0, failed }
+    }
+
+    /// Returns the result of a step of the work on an input file, if it went well.
+    ///
+    /// # Errors
+    ///
+    /// The error of the step, unless the batch goes on.
+    fn check<T>(&mut self, input: &FileName, step: Result<T>) -> Result<Option<T>> {
+        match step {
+            Ok(result) => Ok(Some(result)),
+            Err(error) if self.keeps_going => {
+                let message = error.to_string();
+                let is_named = message.starts_with(&**input);
+                self.failed.push(if is_named { message } else { format!("{input}: {message}") });
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Adds an input file that was tagged.
+    fn add(&mut self, totals: &Totals) {
+        self.files += 1;
+        self.sentences += totals.sentences.load(Ordering::Relaxed);
+        self.tokens += totals.tokens.load(Ordering::Relaxed);
+    }
+
+    /// Says how much was tagged.
+    fn summary(&self) -> String {
+        let seconds = self.start.elapsed().as_secs_f64();
+        let rate = self.tokens as f64 / seconds.max(1e-3);
+        let mut text = format!(
+            "tagged {}: {} sentences, {} tokens in {seconds:.1} s ({rate:.0} tokens/s)",
+            count_files(self.files),
+            self.sentences,
+            self.tokens
+        );
+        if self.skipped > 0 {
+            text += &format!("; {} skipped, whose output exists", self.skipped);
+        }
+        text
+    }
+
+    /// Ends the batch.
+    ///
+    /// # Errors
+    ///
+    /// Lists the input files that failed.
+    fn end(self) -> CommandResult {
+        if self.failed.is_empty() {
+            return Ok(());
+        }
+        let all = self.files + self.skipped + self.failed.len();
+        let message = format!("{} of {} failed\n", self.failed.len(), count_files(all));
+        Err(Error::parameter(message + &self.failed.join("\n")).into())
     }
 }

@@ -15,11 +15,12 @@ use dropchain_documents::DocumentModel;
 use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_options::LabelOptions;
 
-use crate::arguments::{LineArguments, ParagraphArgument, check_names, input_format, other_files};
+use crate::arguments::{
+    LineArguments, ParagraphArgument, check_names, input_format, is_model, other_files,
+};
 use crate::model_columns::{ModelColumns, file_name, read_options};
-use crate::roles::is_model;
 use crate::template_arguments::DocumentArguments;
-use crate::{FileName, LimitArguments, TextArguments, ThreadArguments, notice_unless, tag_batch};
+use crate::{FileName, LimitArguments, TextArguments, ThreadArguments, notice_unless};
 
 /// Number of lines, bytes and words of raw text by which it is compared with the training data.
 const SAMPLED_LINES: usize = 100;
@@ -102,7 +103,7 @@ impl TagInputArguments {
             0 => String::new(),
             n => format!(" ({n} left out: hidden, or folders)"),
         };
-        let found = tag_batch::files(files.len());
+        let found = count_files(files.len());
         notice_unless(self.quiet, &format!("{folder}: {found}{left_out}"));
         Ok(files.into_iter().map(FileName::from).collect())
     }
@@ -199,6 +200,11 @@ impl TagInputArguments {
         })?;
         Ok((reader, format))
     }
+}
+
+/// Returns a number of files in words.
+pub fn count_files(n: usize) -> String {
+    format!("{n} file{}", if n == 1 { "" } else { "s" })
 }
 
 /// Warns of raw text whose first words the model hardly knows.

@@ -3,6 +3,7 @@
 
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 use dropchain::corpus::{Reader, WriteOptions, Writer};
@@ -18,7 +19,6 @@ use dropchain_formats::{InputFormat, TextFormat, TextWriter};
 use dropchain_layout::printable;
 use serde_json::Value;
 
-use crate::tag_batch::Totals;
 use crate::tag_input::ForcedArguments;
 use crate::tag_output::{OutputName, OutputStreams};
 
@@ -39,6 +39,22 @@ pub struct TaggingPipeline<'a> {
     pub uncertain: Option<UncertainSentences>,
 }
 
+/// How much was tagged.
+#[derive(Debug, Default)]
+pub struct Totals {
+    pub sentences: AtomicU64,
+    pub tokens: AtomicU64,
+}
+
+impl Totals {
+    /// Adds a sentence that was tagged.
+    pub fn add(&self, sentence: &Sentence) {
+        let is_content = !sentence.layout.document_start;
+        self.sentences.fetch_add(is_content.into(), Ordering::Relaxed);
+        self.tokens.fetch_add(sentence.len() as u64, Ordering::Relaxed);
+    }
+}
+
 /// A sentence with its predictions.
 struct Candidate {
     sentence: Arc<Sentence>,
@@ -53,15 +69,10 @@ impl Candidate {
 }
 
 /// The sentences of a batch, each with what their output also needs: its uncertainty and its place.
+#[derive(Default)]
 struct TaggedBatch<T>(Vec<(Candidate, T)>);
 
-impl<T> Default for TaggedBatch<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<T: Send> BatchOutput for TaggedBatch<T> {
+impl<T: Default + Send> BatchOutput for TaggedBatch<T> {
     fn memory(&self) -> usize {
         self.0.iter().map(|(candidate, _)| candidate.memory() + size_of::<T>()).sum()
     }
@@ -203,10 +214,8 @@ impl TaggingPipeline<'_> {
                     separator: batch.separator,
                 };
                 let uncertainty = uncertainty(self.tagger, input, workspace)?;
-                let pairs = match uncertain.diverse {
-                    true => WordPairs::of(sentence),
-                    false => WordPairs::default(),
-                };
+                let is_diverse = uncertain.diverse;
+                let pairs = if is_diverse { WordPairs::of(sentence) } else { WordPairs::default() };
                 ranked.0.push((candidate, (uncertainty, (batch.index(), i), pairs)));
             }
             Ok(())

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use clap::Args;
 use dropchain::template::Template;
 use dropchain::train::{BaseModels, Trained, Trainer, TrainingCorpora};
-use dropchain::{Corpus, Error, Model, Result};
+use dropchain::{Error, Model, Result};
 use dropchain_options::SearchedOptions;
 use dropchain_report::log::{Header, Log, Source};
 use serde_json::json;
 
 use crate::arguments::{InputArguments, other_files};
 use crate::config::ConfigArguments;
+use crate::team::{Inputs, Team};
 use crate::template_arguments::{
     DocumentArguments, KnowledgeArguments, TemplateLimits, check_attributes, load_template,
     sources, template_by_labels, template_files, template_for,
@@ -106,7 +107,7 @@ pub struct TrainCommand {
     pub config: ConfigArguments,
     /// Do not print progress
     #[arg(long)]
-    pub quiet: bool,
+    quiet: bool,
     #[command(flatten)]
     pub threads: ThreadArguments,
     #[command(flatten)]
@@ -142,48 +143,70 @@ fn fraction(text: &str) -> Result<f64, String> {
 }
 
 /// A training run that is about to begin, with all that it reads.
-pub struct PreparedRun<'m> {
-    pub trainer: Trainer<'m>,
-    pub corpora: TrainingCorpora,
-    pub template: Option<Template>,
+struct PreparedRun<'m> {
+    trainer: Trainer<'m>,
+    corpora: TrainingCorpora,
+    template: Option<Template>,
     sources: Vec<Source>,
     outputs: Option<(ResultFile, Option<Log>)>, // the model and the log
 }
 
-/// A trained model, before anything is written of it.
-pub struct FinishedRun<'p> {
-    trained: Trained,
-    reporter: TrainingReporter<'p>,
-    file: Option<ResultFile>,
-    has_exact_gradient: bool,
-}
-
 impl TrainCommand {
-    /// Reads, decides, trains and writes.
     pub fn run(&self) -> CommandResult {
-        let progress = Progress::new(self.quiet);
-        let open = self.open()?;
-        let models = base_models(&open);
-        let run = self.prepare(models, true, &progress)?;
-        let finished = self.train(&models, run, &progress)?;
-        self.write(finished, &progress)
+        self.run_in(&Team::default())
     }
 
-    /// Returns the files with sentences or with what is known of words.
-    pub fn inputs(&self) -> Vec<PathBuf> {
-        let corpora = self.training.corpus_files(&self.train, &self.dev).map(PathBuf::from);
-        let knowledge = self.knowledge.files();
-        corpora.chain(knowledge.iter().map(PathBuf::from)).collect()
+    /// Reads, decides, trains and writes, with the other ranks of a team, of which the first prints
+    /// and writes. Steps that a rank does by itself fail on all ranks if they fail on one.
+    pub fn run_in(&self, team: &Team) -> CommandResult {
+        let progress = Progress::new(self.quiet || !team.is_first());
+        let open = team.agree(self.open(team))?;
+        let models = base_models(&open);
+        let run = team.agree(self.prepare(models, team, &progress))?;
+        team.check_same(|| self.inputs(&models, &run))?;
+        self.print_notices(&models, &run, &progress);
+        let PreparedRun { trainer, corpora, template, sources, outputs } = run;
+        let trainer = team.ranks().cloned().into_iter().fold(trainer, Trainer::ranks);
+        let (file, log) = outputs.unzip();
+        let header = Header {
+            sources,
+            config: Some(json!(self.config.effective)),
+            ..Header::new(self.train.iter().map(ToString::to_string).collect())
+        };
+        let mut reporter = TrainingReporter::new(&progress, log.flatten(), header);
+        let has_exact_gradient = trainer.settings().regularization().noise.has_exact_gradient();
+        let trained = team.trained(trainer.train(corpora, template, &mut reporter))?;
+        team.follow_first(file.map_or(Ok(()), |file| {
+            let fate = self.save(&trained, file, &progress)?;
+            reporter.finish()?;
+            let end = (trained.end.reason, trained.end.iterations);
+            training_result(end, trained.is_first_pass, has_exact_gradient, &fate)?;
+            check_labels(&trained.model, &fate)
+        }))
     }
 
     /// Opens the models that training continues from.
-    pub fn open(&self) -> CommandResult<[Option<Model>; 2]> {
-        self.config.check_stdin(self.training.corpus_files(&self.train, &self.dev))?;
+    fn open(&self, team: &Team) -> CommandResult<[Option<Model>; 2]> {
+        let corpora = self.training.corpus_files(&self.train, &self.dev);
+        team.check_no_stdin(corpora.clone())?;
+        team.check_no_stdin(self.knowledge.files().iter())?;
+        self.config.check_stdin(corpora)?;
         Ok(self.init.open()?)
     }
 
+    /// Returns what must be the same on all ranks.
+    fn inputs(&self, models: &BaseModels<'_>, run: &PreparedRun<'_>) -> Result<Inputs> {
+        let TrainingCorpora { labeled, dev, unlabeled, held_out: _ } = &run.corpora;
+        let inputs = Inputs::default()
+            .options(&json!(self.config.effective))
+            .template(run.template.as_ref())
+            .models(models)?
+            .corpus(labeled);
+        Ok(dev.iter().chain([unlabeled]).fold(inputs, Inputs::corpus))
+    }
+
     /// Returns a trainer with the options, which continues from models.
-    pub fn trainer<'m>(&self, models: &BaseModels<'m>) -> Result<Trainer<'m>> {
+    fn trainer<'m>(&self, models: &BaseModels<'m>) -> Result<Trainer<'m>> {
         let mut options = self.training.options(models);
         self.searched.apply(&mut options)?;
         let options = self.training.with_learner(options, self.searched.is_warm())?;
@@ -192,14 +215,15 @@ impl TrainCommand {
         Ok(trainer)
     }
 
-    /// Checks the options, reserves the outputs if this process `writes` them, and reads.
-    pub fn prepare<'m>(
+    /// Checks the options, reserves the outputs if this rank writes them, and reads.
+    fn prepare<'m>(
         &self,
         models: BaseModels<'m>,
-        writes: bool,
+        team: &Team,
         progress: &Progress,
     ) -> CommandResult<PreparedRun<'m>> {
         let trainer = self.trainer(&models)?;
+        team.check_learner(trainer.settings().learner())?;
         self.training.share_of_dev(&self.dev)?;
         let has_noise = trainer.settings().has_noise();
         self.training.check(has_noise, self.searched.gradient.as_deref())?;
@@ -217,11 +241,11 @@ impl TrainCommand {
             &models,
         )?;
         let template = self.document.apply_to_template(template)?;
-        if writes {
+        if team.is_first() {
             self.check_files(template.as_ref())?;
         }
         interrupt::watch();
-        let outputs = writes.then(|| {
+        let outputs = team.is_first().then(|| {
             let model = ResultFile::new(&self.model.path(&self.train))?;
             Ok::<_, Error>((model, self.log.as_ref().map(Log::create).transpose()?))
         });
@@ -232,9 +256,15 @@ impl TrainCommand {
         trainer = models.towards.into_iter().fold(trainer, Trainer::towards);
         trainer = self.checkpoint.checkpoints().into_iter().fold(trainer, Trainer::checkpoints);
         let corpora = self.read_corpora(&trainer, &input, progress)?;
-        let template = match models.is_empty() {
-            true => self.choose_template(template, &trainer, &corpora.labeled, progress)?,
-            false => template,
+        let template = if models.is_empty() {
+            let detector = trainer.settings().options().labels.detector();
+            let template = template_by_labels(template, &corpora.labeled, &detector, progress)?;
+            match self.document.are_given() {
+                true => self.document.apply_to_template(template)?,
+                false => template_for(template, &corpora.labeled, progress)?,
+            }
+        } else {
+            template
         };
         check_attributes(template.as_ref(), &corpora.labeled)?;
         let knowledge = self.knowledge.read(&input, progress)?;
@@ -259,55 +289,6 @@ impl TrainCommand {
             progress.println("no development data: trains to convergence");
         }
         Ok(corpora)
-    }
-
-    /// Returns the template of a new model, as far as the corpus decides it.
-    fn choose_template(
-        &self,
-        template: Option<Template>,
-        trainer: &Trainer<'_>,
-        corpus: &Corpus,
-        progress: &Progress,
-    ) -> Result<Option<Template>> {
-        let detector = trainer.settings().options().labels.detector();
-        let template = template_by_labels(template, corpus, &detector, progress)?;
-        match self.document.are_given() {
-            true => self.document.apply_to_template(template),
-            false => template_for(template, corpus, progress),
-        }
-    }
-
-    /// Trains.
-    pub fn train<'p>(
-        &self,
-        models: &BaseModels<'_>,
-        run: PreparedRun<'_>,
-        progress: &'p Progress,
-    ) -> Result<FinishedRun<'p>> {
-        self.print_notices(models, &run, progress);
-        let PreparedRun { trainer, corpora, template, sources, outputs } = run;
-        let (file, log) = outputs.unzip();
-        let header = Header {
-            sources,
-            config: Some(json!(self.config.effective)),
-            ..Header::new(self.train.iter().map(ToString::to_string).collect())
-        };
-        let mut reporter = TrainingReporter::new(progress, log.flatten(), header);
-        let has_exact_gradient = trainer.settings().regularization().noise.has_exact_gradient();
-        let trained = trainer.train(corpora, template, &mut reporter)?;
-        Ok(FinishedRun { trained, reporter, file, has_exact_gradient })
-    }
-
-    /// Writes the model and the end of the log, if this process does, and fails if training did not
-    /// converge.
-    pub fn write(&self, run: FinishedRun<'_>, progress: &Progress) -> CommandResult {
-        let FinishedRun { trained, reporter, file, has_exact_gradient } = run;
-        let Some(file) = file else { return Ok(()) };
-        let fate = self.save(&trained, file, progress)?;
-        reporter.finish()?;
-        let end = (trained.end.reason, trained.end.iterations);
-        training_result(end, trained.is_first_pass, has_exact_gradient, &fate)?;
-        check_labels(&trained.model, &fate)
     }
 
     /// Says which options have no effect.

@@ -166,10 +166,7 @@ impl TextArguments {
     /// Says what was changed in the inputs, and what was decided about them; if `quiet`, only what
     /// was changed as an option allows.
     pub fn print_notices(&self, quiet: bool) {
-        let texts = match quiet {
-            true => self.report.losses(),
-            false => self.report.notices(),
-        };
+        let texts = if quiet { self.report.losses() } else { self.report.notices() };
         texts.iter().for_each(|text| notice(text));
     }
 

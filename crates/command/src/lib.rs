@@ -66,8 +66,5 @@ pub fn print_report(
     report: &impl Serialize,
     text: impl FnOnce() -> String,
 ) -> CommandResult {
-    match is_json {
-        true => print_json(&json_line(report)?),
-        false => print(&text()),
-    }
+    if is_json { print_json(&json_line(report)?) } else { print(&text()) }
 }

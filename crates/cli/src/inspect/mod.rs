@@ -122,31 +122,28 @@ fn describe(model: &Model, top: usize) -> Result<Value> {
         "edges": edges,
         "sizes": model.sizes(),
     });
-    let mut add = |fields: Value| {
-        if let (Some(all), Value::Object(fields)) = (value.as_object_mut(), fields) {
-            all.extend(fields);
-        }
-    };
-    add(training(model));
+    if let (Value::Object(all), Value::Object(fields)) = (&mut value, training(model)) {
+        all.extend(fields);
+    }
     if let Some(first) = model.first_pass() {
-        add(json!({"first_pass": training(first)}));
+        value["first_pass"] = training(first);
     }
     if header.columns.joined().is_some() {
-        add(json!({"joined_columns": header.columns.joined_names()}));
+        value["joined_columns"] = json!(header.columns.joined_names());
     }
     if !config.is_null() {
-        add(json!({"config": config}));
+        value["config"] = config;
     }
     if let Some(template) = &header.template {
-        add(json!({"lines": template_lines(model, template)?}));
+        value["lines"] = json!(template_lines(model, template)?);
         if let Some(documents) = template.documents() {
             let rule = documents.rule.to_string();
-            add(json!({"documents": {"rule": rule, "window": documents.window}}));
+            value["documents"] = json!({"rule": rule, "window": documents.window});
         }
         let files = template.files().map(|(name, bytes)| json!({"name": name, "bytes": bytes}));
         let files: Vec<Value> = files.collect();
         if !files.is_empty() {
-            add(json!({"template_files": files}));
+            value["template_files"] = files.into();
         }
     }
     Ok(value)

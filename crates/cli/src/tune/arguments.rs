@@ -130,10 +130,8 @@ impl ResumeArguments {
         checkpoint: Option<Checkpoint>,
     ) -> CommandResult {
         if let Some(signal) = interrupt::received().filter(|_| result.interrupted) {
-            let fate = match result.has_learned() {
-                false => "was not written",
-                true => "has the best model so far",
-            };
+            let has = result.has_learned();
+            let fate = if has { "has the best model so far" } else { "was not written" };
             let message = format!("interrupted by {signal}; {} {fate}", model.display());
             return Err(interrupted(signal, message, self.how_to_continue()));
         }

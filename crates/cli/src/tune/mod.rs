@@ -302,9 +302,8 @@ impl TuneCommand {
     /// Returns the names of the templates for the results, if there are several to compare. The
     /// text of a template has a number.
     fn template_names(&self) -> Vec<String> {
-        let name = |(i, name)| match is_template_text(name) {
-            true => format!("template {}", i + 1),
-            false => name.to_string(),
+        let name = |(i, name)| {
+            if is_template_text(name) { format!("template {}", i + 1) } else { name.to_string() }
         };
         let names = self.template.iter().enumerate();
         names.filter(|_| self.template.len() > 1).map(name).collect()
