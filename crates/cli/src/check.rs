@@ -159,9 +159,8 @@ impl CheckCommand {
         let default = report.default_template(corpus);
         let default = default.map(|name| FileName::from(OsString::from(name)));
         let name = self.template.as_ref().or(default.as_ref());
-        let models = BaseModels::default();
-        let template =
-            load_template(name, self.template_limits, &self.train, &self.input, &models)?;
+        let none = BaseModels::default();
+        let template = load_template(name, self.template_limits, &self.train, &self.input, &none)?;
         CommandFiles::default().read(template_files(name, template.as_ref())).check()?;
         let template = template_for(template, corpus, progress)?;
         interrupt::watch();

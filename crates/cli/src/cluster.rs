@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use dropchain::Error;
 use dropchain::corpus::ReadOptions;
-use dropchain::{Error, Result};
 use dropchain_formats::{InputFormat, SpanOptions};
-use dropchain_knowledge::cluster::{Clusters, InternedText};
+use dropchain_knowledge::cluster::Clusters;
 use dropchain_knowledge::{in_tenths, read_cluster_text};
 
 use crate::arguments::{LineArguments, ParagraphArgument, input_format};
@@ -79,13 +79,25 @@ impl ClusterCommand {
         let mut report = |what: String| progress.update(&what);
         let (text, _) = read_cluster_text(&self.texts, &self.read_options(), &mut report)?;
         self.text.print_notices_to(&progress);
-        let clusters = self.learn(text, &progress)?;
-        file.save(clusters.text().as_bytes())?;
+        let (tokens, words) = (text.tokens(), text.words(self.min_count));
+        progress.println(&format!("{tokens} tokens, {words} words to cluster"));
+        let count = usize::from(self.clusters);
+        let (held, needed) = (text.memory() as u64, text.memory_to_cluster(count) as u64);
+        self.limits.memory().check(needed, held).map_err(|over| {
+            Error::parameter(format!(
+                "clustering: {over}; expected fewer clusters (--clusters), less text or a larger \
+                 limit (--memory)"
+            ))
+        })?;
+        let mut observer = in_tenths(|text| progress.update(&text));
+        let clusters = Clusters::learn(text, count, self.min_count, &mut observer)?;
+        let mut bytes = Vec::new();
+        clusters.write(&mut bytes).map_err(|e| Error::io(&self.output, e))?;
+        file.save(&bytes)?;
         progress.clear();
-        if clusters.count < usize::from(self.clusters) {
+        if clusters.count() < count {
             progress.println(&format!(
-                "fewer words than {} clusters: each word is its own cluster",
-                self.clusters
+                "fewer words than {count} clusters: each word is its own cluster"
             ));
         }
         progress.println(&format!(
@@ -110,22 +122,5 @@ impl ClusterCommand {
             None => options,
             Some(format) => format.apply(SpanOptions::default(), options),
         }
-    }
-
-    /// Clusters the words, reporting progress in steps of 10 %.
-    fn learn(&self, text: InternedText, progress: &Progress) -> Result<Clusters> {
-        let (tokens, words) = (text.tokens(), text.words(self.min_count));
-        progress.println(&format!("{tokens} tokens, {words} words to cluster"));
-        let mut observer = in_tenths(|text| progress.update(&text));
-        let clusters = usize::from(self.clusters);
-        let (held, needed) = (text.memory(), text.memory_to_cluster(clusters));
-        let check = self.limits.memory().check(needed as u64, held as u64);
-        check.map_err(|over| {
-            Error::parameter(format!(
-                "clustering: {over}; expected fewer clusters (--clusters), less text or a larger \
-                 limit (--memory)"
-            ))
-        })?;
-        Clusters::learn(text, clusters, self.min_count, &mut observer)
     }
 }

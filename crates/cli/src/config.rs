@@ -17,7 +17,7 @@ use dropchain::{Error, Model, Place};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{CommandError, CommandResult, FileName, help, notice};
+use crate::{CommandError, CommandResult, FileName, ResultFile, help, notice};
 
 /// The key of the positional arguments, which have no name on the command line.
 pub const INPUT: &str = "input";
@@ -65,18 +65,19 @@ pub struct ConfigArguments {
 }
 
 impl ConfigArguments {
-    /// Returns a model with a record of the options that it was trained with. A model is never lost
+    /// Writes a model with a record of the options that it was trained with. A model is never lost
     /// for its record: without room for that, there is none.
-    pub fn record(model: &Model, config: &Value) -> Option<Model> {
+    pub fn save(model: &Model, config: &Value, file: ResultFile) -> dropchain::Result<()> {
         let warn = |error: &Error| {
             notice(&format!("warning: the model does not record its options: {error}"));
         };
-        model.with_config(config).inspect_err(warn).ok()
+        let recorded = model.with_config(config).inspect_err(warn).ok();
+        file.save(recorded.as_ref().unwrap_or(model).as_bytes())
     }
 
     /// Says which files are not those of the recorded run.
     pub fn changed(&self, files: &[FileRecord]) -> Vec<String> {
-        let changed = self.recorded.iter().filter_map(|RecordedFile { xxh3, name }| {
+        let changed = self.recorded.iter().filter_map(|(xxh3, name)| {
             let found = files.iter().find(|file| file.name == *name && file.xxh3 != *xxh3)?;
             Some(format!(
                 "warning: {name} is not the file of the recorded run, so the model will be \
@@ -99,18 +100,14 @@ impl ConfigArguments {
     }
 }
 
-/// A file of a recorded run, by its checksum.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct RecordedFile {
-    xxh3: String,
-    name: String,
-}
+/// The checksum of a file of a recorded run, and its name.
+type RecordedFile = (String, String);
 
 fn recorded_file(text: &str) -> Result<RecordedFile, &'static str> {
     let is_hex = |xxh3: &str| xxh3.len() == 16 && u64::from_str_radix(xxh3, 16).is_ok();
     let parts = text.split_once(' ').filter(|(xxh3, _)| is_hex(xxh3));
     let (xxh3, name) = parts.ok_or("expected 16 hexadecimal digits, a blank and a file")?;
-    Ok(RecordedFile { xxh3: xxh3.to_owned(), name: name.to_owned() })
+    Ok((xxh3.to_owned(), name.to_owned()))
 }
 
 /// The options that a run was given, by key, without those that have no effect on the model.

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use dropchain::Error;
 use dropchain::label::{Labeling, Scheme};
 use dropchain::model::{AttributeKind, Precision};
-use dropchain::{Error, Model, Result};
 use dropchain_options::{LabelOptions, named};
 
 use crate::{CommandFiles, CommandResult, Progress, ResultFile, interrupt};
@@ -50,7 +50,16 @@ impl ConvertCommand {
         let file = ResultFile::new(&self.model)?;
         let old = dropchain_crfsuite::open(&self.old)?;
         old.verify()?;
-        let new = self.convert(self.labels.apply_to_model(&old)?.as_ref().unwrap_or(&old))?;
+        let relabeled = self.labels.apply_to_model(&old)?;
+        let mut new = relabeled.unwrap_or(old);
+        let precision = self.precision.unwrap_or(new.header().precision);
+        if self.prune != 0.0 {
+            new = new.pruned(self.prune)?;
+        }
+        let new = new.with_precision(precision).map_err(|error| match error {
+            Error::Parameter(message) => Error::model(&self.old, message),
+            other => other,
+        })?;
         let new = match self.scheme {
             Some(scheme) => {
                 let old = new.header().labeling.clone();
@@ -69,18 +78,5 @@ impl ConvertCommand {
             new.header().precision.bytes(),
         ));
         Ok(())
-    }
-
-    fn convert(&self, old: &Model) -> Result<Model> {
-        let precision = self.precision.unwrap_or(old.header().precision);
-        let pruned = match self.prune {
-            0.0 => None,
-            threshold => Some(old.pruned(threshold)?),
-        };
-        let old = pruned.as_ref().unwrap_or(old);
-        old.with_precision(precision).map_err(|error| match error {
-            Error::Parameter(message) => Error::model(&self.old, message),
-            other => other,
-        })
     }
 }

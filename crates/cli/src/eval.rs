@@ -19,8 +19,8 @@ use crate::gold_file::{GoldArguments, GoldTagger, Scoring};
 use crate::score_table::{main_score, percent, score_table};
 use crate::terminal::{self, Rates, damage_table};
 use crate::{
-    CommandError, CommandFiles, CommandResult, FileName, Switch, json_line, notice, print,
-    print_json, print_painted, print_report,
+    CommandError, CommandFiles, CommandResult, FileName, OutputKind, Switch, json_line, notice,
+    print, print_json, print_painted, print_report,
 };
 
 /// Maximum number of rows in the confusion table.
@@ -114,8 +114,11 @@ struct Scored {
 
 impl EvalCommand {
     pub fn run(&self) -> CommandResult {
-        let files = CommandFiles::default().read(&self.files).read(&self.predictions);
-        self.by_threshold.declare(files).check()?;
+        CommandFiles::default()
+            .read(&self.files)
+            .read(&self.predictions)
+            .write("--figure", OutputKind::Figure, self.by_threshold.figure.as_deref())
+            .check()?;
         self.reading.threads.start_pool()?;
         let scoring = Scoring::of(self.predictions.as_ref(), &self.files, self.quiet)?;
         let of_annotators = matches!(scoring, Scoring::Annotations(..));

@@ -9,9 +9,9 @@ use dropchain::{Error, Result};
 use dropchain_analysis::tag_gold;
 use dropchain_report::plot::{Axis, Mark, Plot, Scale, Series, Sheet};
 
+use crate::ResultFile;
 use crate::gold_file::GoldTagger;
 use crate::terminal::Rates;
-use crate::{CommandFiles, OutputKind, ResultFile};
 
 /// The thresholds, and where to draw what they do.
 #[derive(Clone, Debug, Args)]
@@ -26,18 +26,13 @@ pub struct ThresholdArguments {
     pub thresholds: Option<Rates>,
     /// Also draw them to this file (SVG)
     #[arg(long, value_name = "FILE", requires = "thresholds", hide_short_help = true)]
-    figure: Option<PathBuf>,
+    pub figure: Option<PathBuf>,
 }
 
 /// The scores at each threshold.
 pub type ByThreshold = Vec<(f64, Evaluation)>;
 
 impl ThresholdArguments {
-    /// Checks that the figure may be written.
-    pub fn declare(&self, files: CommandFiles) -> CommandFiles {
-        files.write("--figure", OutputKind::Figure, self.figure.as_deref())
-    }
-
     /// Tags a gold file once, scores the spans that reach each threshold, and draws the scores.
     pub fn evaluate(&self, gold: &GoldTagger, options: TagOptions) -> Result<ByThreshold> {
         let labelings = gold.labelings();

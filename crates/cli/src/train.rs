@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use dropchain::kernel::atomic_file;
 use dropchain::template::Template;
 use dropchain::train::{BaseModels, Trained, Trainer, TrainingCorpora};
 use dropchain::{Error, Model, Result};
@@ -331,9 +332,7 @@ impl TrainCommand {
         } else if trained.is_first_pass && self.init.reads(&path) {
             format!("{model} was not written, since it has both passes of the model to continue")
         } else {
-            let config = json!(self.config.effective);
-            let recorded = ConfigArguments::record(&trained.model, &config);
-            file.save(recorded.as_ref().unwrap_or(&trained.model).as_bytes())?;
+            ConfigArguments::save(&trained.model, &json!(self.config.effective), file)?;
             progress.println(&format!("wrote {model}"));
             if progress.is_terminal() {
                 progress.println(&format!(
@@ -342,15 +341,14 @@ impl TrainCommand {
                 ));
                 progress.println_all(self.dev.is_empty().then(|| WITHOUT_DEV.to_owned()));
             }
-            match trained.is_first_pass {
-                true => format!(
-                    "{model} has the first pass alone, with its weights of iteration {iteration}"
-                ),
-                false => format!("{model} has the weights of iteration {iteration}"),
-            }
+            let what = match trained.is_first_pass {
+                true => "the first pass alone, with its weights",
+                false => "the weights",
+            };
+            format!("{model} has {what} of iteration {iteration}")
         };
         if interrupt::received().is_none() {
-            self.checkpoint.remove()?;
+            self.checkpoint.checkpoint.as_ref().map_or(Ok(()), atomic_file::remove)?;
         } else if self.checkpoint.checkpoint.is_some() {
             progress.println("to continue training, repeat the command with --resume");
         }

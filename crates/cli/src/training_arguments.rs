@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use clap::Args;
 use dropchain::corpus::{Corpus, Format, ReadLimits, ReadOptions, Supervision};
-use dropchain::kernel::atomic_file;
 use dropchain::kernel::train::AnyOptions;
 use dropchain::template::Template;
 use dropchain::train::{
@@ -303,11 +302,6 @@ impl CheckpointArguments {
         let checkpoints = Checkpoints::new(self.checkpoint.as_ref()?);
         let checkpoints = self.checkpoint_every.into_iter().fold(checkpoints, Checkpoints::every);
         Some(if self.resume { checkpoints.resume() } else { checkpoints })
-    }
-
-    /// Removes the checkpoint of a run that is complete.
-    pub fn remove(&self) -> Result<()> {
-        self.checkpoint.as_ref().map_or(Ok(()), atomic_file::remove)
     }
 }
 

@@ -89,24 +89,10 @@ pub struct ResumeArguments {
 }
 
 impl ResumeArguments {
-    /// Opens the checkpoint, if there is to be one. Without `--resume` its contents are erased when
-    /// the search starts.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written; another search writes it.
-    pub fn open(&self) -> Result<Option<Checkpoint>> {
-        let open = |path| Checkpoint::open(path, self.resume);
-        self.checkpoint.as_ref().map(open).transpose()
-    }
-
     /// Says how to continue a search that did not end, if it has a checkpoint.
     pub fn how_to_continue(&self) -> Option<String> {
-        let file = self.checkpoint.as_ref()?;
-        Some(format!(
-            "to continue the search from {}, repeat the command with --resume",
-            file.display()
-        ))
+        let file = self.checkpoint.as_ref()?.display();
+        Some(format!("to continue the search from {file}, repeat the command with --resume"))
     }
 
     /// Returns the error of a command whose search failed or was interrupted. If it has started,

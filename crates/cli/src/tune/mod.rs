@@ -15,7 +15,7 @@ use dropchain::train::{BaseModels, TrainSettings};
 use dropchain::{Error, Result};
 use dropchain_knowledge::Knowledge;
 use dropchain_report::log::Log;
-use dropchain_tune::{Configuration, Folds, Search, TuneResult, TuningData};
+use dropchain_tune::{Checkpoint, Configuration, Folds, Search, TuneResult, TuningData};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{InputArguments, other_files};
@@ -118,32 +118,29 @@ pub struct TuneCommand {
 }
 
 /// The validated arguments.
-struct SearchSettings {
-    training: TrainSettings,
-    configurations: Vec<Configuration>,
-    templates: Vec<Option<Template>>,
-}
+type Validated = (TrainSettings, Vec<Configuration>, Vec<Option<Template>>);
 
 impl TuneCommand {
     pub fn run(&self) -> CommandResult {
         self.config.check_stdin(self.training.corpus_files(&self.train, &self.dev))?;
-        let open = self.init.open()?;
-        let models = base_models(&open);
-        let settings = self.validate(&models)?;
+        let base = self.init.open()?;
+        let models = base_models(&base);
+        let (settings, configurations, templates) = self.validate(&models)?;
         interrupt::watch();
         let model = self.model.path(&self.train);
         let file = ResultFile::new(&model)?;
         self.predictions.as_deref().map(ResultFile::new).transpose()?;
         let log = self.log.as_deref().map(Log::create).transpose()?;
-        let checkpoint = self.resume.open()?;
+        let open = |path| Checkpoint::open(path, self.resume.resume);
+        let checkpoint = self.resume.checkpoint.as_ref().map(open).transpose()?;
         self.threads.start_pool()?;
         let (started, progress) = (Instant::now(), Progress::new(self.quiet));
-        progress.println_all(notice_of_template(&models, settings.templates[0].as_ref()));
+        progress.println_all(notice_of_template(&models, templates[0].as_ref()));
         let knowledge = self.knowledge.read(&self.input, &progress)?;
-        let data = self.read(&settings, models, &knowledge, &progress)?;
+        let data = self.read((&settings, templates), models, &knowledge, &progress)?;
         let search = Search {
-            settings: settings.training,
-            configurations: settings.configurations,
+            settings,
+            configurations,
             threads: self.threads.count(),
             memory: self.input.limits.memory(),
             checkpoint: checkpoint.as_ref(),
@@ -189,8 +186,7 @@ impl TuneCommand {
             let mut record = json!(config);
             let options = train_options(result, config, &self.template, !models.is_empty());
             record["train"] = options.into();
-            let recorded = ConfigArguments::record(&result.model, &record);
-            file.save(recorded.as_ref().unwrap_or(&result.model).as_bytes())?;
+            ConfigArguments::save(&result.model, &record, file)?;
         }
         reporter.progress.clear();
         print_notices(result, &self.model.path(&self.train), reporter.progress);
@@ -242,7 +238,7 @@ impl TuneCommand {
     }
 
     /// Validates the arguments before any corpus is read.
-    fn validate(&self, models: &BaseModels<'_>) -> Result<SearchSettings> {
+    fn validate(&self, models: &BaseModels<'_>) -> Result<Validated> {
         let settings_of = |searched: &[(String, String)]| {
             let mut options = self.training.options(models);
             options.seed = self.search.seed;
@@ -257,7 +253,7 @@ impl TuneCommand {
         self.training.check(has_noise, self.search.gradient.as_deref())?;
         self.training.share_of_dev(&self.dev)?;
         self.check_files(&templates)?;
-        Ok(SearchSettings { training, configurations, templates })
+        Ok((training, configurations, templates))
     }
 
     /// Checks what is read and written.
@@ -312,7 +308,7 @@ impl TuneCommand {
     /// Reads the corpora, and decides what the labels and the knowledge decide of the templates.
     fn read<'m>(
         &self,
-        settings: &SearchSettings,
+        (settings, mut templates): (&TrainSettings, Vec<Option<Template>>),
         models: BaseModels<'m>,
         knowledge: &Knowledge,
         progress: &Progress,
@@ -327,11 +323,10 @@ impl TuneCommand {
             Ok::<_, Error>(folds)
         });
         progress.update("extracting attributes");
-        let mut templates = settings.templates.clone();
         if let [template] = &mut templates[..]
             && models.is_empty()
         {
-            let detector = settings.training.options().labels.detector();
+            let detector = settings.options().labels.detector();
             let chosen =
                 template_by_labels(template.take(), &corpora.labeled, &detector, progress)?;
             *template = template_for(chosen, &corpora.labeled, progress)?;
