@@ -39,21 +39,18 @@ fn main() -> ExitCode {
     }
     let world = World::open(&universe);
     let reduce = WorldReduce::new(PIECE);
-    name_rank_in_panics(reduce.rank());
+    let rank = reduce.rank();
+    let default = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        print(&format!("rank {rank} panicked:"));
+        default(info);
+    }));
     let threads = threads(&universe);
     let run = AssertUnwindSafe(|| cli::run_ranks(Ranks::new(reduce), threads, communication::fail));
     // The others would wait forever for a rank that panicked.
     let code = panic::catch_unwind(run).unwrap_or_else(|_| communication::abort(PANIC));
     drop(world);
     code
-}
-
-fn name_rank_in_panics(rank: usize) {
-    let default = panic::take_hook();
-    panic::set_hook(Box::new(move |info| {
-        print(&format!("rank {rank} panicked:"));
-        default(info);
-    }));
 }
 
 /// Prints a line to standard error, ignoring write errors.

@@ -17,7 +17,7 @@ use crate::arguments::{InputArguments, PartialLabelArguments};
 use crate::template_arguments::{TemplateLimits, load_template, template_files, template_for};
 use crate::{
     CommandError, CommandFiles, CommandResult, FileName, Progress, ThreadArguments,
-    check_stdin_once, columns, flags, interrupt, json_line, notice, print_json, print_painted,
+    check_stdin_once, columns, interrupt, json_line, notice, print_json, print_painted, progress,
 };
 
 /// Check corpora before training: sizes, labels, mistakes in files and annotation
@@ -95,7 +95,10 @@ pub struct CheckCommand {
 
 impl CheckCommand {
     pub fn run(&self) -> CommandResult {
-        let files = self.files();
+        let roles = [(Role::Train, &self.train), (Role::Dev, &self.dev), (Role::Test, &self.test)];
+        let files = roles.into_iter();
+        let files = files.flat_map(|(role, files)| files.iter().map(move |file| (role, file)));
+        let files: Vec<(Role, &FileName)> = files.collect();
         CommandFiles::default()
             .read(files.iter().map(|(_, file)| file))
             .read(&self.predictions)
@@ -136,16 +139,9 @@ impl CheckCommand {
         let outcome = Outcome { report, inconsistent, suspicious };
         match self.json {
             true => print_json(&json_line(&outcome)?)?,
-            false => print_painted(&flags::of_fields(&outcome.painted_text(columns())))?,
+            false => print_painted(&progress::with_flags(&outcome.painted_text(columns())))?,
         }
         self.verdict(&outcome.report)
-    }
-
-    /// Returns the files with their roles.
-    fn files(&self) -> Vec<(Role, &FileName)> {
-        let roles = [(Role::Train, &self.train), (Role::Dev, &self.dev), (Role::Test, &self.test)];
-        let files = roles.into_iter();
-        files.flat_map(|(role, files)| files.iter().map(move |file| (role, file))).collect()
     }
 
     /// Compares the training data with the predictions of models of the other folds.

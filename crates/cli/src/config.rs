@@ -163,33 +163,13 @@ fn is_given(matches: &ArgMatches, argument: &Arg) -> bool {
 }
 
 /// Why arguments cannot be parsed.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub enum ParseError {
     /// The arguments are wrong.
-    Arguments(Box<clap::Error>),
+    Arguments(#[from] clap::Error),
     /// The configuration file is wrong.
-    File(Error),
-}
-
-impl ParseError {
-    /// Adds what helps to an error in the arguments of a program.
-    pub fn explain(self, program: &Command, arguments: &[OsString]) -> Self {
-        match self {
-            Self::Arguments(error) => help::explain(*error, program, arguments).into(),
-            error => error,
-        }
-    }
-}
-
-impl From<clap::Error> for ParseError {
-    fn from(error: clap::Error) -> Self {
-        Self::Arguments(Box::new(error))
-    }
-}
-
-impl From<Error> for ParseError {
-    fn from(error: Error) -> Self {
-        Self::File(error)
-    }
+    File(#[from] Error),
 }
 
 /// Parses the arguments of the program, with those of a configuration file.

@@ -132,7 +132,10 @@ impl EvalCommand {
                 let gold = self.reading.open(model, gold, self.quiet)?;
                 let report = match damage {
                     Some(damage) => self.evaluate_damaged(damage, gold)?,
-                    None => self.evaluate_thresholds(&gold)?,
+                    None => {
+                        let evaluations = self.by_threshold.evaluate(&gold, self.tag_options())?;
+                        DamageReport { key: "threshold", name: "threshold", evaluations }
+                    }
                 };
                 return print_report(self.json, &report.json(), || report.text());
             }
@@ -225,12 +228,6 @@ impl EvalCommand {
         }
         let name = if damage.missing.is_some() { "missing" } else { "left out" };
         Ok(DamageReport { key: "rate", name, evaluations })
-    }
-
-    /// Tags the gold file, and scores the spans that reach several thresholds.
-    fn evaluate_thresholds(&self, gold: &GoldTagger) -> Result<DamageReport> {
-        let evaluations = self.by_threshold.evaluate(gold, self.tag_options())?;
-        Ok(DamageReport { key: "threshold", name: "threshold", evaluations })
     }
 
     fn tag_options(&self) -> TagOptions {

@@ -131,10 +131,9 @@ impl ExplainCommand {
             let documents = batch.documents();
             let sentences = batch.sentences.iter().enumerate();
             for (i, sentence) in sentences.filter(|(_, s)| !s.layout.document_start) {
-                let condition = self.forced.condition(sentence, format)?;
+                let known = self.forced.condition(sentence, format)?;
                 let input = documents.input(i);
-                let explanation =
-                    &Explanation::given(&tagger, input, &condition, options, workspace)?;
+                let explanation = &Explanation::given(&tagger, input, &known, options, workspace)?;
                 let explained = ExplainedSentence {
                     words: words_to_explain(sentence),
                     explanation,

@@ -50,7 +50,7 @@ use dropchain_command::outputs::{CommandFiles, ModelArgument, OutputKind, Result
 use dropchain_command::progress::{Progress, notice, notice_unless};
 use dropchain_command::terminal::columns;
 use dropchain_command::{
-    check_stdin_once, exit, flags, interrupt, json_line, missing, print, print_exact, print_json,
+    check_stdin_once, exit, interrupt, json_line, missing, print, print_exact, print_json,
     print_painted, print_report, progress, stdout_error, terminal,
 };
 use dropchain_documents::command::ClassifyCommand;
@@ -131,8 +131,11 @@ fn parse_arguments(
     arguments: &[OsString],
 ) -> Result<(ArgMatches, Option<EffectiveConfig>), ParseError> {
     let parsed = config::parse(program, arguments.to_vec());
-    let matches = parsed.map_err(|error| error.explain(program, arguments))?;
-    flags::keep(program, &matches);
+    let matches = parsed.map_err(|error| match error {
+        ParseError::Arguments(error) => help::explain(error, program, arguments).into(),
+        error => error,
+    })?;
+    progress::keep_flags(program, &matches);
     let effective = matches.subcommand().and_then(|(name, matches)| {
         let command = program.find_subcommand(name)?;
         Some(EffectiveConfig::new(command, matches))

@@ -121,7 +121,7 @@ mod tests {
     fn error(arguments: &str) -> clap::Error {
         let arguments: Vec<OsString> = arguments.split(' ').map(OsString::from).collect();
         match parse(&Team::default(), &arguments) {
-            Err(ParseError::Arguments(error)) => *error,
+            Err(ParseError::Arguments(error)) => error,
             Err(ParseError::File(error)) => panic!("{error}"),
             Ok(_) => panic!("expected an error"),
         }

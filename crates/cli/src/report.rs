@@ -156,7 +156,12 @@ impl ReportCommand {
         let systems = files().zip(&names).enumerate().map(|(i, (file, name))| {
             let (one, read) = match &self.gold {
                 Some(gold) if i < self.model.len() => self.tag(name, file, gold)?,
-                Some(gold) => (self.read_two(name, file, gold)?, None),
+                Some(gold) => {
+                    let gold = self.reading.read(gold, self.quiet)?;
+                    let (evaluated, labelings) = gold.evaluate(name, file)?;
+                    gold.say_reading();
+                    (evaluated.with_corpus(gold.corpus, labelings), None)
+                }
                 None => (self.read_both(name, file)?, None),
             };
             columns.get_or_insert(read);
@@ -190,14 +195,6 @@ impl ReportCommand {
         };
         let training = training.with_corpus(tagger.corpus, labelings);
         Ok((evaluated.with_training(&training, is_more)?, Some(read)))
-    }
-
-    /// Reads predictions and gold labels from two files.
-    fn read_two(&self, name: &str, predictions: &FileName, gold: &FileName) -> Result<Evaluated> {
-        let gold = self.reading.read(gold, self.quiet)?;
-        let (evaluated, labelings) = gold.evaluate(name, predictions)?;
-        gold.say_reading();
-        Ok(evaluated.with_corpus(gold.corpus, labelings))
     }
 
     /// Reads predictions and gold labels from the last columns of one file, as conlleval does.

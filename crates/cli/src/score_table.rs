@@ -38,10 +38,9 @@ fn span_table(evaluation: &Evaluation, intervals: Option<&ScoreIntervals>) -> St
         let range = range.map_or(String::new(), interval);
         vec![printable(name), f1, range, precision, recall, gold, predicted, correct]
     };
-    let heading =
-        ["", "F1", "95 % interval", "precision", "recall", "gold", "predicted", "correct"];
-    let mut rows = vec![heading.map(str::to_owned).to_vec()];
-    rows.push(row("all", evaluation.spans(), intervals.map(|all| all.f1)));
+    let heads = ["", "F1", "95 % interval", "precision", "recall", "gold", "predicted", "correct"];
+    let all = row("all", evaluation.spans(), intervals.map(|all| all.f1));
+    let mut rows = vec![heads.map(str::to_owned).to_vec(), all];
     rows.extend(evaluation.types().map(|(name, counts)| {
         let range = intervals.and_then(|all| all.types.get(name));
         row(name, counts, range.copied())

@@ -60,7 +60,7 @@ impl TagInputArguments {
     /// A folder cannot be read, has no files, or is one of BRAT's.
     pub fn files(&self) -> Result<Vec<FileName>> {
         if self.input.is_empty() {
-            return Ok(vec![FileName::stdin()]);
+            return Ok(vec![OsString::from("-").into()]);
         }
         let is_folder =
             |file: &FileName| Path::new(file).is_dir() && self.format != Some(InputFormat::Brat);
@@ -190,7 +190,7 @@ impl TagInputArguments {
             if format == Format::Text.into() {
                 unknown_words(tagger, model.lines)?.iter().for_each(|warning| say(warning));
             }
-            let label = model.label_of_file(format, &options)?;
+            let label = model.own_label(format, &options)?;
             if let Some(label) = label.filter(|_| forced.forced.is_empty()) {
                 say(&format!(
                     "{file}: its labels ({label}) are ignored; --forced {label} keeps them"

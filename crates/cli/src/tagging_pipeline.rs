@@ -195,11 +195,7 @@ impl TaggingPipeline<'_> {
 
     /// Tags what the reader has, and returns the sentences that the model is most uncertain about,
     /// the most uncertain first.
-    fn rank(
-        &self,
-        uncertain: &UncertainSentences,
-        reader: Reader,
-    ) -> Result<Vec<(f64, Candidate)>> {
+    fn rank(&self, chosen: &UncertainSentences, reader: Reader) -> Result<Vec<(f64, Candidate)>> {
         type Ranked = TaggedBatch<(f64, (u64, usize), WordPairs)>;
         let tag = |batch: &Batch, workspace: &mut Workspace, ranked: &mut Ranked| {
             let documents = batch.documents();
@@ -214,14 +210,14 @@ impl TaggingPipeline<'_> {
                     separator: batch.separator,
                 };
                 let uncertainty = uncertainty(self.tagger, input, workspace)?;
-                let is_diverse = uncertain.diverse;
+                let is_diverse = chosen.diverse;
                 let pairs = if is_diverse { WordPairs::of(sentence) } else { WordPairs::default() };
                 ranked.0.push((candidate, (uncertainty, (batch.index(), i), pairs)));
             }
             Ok(())
         };
         // Twice as many, for some of these leave when a later one is like several of them.
-        let mut highest = Highest::new(uncertain.limit << u32::from(uncertain.diverse));
+        let mut highest = Highest::new(chosen.limit << u32::from(chosen.diverse));
         let mut held = 0;
         let add = |batch: Ranked| {
             for (candidate, (uncertainty, place, pairs)) in batch.0 {
@@ -229,12 +225,12 @@ impl TaggingPipeline<'_> {
                 let bytes = (candidate.memory() + pairs.memory()) as u64;
                 held += bytes;
                 let item = (bytes, pairs, candidate);
-                let left = match uncertain.diverse {
+                let left = match chosen.diverse {
                     true => highest.add_unlike(uncertainty, place, item, |a, b| a.1.is_alike(&b.1)),
                     false => Vec::from_iter(highest.add(uncertainty, place, item)),
                 };
                 held -= left.iter().map(|(bytes, ..)| bytes).sum::<u64>();
-                if held > uncertain.memory {
+                if held > chosen.memory {
                     return Err(Error::parameter(
                         "--uncertain: so many sentences do not fit in memory; expected fewer, or \
                          a larger limit (--memory)",

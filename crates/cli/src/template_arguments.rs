@@ -12,8 +12,6 @@ use dropchain::{Error, Result, Sentence, Template};
 use dropchain_formats::InputFormat;
 use dropchain_knowledge::{Knowledge, KnowledgeFiles, KnowledgeOptions};
 use dropchain_options::named;
-use dropchain_report::log::Source;
-use serde_json::json;
 
 use crate::arguments::InputArguments;
 use crate::{FileName, Progress, missing};
@@ -288,9 +286,4 @@ impl KnowledgeArguments {
             )),
         }
     }
-}
-
-/// Returns what a log says of knowledge: its parts serialize to the fields of sources.
-pub fn sources(knowledge: &Knowledge) -> Vec<Source> {
-    knowledge.parts.iter().filter_map(|part| serde_json::from_value(json!(part)).ok()).collect()
 }

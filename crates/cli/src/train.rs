@@ -1,6 +1,6 @@
 //! `dropchain train`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dropchain::kernel::atomic_file;
@@ -15,8 +15,8 @@ use crate::arguments::{InputArguments, other_files};
 use crate::config::ConfigArguments;
 use crate::team::{Inputs, Team};
 use crate::template_arguments::{
-    DocumentArguments, KnowledgeArguments, TemplateLimits, check_attributes, load_template,
-    sources, template_by_labels, template_files, template_for,
+    DocumentArguments, TemplateLimits, check_attributes, load_template, template_by_labels,
+    template_files, template_for,
 };
 use crate::training_arguments::{
     CheckpointArguments, InitArguments, TrainingArguments, base_models, notice_of_template,
@@ -123,8 +123,6 @@ pub struct TrainCommand {
     searched: SearchedOptions,
     #[command(flatten)]
     training: TrainingArguments,
-    #[command(flatten)]
-    knowledge: KnowledgeArguments,
 }
 
 /// What to try when there were no development data.
@@ -190,7 +188,7 @@ impl TrainCommand {
     fn open(&self, team: &Team) -> CommandResult<[Option<Model>; 2]> {
         let corpora = self.training.corpus_files(&self.train, &self.dev);
         team.check_no_stdin(corpora.clone())?;
-        team.check_no_stdin(self.knowledge.files().iter())?;
+        team.check_no_stdin(self.training.knowledge.files().iter())?;
         self.config.check_stdin(corpora)?;
         Ok(self.init.open()?)
     }
@@ -268,10 +266,13 @@ impl TrainCommand {
             template
         };
         check_attributes(template.as_ref(), &corpora.labeled)?;
-        let knowledge = self.knowledge.read(&input, progress)?;
-        let template = self.knowledge.attach(&knowledge, template)?;
+        let knowledge = self.training.knowledge.read(&input, progress)?;
+        let template = self.training.knowledge.attach(&knowledge, template)?;
         progress.println_all(self.config.changed(&corpora.files(template.as_ref())));
-        Ok(PreparedRun { trainer, corpora, template, sources: sources(&knowledge), outputs })
+        // The parts of knowledge serialize to the fields of sources.
+        let sources = knowledge.parts().iter();
+        let sources = sources.filter_map(|part| serde_json::from_value(json!(part)).ok());
+        Ok(PreparedRun { trainer, corpora, template, sources: sources.collect(), outputs })
     }
 
     fn read_corpora(
@@ -295,7 +296,7 @@ impl TrainCommand {
     /// Says which options have no effect.
     fn print_notices(&self, models: &BaseModels<'_>, run: &PreparedRun<'_>, progress: &Progress) {
         progress.println_all(notice_of_template(models, run.template.as_ref()));
-        if self.training.has_unlabeled() && self.knowledge.files().clusters.is_empty() {
+        if self.training.has_unlabeled() && self.training.knowledge.files().clusters.is_empty() {
             progress.println(INSTEAD_OF_UNLABELED);
         }
         // The seed chooses what is held out, and fractions.
@@ -312,7 +313,7 @@ impl TrainCommand {
             .read(files.clone())
             .read(other_files(self.input.format, files))
             .read(template_files(self.template.as_ref(), template))
-            .read(self.knowledge.files().iter())
+            .read(self.training.knowledge.files().iter())
             .read(&self.config.config)
             .read_models(self.init.files());
         self.model
@@ -327,9 +328,10 @@ impl TrainCommand {
         let path = self.model.path(&self.train);
         let model = path.display();
         let iteration = trained.end.best_iteration;
+        let is_base = |base: &Path| same_file::is_same_file(base, &path).unwrap_or(false);
         let fate = if !trained.end.has_result() {
             format!("{model} was not written")
-        } else if trained.is_first_pass && self.init.reads(&path) {
+        } else if trained.is_first_pass && self.init.files().any(is_base) {
             format!("{model} was not written, since it has both passes of the model to continue")
         } else {
             ConfigArguments::save(&trained.model, &json!(self.config.effective), file)?;

@@ -17,6 +17,7 @@ use dropchain_layout::format_table;
 use dropchain_options::FixedOptions;
 
 use crate::arguments::{InputArguments, PartialLabelArguments};
+use crate::template_arguments::KnowledgeArguments;
 use crate::{FileName, Progress};
 
 /// The arguments that `train` and `tune` share, which are all but strengths and rates.
@@ -42,6 +43,8 @@ pub struct TrainingArguments {
     unlabeled: Vec<FileName>,
     #[command(flatten)]
     partial: PartialLabelArguments,
+    #[command(flatten)]
+    pub knowledge: KnowledgeArguments,
 }
 
 impl TrainingArguments {
@@ -222,12 +225,6 @@ impl InitArguments {
     /// Returns the files of the models.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.init.iter().chain(&self.towards).map(PathBuf::as_path)
-    }
-
-    /// Returns whether a file is one of the models.
-    pub fn reads(&self, file: &Path) -> bool {
-        let is_same = |model: &Path| same_file::is_same_file(model, file).unwrap_or(false);
-        self.files().any(is_same)
     }
 }
 

@@ -177,8 +177,7 @@ fn describe(start: &train::Start) -> String {
         0 => String::new(),
         n => format!(", {n} unlabeled sentences"),
     };
-    let weight =
-        data.total_weight.map_or(String::new(), |weight| format!(" of total weight {weight}"));
+    let weight = data.total_weight.map_or(String::new(), |w| format!(" of total weight {w}"));
     let tokens = match data.partial_tokens {
         0 => format!(", {} tokens", data.tokens),
         n => format!(", {} tokens ({n} with partial labels)", data.tokens),

@@ -189,13 +189,6 @@ pub struct FileName {
     text: String,
 }
 
-impl FileName {
-    /// Returns the name of standard input.
-    pub fn stdin() -> Self {
-        Self::from(OsString::from("-"))
-    }
-}
-
 impl From<OsString> for FileName {
     fn from(name: OsString) -> Self {
         let text = name.to_string_lossy().into_owned();

@@ -3,7 +3,6 @@
 
 pub mod arguments;
 pub mod exit;
-pub mod flags;
 pub mod interrupt;
 pub mod missing;
 pub mod outputs;

@@ -1,14 +1,16 @@
-//! Progress and notices, on standard error.
+//! Progress and notices, on standard error. The library names options by their fields, notices by
+//! their flags.
 
 use std::io::{IsTerminal, Write};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use clap::{ArgMatches, Command};
+use dropchain_layout::{Paint, printable_lines, wrap};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use dropchain_layout::{Paint, printable_lines, wrap};
-
-use crate::{flags, terminal};
+use crate::terminal;
 
 /// Whether nothing is printed to standard error, since another process of the run does so.
 static IS_MUTED: AtomicBool = AtomicBool::new(false);
@@ -38,7 +40,7 @@ pub fn notice(text: &str) {
     if IS_MUTED.load(Ordering::Relaxed) {
         return;
     }
-    let text = flags::of_fields(text);
+    let text = with_flags(text);
     let text = printable_lines(&text);
     let text = match terminal::of_notices() {
         Some(columns) => wrap(&text, columns, INDENT),
@@ -156,6 +158,61 @@ impl Progress {
     pub fn clear(&self) {
         if let Self::Terminal(bar) = self {
             bar.finish_and_clear();
+        }
+    }
+}
+
+/// The flags of the command that runs, without dashes.
+static FLAGS: OnceLock<Vec<String>> = OnceLock::new();
+
+/// Keeps the flags of the command that was called.
+pub fn keep_flags(mut program: &Command, mut matches: &ArgMatches) {
+    while let Some((name, of_command)) = matches.subcommand()
+        && let Some(command) = program.find_subcommand(name)
+    {
+        (program, matches) = (command, of_command);
+    }
+    let flags = program.get_arguments().filter_map(|argument| argument.get_long());
+    let _ = FLAGS.set(flags.map(str::to_owned).collect());
+}
+
+/// Writes the fields in a message that the command has flags for as these: `` `warm_up` `` as
+/// `--warm-up`.
+pub fn with_flags(message: &str) -> String {
+    named(message, FLAGS.get().map_or(&[], Vec::as_slice))
+}
+
+fn named(message: &str, flags: &[String]) -> String {
+    let parts: Vec<&str> = message.split('`').collect();
+    let parts = parts.iter().enumerate().map(|(i, part)| {
+        let flag = part.replace('_', "-");
+        match i % 2 {
+            0 => (*part).to_owned(),
+            _ if i + 1 == parts.len() => format!("`{part}"),
+            _ if flags.contains(&flag) => format!("--{flag}"),
+            _ => format!("`{part}`"),
+        }
+    });
+    parts.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_named_as_flags_of_the_command() {
+        let flags = ["warm-up", "l2"].map(str::to_owned);
+        for (message, expected) in [
+            (
+                "`warm_up` 3 and `l2`; expected `dropout`",
+                "--warm-up 3 and --l2; expected `dropout`",
+            ),
+            ("run `dropchain train`, not `l2", "run `dropchain train`, not `l2"),
+            ("no field", "no field"),
+            ("``l2``", "``l2``"),
+        ] {
+            assert_eq!(named(message, &flags), expected);
         }
     }
 }

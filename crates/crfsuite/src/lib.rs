@@ -201,10 +201,8 @@ impl<'a> CrfsuiteFile<'a> {
         let lists = lists.map(|i| self.list(self.of_labels, i));
         let message = "the model has features for the first or last label of a sequence, as those \
                        of CRFsuite before 0.12; expected one without, so retrain it";
-        match lists.flatten().all(<[_]>::is_empty) {
-            true => Ok(()),
-            false => Err(Error::model(self.path, message)),
-        }
+        let is_empty = lists.flatten().all(<[_]>::is_empty);
+        if is_empty { Ok(()) } else { Err(Error::model(self.path, message)) }
     }
 
     /// Reads the weights of label pairs, `[K][K]`; returns the number of their features. The error

@@ -120,9 +120,8 @@ fn defaults() -> Value {
 ///
 /// [`Error::Parameter`] for a value that an option does not have.
 pub fn parse(options: &[(String, String)]) -> Result<TrainingOptions> {
-    let arguments =
-        options.iter().map(|(name, value)| format!("--{}={value}", name.replace('_', "-")));
-    let matches = command().try_get_matches_from(arguments);
+    let flags = options.iter().map(|(name, value)| format!("--{}={value}", name.replace('_', "-")));
+    let matches = command().try_get_matches_from(flags);
     let parsed = matches.and_then(|matches| TrainingOptions::from_arg_matches(&matches));
     parsed.map_err(|error| Error::parameter(message(&error)))
 }

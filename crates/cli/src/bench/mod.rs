@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use dropchain::corpus::Corpus;
 use dropchain::kernel::train::{Defaults, TrainingSet};
-use dropchain::template::Template;
 use dropchain::train::{BaseModels, TrainOptions, TrainSettings};
 use dropchain::{Error, Result};
 use dropchain_options::{ModelOptions, NoiseLevels};
@@ -159,7 +158,11 @@ impl GradientsCommand {
             &self.input,
             &BaseModels::default(),
         )?;
-        self.check_files(template.as_ref())?;
+        let files = CommandFiles::default()
+            .read(&self.files)
+            .read(template_files(self.template.as_ref(), template.as_ref()));
+        let declare = |files: CommandFiles, (flag, kind, path)| files.write(flag, kind, path);
+        self.outputs().into_iter().fold(files, declare).check()?;
         interrupt::watch();
         let [json_file, figure_file] =
             self.outputs().map(|(.., path)| path.map(ResultFile::new).transpose());
@@ -228,14 +231,6 @@ impl GradientsCommand {
             ("--figure", OutputKind::Figure, self.figure.as_deref()),
         ];
         files.map(|(flag, kind, path)| (flag, kind, path.filter(|_| self.peak_of.is_none())))
-    }
-
-    fn check_files(&self, template: Option<&Template>) -> Result<()> {
-        let files = CommandFiles::default()
-            .read(&self.files)
-            .read(template_files(self.template.as_ref(), template));
-        let declare = |files: CommandFiles, (flag, kind, path)| files.write(flag, kind, path);
-        self.outputs().into_iter().fold(files, declare).check()
     }
 
     fn measure(

@@ -21,8 +21,8 @@ use serde_json::{Map, Value, json};
 use crate::arguments::{InputArguments, other_files};
 use crate::config::ConfigArguments;
 use crate::template_arguments::{
-    KnowledgeArguments, TemplateLimits, is_template_text, load_template, template_by_labels,
-    template_files, template_for,
+    TemplateLimits, is_template_text, load_template, template_by_labels, template_files,
+    template_for,
 };
 use crate::training_arguments::{
     InitArguments, TrainingArguments, base_models, notice_of_template,
@@ -113,8 +113,6 @@ pub struct TuneCommand {
     search: SearchArguments,
     #[command(flatten)]
     training: TrainingArguments,
-    #[command(flatten)]
-    knowledge: KnowledgeArguments,
 }
 
 /// The validated arguments.
@@ -136,7 +134,7 @@ impl TuneCommand {
         self.threads.start_pool()?;
         let (started, progress) = (Instant::now(), Progress::new(self.quiet));
         progress.println_all(notice_of_template(&models, templates[0].as_ref()));
-        let knowledge = self.knowledge.read(&self.input, &progress)?;
+        let knowledge = self.training.knowledge.read(&self.input, &progress)?;
         let data = self.read((&settings, templates), models, &knowledge, &progress)?;
         let search = Search {
             settings,
@@ -266,7 +264,7 @@ impl TuneCommand {
             .read(files.clone())
             .read(other_files(self.input.format, files))
             .read(template_files)
-            .read(self.knowledge.files().iter())
+            .read(self.training.knowledge.files().iter())
             .read(&self.config.config)
             .read_models(self.init.files());
         let predictions = self.predictions.as_deref();
@@ -327,12 +325,11 @@ impl TuneCommand {
             && models.is_empty()
         {
             let detector = settings.options().labels.detector();
-            let chosen =
-                template_by_labels(template.take(), &corpora.labeled, &detector, progress)?;
-            *template = template_for(chosen, &corpora.labeled, progress)?;
+            let found = template_by_labels(template.take(), &corpora.labeled, &detector, progress)?;
+            *template = template_for(found, &corpora.labeled, progress)?;
         }
         for template in &mut templates {
-            *template = self.knowledge.attach(knowledge, template.take())?;
+            *template = self.training.knowledge.attach(knowledge, template.take())?;
             progress.println_all(self.config.changed(&corpora.files(template.as_ref())));
         }
         Ok(TuningData { folds: folds.transpose()?, corpora, templates, models })
