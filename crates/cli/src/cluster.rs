@@ -91,11 +91,9 @@ impl ClusterCommand {
         })?;
         let mut observer = in_tenths(|text| progress.update(&text));
         let clusters = Clusters::learn(text, count, self.min_count, &mut observer)?;
-        let mut bytes = Vec::new();
-        clusters.write(&mut bytes).map_err(|e| Error::io(&self.output, e))?;
-        file.save(&bytes)?;
+        file.save(clusters.text().as_bytes())?;
         progress.clear();
-        if clusters.count() < count {
+        if clusters.count < count {
             progress.println(&format!(
                 "fewer words than {count} clusters: each word is its own cluster"
             ));

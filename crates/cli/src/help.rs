@@ -138,9 +138,7 @@ const OPTIONS: [(&[&str], &str, &str); 24] = [
 /// Returns what to say of an option that a command does not have, if another program has it.
 pub fn tip(command: &Command, name: &str) -> Option<&'static str> {
     let has = |id: &str| id.is_empty() || command.get_arguments().any(|own| own.get_id() == id);
-    let mut found = OPTIONS.iter();
-    let found = found.find(|(names, id, _)| names.contains(&name) && has(id));
-    found.map(|(.., tip)| *tip)
+    OPTIONS.iter().find(|(names, id, _)| names.contains(&name) && has(id)).map(|(.., tip)| *tip)
 }
 
 /// Returns the command that arguments begin with, with its full name.

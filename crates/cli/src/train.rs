@@ -270,7 +270,7 @@ impl TrainCommand {
         let template = self.training.knowledge.attach(&knowledge, template)?;
         progress.println_all(self.config.changed(&corpora.files(template.as_ref())));
         // The parts of knowledge serialize to the fields of sources.
-        let sources = knowledge.parts().iter();
+        let sources = knowledge.parts.iter();
         let sources = sources.filter_map(|part| serde_json::from_value(json!(part)).ok());
         Ok(PreparedRun { trainer, corpora, template, sources: sources.collect(), outputs })
     }

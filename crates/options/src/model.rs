@@ -1,7 +1,5 @@
 //! The structure of the model, how its labels encode spans, and how it is stored.
 
-use std::str::FromStr;
-
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dropchain::kernel::chain::Order;
@@ -87,23 +85,18 @@ pub struct StorageOptions {
     ///
     /// `auto` selects the value with the best F1 on --dev, together with the best iteration.
     /// Without --dev it is 0.
-    #[arg(long, value_name = "BIAS", allow_negative_numbers = true, hide_short_help = true)]
+    #[arg(long, value_name = "BIAS", allow_negative_numbers = true, hide_short_help = true,
+          value_parser = recall_bias)]
     recall_bias: Option<RecallBias>,
 }
 
 /// A recall bias, or `None` for `auto`.
-#[derive(Clone, Copy, Debug)]
-struct RecallBias(Option<f64>);
+type RecallBias = Option<f64>;
 
-impl FromStr for RecallBias {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        if text == "auto" {
-            return Ok(Self(None));
-        }
-        let bias = text.parse().map(|bias| Self(Some(bias)));
-        bias.map_err(|_| "expected `auto` or a number".to_owned())
+fn recall_bias(text: &str) -> std::result::Result<RecallBias, &'static str> {
+    match text {
+        "auto" => Ok(None),
+        _ => text.parse().map(Some).map_err(|_| "expected `auto` or a number"),
     }
 }
 
@@ -113,9 +106,7 @@ impl StorageOptions {
         let storage = &mut options.storage;
         storage.prune = self.prune.unwrap_or(storage.prune);
         storage.precision = self.precision.unwrap_or(storage.precision);
-        if let Some(RecallBias(bias)) = self.recall_bias {
-            options.recall_bias = bias;
-        }
+        options.recall_bias = self.recall_bias.unwrap_or(options.recall_bias);
     }
 }
 

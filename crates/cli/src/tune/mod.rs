@@ -147,8 +147,8 @@ impl TuneCommand {
         let mut inputs = Map::new();
         inputs.insert("version".to_owned(), json!(env!("CARGO_PKG_VERSION")));
         inputs.insert("config".to_owned(), json!(self.config.effective));
-        if !knowledge.parts().is_empty() {
-            inputs.insert("sources".to_owned(), json!(knowledge.parts()));
+        if !knowledge.parts.is_empty() {
+            inputs.insert("sources".to_owned(), json!(knowledge.parts));
         }
         let reporter = SearchReporter {
             progress: &progress,
