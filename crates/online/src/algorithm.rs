@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use dropchain::kernel::objective::{NoiseOptions, Penalty};
 use dropchain::kernel::train::check_not_negative;
 use dropchain::{Error, Result};
 
@@ -12,6 +13,26 @@ pub(crate) enum Algorithm {
     Sgd(LearningRate),
     /// Changes of weights when the most likely labels are wrong.
     Mistakes(MistakeRule),
+}
+
+/// The parameters of a learner, all within their ranges.
+#[derive(Clone, Debug)]
+pub(crate) struct LearnerSettings {
+    /// An online algorithm.
+    pub algorithm: Algorithm,
+    /// The L2 penalty of stochastic gradient descent.
+    pub penalty: Penalty,
+    /// The noise of stochastic gradient descent.
+    pub noise: Option<NoiseOptions>,
+    /// Number of epochs without noise, before those with it.
+    pub warm_up: usize,
+    /// Whether the result is the epoch with the lowest objective, not the last one.
+    pub keeps_lowest: bool,
+    /// Number of epochs over which the learning rate of stochastic gradient descent falls to 0, on
+    /// top of its schedule.
+    pub cooling: Option<usize>,
+    /// The seed of the order of sentences.
+    pub seed: u64,
 }
 
 /// How weights change when the most likely labels are wrong; a learner.
@@ -115,12 +136,6 @@ impl Arow {
 }
 
 impl Algorithm {
-    /// Returns whether training minimizes a penalized likelihood, to which a noise term can be
-    /// added. The others learn from the most likely labels alone.
-    pub fn is_probabilistic(&self) -> bool {
-        matches!(self, Self::Sgd(_))
-    }
-
     /// Checks the parameters.
     ///
     /// # Errors

@@ -45,7 +45,7 @@ impl Decay {
         }
         let is_lazy = !centers.is_empty();
         Self {
-            strength: scale * penalty.strength(),
+            strength: scale * penalty.strength,
             centers,
             factor: 1.0,
             elapsed: 0.0,
@@ -92,7 +92,7 @@ impl Decay {
         simd::dispatch(DecayGroup {
             factors: &mut self.factors,
             elapsed,
-            centers: self.centers.get(range.clone()).unwrap_or_default(),
+            centers: &self.centers[range.clone()],
             weights: &mut state.weights[range],
         });
     }
@@ -103,7 +103,7 @@ struct DecayGroup<'a> {
     /// λ of each weight; overwritten.
     factors: &'a mut [f64],
     elapsed: f64,
-    /// c of each weight; empty: 0.
+    /// c of each weight.
     centers: &'a [f64],
     weights: &'a mut [f64],
 }
@@ -116,12 +116,8 @@ impl Kernel for DecayGroup<'_> {
         let Self { factors, elapsed, centers, weights } = self;
         factors.iter_mut().for_each(|x| *x = -*x * elapsed);
         exp_at_least(factors, LOWEST_EXPONENT);
-        if centers.is_empty() {
-            weights.iter_mut().zip(factors).for_each(|(w, x)| *w *= *x);
-        } else {
-            for ((w, x), center) in weights.iter_mut().zip(factors).zip(centers) {
-                *w = center + (*w - center) * *x;
-            }
+        for ((w, x), center) in weights.iter_mut().zip(factors).zip(centers) {
+            *w = center + (*w - center) * *x;
         }
     }
 }

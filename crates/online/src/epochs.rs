@@ -1,10 +1,9 @@
 //! Epoch after epoch over the sentences in random order: the iterations of a stage of training.
 
-use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 use dropchain::kernel::extract::Dataset;
-use dropchain::kernel::objective::{NoiseOptions, Penalty, Terms};
+use dropchain::kernel::objective::Terms;
 use dropchain::kernel::optim::{Iteration, Outcome, StopReason};
 use dropchain::kernel::random::nth;
 use dropchain::kernel::score::ParameterSpace;
@@ -12,40 +11,19 @@ use dropchain::kernel::train::{Course, Stage};
 use dropchain::train::Calibration;
 use dropchain::{Error, Result};
 
-use crate::algorithm::{Algorithm, LearningRate};
+use crate::algorithm::{Algorithm, LearnerSettings, LearningRate};
 use crate::calibration::calibrate;
 use crate::loss::OnlineNoise;
 use crate::mistakes::MistakeLearner;
 use crate::problem::{LowestEpoch, Problem, State};
 use crate::sgd::Descent;
 
-/// The parameters of a learner, all within their ranges.
-#[derive(Clone, Debug)]
-pub(crate) struct LearnerSettings {
-    /// An online algorithm.
-    pub algorithm: Algorithm,
-    /// The L2 penalty of stochastic gradient descent.
-    pub penalty: Penalty,
-    /// The noise of stochastic gradient descent.
-    pub noise: Option<NoiseOptions>,
-    /// Number of epochs without noise, before those with it.
-    pub warm_up: usize,
-    /// Whether the result is the epoch with the lowest objective, not the last one.
-    pub keeps_lowest: bool,
-    /// Number of epochs over which the learning rate of stochastic gradient descent falls to 0, on
-    /// top of its schedule.
-    pub cooling: Option<usize>,
-    /// The seed of the order of sentences.
-    pub seed: u64,
-}
-
 /// A learner and its weights.
 #[derive(Debug)]
 pub(crate) struct EpochLearner<'a> {
     problem: Problem<'a>,
     rule: UpdateRule,
-    seed: u64,
-    warm_up: usize,
+    settings: LearnerSettings,
     order: Vec<u32>, // of the current epoch
     pub state: State,
     /// The calibration, until it is taken.
@@ -84,11 +62,10 @@ impl<'a> EpochLearner<'a> {
         let problem = Problem::new(data, space);
         let noise = settings.noise.map(|noise| OnlineNoise::new(&problem, noise, settings.seed));
         let noise = noise.unwrap_or_default();
-        let sentences = if noise.uses_unlabeled() { data.len() } else { data.labeled() };
+        let sentences = if noise.quadratic.is_some() { data.len() } else { data.labeled() };
         let (rule, sum) = match settings.algorithm {
             Algorithm::Sgd(rate) => {
-                let mut descent = Descent::new(&problem, rate, settings.penalty, noise, sentences);
-                descent.cooling = settings.cooling.map(|epochs| (epochs * sentences.max(1)) as u64);
+                let descent = Descent::new(&problem, rate, &settings, noise, sentences);
                 (UpdateRule::Sgd(Box::new(descent)), None)
             }
             Algorithm::Mistakes(rule) => {
@@ -97,24 +74,13 @@ impl<'a> EpochLearner<'a> {
             }
         };
         let state = State {
-            epochs: 0,
-            steps: 0,
-            eta: None,
-            history: Vec::new(),
             weights: problem.weights(theta.clone()),
             sums: sum.map_or_else(Vec::new, |sum| vec![sum; theta.len()]),
             lowest: settings.keeps_lowest.then(LowestEpoch::default),
+            ..State::default()
         };
-        Self {
-            problem,
-            rule,
-            seed: settings.seed,
-            warm_up: settings.warm_up,
-            order: vec![0; sentences],
-            state,
-            calibration: None,
-            theta,
-        }
+        let order = vec![0; sentences];
+        Self { problem, rule, settings, order, state, calibration: None, theta }
     }
 
     /// Restores a state.
@@ -147,7 +113,7 @@ impl<'a> EpochLearner<'a> {
             self.state.eta = match descent.rate {
                 LearningRate::Fixed(eta) => Some(eta),
                 LearningRate::Calibrated(eta) => {
-                    shuffle(self.seed, 0, &mut self.order);
+                    shuffle(self.settings.seed, 0, &mut self.order);
                     let (problem, start) = (&self.problem, &self.state);
                     self.calibration =
                         calibrate(descent, eta, problem, start, &self.order, interrupt);
@@ -163,16 +129,16 @@ impl<'a> EpochLearner<'a> {
         self.prepare(None);
         self.state.epochs += 1;
         let epoch = self.state.epochs;
-        shuffle(self.seed, epoch as u64, &mut self.order);
+        shuffle(self.settings.seed, epoch as u64, &mut self.order);
         let (problem, state) = (&self.problem, &mut self.state);
         match &mut self.rule {
             UpdateRule::Sgd(descent) => {
-                if epoch == self.warm_up + 1 {
+                if epoch == self.settings.warm_up + 1 {
                     // Objectives with and without the noise term are not comparable.
                     state.history.clear();
                     state.lowest = state.lowest.take().map(|_| LowestEpoch::default());
                 }
-                let noisy_epoch = (epoch > self.warm_up).then_some(epoch as u64);
+                let noisy_epoch = (epoch > self.settings.warm_up).then_some(epoch as u64);
                 let mut terms = descent.run(problem, state, &self.order, noisy_epoch);
                 problem.write(|i| state.weights[i], &mut self.theta);
                 terms.l2 = descent.penalty.value(&self.theta);
@@ -229,7 +195,7 @@ pub(crate) fn learn(
     course: &mut Course<'_>,
 ) -> Result<Outcome<Terms>> {
     let set = course.set();
-    let is_probabilistic = settings.algorithm.is_probabilistic();
+    let is_probabilistic = matches!(settings.algorithm, Algorithm::Sgd(_));
     let mut learner = EpochLearner::new(set.data(), set.space(), settings, course.take_start());
     if let Some(state) = course.take_state()? {
         learner.restore(state)?;
@@ -253,7 +219,16 @@ pub(crate) fn learn(
         last = epoch;
         // No checkpoint follows the last epoch: a run that resumes from it would not know that
         // training has ended. One from before repeats the epoch.
-        if report(&learner, &last, is_probabilistic, course).is_break() {
+        let mut terms = last.terms;
+        if !is_probabilistic {
+            terms.log_likelihood = f64::NAN;
+        }
+        let (epochs, theta) = (learner.state.epochs, &learner.theta[..]);
+        let iteration = Iteration {
+            step: last.rate.unwrap_or(1.0),
+            ..Iteration::new(epochs, last.objective, &terms, theta)
+        };
+        if course.iteration(&iteration, last.rate).is_break() {
             break StopReason::Interrupted;
         }
         if last.has_converged {
@@ -282,25 +257,6 @@ pub(crate) fn learn(
         gradient_norm: f64::NAN,
         restarts: 0,
     })
-}
-
-/// Reports an epoch.
-fn report(
-    learner: &EpochLearner<'_>,
-    epoch: &Epoch,
-    is_probabilistic: bool,
-    course: &mut Course<'_>,
-) -> ControlFlow<()> {
-    let (epochs, theta) = (learner.state.epochs, &learner.theta[..]);
-    let mut terms = epoch.terms;
-    if !is_probabilistic {
-        terms.log_likelihood = f64::NAN;
-    }
-    let iteration = Iteration {
-        step: epoch.rate.unwrap_or(1.0),
-        ..Iteration::new(epochs, epoch.objective, &terms, theta)
-    };
-    course.iteration(&iteration, epoch.rate)
 }
 
 #[cfg(test)]

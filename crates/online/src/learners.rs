@@ -12,8 +12,10 @@ use dropchain::train::{Engine, NoiseKind, NoiseOptions};
 use dropchain::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::{Algorithm, Arow, LearningRate, MistakeRule, PassiveAggressive, Perceptron};
-use crate::epochs::{LearnerSettings, learn};
+use crate::algorithm::{
+    Algorithm, Arow, LearnerSettings, LearningRate, MistakeRule, PassiveAggressive, Perceptron,
+};
+use crate::epochs::learn;
 
 /// Stochastic gradient descent with an L2 penalty: `l2sgd` of CRFsuite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 
 use dropchain::kernel::chain::{LabelWeights, Transitions};
 use dropchain::kernel::extract::Target;
-use dropchain::kernel::noise::{ChainContext, Features, LabelVariances};
+use dropchain::kernel::noise::{ChainContext, Derivatives, Features, LabelVariances};
 use dropchain::kernel::objective::{
     BlockArrays, NoiseOptions, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms,
 };
@@ -15,14 +15,14 @@ use crate::rows::{ColumnRates, Rows};
 /// The noise of updates: at most one of both kinds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OnlineNoise {
-    /// The quadratic regularizer of each sentence.
-    quadratic: Option<Quadratic>,
+    /// The quadratic regularizer of each sentence, labeled or not.
+    pub quadratic: Option<Quadratic>,
     /// Attributes are dropped at random.
     dropout: Option<Dropout>,
 }
 
 #[derive(Clone, Debug)]
-struct Quadratic {
+pub(crate) struct Quadratic {
     noise: NoiseOptions,
     rates: ColumnRates,
     factors: [f64; 2], // of a labeled and of an unlabeled sentence
@@ -68,11 +68,6 @@ impl OnlineNoise {
         let quadratic = Quadratic { noise, rates, factors };
         Self { quadratic: Some(quadratic), dropout: None }
     }
-
-    /// Returns whether it teaches something about sentences without labels.
-    pub fn uses_unlabeled(&self) -> bool {
-        self.quadratic.is_some()
-    }
 }
 
 impl SentenceLoss {
@@ -92,11 +87,6 @@ impl SentenceLoss {
         }
     }
 
-    /// Returns the numbers that squared weights have a gradient for: none without a regularizer.
-    pub fn squares(&self, problem: &Problem<'_>) -> usize {
-        self.noise.quadratic.as_ref().map_or(0, |_| problem.space.dimension())
-    }
-
     /// Evaluates a sentence of at least one token: with the noise that it has in an epoch, if there
     /// is one. Its derivatives are kept.
     pub fn evaluate(
@@ -108,21 +98,20 @@ impl SentenceLoss {
         self.set_scores(rows, weights, noisy_epoch);
         let noise_factor = noisy_epoch.and_then(|_| self.set_variances(rows, weights));
         let weight = rows.problem.data.weight(rows.sentence);
+        let kernel = &mut self.kernels[usize::from(noise_factor.is_some())];
+        let chain = ChainContext { transitions: &self.transitions, variances: &self.variances };
         let task = SentenceTask {
+            chain,
             target: rows.problem.data.target(rows.sentence),
             weight,
             noise_weight: weight * noise_factor.unwrap_or(0.0),
             attributes: Features::default(),
         };
-        let kernel = &mut self.kernels[usize::from(noise_factor.is_some())];
-        let chain = ChainContext { transitions: &self.transitions, variances: &self.variances };
-        let arrays = SentenceArrays {
-            scores: self.scores.arrays(),
-            variances: self.score_variances.arrays(),
-            variance_derivatives: self.variance_derivatives.arrays(),
-        };
+        let (scores, variances) = (self.scores.arrays(), self.variance_derivatives.arrays());
+        let derivatives = Derivatives { scores, variances };
+        let variances = self.score_variances.arrays();
         kernel.begin(chain);
-        let terms = kernel.evaluate(chain, task, arrays);
+        let terms = kernel.evaluate(task, &mut SentenceArrays { variances, derivatives });
         kernel.finish(chain);
         terms
     }

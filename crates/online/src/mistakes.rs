@@ -56,7 +56,6 @@ pub(crate) struct MistakeLearner {
     path: Vec<LabelId>,    // the best path
     correct: Vec<LabelId>, // the best path of those that are correct
     mask: LabelMask,       // of a sentence with partial labels
-    set: Vec<LabelId>,
     delta: SentenceVector,
 }
 
@@ -172,7 +171,6 @@ impl MistakeLearner {
             path: Vec::new(),
             correct: Vec::new(),
             mask: LabelMask::default(),
-            set: Vec::new(),
             delta: SentenceVector::new(problem),
         }
     }
@@ -222,7 +220,7 @@ impl MistakeLearner {
                 labels.filter(|&(t, label)| *label != gold[t]).count()
             }
             Target::Allowed(allowed) => {
-                fill_mask(&mut self.mask, self.transitions.labels(), allowed, &mut self.set);
+                fill_mask(&mut self.mask, self.transitions.labels(), allowed);
                 let wrong = labels.filter(|&(t, &label)| !self.mask.allows(t, label)).count();
                 if wrong > 0 {
                     let scores = Scores::new(&self.scores.nodes, &self.scores.edges);

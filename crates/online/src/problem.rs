@@ -69,7 +69,7 @@ impl<'a> Problem<'a> {
 }
 
 /// The state that epochs change: a learner continues from it to the same bits.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct State {
     /// The number of epochs so far.
     pub epochs: usize,

@@ -29,7 +29,7 @@
 
 use dropchain::kernel::objective::{Penalty, SentenceTerms, Terms};
 
-use crate::algorithm::LearningRate;
+use crate::algorithm::{LearnerSettings, LearningRate};
 use crate::decay::Decay;
 use crate::loss::{OnlineNoise, ScaledWeights, SentenceLoss};
 use crate::problem::{Problem, State};
@@ -47,9 +47,8 @@ const TOLERANCE: f64 = 1e-6;
 pub(crate) struct Descent {
     pub rate: LearningRate,
     pub penalty: Penalty,
-    /// The number of steps over which the rate falls to 0 in addition, if it does.
-    pub cooling: Option<u64>,
-    pub decay: Decay,
+    cooling: Option<u64>, // number of steps over which the rate falls to 0 in addition
+    decay: Decay,
     loss: SentenceLoss,
     groups: Groups,    // of the sentence, if they are needed
     squares: Vec<f64>, // [dimension] derivatives with respect to w², or empty
@@ -60,19 +59,19 @@ impl Descent {
     pub fn new(
         problem: &Problem<'_>,
         rate: LearningRate,
-        penalty: Penalty,
+        LearnerSettings { penalty, cooling, .. }: &LearnerSettings,
         noise: OnlineNoise,
         sentences: usize,
     ) -> Self {
-        let loss = SentenceLoss::new(problem, noise);
+        let squares = if noise.quadratic.is_some() { problem.space.dimension() } else { 0 };
         Self {
             rate,
-            decay: Decay::new(problem, &penalty, sentences),
-            penalty,
-            cooling: None,
+            decay: Decay::new(problem, penalty, sentences),
+            penalty: penalty.clone(),
+            cooling: cooling.map(|epochs| (epochs * sentences.max(1)) as u64),
             groups: Groups::new(problem),
-            squares: vec![0.0; loss.squares(problem)],
-            loss,
+            squares: vec![0.0; squares],
+            loss: SentenceLoss::new(problem, noise),
         }
     }
 

@@ -22,8 +22,8 @@ use dropchain::train::{Lbfgs, NoiseOptions};
 use dropchain::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::{Algorithm, LearningRate};
-use crate::epochs::{LearnerSettings, learn};
+use crate::algorithm::{Algorithm, LearnerSettings, LearningRate};
+use crate::epochs::learn;
 use crate::learners::{memory, undivided};
 
 /// The initial learning rate η times the mean over tokens of 1 + ‖x‖², by how much an update with η
@@ -51,23 +51,18 @@ impl WarmStarted {
     /// Default of the warm-up iterations after the passes.
     pub const WARM_UP: usize = 10;
 
-    /// Returns the parameters of the learner that makes the passes.
-    fn passes(&self, set: &TrainingSet, seed: u64) -> LearnerSettings {
-        let l2 = self.lbfgs.options().regularization.l2;
-        LearnerSettings {
+    /// Makes the passes, or those that are left after a checkpoint.
+    fn run_passes(&self, stage: &Stage, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
+        let (set, l2) = (course.set(), self.lbfgs.options().regularization.l2);
+        let settings = LearnerSettings {
             algorithm: Algorithm::Sgd(LearningRate::Fixed(RATE / (1.0 + mean_square_norm(set)))),
             penalty: set.penalty(l2.unwrap_or(0.0)),
             noise: None,
             warm_up: 0,
             keeps_lowest: false,
             cooling: Some(Self::PASSES),
-            seed,
-        }
-    }
-
-    /// Makes the passes, or those that are left after a checkpoint.
-    fn run_passes(&self, stage: &Stage, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
-        let settings = self.passes(course.set(), course.seed());
+            seed: course.seed(),
+        };
         let diverged = || {
             Error::NotFinite(
                 "the loss is not finite in the passes of the warm start; expected smaller \
@@ -135,17 +130,10 @@ impl Learner for WarmStarted {
 fn mean_square_norm(set: &TrainingSet) -> f64 {
     let data = set.data();
     let blocks = [&data.nodes, &data.edges].into_iter().zip(set.space().blocks());
-    let squares = blocks.filter(|(matrix, _)| !matrix.is_empty());
-    let sum: f64 = squares
-        .map(|(matrix, block)| {
-            let tokens = 0..data.labels.len();
-            let entries = tokens.flat_map(|token| matrix.entries(token));
-            let square = |(column, value): (u32, f64)| {
-                let value = block.scale[column as usize] * value;
-                value * value
-            };
-            entries.map(square).sum::<f64>()
-        })
-        .sum();
-    sum / data.labels.len().max(1) as f64
+    let sums = blocks.filter(|(matrix, _)| !matrix.is_empty()).map(|(matrix, block)| {
+        let entries = (0..data.labels.len()).flat_map(|token| matrix.entries(token));
+        let values = entries.map(|(column, value)| block.scale[column as usize] * value);
+        values.map(|value| value * value).sum::<f64>()
+    });
+    sums.sum::<f64>() / data.labels.len().max(1) as f64
 }

@@ -14,7 +14,7 @@ use dropchain::kernel::objective::Penalty;
 use dropchain::kernel::score::{Boundary, ParameterSpace, SpaceOptions, States};
 
 use crate::algorithm::*;
-use crate::epochs::{EpochLearner, LearnerSettings, shuffle};
+use crate::epochs::{EpochLearner, shuffle};
 use random_data::{Lcg, RandomData, copied};
 
 const DATA: RandomData =
