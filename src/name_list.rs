@@ -5,16 +5,13 @@ use std::convert::Infallible;
 /// A list of byte strings in one buffer: a model has millions of names.
 #[derive(Clone, Debug, Default, Hash)]
 pub struct NameList {
-    bytes: Vec<u8>,
-    ends: Vec<u64>, // of each name in `bytes`
+    /// All names, one after another.
+    pub bytes: Vec<u8>,
+    /// The end of each name in `bytes`.
+    pub ends: Vec<u64>,
 }
 
 impl NameList {
-    /// Creates a list of names, given all of them one after another, and the end of each.
-    pub fn from_parts(bytes: Vec<u8>, ends: Vec<u64>) -> Self {
-        Self { bytes, ends }
-    }
-
     /// Returns the number of names.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -72,21 +69,6 @@ impl NameList {
         Ok(())
     }
 
-    /// Returns all names, one after another.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// Returns all names, one after another.
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
-    }
-
-    /// Returns the end of each name in [`bytes`](Self::bytes).
-    pub fn ends(&self) -> &[u64] {
-        &self.ends
-    }
-
     /// Frees excess capacity.
     pub fn shrink_to_fit(&mut self) {
         self.bytes.shrink_to_fit();
@@ -125,8 +107,8 @@ mod tests {
         .unwrap();
         assert_eq!(seen, [&b"a"[..], b"", b"long name", b"b", b"", b"c"]);
         assert_eq!(names(&list), [&b"a"[..], b"long name", b""]);
-        assert_eq!(list.bytes(), b"along name");
-        assert_eq!(list.ends(), [1, 10, 10]);
+        assert_eq!(list.bytes, b"along name");
+        assert_eq!(list.ends, [1, 10, 10]);
         list.retain(|_| false);
         assert_eq!(names(&list), [&b""[..]; 0]);
     }

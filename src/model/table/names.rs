@@ -83,18 +83,18 @@ fn decode(count: usize, [lengths, names]: [&[u8]; 2]) -> Result<NameList, String
         return Err(format!("its names have {end} bytes, more than they can"));
     }
     let bytes = decompress(names, end as usize).ok_or("its names cannot be read")?;
-    Ok(NameList::from_parts(bytes, ends))
+    Ok(NameList { bytes, ends })
 }
 
 /// Encodes names: returns the lengths and the names.
 pub(super) fn encode(names: &NameList) -> [Vec<u8>; 2] {
     let mut start = 0;
-    let lengths = names.ends().iter().flat_map(|&end| {
+    let lengths = names.ends.iter().flat_map(|&end| {
         let length = (end - std::mem::replace(&mut start, end)) as u32;
         length.to_le_bytes()
     });
     let lengths: Vec<u8> = lengths.collect();
-    let bytes = names.bytes();
+    let bytes = &names.bytes;
     let mut compressed = compress(bytes, Compression::fast());
     if bytes.len() > compressed.len() * LARGEST_RATIO + SMALL {
         compressed = compress(bytes, Compression::none());
@@ -140,7 +140,7 @@ mod tests {
         for names in [&[][..], &[&b""[..]], &[b"a", b"", b"word[0]=x\n\0", long.as_bytes(), b"a"]] {
             let list = list(names);
             let decoded = decoded(names.len(), &encode(&list)).unwrap();
-            assert_eq!((decoded.bytes(), decoded.ends()), (list.bytes(), list.ends()));
+            assert_eq!((&decoded.bytes, &decoded.ends), (&list.bytes, &list.ends));
         }
     }
 
@@ -149,7 +149,7 @@ mod tests {
         let names = vec![b'a'; 1 << 20];
         let encoded = encode(&list(&[&names]));
         assert!(encoded[1].len() > names.len());
-        assert_eq!(decoded(1, &encoded).unwrap().bytes(), names);
+        assert_eq!(decoded(1, &encoded).unwrap().bytes, names);
         // What nothing writes is not read: 16 MiB from 16 KiB.
         let names = vec![b'a'; 16 << 20];
         let [lengths, _] = encode(&list(&[&names]));

@@ -103,7 +103,7 @@ impl<'m> AttributeTable<'m> {
     ///
     /// [`Error::Model`] if the file is damaged there.
     pub fn length_of_names(self) -> Result<usize> {
-        Ok(self.layout.names.decoded(self.file)?.bytes().len())
+        Ok(self.layout.names.decoded(self.file)?.bytes.len())
     }
 
     /// Returns the slots and weights, as stored.
