@@ -185,12 +185,17 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
     /// Makes a step, along −g after clearing the memory if necessary.
     fn advance(&mut self) -> ControlFlow<StopReason, f64> {
         loop {
-            self.find_direction();
+            self.set_quasi_newton_direction();
+            // If it does not descend, −g does.
+            if !(self.slope < 0.0 || self.state.memory.pairs.is_empty()) {
+                self.restart();
+                self.set_quasi_newton_direction();
+            }
             if let Some(step) = self.search()? {
                 self.accept();
                 return ControlFlow::Continue(step);
             }
-            if self.state.memory.is_empty() {
+            if self.state.memory.pairs.is_empty() {
                 return ControlFlow::Break(StopReason::LineSearch);
             }
             self.end_search();
@@ -253,26 +258,18 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
     }
 
     fn restart(&mut self) {
-        self.state.memory.clear();
+        self.state.memory.pairs.clear();
         self.state.restarts += 1;
     }
 
-    /// Sets the direction. If it does not descend, clears the memory, since −g always does.
-    fn find_direction(&mut self) {
-        self.set_quasi_newton_direction();
-        if !(self.slope < 0.0 || self.state.memory.is_empty()) {
-            self.restart();
-            self.set_quasi_newton_direction();
-        }
-    }
-
+    /// Sets the direction, that of a quasi-Newton step.
     fn set_quasi_newton_direction(&mut self) {
         let OptimizerState { memory, current, .. } = &mut self.state;
         let d = &mut self.direction;
         self.slope = match &self.penalty {
             None => memory.direction(&mut self.ops, &current.gradient, d),
             Some(penalty) => {
-                memory.direction(&mut self.ops, penalty.pseudo_gradient(), d);
+                memory.direction(&mut self.ops, &penalty.pseudo, d);
                 penalty.align(&mut self.ops, d)
             }
         };
@@ -283,7 +280,7 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
     fn search(&mut self) -> ControlFlow<StopReason, Option<f64>> {
         let OptimizerState { current, memory, convergence, first_distance, .. } = &self.state;
         let mut step = 1.0;
-        if memory.is_empty() {
+        if memory.pairs.is_empty() {
             step = first_distance / self.ops.dot(&self.direction, &self.direction).sqrt();
         }
         let start = convergence.line_search_start(current.value, self.slope);
@@ -297,17 +294,13 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
             match search.decide(trial) {
                 TrialDecision::Accept => return ControlFlow::Continue(Some(step)),
                 TrialDecision::Try(next) => step = next,
-                TrialDecision::GiveUp => return self.fall_back(&search, step),
+                TrialDecision::GiveUp => return self.retreat(&search, step),
             }
         }
     }
 
     /// Returns to the best trial step of a failed line search, if one decreased F.
-    fn fall_back(
-        &mut self,
-        search: &StepSearch,
-        last: f64,
-    ) -> ControlFlow<StopReason, Option<f64>> {
+    fn retreat(&mut self, search: &StepSearch, last: f64) -> ControlFlow<StopReason, Option<f64>> {
         let best = search.fallback();
         if let Some(step) = best.filter(|&step| step != last) {
             self.try_step(step)?;
@@ -361,13 +354,9 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
 }
 
 /// Computes the norms of a point, and with L1 its pseudo-gradient.
-fn measure<D>(
-    ops: &mut VectorOps,
-    penalty: Option<&mut L1Penalty>,
-    point: &Point<D>,
-) -> PointNorms {
+fn measure<D>(ops: &mut VectorOps, l1: Option<&mut L1Penalty>, point: &Point<D>) -> PointNorms {
     let [xx, gg, nonzero] = ops.norms(&point.x, &point.gradient);
-    let gg = match penalty {
+    let gg = match l1 {
         Some(penalty) => penalty.differentiate(ops, &point.x, &point.gradient),
         None => gg,
     };

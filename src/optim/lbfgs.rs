@@ -35,7 +35,7 @@ const MIN_COSINE: f64 = 1e-10;
 /// Stored as `f32` to save memory: the rounded vectors form a valid pair themselves, since all
 /// products are computed from them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct CurvaturePair {
+pub(super) struct CurvaturePair {
     s: Vec<f32>, // [n]
     y: Vec<f32>, // [n]
     sy: f64,     // sᵀy
@@ -45,7 +45,7 @@ struct CurvaturePair {
 /// The last curvature pairs, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct LbfgsMemory {
-    pairs: VecDeque<CurvaturePair>,
+    pub(super) pairs: VecDeque<CurvaturePair>,
     #[serde(skip)]
     alpha: Vec<f64>, // [memory], 0 is the newest
     #[serde(skip)]
@@ -63,14 +63,6 @@ impl LbfgsMemory {
     pub(super) fn fits(&self, memory: usize, dimension: usize) -> bool {
         let mut vectors = self.pairs.iter().flat_map(|pair| [&pair.s, &pair.y]);
         self.pairs.len() <= memory && vectors.all(|vector| vector.len() == dimension)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.pairs.is_empty()
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.pairs.clear();
     }
 
     /// Returns the `age`-th newest pair, counted from 0.
@@ -101,32 +93,27 @@ impl LbfgsMemory {
         step_norm
     }
 
-    /// Sets direction = −H·gradient, by the two-loop recursion; returns directionᵀgradient.
-    pub(super) fn direction(
-        &mut self,
-        ops: &mut VectorOps,
-        gradient: &[f64],
-        direction: &mut [f64],
-    ) -> f64 {
-        if self.is_empty() {
-            let slope = ops.negate(gradient, gradient, direction);
+    /// Sets d = −H·g, by the two-loop recursion; returns dᵀg.
+    pub(super) fn direction(&mut self, ops: &mut VectorOps, g: &[f64], d: &mut [f64]) -> f64 {
+        if self.pairs.is_empty() {
+            let slope = ops.negate(g, g, d);
             return match &self.inverse_curvature {
-                Some(p) => ops.scale(direction, 1.0, p, gradient),
+                Some(p) => ops.scale(d, 1.0, p, g),
                 None => slope,
             };
         }
-        let mut dot = ops.negate(gradient, &self.pair(0).s, direction);
+        let mut dot = ops.negate(g, &self.pair(0).s, d);
         for age in 0..self.pairs.len() {
             let pair = self.pair(age);
             let alpha = dot / pair.sy;
             let next = if age + 1 < self.pairs.len() { &self.pair(age + 1).s } else { &pair.y };
-            dot = ops.update(direction, 1.0, -alpha, &pair.y, next);
+            dot = ops.update(d, 1.0, -alpha, &pair.y, next);
             self.alpha[age] = alpha;
         }
         let mut scale = self.pair(0).sy / self.pair(0).ypy;
         if let Some(p) = &self.inverse_curvature {
             let oldest = &self.pair(self.pairs.len() - 1).y;
-            dot = ops.scale(direction, scale, p, oldest);
+            dot = ops.scale(d, scale, p, oldest);
             scale = 1.0;
         } else {
             dot *= scale;
@@ -135,8 +122,8 @@ impl LbfgsMemory {
             let pair = self.pair(age);
             let factor = self.alpha[age] - dot / pair.sy;
             dot = match age {
-                0 => ops.update(direction, scale, factor, &pair.s, gradient),
-                _ => ops.update(direction, scale, factor, &pair.s, &self.pair(age - 1).y),
+                0 => ops.update(d, scale, factor, &pair.s, g),
+                _ => ops.update(d, scale, factor, &pair.s, &self.pair(age - 1).y),
             };
             scale = 1.0;
         }
@@ -203,7 +190,7 @@ mod tests {
         assert!(!update(&mut memory, [1.0, 0.0], [1e-12, 1.0]));
         assert!(!update(&mut memory, [0.0, 0.0], [0.0, 0.0]));
         assert!(!update(&mut memory, [1.0, 0.0], [f64::NAN, 0.0]));
-        assert!(memory.is_empty());
+        assert!(memory.pairs.is_empty());
     }
 
     #[test]

@@ -20,18 +20,13 @@ use super::vector::{VectorOps, by_chunks, dot};
 /// The L1 penalty and the pseudo-gradient at the current point.
 #[derive(Debug)]
 pub(super) struct L1Penalty<'a> {
-    strength: &'a [f64], // [n] c
-    pseudo: Vec<f64>,    // [n] ◇F
+    strength: &'a [f64],         // [n] c
+    pub(super) pseudo: Vec<f64>, // [n] ◇F as of the last call of `differentiate`
 }
 
 impl<'a> L1Penalty<'a> {
     pub(super) fn new(strength: &'a [f64]) -> Self {
         Self { strength, pseudo: vec![0.0; strength.len()] }
-    }
-
-    /// Returns ◇F as of the last call of [`L1Penalty::differentiate`].
-    pub(super) fn pseudo_gradient(&self) -> &[f64] {
-        &self.pseudo
     }
 
     /// Returns Σ c_i |x_i|.
@@ -150,7 +145,7 @@ mod tests {
     fn a_step_stops_at_zero_where_it_would_leave_the_orthant() {
         let x = [1.0, 0.0, -1.0];
         let penalty = penalty(&[0.5, 0.5, 0.0], &x, &[2.0, -1.0, -3.0]);
-        assert_eq!(penalty.pseudo_gradient(), [2.5, -0.5, -3.0]);
+        assert_eq!(penalty.pseudo, [2.5, -0.5, -3.0]);
         let mut out = [9.0; 3];
         let (change, absolute) =
             penalty.project(&mut VectorOps::new(3), &x, 2.0, &[-2.0, 1.0, 3.0], &mut out);

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::changing::{MovingQuadratic, Rounds};
 use super::*;
-use crate::optim::minimize::minimize_from;
+use crate::optim::minimize_from;
 use crate::optim::state::{SavedState, Start, StateObserver};
 
 /// Counts evaluations, and sets a flag during one of them.
