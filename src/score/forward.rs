@@ -24,16 +24,10 @@ use crate::simd::{self, Kernel};
 /// The product of one design matrix with its weights. It shares the matrix.
 #[derive(Clone, Debug)]
 pub struct ForwardProduct {
-    block: Arc<FeatureBlock>,
-    columns: Columns,
-}
-
-/// The columns of a matrix.
-#[derive(Clone, Debug)]
-enum Columns {
-    /// All have whole rows of weights.
-    Dense(Arc<SparseRows>),
-    Split(Box<Split>),
+    /// The weights that the matrix is multiplied by.
+    pub block: Arc<FeatureBlock>,
+    dense: Arc<SparseRows>, // the matrix, or its dense columns: rows of `Split::table`
+    split: Option<Box<Split>>, // if not all columns have whole rows of weights
 }
 
 /// The output buffer for the variances of scores.
@@ -45,10 +39,9 @@ pub struct Variances<'a> {
     pub rate: f64,
 }
 
-/// The entries and the weights of dense, of listed and of sparse columns.
+/// The entries of listed and of sparse columns, and the weights of these and of dense ones.
 #[derive(Clone, Debug)]
 struct Split {
-    dense: SparseRows,   // columns are rows of `table`
     listed: SparseRows,  // of listed columns
     ends: Vec<u64>,      // [tokens] end of each token in `weights`
     weights: Vec<u32>,   // weight index, one per weight of each entry of a sparse column
@@ -62,23 +55,23 @@ struct Split {
 impl ForwardProduct {
     /// Prepares the product of `matrix` with weights of `block`.
     pub fn new(matrix: &Arc<SparseRows>, block: &Arc<FeatureBlock>) -> Self {
-        let columns = match dense_index(&block.targets) {
-            None => Columns::Dense(Arc::clone(matrix)),
-            Some(dense_index) => Columns::Split(Box::new(Split::new(matrix, block, &dense_index))),
-        };
-        Self { block: Arc::clone(block), columns }
+        let (targets, block) = (&block.targets, Arc::clone(block));
+        if !targets.is_observed() {
+            return Self { block, dense: Arc::clone(matrix), split: None };
+        }
+        let mut numbers = 0..;
+        let number = |column| targets.is_dense(column).then(|| numbers.next()).flatten();
+        let numbers: Vec<Option<u32>> = (0..targets.columns()).map(number).collect();
+        let dense = matrix.map_columns(|column| numbers[column as usize], |_, value| value);
+        let split = Some(Box::new(Split::new(matrix, &block)));
+        Self { dense: Arc::new(dense), split, block }
     }
 
     /// Prepares the weights in θ. Call it before [`write`](Self::write) with the same θ.
     pub fn set_weights(&mut self, theta: &[f64]) {
-        if let Columns::Split(split) = &mut self.columns {
+        if let Some(split) = &mut self.split {
             split.set_weights(&self.block, self.block.weights(theta));
         }
-    }
-
-    /// Returns the weights that the matrix is multiplied by.
-    pub fn block(&self) -> &FeatureBlock {
-        &self.block
     }
 
     /// Writes the scores of `tokens`, `[tokens][width]`, and optionally their variances, of the
@@ -94,60 +87,36 @@ impl ForwardProduct {
         if scores.is_empty() {
             return;
         }
-        let ((rows, split), targets) = (self.rows(theta), &self.block.targets);
+        let (targets, matrix) = (&self.block.targets, &*self.dense);
+        let rows = match &self.split {
+            None => DenseRows {
+                matrix,
+                coefficients: &self.block.scale,
+                table: self.block.weights(theta),
+                row_pitch: targets.labels * targets.height,
+                line_pitch: targets.labels,
+            },
+            Some(split) => DenseRows {
+                matrix,
+                coefficients: &split.coefficients,
+                table: &split.table,
+                row_pitch: targets.width(),
+                line_pitch: targets.stride,
+            },
+        };
+        let split = self.split.as_deref();
         simd::dispatch(Write { rows, split, targets, tokens, scores, variances });
     }
-
-    /// Returns the rows with whole rows of weights, and all others.
-    fn rows<'a>(&'a self, theta: &'a [f64]) -> (DenseRows<'a>, Option<&'a Split>) {
-        let targets = &self.block.targets;
-        match &self.columns {
-            Columns::Dense(matrix) => {
-                let dense = DenseRows {
-                    matrix,
-                    coefficients: &self.block.scale,
-                    table: self.block.weights(theta),
-                    row_pitch: targets.labels * targets.height,
-                    line_pitch: targets.labels,
-                };
-                (dense, None)
-            }
-            Columns::Split(split) => {
-                let dense = DenseRows {
-                    matrix: &split.dense,
-                    coefficients: &split.coefficients,
-                    table: &split.table,
-                    row_pitch: targets.width(),
-                    line_pitch: targets.stride,
-                };
-                (dense, Some(split))
-            }
-        }
-    }
-}
-
-/// Returns the number of each dense column among these, if not all columns have whole rows of
-/// weights.
-fn dense_index(targets: &Targets) -> Option<Vec<Option<u32>>> {
-    let mut next = 0;
-    let mut index = |column| {
-        let number = next;
-        next += u32::from(targets.is_dense(column));
-        targets.is_dense(column).then_some(number)
-    };
-    let columns = 0..targets.columns();
-    (targets.is_observed()).then(|| columns.map(&mut index).collect())
 }
 
 impl Split {
-    fn new(matrix: &SparseRows, block: &FeatureBlock, dense_index: &[Option<u32>]) -> Self {
+    fn new(matrix: &SparseRows, block: &FeatureBlock) -> Self {
         let targets = &block.targets;
         let dense = (0..targets.columns()).filter(|&column| targets.is_dense(column));
         let coefficients: Vec<f64> = dense.map(|column| block.scale[column]).collect();
         let is_listed = |&column: &u32| targets.form(column as usize) == ColumnForm::Listed;
         let listed = |column| Some(column).filter(is_listed);
         let mut split = Self {
-            dense: matrix.map_columns(|column| dense_index[column as usize], |_, value| value),
             listed: matrix.map_columns(listed, |_, value| value),
             ends: Vec::with_capacity(matrix.len()),
             weights: Vec::new(),
@@ -311,7 +280,7 @@ impl<'a> DenseRows<'a> {
             let row = match self.row::<L, B>(column, offset) {
                 Some(row) => row,
                 None => {
-                    last = self.last_row(column, offset);
+                    last = self.end_row(column, offset);
                     &last
                 }
             };
@@ -347,7 +316,7 @@ impl<'a> DenseRows<'a> {
             let row = match self.row::<L, B>(column, offset) {
                 Some(row) => row,
                 None => {
-                    last = self.last_row(column, offset);
+                    last = self.end_row(column, offset);
                     &last
                 }
             };
@@ -377,11 +346,7 @@ impl<'a> DenseRows<'a> {
     /// Like [`row`](Self::row) at the end of the table, but padded with zeros.
     #[cold]
     #[inline(never)]
-    fn last_row<const L: usize, const B: usize>(
-        &self,
-        column: u32,
-        offset: usize,
-    ) -> [[f64; L]; B] {
+    fn end_row<const L: usize, const B: usize>(&self, column: u32, offset: usize) -> [[f64; L]; B] {
         let start = column as usize * self.row_pitch + offset;
         let rest = self.table.get(start..).unwrap_or_default();
         let mut row = [[0.0; L]; B];

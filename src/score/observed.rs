@@ -104,17 +104,12 @@ impl<'a> Frequencies<'a> {
         Some(Self { data, labels, stride, min, weights: sentences.collect() })
     }
 
-    /// Keeps the weights of attributes that are frequent enough. `positions` are those of the
+    /// Keeps the weights of attributes that are frequent enough. `at` are the positions of the
     /// scores of each token's labels.
-    pub fn retain(
-        &self,
-        targets: Targets,
-        rows: &SparseRows,
-        positions: &TokenPositions,
-    ) -> Targets {
+    pub fn retain(&self, targets: Targets, rows: &SparseRows, at: &TokenPositions) -> Targets {
         let mut frequencies = vec![0.0; targets.weights()];
         for (token, weight) in self.weights.iter().enumerate() {
-            for &position in positions.of(token) {
+            for &position in at.of(token) {
                 for (column, value) in rows.entries(token) {
                     if let Some(index) = targets.index(column as usize, position) {
                         frequencies[index] += weight * value;

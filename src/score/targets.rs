@@ -239,7 +239,8 @@ impl Targets {
                 }
             }
             Some(observed) => {
-                observed.for_block(column, line * self.stride + at, length, |i, w| {
+                let first = line * self.stride + at;
+                observed.for_block(column, first..first + length, |i, w| {
                     row[i / L][i % L] = weights[w];
                 });
             }
@@ -277,7 +278,8 @@ impl Targets {
             }
             return;
         };
-        observed.for_block(column, line * self.stride + at, length, |i, w| {
+        let first = line * self.stride + at;
+        observed.for_block(column, first..first + length, |i, w| {
             sums[w] += untied(terms[i / L][i % L]);
         });
     }
@@ -313,32 +315,6 @@ impl Targets {
         observed.map_or(&[], |observed| &observed.positions[weights])
     }
 
-    /// Returns `Σ_j w_j[p]²` over these columns, for every position p, `[width]`.
-    pub fn squares(&self, columns: impl Iterator<Item = usize>, weights: &[f64]) -> Vec<f64> {
-        let mut squares = vec![0.0; self.width()];
-        for column in columns {
-            self.for_each(column, |position, index| {
-                squares[position] += weights[index] * weights[index];
-            });
-        }
-        squares
-    }
-
-    /// Adds `factor · w_j[p] · derivatives[p]` to the gradient of every weight of these columns.
-    pub fn add_square_derivatives(
-        &self,
-        columns: impl Iterator<Item = usize>,
-        factor: f64,
-        [weights, derivatives]: [&[f64]; 2],
-        gradient: &mut [f64],
-    ) {
-        for column in columns {
-            self.for_each(column, |position, index| {
-                gradient[index] += factor * weights[index] * derivatives[position];
-            });
-        }
-    }
-
     /// Returns the memory usage in bytes, excluding the weights.
     pub fn memory(&self) -> usize {
         self.observed.as_ref().map_or(0, |o| 8 * o.ends.capacity() + 4 * o.positions.capacity())
@@ -346,20 +322,14 @@ impl Targets {
 }
 
 impl Observed {
-    /// Calls `visit(i, index)` for the weights of a column whose scores are at `first..first +
-    /// length`, the i-th of these; `index` is relative to the column's first weight.
+    /// Calls `visit(i, index)` for the weights of a column whose scores are at `cells`, the i-th of
+    /// these; `index` is relative to the column's first weight.
     #[inline(always)]
-    fn for_block(
-        &self,
-        column: usize,
-        first: usize,
-        length: usize,
-        mut visit: impl FnMut(usize, usize),
-    ) {
+    fn for_block(&self, column: usize, cells: Range<usize>, mut visit: impl FnMut(usize, usize)) {
         for (index, &position) in self.positions[self.range(column)].iter().enumerate() {
             let position = position as usize;
-            if (first..first + length).contains(&position) {
-                visit(position - first, index);
+            if cells.contains(&position) {
+                visit(position - cells.start, index);
             }
         }
     }

@@ -122,9 +122,8 @@ impl Slice {
         let mut slice = Self {
             dense: ColumnBlock::for_entries_of(matrix),
             listed: ColumnBlock::for_entries_of(matrix),
-            sparse: Vec::new(),
             sparse_values: matrix.values.is_some().then(Vec::new),
-            tasks: Vec::new(),
+            ..Self::default()
         };
         let mut work = 0;
         for column in entries.chunk_by(|x, y| x.column == y.column) {

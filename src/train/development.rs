@@ -185,8 +185,8 @@ impl Scratch {
         let tokens = development.data.sentence(sentence);
         let [nodes, edges] = products;
         for (product, scores, width) in [
-            (nodes, &mut self.nodes, nodes.block().width()),
-            (edges, &mut self.edges, edges.block().used_width()),
+            (nodes, &mut self.nodes, nodes.block.width()),
+            (edges, &mut self.edges, edges.block.used_width()),
         ] {
             scores.resize(tokens.len() * width, 0.0);
             product.write(theta, tokens.clone(), scores, None);
