@@ -53,20 +53,11 @@ pub(crate) struct PairLists {
 
 impl PairLists {
     /// Creates lists of `pairs` of a label and another, sorted.
-    fn new(labels: usize, pairs: impl Iterator<Item = (u32, u32)>) -> Self {
-        let mut ends = vec![0; labels];
-        let mut others = Vec::new();
-        for (label, other) in pairs {
-            others.push(other);
-            ends[label as usize] = others.len() as u32;
-        }
-        let mut last = 0;
-        for end in &mut ends {
-            last = last.max(*end);
-            *end = last;
-        }
+    fn new(labels: usize, pairs: &[(u32, u32)]) -> Self {
+        let end = |label| pairs.partition_point(|pair| pair.0 <= label) as u32;
+        let others: Vec<u32> = pairs.iter().map(|pair| pair.1).collect();
         Self {
-            ends,
+            ends: (0..labels as u32).map(end).collect(),
             scores: vec![0.0; others.len()],
             potentials: vec![1.0; others.len()],
             excess: vec![0.0; others.len()],
@@ -78,15 +69,13 @@ impl PairLists {
     /// Updates the excess and what depends on it, for the potentials of the pairs.
     fn update(&mut self, background: f64) {
         let lowest = background * (SUPPRESSED - 1.0);
-        let mut start = 0;
-        for (&end, is_suppressed) in self.ends.iter().zip(&mut self.is_suppressed) {
-            *is_suppressed = false;
-            for i in start..end as usize {
+        for label in 0..self.ends.len() {
+            self.is_suppressed[label] = false;
+            for i in self.range(label) {
                 let d = self.potentials[i] - background;
                 self.excess[i] = d;
-                *is_suppressed |= d < lowest;
+                self.is_suppressed[label] |= d < lowest;
             }
-            start = end as usize;
         }
     }
 
@@ -150,21 +139,19 @@ impl LabelPairs {
     /// Creates the pairs at `positions` a·S + b, ascending, of `labels` labels.
     pub(super) fn new(labels: usize, positions: Vec<u32>) -> Self {
         let stride = padded(labels) as u32;
-        let pair = |position: u32| (position / stride, position % stride);
+        let after: Vec<_> = positions.iter().map(|p| (p / stride, p % stride)).collect();
+        let reversed = |&i: &u32| {
+            let (a, b) = after[i as usize];
+            (b, a)
+        };
         let mut sources: Vec<u32> = (0..positions.len() as u32).collect();
-        sources.sort_by_key(|&i| {
-            let (a, b) = pair(positions[i as usize]);
-            (b, a)
-        });
-        let before = sources.iter().map(|&i| {
-            let (a, b) = pair(positions[i as usize]);
-            (b, a)
-        });
+        sources.sort_by_key(reversed);
+        let before: Vec<_> = sources.iter().map(reversed).collect();
         Self {
             labels,
             background: 1.0,
-            successors: PairLists::new(labels, positions.iter().map(|&p| pair(p))),
-            predecessors: PairLists::new(labels, before),
+            successors: PairLists::new(labels, &after),
+            predecessors: PairLists::new(labels, &before),
             sources,
             positions,
         }
@@ -238,21 +225,12 @@ impl TokenGroup {
         self.0.fill(0.0);
     }
 
-    /// Sets token `m` of the group to `factor` times a row over labels, `[S]`.
-    pub fn set(&mut self, m: usize, factor: f64, row: &[f64]) {
-        self.set_each(m, row.iter().map(|x| factor * x));
-    }
-
     /// Sets token `m` of the group to a row over labels.
     #[inline(always)]
-    pub fn set_each(&mut self, m: usize, row: impl Iterator<Item = f64>) {
+    pub fn set(&mut self, m: usize, row: impl Iterator<Item = f64>) {
         for (group, x) in self.0.as_chunks_mut::<GROUP>().0.iter_mut().zip(row) {
             group[m] = x;
         }
-    }
-
-    fn of(&self, label: usize) -> &[f64; GROUP] {
-        &self.0.as_chunks::<GROUP>().0[label]
     }
 }
 
@@ -270,11 +248,11 @@ impl Kernel for AddGroup<'_> {
     #[inline(always)]
     fn run<const SUMS: usize>(self) {
         let lists = &self.pairs.successors;
-        for a in 0..self.pairs.labels {
-            let x = self.x.of(a);
+        let (x, y) = (self.x.0.as_chunks().0, self.y.0.as_chunks().0);
+        for (a, x) in x[..self.pairs.labels].iter().enumerate() {
             let range = lists.range(a);
             for (&b, sum) in lists.others[range.clone()].iter().zip(&mut self.sums[range]) {
-                *sum += dot(x, self.y.of(b as usize));
+                *sum += dot(x, &y[b as usize]);
             }
         }
     }

@@ -47,7 +47,7 @@ pub enum Mode {
 pub struct Lattice {
     pub(super) labels: usize, // K
     pub(super) stride: usize, // S
-    pub(super) tokens: usize, // T
+    pub(crate) tokens: usize, // T of the last sentence
     pub(crate) mode: Mode,
     pub(crate) psi: Aligned,       // [T][S]
     pub(crate) alpha: Aligned,     // [T][S]
@@ -131,11 +131,6 @@ impl Lattice {
         }
     }
 
-    /// Returns the number of tokens T of the last sentence.
-    pub fn tokens(&self) -> usize {
-        self.tokens
-    }
-
     /// Returns `p(y_t = b)`, of shape `[T][S]`.
     pub fn node_marginals(&self) -> &[f64] {
         &self.marginals
@@ -194,8 +189,8 @@ impl Lattice {
         if transitions.pairs().is_some() {
             let rows = self.alpha.chunks_exact(self.stride);
             for (alpha, v) in rows.zip(self.suffix.chunks_exact(self.stride).skip(1)) {
-                sums.groups[0].set(sums.tokens, 1.0, alpha);
-                sums.groups[1].set(sums.tokens, 1.0, v);
+                sums.groups[0].set(sums.tokens, alpha.iter().copied());
+                sums.groups[1].set(sums.tokens, v.iter().copied());
                 sums.tokens += 1;
                 if sums.tokens == GROUP {
                     sums.add_pending(transitions);
@@ -296,7 +291,7 @@ fn max_finite(row: &[f64], poison: &mut f64) -> f64 {
 ///
 /// If only some pairs have weights ([`Transitions::with_pairs`]), the sums are those of these
 /// pairs, `[P]`, otherwise `[K][S]`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct EdgeSums {
     products: Vec<f64>,      // [P] or [K][S] Σ α·v, not yet multiplied by e
     marginals: Vec<f64>,     // [P] or [K][S] Σ μ
@@ -311,9 +306,7 @@ impl EdgeSums {
         let zeros = vec![0.0; transitions.pair_numbers()];
         let mut groups = <[TokenGroup; 2]>::default();
         if transitions.pairs().is_some() {
-            let [alpha, v] = &mut groups;
-            alpha.clear(transitions.labels());
-            v.clear(transitions.labels());
+            groups.iter_mut().for_each(|group| group.clear(transitions.labels()));
         }
         Self { products: zeros.clone(), marginals: zeros, scratch: Vec::new(), groups, tokens: 0 }
     }
@@ -323,8 +316,7 @@ impl EdgeSums {
         self.products.fill(0.0);
         self.marginals.fill(0.0);
         if self.tokens > 0 {
-            let [alpha, _] = &mut self.groups;
-            alpha.zero();
+            self.groups[0].zero();
             self.tokens = 0;
         }
     }

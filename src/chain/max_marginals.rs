@@ -21,7 +21,7 @@
 
 use super::scores::{Constraint, LabelMask, Scores};
 use super::transitions::Transitions;
-use super::viterbi::{Viterbi, argmax};
+use super::viterbi::{PathScores, Viterbi, argmax};
 use crate::ids::LabelId;
 use crate::interrupt::Interrupt;
 
@@ -31,8 +31,9 @@ pub struct MaxMarginals {
     viterbi: Viterbi,
     nodes: Vec<f64>, // [T][S] node scores with boundaries; −∞ if forbidden
     beta: Vec<f64>,  // [T][S] β
-    path: Vec<LabelId>,
-    score: f64,
+    /// The labels of the best path, `[T]`, those of [`Viterbi::decode`]; empty if none is allowed.
+    pub path: Vec<LabelId>,
+    score: f64, // of the best path
 }
 
 /// The part of a path that differs from the best path, at every token.
@@ -59,9 +60,10 @@ impl MaxMarginals {
         interrupt: &Interrupt,
     ) -> Self {
         let mut viterbi = Viterbi { interrupt: interrupt.clone(), ..Viterbi::default() };
-        viterbi.fill_nodes(transitions, scores, constraint, mask);
+        let input = PathScores { transitions, scores, constraint, mask };
+        viterbi.fill_nodes(input);
         let nodes = viterbi.delta.clone();
-        viterbi.forward_from_nodes(transitions, scores, constraint);
+        viterbi.forward_from_nodes(input);
         let mut path = Vec::new();
         let score = viterbi.trace(scores.edges(transitions), &mut path);
         let mut marginals = Self { beta: vec![0.0; nodes.len()], viterbi, nodes, path, score };
@@ -73,30 +75,19 @@ impl MaxMarginals {
     fn backward(&mut self, edge: Option<&[f64]>) {
         for t in (1..self.viterbi.tokens).rev().take_while(|_| !self.viterbi.interrupt.is_set()) {
             for b in 0..self.viterbi.labels {
-                let best = argmax(self.successor_scores(edge, t, b)).1;
+                let best = argmax(self.scores_after(edge, t, b)).1;
                 self.beta[(t - 1) * self.viterbi.stride + b] = best;
             }
         }
     }
 
     /// Returns w[t][a][c] + n[t][c] + β[t][c] for every c.
-    fn successor_scores(
-        &self,
-        edge: Option<&[f64]>,
-        t: usize,
-        a: usize,
-    ) -> impl Iterator<Item = f64> {
+    fn scores_after(&self, edge: Option<&[f64]>, t: usize, a: usize) -> impl Iterator<Item = f64> {
         let (labels, stride) = (self.viterbi.labels, self.viterbi.stride);
         let steps = &self.viterbi.constrained[a * stride..][..labels];
         let [nodes, beta] = [&self.nodes, &self.beta].map(|rows| &rows[t * stride..][..labels]);
         let edge = edge.map(|edge| &edge[(t * labels + a) * stride..][..labels]);
         (0..labels).map(move |c| steps[c] + edge.map_or(0.0, |edge| edge[c]) + (nodes[c] + beta[c]))
-    }
-
-    /// Returns the labels of the best path, `[T]`, those of [`Viterbi::decode`]; empty if
-    /// none is allowed.
-    pub fn path(&self) -> &[LabelId] {
-        &self.path
     }
 
     /// Returns the score of the best path; −∞ if none is allowed.
@@ -158,7 +149,7 @@ impl MaxMarginals {
         detour.reverse();
         let (mut end, mut b) = (t + 1, label);
         while end < self.path.len() {
-            b = argmax(self.successor_scores(edge, end, b)).0;
+            b = argmax(self.scores_after(edge, end, b)).0;
             if self.path[end].index() == b {
                 break;
             }

@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 
 use super::scores::{Constraint, LabelMask, Scores};
 use super::transitions::Transitions;
-use super::viterbi::{Viterbi, argmax};
+use super::viterbi::{PathScores, Viterbi, argmax};
 use crate::ids::LabelId;
 
 /// A path and its score.
@@ -110,7 +110,9 @@ impl Viterbi {
         mask: Option<&LabelMask>,
     ) -> Vec<ScoredPath> {
         let mut paths = Vec::new();
-        self.fill(transitions, scores, constraint, mask);
+        let input = PathScores { transitions, scores, constraint, mask };
+        self.fill_nodes(input);
+        self.forward_from_nodes(input);
         if n == 0 {
             return paths;
         }

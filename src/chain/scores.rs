@@ -27,11 +27,6 @@ pub struct ScoreArrays<'a> {
 }
 
 impl ScoreArrays<'_> {
-    /// Lends the slices.
-    pub fn reborrow(&mut self) -> ScoreArrays<'_> {
-        ScoreArrays { nodes: self.nodes, edges: self.edges }
-    }
-
     /// Sets all numbers to this one.
     pub fn fill(&mut self, number: f64) {
         self.nodes.fill(number);
@@ -63,10 +58,7 @@ impl<'a> Scores<'a> {
 
     /// Returns the edge scores; `None` at order 0.
     pub(super) fn edges(&self, transitions: &Transitions) -> Option<&'a [f64]> {
-        match transitions.order() {
-            Order::Zero => None,
-            Order::One => self.edge,
-        }
+        self.edge.filter(|_| transitions.order() == Order::One)
     }
 
     /// Writes node[t][·] to `row`, `[K]` or `[S]`, plus the boundary weights if t is the first or
@@ -233,12 +225,20 @@ impl LabelMask {
     ///
     /// If a label is not below K.
     pub fn push(&mut self, labels: &[LabelId]) {
-        let start = self.rows.len();
-        self.rows.resize(start + padded(self.labels), FORBIDDEN);
-        for label in labels {
-            assert!(label.index() < self.labels, "label {label:?}");
-            self.rows[start + label.index()] = ALLOWED;
-        }
+        let end = self.rows.len() + padded(self.labels);
+        self.rows.resize(end, FORBIDDEN);
+        labels.iter().for_each(|&label| self.allow(label));
+    }
+
+    /// Allows the last token a label.
+    ///
+    /// # Panics
+    ///
+    /// If there is no token, or the label is not below K.
+    pub fn allow(&mut self, label: LabelId) {
+        assert!(label.index() < self.labels, "label {label:?}");
+        let start = self.rows.len() - padded(self.labels);
+        self.rows[start + label.index()] = ALLOWED;
     }
 
     /// Returns the number of labels K.

@@ -45,6 +45,15 @@ pub struct Viterbi {
     pub interrupt: Interrupt,
 }
 
+/// What scores the paths of a sentence, of which constraint and mask forbid some.
+#[derive(Clone, Copy)]
+pub(super) struct PathScores<'a> {
+    pub transitions: &'a Transitions,
+    pub scores: Scores<'a>,
+    pub constraint: Option<&'a Constraint>,
+    pub mask: Option<&'a LabelMask>,
+}
+
 impl Viterbi {
     /// Writes the best path, among those that `constraint` and `mask` allow, to `path` and returns
     /// its score. If no path is legal, `path` is left empty and the score is −∞.
@@ -63,23 +72,23 @@ impl Viterbi {
         path: &mut Vec<LabelId>,
     ) -> f64 {
         let edge = scores.edges(transitions);
+        let input = PathScores { transitions, scores, constraint, mask };
         if let (Some(pairs), None, None) = (transitions.pairs(), constraint, edge) {
-            return self.decode_by_pairs(transitions, pairs, scores, mask, path);
+            return self.decode_by_pairs(pairs, input, path);
         }
-        self.fill(transitions, scores, constraint, mask);
+        self.fill_nodes(input);
+        self.forward_from_nodes(input);
         self.trace(edge, path)
     }
 
     /// Like [`Viterbi::decode`], by pairs, without a constraint and edge scores.
     fn decode_by_pairs(
         &mut self,
-        transitions: &Transitions,
         pairs: &LabelPairs,
-        scores: Scores,
-        mask: Option<&LabelMask>,
+        input: PathScores<'_>,
         path: &mut Vec<LabelId>,
     ) -> f64 {
-        self.set_nodes(transitions, scores, mask);
+        self.set_nodes(input);
         let mut leaders = Vec::with_capacity(LEADERS + 1);
         for t in (1..self.tokens).take_while(|_| !self.interrupt.is_set()) {
             let (done, rest) = self.delta.split_at_mut(t * self.stride);
@@ -103,11 +112,7 @@ impl Viterbi {
     }
 
     /// Like [`trace`](Self::trace), given the best label before label b at t.
-    fn trace_by(
-        &self,
-        path: &mut Vec<LabelId>,
-        predecessor: impl Fn(usize, usize) -> usize,
-    ) -> f64 {
+    fn trace_by(&self, path: &mut Vec<LabelId>, before: impl Fn(usize, usize) -> usize) -> f64 {
         path.clear();
         if self.tokens == 0 {
             return 0.0;
@@ -118,33 +123,16 @@ impl Viterbi {
         }
         path.push(LabelId(b as u16));
         for t in (1..self.tokens).rev() {
-            b = predecessor(t, b);
+            b = before(t, b);
             path.push(LabelId(b as u16));
         }
         path.reverse();
         best
     }
 
-    /// Fills δ.
-    pub(super) fn fill(
-        &mut self,
-        transitions: &Transitions,
-        scores: Scores,
-        constraint: Option<&Constraint>,
-        mask: Option<&LabelMask>,
-    ) {
-        self.fill_nodes(transitions, scores, constraint, mask);
-        self.forward_from_nodes(transitions, scores, constraint);
-    }
-
     /// Sets δ to the scores of single nodes, boundary weights included; −∞ where the mask forbids a
     /// label.
-    pub(super) fn set_nodes(
-        &mut self,
-        transitions: &Transitions,
-        scores: Scores,
-        mask: Option<&LabelMask>,
-    ) {
+    fn set_nodes(&mut self, PathScores { transitions, scores, mask, .. }: PathScores<'_>) {
         self.labels = transitions.labels();
         self.stride = transitions.stride();
         self.tokens = scores.tokens(transitions);
@@ -160,17 +148,11 @@ impl Viterbi {
 
     /// Sets δ to the scores of single nodes: boundary weights included, −∞ where the constraint or
     /// the mask forbid a label.
-    pub(super) fn fill_nodes(
-        &mut self,
-        transitions: &Transitions,
-        scores: Scores,
-        constraint: Option<&Constraint>,
-        mask: Option<&LabelMask>,
-    ) {
-        self.set_nodes(transitions, scores, mask);
+    pub(super) fn fill_nodes(&mut self, input: PathScores<'_>) {
+        self.set_nodes(input);
         self.constrained.clear();
-        self.constrained.extend_from_slice(transitions.scores());
-        let Some(constraint) = constraint else { return };
+        self.constrained.extend_from_slice(input.transitions.scores());
+        let Some(constraint) = input.constraint else { return };
         assert_eq!(constraint.labels(), self.labels, "labels differ");
         add(&mut self.constrained, &constraint.transitions);
         if self.tokens > 0 {
@@ -181,12 +163,8 @@ impl Viterbi {
     }
 
     /// Turns the scores of nodes into δ; O(TK) at order 0 without a constraint.
-    pub(super) fn forward_from_nodes(
-        &mut self,
-        transitions: &Transitions,
-        scores: Scores,
-        constraint: Option<&Constraint>,
-    ) {
+    pub(super) fn forward_from_nodes(&mut self, input: PathScores<'_>) {
+        let PathScores { transitions, scores, constraint, .. } = input;
         if transitions.order() == Order::One || constraint.is_some() {
             let edge = scores.edges(transitions);
             return simd::dispatch(ViterbiForward { viterbi: self, edge });

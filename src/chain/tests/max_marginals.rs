@@ -18,7 +18,7 @@ fn assert_detours(chain: &Chain, mask: Option<&LabelMask>, tolerance: f64) -> us
         let mut path = Vec::new();
         let viterbi = &mut Viterbi::default();
         let best = viterbi.decode(&transitions, scores, constraint, mask, &mut path);
-        assert_eq!(marginals.path(), path);
+        assert_eq!(marginals.path, path);
         assert_eq!(marginals.score().to_bits(), best.to_bits());
         let edge = scores.edges(&transitions);
         let mut found = 0;

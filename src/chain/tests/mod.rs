@@ -92,7 +92,7 @@ fn infer(
     let mut lattice = Lattice::default();
     let log_partition =
         chain.scores(f64::NAN, |scores| run(&mut lattice, &transitions, scores, None));
-    let edges = (1..lattice.tokens()).map(|t| {
+    let edges = (1..lattice.tokens).map(|t| {
         let mut edge = vec![f64::NAN; transitions.labels() * transitions.stride()];
         lattice.edge_marginals(&transitions, t, &mut edge);
         edge

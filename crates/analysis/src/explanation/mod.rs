@@ -117,7 +117,7 @@ impl<'t> Explanation<'t> {
         let (transitions, numbers) = (tagger.transitions(), scores.scores());
         let best = MaxMarginals::new(transitions, numbers, constraint, mask, &interrupt);
         interrupt.check()?;
-        let labels = best.path().iter().enumerate();
+        let labels = best.path.iter().enumerate();
         let probabilities = labels.map(|(t, label)| marginals[[t, label.index()]]).collect();
         let mut collector = Collector::new(tagger, sentence.place(0));
         tagger.attributes(sentence, workspace, &mut collector)?;
@@ -138,7 +138,7 @@ impl<'t> Explanation<'t> {
 
     /// Returns the labels, `[T]`: those of [`Tagger::tag`], in the scheme of the model.
     pub fn labels(&self) -> &[LabelId] {
-        self.best.path()
+        &self.best.path
     }
 
     /// Returns the number of tokens T.
