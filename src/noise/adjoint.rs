@@ -18,7 +18,7 @@
 
 use super::adjoint_kernel::AdjointKernel;
 use super::pair_kernel::PairKernel;
-use super::quadratic::{EdgeMatrices, add_node_covariance, add_node_value, independent_tokens};
+use super::quadratic::{EdgeMatrices, add_node_covariance, add_node_value, independent};
 use super::regularizer::{ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput};
 use crate::chain::Order;
 use crate::math::{add, dot, set_zeros};
@@ -51,7 +51,7 @@ impl Regularizer for Adjoint {
     fn regularize(&mut self, sentence: SentenceInput<'_>, out: &mut Derivatives<'_>) -> f64 {
         let tokens = sentence.checked_tokens(out);
         if sentence.chain.transitions.order() == Order::Zero {
-            return independent_tokens(sentence, &mut self.row, out);
+            return independent(sentence, &mut self.row, out);
         }
         if tokens == 0 {
             return 0.0;
@@ -79,7 +79,7 @@ impl Adjoint {
     /// Regularizes a sentence at order 1, from its marginals.
     fn regularize_any(&mut self, sentence: SentenceInput<'_>, out: &mut Derivatives<'_>) -> f64 {
         let (lattice, weight) = (sentence.lattice, sentence.weight);
-        let (tokens, stride) = (lattice.tokens(), self.row.len());
+        let (tokens, stride) = (lattice.tokens, self.row.len());
         let Self { edges, forward, backward, row, .. } = self;
         edges.prepare(sentence.chain.transitions);
         forward.resize(tokens * stride, 0.0);
@@ -102,7 +102,7 @@ impl Adjoint {
             std::mem::swap(backward, row);
         }
         add(backward, &forward[..stride]);
-        add_node_covariance(lattice, 0, backward, weight, out.scores.nodes);
+        add_node_covariance(sentence, 0, backward, out.scores.nodes);
         value
     }
 }

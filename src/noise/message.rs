@@ -61,7 +61,7 @@ impl Regularizer for Message {
         let tokens = sentence.checked_tokens(out);
         self.prepare(sentence, tokens);
         let value = match sentence.chain.transitions.order() {
-            Order::Zero => self.regularize_independent(sentence, out),
+            Order::Zero => self.regularize_tokens(sentence, out),
             Order::One if tokens == 0 => 0.0,
             Order::One => {
                 let (value, total) = self.forward(sentence, out);
@@ -108,14 +108,10 @@ impl Message {
 
     /// Order 0: the derivative with respect to the weight of the feature (j, b) is Σ_t
     /// g[t][j]·p[b]·(w[b] − E[w]).
-    fn regularize_independent(
-        &mut self,
-        sentence: SentenceInput<'_>,
-        out: &mut Derivatives<'_>,
-    ) -> f64 {
+    fn regularize_tokens(&mut self, sentence: SentenceInput<'_>, out: &mut Derivatives<'_>) -> f64 {
         let stride = self.row.len();
         let mut value = 0.0;
-        for t in 0..sentence.lattice.tokens() {
+        for t in 0..sentence.lattice.tokens {
             value += add_node_value(sentence, t, &mut self.row, out);
             let marginals = &sentence.lattice.node_marginals()[t * stride..][..stride];
             let mean = dot(marginals, &self.row);
@@ -142,7 +138,7 @@ impl Message {
         for (b, message) in self.messages[0].chunks_exact_mut(size).enumerate() {
             add_label(message, &self.node, 0, stride, b, 1.0);
         }
-        for t in 1..sentence.lattice.tokens() {
+        for t in 1..sentence.lattice.tokens {
             self.edges.set_quadratic(sentence, t);
             value += self.edges.add_edge_value(sentence.weight, t, out);
             total += self.edges.weighted.iter().sum::<f64>();
@@ -195,7 +191,7 @@ impl Message {
     fn backward(&mut self, sentence: SentenceInput<'_>) {
         let (stride, size) = (self.row.len(), self.gradient.len());
         self.messages[0].fill(0.0);
-        for t in (1..sentence.lattice.tokens()).rev() {
+        for t in (1..sentence.lattice.tokens).rev() {
             self.edges.set_quadratic(sentence, t);
             column_sums(&self.edges.weighted, &mut self.row);
             for (message, m) in self.messages[0].chunks_exact(size).zip(&self.row) {
@@ -235,14 +231,13 @@ impl Message {
     fn write_gradient(&mut self, sentence: SentenceInput<'_>) {
         let (weight, transitions) = (sentence.weight, sentence.chain.transitions);
         let (node, edge) = self.gradient.split_at(self.node_size());
-        let stride = self.row.len();
-        let size = transitions.labels() * stride;
+        let size = transitions.labels() * self.row.len();
         let output = &mut self.output;
-        expand(&self.node, node, stride, weight, &mut output.nodes);
+        expand(&self.node, node, weight, &mut output.nodes);
         if transitions.order() == Order::One {
             let (transitions, edge) = edge.split_at(size);
             add_scaled(&mut self.edges.score_sums, weight, transitions);
-            expand(&self.edge, edge, size, weight, &mut output.edges);
+            expand(&self.edge, edge, weight, &mut output.edges);
         }
     }
 }
@@ -274,14 +269,9 @@ fn column_sums(matrix: &[f64], sums: &mut [f64]) {
     }
 }
 
-/// Writes the derivatives of each attribute, `size` of them, from those of its feature.
-fn expand(
-    active: &ActiveFeatures,
-    gradient: &[f64],
-    size: usize,
-    weight: f64,
-    out: &mut FeatureRows,
-) {
+/// Writes the derivatives of each attribute from those of its feature.
+fn expand(active: &ActiveFeatures, gradient: &[f64], weight: f64, out: &mut FeatureRows) {
+    let size = gradient.len() / active.count.max(1);
     out.columns.clone_from(&active.columns);
     out.rows.clear();
     for &(feature, value) in &active.members {

@@ -65,7 +65,6 @@
 
 mod adjoint;
 mod adjoint_kernel;
-mod engine;
 mod features;
 mod message;
 mod pair_kernel;
@@ -75,11 +74,94 @@ mod regularizer;
 mod tests;
 mod window;
 
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
 pub use adjoint::Adjoint;
-pub use engine::Engine;
 pub use features::{ActiveCounts, AttributeRows, FeatureGradient, FeatureRows, Features};
 pub use message::Message;
 pub use regularizer::{
     ChainContext, ChainDerivatives, Derivatives, LabelVariances, Regularizer, SentenceInput,
 };
 pub use window::Window;
+
+/// The algorithm for the gradient of the quadratic regularizer: the option `gradient`.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(try_from = "String", into = "String")]
+pub enum Engine {
+    /// Exact, by scalar messages: [`Adjoint`].
+    #[default]
+    Exact,
+    /// Exact, by the paper's vector messages: [`Message`].
+    Message {
+        /// Whether attributes that fire once, at the same token, are collapsed into one feature.
+        collapse: bool,
+    },
+    /// Approximate, within a radius in tokens: [`Window`]. Of radius 0, each token is on its own:
+    /// `local`.
+    Window(usize),
+}
+
+impl Engine {
+    /// Creates what computes R and its gradient.
+    pub fn regularizer(self) -> Box<dyn Regularizer> {
+        match self {
+            Self::Exact => Box::new(Adjoint::default()),
+            Self::Message { collapse } => Box::new(Message::new(collapse)),
+            Self::Window(radius) => Box::new(Window::new(radius)),
+        }
+    }
+}
+
+/// The name as an option. Collapsing is a separate option.
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exact => f.write_str("exact"),
+            Self::Message { .. } => f.write_str("message"),
+            Self::Window(0) => f.write_str("local"),
+            Self::Window(radius) => write!(f, "window={radius}"),
+        }
+    }
+}
+
+/// Parses the name as an option; `message` means with collapsing.
+impl FromStr for Engine {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let (radius, expected) = match (name, name.strip_prefix("window")) {
+            ("exact", _) => return Ok(Self::Exact),
+            ("message", _) => return Ok(Self::Message { collapse: true }),
+            ("local", _) => return Ok(Self::Window(0)),
+            (_, Some(rest)) => (
+                rest.strip_prefix('=').and_then(|radius| radius.parse().ok()),
+                "window=R with a whole number R, for example window=2",
+            ),
+            _ => (None, "exact, message, window=R or local"),
+        };
+        radius
+            .map(Self::Window)
+            .ok_or_else(|| Error::parameter(format!("gradient '{name}'; expected {expected}")))
+    }
+}
+
+impl TryFrom<String> for Engine {
+    type Error = Error;
+
+    fn try_from(name: String) -> Result<Self, Error> {
+        name.parse()
+    }
+}
+
+impl From<Engine> for String {
+    fn from(engine: Engine) -> Self {
+        engine.to_string()
+    }
+}

@@ -22,6 +22,8 @@
 //! [`PairKernel`] serves [`Adjoint`](super::Adjoint) for the sentences that `adjoint_kernel`
 //! supports.
 
+use std::ops::Range;
+
 use super::adjoint_kernel::add_transitions;
 use super::regularizer::{ChainContext, ChainDerivatives, Derivatives, SentenceInput};
 use crate::chain::products::lane_sum;
@@ -96,6 +98,28 @@ impl PairKernel {
         self.add_pending(pairs);
         let sums = self.sums.each_ref().map(Vec::as_slice);
         add_transitions(&pairs.successors.potentials, &chain.variances.pairs, sums, out);
+    }
+
+    /// Adds the edges into a token to the pending ones: α and Φ of the token before, which is at
+    /// these positions; the factors are those of the token.
+    #[inline(always)]
+    fn push(&mut self, pairs: &LabelPairs, sentence: SentenceInput<'_>, before: Range<usize>) {
+        let (m, weight) = (self.pending, sentence.weight);
+        let alpha = &sentence.lattice.alpha[before.clone()];
+        for (square, x) in self.row.iter_mut().zip(alpha) {
+            *square = x * x;
+        }
+        let rows = [alpha, &self.phi[before], &self.row];
+        for (group, row) in self.before.iter_mut().zip(rows) {
+            group.set(m, row.iter().map(|x| weight * x));
+        }
+        for (i, group) in [1, 0, 3, 2].into_iter().zip(&mut self.after) {
+            group.set(m, self.factors.iter().map(|factors| factors[i]));
+        }
+        self.pending += 1;
+        if self.pending == GROUP {
+            self.add_pending(pairs);
+        }
     }
 
     /// Adds the products of the pending tokens to the sums.
@@ -214,17 +238,13 @@ impl Passes<'_, '_> {
         let (kappa, lists) = (self.pairs.background, &self.pairs.predecessors);
         let kernel = &mut *self.kernel;
         let mut total = 0.0;
-        for t in 0..lattice.tokens() {
+        for t in 0..lattice.tokens {
             let row = t * stride..(t + 1) * stride;
             let factor = 1.0 / lattice.scale[t];
-            let [alpha, psi, v, p, n] = [
-                &lattice.alpha[..],
-                &lattice.psi[..],
-                &lattice.suffix[..],
-                lattice.node_marginals(),
-                self.sentence.variances.node,
-            ]
-            .map(|array| &array[row.clone()][..labels]);
+            let [alpha, psi, v] = [&lattice.alpha, &lattice.psi, &lattice.suffix]
+                .map(|array| &array[row.clone()][..labels]);
+            let [p, n] = [lattice.node_marginals(), self.sentence.variances.node]
+                .map(|array| &array[row.clone()][..labels]);
             let derivatives = &mut self.out.variances.nodes[row.clone()];
             let (done, rest) = kernel.phi.split_at_mut(row.start);
             let phi = &mut rest[..stride];
@@ -262,18 +282,14 @@ impl Passes<'_, '_> {
         let (kappa, lists) = (self.pairs.background, &self.pairs.successors);
         let kernel = &mut *self.kernel;
         kernel.omega[..labels].fill(-mean);
-        for t in (0..lattice.tokens()).rev() {
+        for t in (0..lattice.tokens).rev() {
             let row = t * stride..(t + 1) * stride;
             let factor = 1.0 / lattice.scale[t];
-            let [alpha, beta, psi, v, n, phi] = [
-                &lattice.alpha[..],
-                &lattice.beta[..],
-                &lattice.psi[..],
-                &lattice.suffix[..],
-                self.sentence.variances.node,
-                &kernel.phi,
-            ]
-            .map(|array| &array[row.clone()][..labels]);
+            let [alpha, beta, psi, v] =
+                [&lattice.alpha, &lattice.beta, &lattice.psi, &lattice.suffix]
+                    .map(|array| &array[row.clone()][..labels]);
+            let [n, phi] = [self.sentence.variances.node, &kernel.phi]
+                .map(|array| &array[row.clone()][..labels]);
             let derivatives = &mut self.out.scores.nodes[row.clone()];
             for b in 0..labels {
                 let omega = kernel.omega[b];
@@ -294,36 +310,7 @@ impl Passes<'_, '_> {
                     totals.sums(lists, &kernel.values[1], &kernel.factors, kappa, a);
                 *omega = messages + halves - alpha * (squares + tau);
             }
-            kernel.push_factors(self.pairs, weight, before, alpha);
-        }
-    }
-}
-
-impl PairKernel {
-    /// Adds the edges into a token to the pending ones: α and, by its position, Φ of the token
-    /// before; the factors are those of the token.
-    #[inline(always)]
-    fn push_factors(
-        &mut self,
-        pairs: &LabelPairs,
-        weight: f64,
-        before: std::ops::Range<usize>,
-        alpha: &[f64],
-    ) {
-        let m = self.pending;
-        for (square, x) in self.row.iter_mut().zip(alpha) {
-            *square = x * x;
-        }
-        let rows = [alpha, &self.phi[before], &self.row];
-        for (group, row) in self.before.iter_mut().zip(rows) {
-            group.set(m, weight, row);
-        }
-        for (i, group) in [1, 0, 3, 2].into_iter().zip(&mut self.after) {
-            group.set_each(m, self.factors.iter().map(|factors| factors[i]));
-        }
-        self.pending += 1;
-        if self.pending == GROUP {
-            self.add_pending(pairs);
+            kernel.push(self.pairs, self.sentence, before);
         }
     }
 }

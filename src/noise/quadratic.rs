@@ -62,8 +62,65 @@
 //! O(TK²) time, O(TK) memory.
 
 use super::regularizer::{ChainContext, ChainDerivatives, Derivatives, SentenceInput};
-use crate::chain::{Lattice, Order, ScoreArrays, Transitions};
+use crate::chain::{Order, ScoreArrays, Transitions};
 use crate::math::{add, dot};
+
+/// Writes w[t][b] = ½ (1 − 2p)·V of a token without incoming edges to `w` `[S]`.
+pub(super) fn node_weights(sentence: SentenceInput<'_>, t: usize, w: &mut [f64]) {
+    let row = t * w.len()..(t + 1) * w.len();
+    let marginals = &sentence.lattice.node_marginals()[row.clone()];
+    let variance = &sentence.variances.node[row];
+    for ((w, p), v) in w.iter_mut().zip(marginals).zip(variance) {
+        *w = (0.5 - p) * v;
+    }
+}
+
+/// Returns the contribution ½ weight·Σ_b p·(1 − p)·V of a token without incoming edges to weight·R,
+/// and adds that to ∂R/∂V; sets `w` like [`node_weights`].
+pub(super) fn add_node_value(
+    sentence: SentenceInput<'_>,
+    t: usize,
+    w: &mut [f64],
+    out: &mut Derivatives<'_>,
+) -> f64 {
+    node_weights(sentence, t, w);
+    let row = t * w.len()..(t + 1) * w.len();
+    let marginals = &sentence.lattice.node_marginals()[row.clone()];
+    let variance = &sentence.variances.node[row.clone()];
+    let out = &mut out.variances.nodes[row];
+    let mut total = 0.0;
+    for ((out, p), v) in out.iter_mut().zip(marginals).zip(variance) {
+        let derivative = sentence.weight * (0.5 * p * (1.0 - p));
+        *out += derivative;
+        total += derivative * v;
+    }
+    total
+}
+
+/// Order 0 (eq. 8 per token): returns weight·R and adds all derivatives.
+pub(super) fn independent(
+    sentence: SentenceInput<'_>,
+    row: &mut [f64],
+    out: &mut Derivatives<'_>,
+) -> f64 {
+    let values = (0..sentence.lattice.tokens).map(|t| {
+        let value = add_node_value(sentence, t, row, out);
+        add_node_covariance(sentence, t, row, out.scores.nodes);
+        value
+    });
+    values.sum()
+}
+
+/// The matrices of one token, and sums of derivatives with respect to transitions over all tokens.
+#[derive(Clone, Debug, Default)]
+pub(super) struct EdgeMatrices {
+    pub marginals: Vec<f64>,     // [K][S] μ
+    pub weighted: Vec<f64>,      // [K][S] M = μ·w
+    pub variance: Vec<f64>,      // [K][S] V
+    pub score_sums: Vec<f64>,    // [K][S] Σ weight·∂R/∂transition scores
+    pub variance_sums: Vec<f64>, // [K][S] Σ weight·∂R/∂transition variances
+    column_sums: Vec<f64>,       // [S]
+}
 
 impl EdgeMatrices {
     /// Starts a batch of sentences: checks the shapes and clears the sums. If few label pairs have
@@ -133,67 +190,7 @@ impl EdgeMatrices {
         }
         total
     }
-}
 
-/// Writes w[t][b] = ½ (1 − 2p)·V of a token without incoming edges to `w` `[S]`.
-pub(super) fn node_weights(sentence: SentenceInput<'_>, t: usize, w: &mut [f64]) {
-    let row = t * w.len()..(t + 1) * w.len();
-    let marginals = &sentence.lattice.node_marginals()[row.clone()];
-    let variance = &sentence.variances.node[row];
-    for ((w, p), v) in w.iter_mut().zip(marginals).zip(variance) {
-        *w = (0.5 - p) * v;
-    }
-}
-
-/// Returns the contribution ½ weight·Σ_b p·(1 − p)·V of a token without incoming edges to weight·R,
-/// and adds that to ∂R/∂V; sets `w` like [`node_weights`].
-pub(super) fn add_node_value(
-    sentence: SentenceInput<'_>,
-    t: usize,
-    w: &mut [f64],
-    out: &mut Derivatives<'_>,
-) -> f64 {
-    node_weights(sentence, t, w);
-    let row = t * w.len()..(t + 1) * w.len();
-    let marginals = &sentence.lattice.node_marginals()[row.clone()];
-    let variance = &sentence.variances.node[row.clone()];
-    let out = &mut out.variances.nodes[row];
-    let mut total = 0.0;
-    for ((out, p), v) in out.iter_mut().zip(marginals).zip(variance) {
-        let derivative = sentence.weight * (0.5 * p * (1.0 - p));
-        *out += derivative;
-        total += derivative * v;
-    }
-    total
-}
-
-/// Order 0 (eq. 8 per token): returns weight·R and adds all derivatives.
-pub(super) fn independent_tokens(
-    sentence: SentenceInput<'_>,
-    row: &mut [f64],
-    out: &mut Derivatives<'_>,
-) -> f64 {
-    let values = (0..sentence.lattice.tokens()).map(|t| {
-        let value = add_node_value(sentence, t, row, out);
-        let nodes = &mut *out.scores.nodes;
-        add_node_covariance(sentence.lattice, t, row, sentence.weight, nodes);
-        value
-    });
-    values.sum()
-}
-
-/// The matrices of one token, and sums of derivatives with respect to transitions over all tokens.
-#[derive(Clone, Debug, Default)]
-pub(super) struct EdgeMatrices {
-    pub marginals: Vec<f64>,     // [K][S] μ
-    pub weighted: Vec<f64>,      // [K][S] M = μ·w
-    pub variance: Vec<f64>,      // [K][S] V
-    pub score_sums: Vec<f64>,    // [K][S] Σ weight·∂R/∂transition scores
-    pub variance_sums: Vec<f64>, // [K][S] Σ weight·∂R/∂transition variances
-    column_sums: Vec<f64>,       // [S]
-}
-
-impl EdgeMatrices {
     /// Sizes the matrices and sums for the first sentence that needs them; new sums are 0.
     pub fn prepare(&mut self, transitions: &Transitions) {
         let (labels, stride) = (transitions.labels(), transitions.stride());
@@ -202,13 +199,8 @@ impl EdgeMatrices {
     }
 
     fn matrices(&mut self) -> [&mut Vec<f64>; 5] {
-        [
-            &mut self.marginals,
-            &mut self.weighted,
-            &mut self.variance,
-            &mut self.score_sums,
-            &mut self.variance_sums,
-        ]
+        let Self { marginals, weighted, variance, score_sums, variance_sums, .. } = self;
+        [marginals, weighted, variance, score_sums, variance_sums]
     }
 
     /// Adds the sums over all tokens, if there are any, to `out`.
@@ -319,17 +311,16 @@ impl EdgeMatrices {
 /// Adds weight·p[b]·(x[b] − E[x]) to the derivatives with respect to the node scores of t,
 /// with x `[S]`, node `[T][S]`.
 pub(super) fn add_node_covariance(
-    lattice: &Lattice,
+    sentence: SentenceInput<'_>,
     t: usize,
     x: &[f64],
-    weight: f64,
     node: &mut [f64],
 ) {
     let row = t * x.len()..(t + 1) * x.len();
-    let marginals = &lattice.node_marginals()[row.clone()];
+    let marginals = &sentence.lattice.node_marginals()[row.clone()];
     let mean = dot(marginals, x);
     for ((out, p), x) in node[row].iter_mut().zip(marginals).zip(x) {
-        *out += weight * (p * (x - mean));
+        *out += sentence.weight * (p * (x - mean));
     }
 }
 

@@ -92,7 +92,7 @@ pub trait Regularizer: std::fmt::Debug + Send + Sync {
 impl SentenceInput<'_> {
     /// Checks the shapes of the sentence and its derivatives; returns the number of tokens.
     pub(super) fn checked_tokens(self, out: &Derivatives<'_>) -> usize {
-        let (tokens, transitions) = (self.lattice.tokens(), self.chain.transitions);
+        let (tokens, transitions) = (self.lattice.tokens, self.chain.transitions);
         let rows = tokens * transitions.stride();
         for array in [self.variances.node, out.scores.nodes, out.variances.nodes] {
             assert_eq!(array.len(), rows, "node arrays are [T][S]");

@@ -34,7 +34,7 @@
 //! The value R is always exact, so value and gradient disagree.
 
 use super::quadratic::{
-    EdgeMatrices, add_node_covariance, add_node_value, independent_tokens, node_weights,
+    EdgeMatrices, add_node_covariance, add_node_value, independent, node_weights,
 };
 use super::regularizer::{ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput};
 use crate::chain::Order;
@@ -71,7 +71,7 @@ impl Regularizer for Window {
     fn regularize(&mut self, sentence: SentenceInput<'_>, out: &mut Derivatives<'_>) -> f64 {
         let tokens = sentence.checked_tokens(out);
         if sentence.chain.transitions.order() == Order::Zero {
-            return independent_tokens(sentence, &mut self.row, out);
+            return independent(sentence, &mut self.row, out);
         }
         let radius = self.radius.min(tokens.saturating_sub(1));
         for rows in [&mut self.forward, &mut self.backward] {
@@ -83,7 +83,7 @@ impl Regularizer for Window {
             self.compute_forward(sentence, radius);
             self.compute_backward(sentence, radius);
         }
-        self.add_derivatives(sentence, radius, out)
+        self.add_derivatives(sentence, out)
     }
 
     fn finish(&mut self, chain: ChainContext<'_>, mut out: ChainDerivatives<'_>) {
@@ -135,23 +135,18 @@ impl Window {
     }
 
     /// Adds all derivatives; returns weight·R.
-    fn add_derivatives(
-        &mut self,
-        sentence: SentenceInput<'_>,
-        radius: usize,
-        out: &mut Derivatives<'_>,
-    ) -> f64 {
+    fn add_derivatives(&mut self, sentence: SentenceInput<'_>, out: &mut Derivatives<'_>) -> f64 {
         let (tokens, stride) = (self.means.len(), self.row.len());
         if tokens == 0 {
             return 0.0;
         }
         let mut value = add_node_value(sentence, 0, &mut self.row, out);
         add(&mut self.row, &self.backward[..stride]);
-        let (lattice, weight) = (sentence.lattice, sentence.weight);
-        add_node_covariance(lattice, 0, &self.row, weight, out.scores.nodes);
+        add_node_covariance(sentence, 0, &self.row, out.scores.nodes);
         for t in 1..tokens {
             self.edges.set_quadratic(sentence, t);
             value += self.edges.add_edge_value(sentence.weight, t, out);
+            let radius = self.radius.min(tokens - 1);
             let mean = if radius == 0 {
                 self.edges.weighted.iter().sum()
             } else {
@@ -161,7 +156,7 @@ impl Window {
             let before = &mut self.forward[(t - 1) * stride..][..stride];
             before.iter_mut().for_each(|x| *x -= mean);
             let after = &self.backward[t * stride..][..stride];
-            self.edges.add_edge_covariance(before, after, weight, t, &mut out.scores);
+            self.edges.add_edge_covariance(before, after, sentence.weight, t, &mut out.scores);
         }
         value
     }

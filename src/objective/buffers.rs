@@ -1,13 +1,17 @@
-//! Arrays over the tokens of a block, and slices of them; and the parameters that do not depend on
-//! attributes (transitions, start and end weights): their variances under noise, and sums of their
-//! derivatives over sentences.
+//! Arrays over the tokens of a block, and slices of them; the attributes of a sentence, for the
+//! engine that works on them; and the parameters that do not depend on attributes (transitions,
+//! start and end weights): their variances under noise, and sums of their derivatives over
+//! sentences.
+
+use std::ops::Range;
 
 use super::noise::{NoiseOptions, SentenceNoise};
 use crate::aligned::Aligned;
 use crate::chain::{ScoreArrays, Transitions};
-use crate::exact_sum::add_untied;
+use crate::exact_sum::{add_untied, untied};
+use crate::extract::Dataset;
 use crate::math::{add, largest_magnitude};
-use crate::noise::LabelVariances;
+use crate::noise::{ActiveCounts, AttributeRows, FeatureGradient, Features, LabelVariances};
 use crate::score::ParameterSpace;
 
 /// One number per score of the tokens of a block or a sentence.
@@ -63,10 +67,7 @@ impl<'a> ScoreArrays<'a> {
 
 /// Splits off the first `length` numbers, or none if the slice is empty.
 fn take<'a>(numbers: &mut &'a mut [f64], length: usize) -> &'a mut [f64] {
-    let length = length.min(numbers.len());
-    let (head, tail) = std::mem::take(numbers).split_at_mut(length);
-    *numbers = tail;
-    head
+    numbers.split_off_mut(..length.min(numbers.len())).unwrap_or_default()
 }
 
 impl LabelVariances {
@@ -90,8 +91,13 @@ impl LabelVariances {
     ) {
         let squares = |kind: usize| {
             let block = space.blocks()[kind];
-            let columns = noise.columns(kind, block);
-            let mut squares = block.targets.squares(columns, block.weights(theta));
+            let weights = block.weights(theta);
+            let mut squares = vec![0.0; block.width()];
+            for column in noise.columns(kind, block) {
+                block.targets.for_each(column, |position, index| {
+                    squares[position] += weights[index] * weights[index];
+                });
+            }
             squares.iter_mut().for_each(|v| *v *= noise.options.rates()[kind]);
             squares
         };
@@ -125,22 +131,9 @@ pub struct LabelSums {
 impl LabelSums {
     /// Returns the arrays, those of label pairs first.
     pub(super) fn fields(&mut self) -> [&mut Vec<f64>; 7] {
-        [
-            &mut self.pairs,
-            &mut self.pair_variances,
-            &mut self.first,
-            &mut self.last,
-            &mut self.first_variances,
-            &mut self.last_variances,
-            &mut self.node_variances,
-        ]
-    }
-
-    /// Sets the derivatives with respect to scores to 0.
-    pub(super) fn clear_scores(&mut self) {
-        for sums in [&mut self.pairs, &mut self.first, &mut self.last] {
-            sums.fill(0.0);
-        }
+        let Self { pairs, pair_variances, node_variances, .. } = self;
+        let Self { first, last, first_variances, last_variances, .. } = self;
+        [pairs, pair_variances, first, last, first_variances, last_variances, node_variances]
     }
 
     /// Sets all sums to 0, with `pairs` numbers for label pairs.
@@ -187,4 +180,76 @@ impl LabelSums {
             }
         }
     }
+}
+
+impl FeatureGradient {
+    /// Adds all derivatives to the anchored gradient with respect to θ, and returns the largest
+    /// magnitude among them.
+    pub(super) fn add_to(&self, space: &ParameterSpace, gradient: &mut [f64]) -> f64 {
+        let blocks = [(&self.nodes, &space.nodes), (&self.edges, &space.edges)];
+        let largest = blocks.map(|(derivatives, block)| {
+            let gradient = block.weights_mut(gradient);
+            for (column, row) in derivatives.iter() {
+                block.targets.for_each(column as usize, |position, index| {
+                    gradient[index] += untied(row[position]);
+                });
+            }
+            largest_magnitude(&derivatives.rows)
+        });
+        largest[0].max(largest[1])
+    }
+}
+
+/// Buffers for the attributes of a sentence.
+#[derive(Debug, Default)]
+pub(super) struct AttributeBuffer {
+    ends: [Vec<usize>; 2],
+    entries: [Vec<(u32, f64)>; 2],
+}
+
+impl AttributeBuffer {
+    /// Fills the buffers with the attributes of the sentence `tokens`, their values multiplied by
+    /// √m, and returns them. The start and the end of the sentence are two more attributes, after
+    /// all others.
+    pub fn fill(
+        &mut self,
+        data: &Dataset,
+        space: &ParameterSpace,
+        tokens: Range<usize>,
+    ) -> Features<'_> {
+        let boundary = space.nodes.columns() as u32;
+        let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
+        for (i, (matrix, block)) in matrices.into_iter().enumerate() {
+            let (ends, entries) = (&mut self.ends[i], &mut self.entries[i]);
+            ends.clear();
+            entries.clear();
+            for token in tokens.clone() {
+                let scaled = |(column, value)| (column, block.scale[column as usize] * value);
+                entries.extend(matrix.entries(token).map(scaled));
+                if i == 0 && token == tokens.start {
+                    entries.push((boundary, 1.0));
+                }
+                if i == 0 && token + 1 == tokens.end {
+                    entries.push((boundary + 1, 1.0));
+                }
+                ends.push(entries.len());
+            }
+        }
+        let rows = |i: usize| AttributeRows { ends: &self.ends[i], entries: &self.entries[i] };
+        Features { node: rows(0), edge: rows(1), boundary }
+    }
+}
+
+/// Counts the distinct attributes per sentence before and after the paper's collapsing (section
+/// 4.1), as the `message` engine sees them: start and end of a sentence are two of them. O(n log n)
+/// for n entries of a sentence.
+pub fn active_counts(data: &Dataset, space: &ParameterSpace) -> ActiveCounts {
+    let mut counts = ActiveCounts::default();
+    let mut buffer = AttributeBuffer::default();
+    for i in 0..data.len() {
+        let tokens = data.sentence(i);
+        let length = tokens.len();
+        counts.add(buffer.fill(data, space, tokens), length);
+    }
+    counts
 }

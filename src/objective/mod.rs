@@ -38,7 +38,6 @@
 //! on the number of threads or of processes.
 
 mod buffers;
-mod features;
 mod monte_carlo;
 mod noise;
 mod pass;
@@ -59,8 +58,7 @@ use crate::noise::Engine;
 use crate::optim::{Change, Objective, Round};
 use crate::ranks::Ranks;
 use crate::score::ParameterSpace;
-pub use buffers::{BlockArrays, LabelSums};
-pub use features::active_counts;
+pub use buffers::{BlockArrays, LabelSums, active_counts};
 use monte_carlo::MonteCarlo;
 use noise::SentenceNoise;
 pub use noise::{NoiseKind, NoiseOptions};
@@ -142,7 +140,7 @@ impl PenalizedLikelihood {
             }
             NoiseKind::Reweighted(iterations) => {
                 // Only ∂R/∂V is used, for which the cheapest engine suffices.
-                options.gradient = match pass.transitions().pairs() {
+                options.gradient = match pass.transitions.pairs() {
                     Some(_) => Engine::Exact,
                     None => Engine::Window(0),
                 };
@@ -174,7 +172,7 @@ impl Objective for PenalizedLikelihood {
 
     fn inverse_curvature(&self) -> Option<Vec<f32>> {
         let Problem { totals, space, .. } = &self.problem;
-        Some(totals::inverse_curvature(totals, space, &self.penalty))
+        Some(totals.inverse_curvature(space, &self.penalty))
     }
 
     fn evaluate(&mut self, theta: &[f64], gradient: &mut [f64]) -> (f64, Terms) {

@@ -99,18 +99,18 @@ impl Term for MonteCarlo {
     fn add(&mut self, input: TermInput<'_>, gradient: &mut [f64]) -> f64 {
         let Self { noise, members, free, samplers, derivatives, .. } = self;
         let TermInput { theta, problem, pass, .. } = input;
-        let transitions = pass.transitions();
+        let transitions = &pass.transitions;
         let mut sums = LabelSums::default();
         sums.clear(transitions.pair_numbers(), transitions.stride());
-        let factors = noise.factors(problem.total_weights());
+        let factors = noise.factors(problem.totals.weights);
         let key = random::nth(self.seed, self.iteration);
         let dropped = (0..self.samples).map(|n| Some(random::nth(key, u64::from(n))));
         let mut value = 0.0;
         for key in std::iter::once(None).chain(dropped) {
             let share = if key.is_some() { 1.0 / f64::from(self.samples) } else { -1.0 };
-            let masks = Masks { key, rates: noise.amounts(), members };
             let factors = factors.map(|factor| factor * share);
-            let sample = Sample { problem, theta, transitions, free, masks, factors };
+            let rates = noise.amounts();
+            let sample = Sample { problem, theta, transitions, free, key, rates, members, factors };
             for block in &problem.partition.blocks {
                 let tokens = problem.chunk_tokens(block);
                 let out = derivatives.split(&tokens, &problem.space);
@@ -130,23 +130,30 @@ impl Term for MonteCarlo {
     }
 }
 
-/// The masks of one sample, or those that drop nothing.
+/// The parts of a Monte Carlo sample that all its sentences share.
 #[derive(Clone, Copy)]
-struct Masks<'a> {
+struct Sample<'a> {
+    problem: &'a Problem,
+    theta: &'a [f64],
+    transitions: &'a Transitions,
+    free: &'a Transitions,
+    /// Of its masks; `None`: nothing is dropped.
     key: Option<u64>,
     /// Noise rates of node attributes and of all other weights.
     rates: [f64; 2],
     members: &'a [Vec<u32>; 2],
+    /// The factors of ℓ of a labeled and of an unlabeled sentence of weight 1.
+    factors: [f64; 2],
 }
 
-impl Masks<'_> {
+impl Sample<'_> {
     /// Writes the factors of the weights of an attribute at a token of the corpus; label pairs,
     /// first and last labels are attribute 0 of their kind. A weight of a class of m members stands
     /// for m weights that are dropped independently: its factor is k/(m(1 − δ)) if k survive.
     ///
     /// Each weight takes 32 random bits, so the rate is rounded to a multiple of 2⁻³². Surviving
     /// weights are scaled by 1/(1 − the rounded rate): the expectation is exact.
-    fn fill(&self, kind: usize, token: usize, column: usize, factors: &mut [f64]) {
+    fn fill_mask(&self, kind: usize, token: usize, column: usize, factors: &mut [f64]) {
         let rate = self.rates[kind.min(1)];
         let threshold = (rate * 2_f64.powi(32)).round() as u32; // at most u32::MAX
         let (Some(key), 1..) = (self.key, threshold) else { return factors.fill(1.0) };
@@ -166,21 +173,7 @@ impl Masks<'_> {
         let scale = 1.0 / (f64::from(members) * keep);
         factors.iter_mut().for_each(|x| *x *= scale);
     }
-}
 
-/// The parts of a Monte Carlo sample that all its sentences share.
-#[derive(Clone, Copy)]
-struct Sample<'a> {
-    problem: &'a Problem,
-    theta: &'a [f64],
-    transitions: &'a Transitions,
-    free: &'a Transitions,
-    masks: Masks<'a>,
-    /// The factors of ℓ of a labeled and of an unlabeled sentence of weight 1.
-    factors: [f64; 2],
-}
-
-impl Sample<'_> {
     /// Returns the matrix and the weights of node or of edge attributes.
     fn features(&self, kind: usize) -> (&SparseRows, &FeatureBlock) {
         let Problem { data, space, .. } = self.problem;
@@ -213,7 +206,7 @@ impl Sample<'_> {
                         }
                         let range = targets.range(column);
                         factors.resize(range.len(), 0.0);
-                        self.masks.fill(kind, token, column, &mut factors);
+                        self.fill_mask(kind, token, column, &mut factors);
                         let c = features.scale[column] * x;
                         targets.for_each(column, |position, i| {
                             gradient[i - first] += factors[i - range.start] * (c * row[position]);
@@ -256,7 +249,7 @@ impl Sampler {
     }
 
     fn write_scores(&mut self, sample: Sample<'_>, tokens: Range<usize>) {
-        let Sample { theta, transitions, masks, .. } = sample;
+        let Sample { theta, transitions, .. } = sample;
         let (labels, stride) = (transitions.labels(), transitions.stride());
         let size = if transitions.order() == Order::One { labels * stride } else { 0 };
         set_zeros(&mut self.nodes, tokens.len() * stride);
@@ -271,7 +264,7 @@ impl Sampler {
                     let column = column as usize;
                     let range = block.targets.range(column);
                     factors.resize(range.len(), 0.0);
-                    masks.fill(kind, token, column, factors);
+                    sample.fill_mask(kind, token, column, factors);
                     let c = block.scale[column] * value;
                     block.targets.for_each(column, |position, i| {
                         row[position] += c * (weights[i] * factors[i - range.start]);
@@ -284,14 +277,14 @@ impl Sampler {
         for (kind, at, weights) in
             [(FIRST, 0, transitions.start()), (LAST, last, transitions.end())]
         {
-            masks.fill(kind, tokens.start + at / stride, 0, factors);
+            sample.fill_mask(kind, tokens.start + at / stride, 0, factors);
             let scores = self.nodes[at..].iter_mut().zip(weights);
             scores.zip(&*factors).for_each(|((x, w), factor)| *x += w * factor);
         }
         factors.resize(labels * labels, 0.0);
         let matrices = self.edges.chunks_exact_mut(size.max(1));
         for (token, matrix) in tokens.zip(matrices).skip(1) {
-            masks.fill(PAIRS, token, 0, factors);
+            sample.fill_mask(PAIRS, token, 0, factors);
             let weights = transitions.scores().chunks_exact(stride);
             let rows = matrix.chunks_exact_mut(stride).zip(weights);
             for ((row, weights), factors) in rows.zip(factors.chunks_exact(labels)) {
@@ -304,12 +297,13 @@ impl Sampler {
     /// Adds ℓ, and writes its derivatives with respect to scores.
     fn differentiate(
         &mut self,
-        Sample { free, masks, .. }: Sample<'_>,
+        sample: Sample<'_>,
         first: usize,
         target: Target<'_>,
         weight: f64,
         out: &mut ScoreArrays<'_>,
     ) {
+        let free = sample.free;
         let (labels, stride) = (free.labels(), free.stride());
         let scores = Scores::new(&self.nodes, &self.edges);
         let mut loss = self.lattice.forward_backward(free, scores, None);
@@ -328,7 +322,7 @@ impl Sampler {
         for (kind, at, sums) in
             [(FIRST, 0, &mut self.sums.first), (LAST, last, &mut self.sums.last)]
         {
-            masks.fill(kind, first + at / stride, 0, &mut self.factors);
+            sample.fill_mask(kind, first + at / stride, 0, &mut self.factors);
             add_products(&self.factors, &out.nodes[at..], sums);
         }
         let size = labels * stride;
@@ -343,7 +337,7 @@ impl Sampler {
             if !out.edges.is_empty() {
                 out.edges[t * size..][..size].copy_from_slice(&self.marginals);
             }
-            masks.fill(PAIRS, first + t, 0, &mut self.factors);
+            sample.fill_mask(PAIRS, first + t, 0, &mut self.factors);
             let rows = self.factors.chunks_exact(labels).zip(self.marginals.chunks_exact(stride));
             for ((factors, row), sums) in rows.zip(self.sums.pairs.chunks_exact_mut(stride)) {
                 add_products(factors, row, sums);

@@ -54,14 +54,23 @@ impl FromStr for NoiseKind {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Ok(match name {
-            "dropout" => Self::Dropout,
-            "gaussian" => Self::Gaussian,
-            "additive" => Self::Additive,
-            "reweighted" => Self::Reweighted(Self::ROUND),
-            "monte-carlo" => Self::MonteCarlo(Self::SAMPLES),
-            _ => return Self::with_number(name),
-        })
+        let (kind, expected) = match (name, name.split_once('=')) {
+            ("dropout", _) => return Ok(Self::Dropout),
+            ("gaussian", _) => return Ok(Self::Gaussian),
+            ("additive", _) => return Ok(Self::Additive),
+            ("reweighted", _) => return Ok(Self::Reweighted(Self::ROUND)),
+            ("monte-carlo", _) => return Ok(Self::MonteCarlo(Self::SAMPLES)),
+            (_, Some(("reweighted", number))) => (
+                number.parse().ok().filter(|&n| n > 0).map(Self::Reweighted),
+                "reweighted=N with a whole number N above 0, for example reweighted=20".to_owned(),
+            ),
+            (_, Some(("monte-carlo", number))) => (
+                number.parse().ok().filter(|n| (1..=MAX_SAMPLES).contains(n)).map(Self::MonteCarlo),
+                format!("monte-carlo=SAMPLES, 1 to {MAX_SAMPLES}"),
+            ),
+            _ => (None, "dropout, gaussian, additive, reweighted or monte-carlo".to_owned()),
+        };
+        kind.ok_or_else(|| Error::parameter(format!("noise '{name}'; expected {expected}")))
     }
 }
 
@@ -71,22 +80,6 @@ impl NoiseKind {
 
     /// The default number of Monte-Carlo samples per sentence.
     pub const SAMPLES: u32 = 4;
-
-    /// Parses `reweighted=N` and `monte-carlo=SAMPLES`.
-    fn with_number(name: &str) -> Result<Self> {
-        let (kind, expected) = match name.split_once('=') {
-            Some(("reweighted", number)) => (
-                number.parse().ok().filter(|&n| n > 0).map(Self::Reweighted),
-                "reweighted=N with a whole number N above 0, for example reweighted=20".to_owned(),
-            ),
-            Some(("monte-carlo", number)) => (
-                number.parse().ok().filter(|n| (1..=MAX_SAMPLES).contains(n)).map(Self::MonteCarlo),
-                format!("monte-carlo=SAMPLES, 1 to {MAX_SAMPLES}"),
-            ),
-            _ => (None, "dropout, gaussian, additive, reweighted or monte-carlo".to_owned()),
-        };
-        kind.ok_or_else(|| Error::parameter(format!("noise '{name}'; expected {expected}")))
-    }
 
     /// Returns whether dropout is sampled.
     pub fn is_sampled(self) -> bool {
@@ -160,7 +153,7 @@ impl NoiseOptions {
 
     /// Returns whether the gradient is that of the function being minimized.
     pub fn has_exact_gradient(&self) -> bool {
-        !self.is_on() || self.gradient.is_exact()
+        !self.is_on() || !matches!(self.gradient, Engine::Window(_))
     }
 
     /// Returns whether every attribute has noise at every token, active or not.

@@ -5,8 +5,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::buffers::{BlockArrays, LabelSums};
-use super::features::AttributeBuffer;
+use super::buffers::{AttributeBuffer, BlockArrays, LabelSums};
 use super::noise::SentenceNoise;
 use super::problem::{Problem, SentenceSums};
 use super::sentence::{SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms};
@@ -15,7 +14,7 @@ use crate::aligned::Aligned;
 use crate::chain::{LabelWeights, ScoreArrays, Transitions};
 use crate::extract::Target;
 use crate::math::add;
-use crate::noise::{ChainContext, Engine, Features, LabelVariances};
+use crate::noise::{ChainContext, Derivatives, Engine, Features, LabelVariances};
 use crate::score::{ForwardProduct, VarianceDerivatives, Variances};
 
 /// The weights and factors of a pass.
@@ -38,7 +37,7 @@ pub struct SentencePass {
     pub(super) noise: Option<SentenceNoise>,
     pub(super) products: [ForwardProduct; 2], // nodes, edges
     weights: LabelWeights,                    // a buffer
-    transitions: Transitions,
+    pub(super) transitions: Transitions,      // with the label weights of the last θ
     variances: LabelVariances,
     sums: LabelSums,
     workers: Vec<ChunkWorker>, // one per chunk of a block
@@ -94,17 +93,9 @@ impl SentencePass {
         let chunks = 0..problem.partition.max_block_chunks();
         let worker = |_| ChunkWorker {
             kernel: SentenceKernel::new(&self.transitions, engine),
-            terms: SentenceTerms::default(),
-            largest_derivative: 0.0,
-            variances: Default::default(),
-            attributes: AttributeBuffer::default(),
+            ..ChunkWorker::default()
         };
         self.workers = chunks.map(worker).collect();
-    }
-
-    /// Returns the label weights of the last θ.
-    pub fn transitions(&self) -> &Transitions {
-        &self.transitions
     }
 
     /// Overwrites the gradient; returns the negative log-likelihood and the noise term. All are
@@ -273,12 +264,14 @@ impl SentencePass {
             if noise.options.is_additive() {
                 let variances = [&sums.node_variances, &sums.pair_variances];
                 for (i, block) in space.blocks().into_iter().enumerate() {
-                    block.targets.add_square_derivatives(
-                        noise.columns(i, block),
-                        2.0 * rates[i],
-                        [block.weights(input.factors), variances[i]],
-                        block.weights_mut(gradient),
-                    );
+                    let weights = block.weights(input.factors);
+                    let gradient = block.weights_mut(gradient);
+                    for column in noise.columns(i, block) {
+                        block.targets.for_each(column, |position, index| {
+                            let slope = 2.0 * rates[i] * weights[index];
+                            gradient[index] += slope * variances[i][position];
+                        });
+                    }
                 }
             }
         }
@@ -287,7 +280,7 @@ impl SentencePass {
 }
 
 /// Evaluates chunks of sentences, one at a time.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct ChunkWorker {
     kernel: SentenceKernel,
     terms: SentenceTerms,    // of the chunk
@@ -314,14 +307,18 @@ impl ChunkWorker {
         self.kernel.begin(chain);
         for i in chunk {
             let tokens = data.sentence(i).len();
-            let derivatives = derivatives.each_mut().map(|arrays| arrays.take(tokens, space));
+            let [scores, variances] =
+                derivatives.each_mut().map(|arrays| arrays.take(tokens, space));
             if tokens > 0 {
-                self.run_sentence(pass, input, chain, i, derivatives);
+                self.run_sentence(pass, input, i, Derivatives { scores, variances });
             }
         }
         self.kernel.finish(chain);
         if input.is_noise_alone {
-            self.kernel.sums.clear_scores();
+            let sums = &mut self.kernel.sums;
+            for sums in [&mut sums.pairs, &mut sums.first, &mut sums.last] {
+                sums.fill(0.0);
+            }
         }
     }
 
@@ -329,19 +326,19 @@ impl ChunkWorker {
         &mut self,
         pass: &SentencePass,
         input: PassInput<'_>,
-        chain: ChainContext<'_>,
         sentence: usize,
-        [mut scores, mut variances]: [ScoreArrays<'_>; 2],
+        mut derivatives: Derivatives<'_>,
     ) {
         let Problem { data, space, .. } = input.problem;
         let (tokens, weight) = (data.sentence(sentence), data.weight(sentence));
-        self.compute_scores(pass, input.theta, tokens.clone(), &mut scores);
+        self.compute_scores(pass, input.theta, tokens.clone(), &mut derivatives.scores);
         let (noise, target) = (pass.noise.as_ref(), data.target(sentence));
         let noise_factor = noise.map_or(0.0, |noise| {
             let is_unlabeled = matches!(target, Target::Unlabeled);
-            noise.options.factors(input.problem.total_weights())[usize::from(is_unlabeled)]
+            noise.options.factors(input.problem.totals.weights)[usize::from(is_unlabeled)]
         });
         let task = SentenceTask {
+            chain: ChainContext { transitions: &pass.transitions, variances: &pass.variances },
             target: if input.is_noise_alone { Target::Unlabeled } else { target },
             weight,
             noise_weight: weight * noise_factor,
@@ -351,15 +348,13 @@ impl ChunkWorker {
             },
         };
         let [nodes, edges] = &mut self.variances;
-        let arrays = SentenceArrays {
-            scores: scores.reborrow(),
-            variances: ScoreArrays { nodes, edges },
-            variance_derivatives: variances.reborrow(),
-        };
-        let terms = self.kernel.evaluate(chain, task, arrays);
+        let variances = ScoreArrays { nodes, edges };
+        let mut arrays = SentenceArrays { variances, derivatives };
+        let terms = self.kernel.evaluate(task, &mut arrays);
         self.terms.loss += terms.loss;
         self.terms.noise += terms.noise;
         let Some(noise) = noise else { return };
+        let Derivatives { mut scores, variances } = arrays.derivatives;
         if input.is_noise_alone {
             scores.fill(0.0);
         }

@@ -22,7 +22,8 @@ pub(super) const PARAMETER_CHUNK: usize = 1 << 14;
 /// A number converts to the penalty with this strength and centers 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Penalty {
-    strength: f64,
+    /// The strength c2.
+    pub strength: f64,
     centers: Option<Arc<[f64]>>, // [n]
 }
 
@@ -38,12 +39,6 @@ impl Penalty {
     pub fn with_centers(mut self, centers: impl Into<Arc<[f64]>>) -> Self {
         self.centers = Some(centers.into());
         self
-    }
-
-    /// Returns the strength c2.
-    #[inline]
-    pub fn strength(&self) -> f64 {
-        self.strength
     }
 
     /// Returns the center θ0_i of parameter `i`.

@@ -47,11 +47,6 @@ impl Problem {
         }
     }
 
-    /// Returns the total weights of labeled and of unlabeled sentences.
-    pub fn total_weights(&self) -> [f64; 2] {
-        self.totals.weights
-    }
-
     /// Returns the number of tokens of each chunk of a block.
     pub fn chunk_tokens(&self, block: &Block) -> Vec<usize> {
         let sentence = |i| self.data.sentence(i);
@@ -112,13 +107,7 @@ fn partition_width(space: &ParameterSpace) -> usize {
 
 /// Returns whether communication succeeded; keeps the error if not.
 fn is_reached(ranks: &Ranks, outcome: Result<()>) -> bool {
-    match outcome {
-        Ok(()) => true,
-        Err(error) => {
-            ranks.fail(error);
-            false
-        }
-    }
+    outcome.map_err(|error| ranks.fail(error)).is_ok()
 }
 
 /// Returns the sentences of a rank: consecutive blocks with about as many tokens as those of any

@@ -40,12 +40,15 @@ use crate::extract::{Allowed, AllowedLabels, Target};
 use crate::ids::LabelId;
 use crate::math::add;
 use crate::noise::{
-    self, ChainContext, Engine, FeatureGradient, Features, LabelVariances, Regularizer,
+    ChainContext, ChainDerivatives, Derivatives, Engine, FeatureGradient, Features, Regularizer,
+    SentenceInput,
 };
 
 /// A sentence to be evaluated.
 #[derive(Clone, Copy, Debug)]
 pub struct SentenceTask<'a> {
+    /// The chain, with the weights of the evaluation.
+    pub chain: ChainContext<'a>,
     /// What is known about its labels.
     pub target: Target<'a>,
     /// The factor of its likelihood.
@@ -60,12 +63,11 @@ pub struct SentenceTask<'a> {
 /// must be 0, and its edge derivatives are 0.
 #[derive(Debug)]
 pub struct SentenceArrays<'a> {
-    /// Input: S, without transitions and boundary weights. Output: ∂J/∂S.
-    pub scores: ScoreArrays<'a>,
     /// Input, under noise: V, without those of transitions and boundary weights. Overwritten.
     pub variances: ScoreArrays<'a>,
-    /// Output, under noise: ∂J/∂V; for edges only if their array is not empty.
-    pub variance_derivatives: ScoreArrays<'a>,
+    /// `scores`: input S, without transitions and boundary weights; output ∂J/∂S. `variances`:
+    /// output, under noise: ∂J/∂V; for edges only if their array is not empty.
+    pub derivatives: Derivatives<'a>,
 }
 
 /// The terms of the objective that a sentence contributes.
@@ -79,13 +81,12 @@ pub struct SentenceTerms {
 
 /// Evaluates sentences and sums their derivatives with respect to label weights; a reusable
 /// workspace.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct SentenceKernel {
     lattice: Lattice,
     expected: EdgeSums,
     expected_of_sentence: Option<EdgeSums>, // created when it is first needed
     mask: LabelMask,
-    set: Vec<LabelId>,
     allowed: Lattice,    // of the paths that are allowed
     marginals: Vec<f64>, // [K][stride]
     regularizer: Option<Box<dyn Regularizer>>,
@@ -102,16 +103,9 @@ impl SentenceKernel {
     /// engine, if there is one.
     pub fn new(transitions: &Transitions, engine: Option<Engine>) -> Self {
         Self {
-            lattice: Lattice::default(),
             expected: EdgeSums::new(transitions),
-            expected_of_sentence: None,
-            mask: LabelMask::default(),
-            set: Vec::new(),
-            allowed: Lattice::default(),
-            marginals: Vec::new(),
             regularizer: engine.map(Engine::regularizer),
-            sums: LabelSums::default(),
-            attribute_gradient: FeatureGradient::default(),
+            ..Self::default()
         }
     }
 
@@ -129,26 +123,21 @@ impl SentenceKernel {
     /// Evaluates a sentence and adds its derivatives to the sums.
     pub fn evaluate(
         &mut self,
-        chain: ChainContext<'_>,
         task: SentenceTask<'_>,
-        arrays: SentenceArrays<'_>,
+        arrays: &mut SentenceArrays<'_>,
     ) -> SentenceTerms {
-        let SentenceArrays { mut scores, mut variances, variance_derivatives } = arrays;
-        let log_partition =
-            self.lattice.forward_backward(chain.transitions, scores.as_scores(), None);
+        let (transitions, scores) = (task.chain.transitions, &mut arrays.derivatives.scores);
+        let log_partition = self.lattice.forward_backward(transitions, scores.as_scores(), None);
         let mut terms = SentenceTerms::default();
         match task.target {
             Target::Gold(labels) => {
-                terms.loss = log_partition - gold_score(chain, labels, &scores);
-                self.differentiate_likelihood(chain, labels, task.weight, &mut scores);
+                terms.loss = log_partition - gold_score(transitions, labels, scores);
+                self.differentiate_likelihood(task, labels, scores);
             }
             Target::Allowed(labels) if !labels.is_any() => {
-                let allowed = self.differentiate_partial(chain, labels, task.weight, &mut scores);
-                terms.loss = log_partition - allowed;
+                terms.loss = log_partition - self.differentiate_partial(task, labels, scores);
             }
-            Target::Allowed(_) | Target::Unlabeled => {
-                scores.fill(0.0);
-            }
+            Target::Allowed(_) | Target::Unlabeled => scores.fill(0.0),
         }
         if task.weight != 1.0 {
             terms.loss *= task.weight;
@@ -156,11 +145,9 @@ impl SentenceKernel {
             scores.edges.iter_mut().for_each(|x| *x *= task.weight);
         }
         if self.regularizer.is_some() {
-            let derivatives =
-                noise::Derivatives { scores: scores.reborrow(), variances: variance_derivatives };
-            terms.noise = self.regularize(chain, task, &mut variances, derivatives);
+            terms.noise = self.regularize(task, arrays);
         }
-        let (stride, nodes) = (chain.transitions.stride(), &*scores.nodes);
+        let (stride, nodes) = (transitions.stride(), &*arrays.derivatives.scores.nodes);
         add(&mut self.sums.first, &nodes[..stride]);
         add(&mut self.sums.last, &nodes[nodes.len() - stride..]);
         terms
@@ -172,7 +159,7 @@ impl SentenceKernel {
             self.expected.finish(chain.transitions, &mut self.sums.pairs);
         }
         if let Some(regularizer) = &mut self.regularizer {
-            let derivatives = noise::ChainDerivatives {
+            let derivatives = ChainDerivatives {
                 scores: &mut self.sums.pairs,
                 variance: &mut self.sums.pair_variances,
             };
@@ -184,14 +171,13 @@ impl SentenceKernel {
     /// pairs, multiplied by `weight`. Returns the log-partition over the paths that are allowed.
     fn differentiate_partial(
         &mut self,
-        chain: ChainContext<'_>,
+        task: SentenceTask<'_>,
         labels: AllowedLabels<'_>,
-        weight: f64,
         scores: &mut ScoreArrays<'_>,
     ) -> f64 {
-        let transitions = chain.transitions;
+        let (transitions, weight) = (task.chain.transitions, task.weight);
         let Self { lattice, allowed, mask, marginals, .. } = self;
-        fill_mask(mask, transitions.labels(), labels, &mut self.set);
+        fill_mask(mask, transitions.labels(), labels);
         let sum = allowed.forward_backward(transitions, scores.as_scores(), Some(mask));
         scores.nodes.copy_from_slice(lattice.node_marginals());
         subtract(scores.nodes, allowed.node_marginals());
@@ -217,12 +203,11 @@ impl SentenceKernel {
     /// pairs, multiplied by `weight`.
     fn differentiate_likelihood(
         &mut self,
-        chain: ChainContext<'_>,
+        task: SentenceTask<'_>,
         labels: &[LabelId],
-        weight: f64,
         scores: &mut ScoreArrays<'_>,
     ) {
-        let transitions = chain.transitions;
+        let (transitions, weight) = (task.chain.transitions, task.weight);
         let (k, stride) = (transitions.labels(), transitions.stride());
         scores.nodes.copy_from_slice(self.lattice.node_marginals());
         for (row, label) in scores.nodes.chunks_exact_mut(stride).zip(labels) {
@@ -248,25 +233,21 @@ impl SentenceKernel {
     }
 
     /// Returns the noise term of the sentence and adds its derivatives.
-    fn regularize(
-        &mut self,
-        chain: ChainContext<'_>,
-        task: SentenceTask<'_>,
-        variances: &mut ScoreArrays<'_>,
-        mut derivatives: noise::Derivatives<'_>,
-    ) -> f64 {
+    fn regularize(&mut self, task: SentenceTask<'_>, arrays: &mut SentenceArrays<'_>) -> f64 {
         let Some(regularizer) = &mut self.regularizer else { return 0.0 };
-        let (stride, length) = (chain.transitions.stride(), variances.nodes.len());
-        add_boundary(chain.variances, variances.nodes);
+        let SentenceArrays { variances, derivatives } = arrays;
+        let (stride, length) = (task.chain.transitions.stride(), variances.nodes.len());
+        add(&mut variances.nodes[..stride], &task.chain.variances.start);
+        add(&mut variances.nodes[length - stride..], &task.chain.variances.end);
         derivatives.variances.fill(0.0);
-        let input = noise::SentenceInput {
-            chain: chain,
+        let input = SentenceInput {
+            chain: task.chain,
             lattice: &self.lattice,
             variances: variances.as_scores(),
             weight: task.noise_weight,
             features: task.attributes,
         };
-        let value = regularizer.regularize(input, &mut derivatives);
+        let value = regularizer.regularize(input, derivatives);
         let sums = &mut self.sums;
         if let Some(gradient) = regularizer.feature_gradient() {
             let [start, end] = [0, 1].map(|end| task.attributes.boundary + end);
@@ -281,45 +262,31 @@ impl SentenceKernel {
                 self.attribute_gradient.edges.push(column, matrix);
             }
         }
-        let by_variance = derivatives.variances.nodes;
+        let by_variance = &*derivatives.variances.nodes;
         add(&mut sums.first_variances, &by_variance[..stride]);
         add(&mut sums.last_variances, &by_variance[length - stride..]);
         value
     }
 }
 
-/// Adds the variances of start and end weights to those of the first and the last token.
-fn add_boundary(variances: &LabelVariances, nodes: &mut [f64]) {
-    let last = nodes.len() - variances.end.len();
-    add(&mut nodes[..variances.start.len()], &variances.start);
-    add(&mut nodes[last..], &variances.end);
-}
-
 fn subtract(numbers: &mut [f64], terms: &[f64]) {
     numbers.iter_mut().zip(terms).for_each(|(x, y)| *x -= y);
 }
 
-/// Fills the mask of a sentence with partial labels; `set` is a buffer.
-pub fn fill_mask(
-    mask: &mut LabelMask,
-    labels: usize,
-    allowed: AllowedLabels<'_>,
-    set: &mut Vec<LabelId>,
-) {
+/// Fills the mask of a sentence with partial labels.
+pub fn fill_mask(mask: &mut LabelMask, labels: usize, allowed: AllowedLabels<'_>) {
     mask.begin(labels);
     for token in allowed.iter() {
-        set.clear();
-        token.for_each(|label| set.push(label));
         match token {
             Allowed::Any => mask.push_any(),
-            _ => mask.push(set),
+            _ => mask.push(&[]),
         }
+        token.for_each(|label| mask.allow(label));
     }
 }
 
 /// Returns the score of the gold labels.
-fn gold_score(chain: ChainContext<'_>, labels: &[LabelId], scores: &ScoreArrays<'_>) -> f64 {
-    let transitions = chain.transitions;
+fn gold_score(transitions: &Transitions, labels: &[LabelId], scores: &ScoreArrays<'_>) -> f64 {
     let (k, stride) = (transitions.labels(), transitions.stride());
     let mut score = 0.0;
     if let (Some(first), Some(last)) = (labels.first(), labels.last()) {

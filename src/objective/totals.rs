@@ -41,6 +41,9 @@ use crate::exact_sum::{FixedPointSum, anchor, untied};
 use crate::extract::{Dataset, SparseRows, Target};
 use crate::score::{FeatureBlock, ParameterSpace, split_by_owner};
 
+/// The estimate κ of p(1−p).
+const KAPPA: f64 = 0.1;
+
 /// Counts over all sentences. All of them have the same bits for any number of ranks.
 #[derive(Clone, Debug)]
 pub(super) struct Totals {
@@ -111,6 +114,34 @@ impl Totals {
             }
         }
     }
+
+    /// Returns the estimates 1/√h of all parameters, `[space.dimension()]`. Time O(parameters).
+    pub fn inverse_curvature(&self, space: &ParameterSpace, penalty: &Penalty) -> Vec<f32> {
+        // Extreme attribute values leave the range of f32.
+        let estimate = |count: f64, l2: f64| {
+            (1.0 / (KAPPA * count + 2.0 * l2).sqrt()).clamp(1e-30, 1e30) as f32
+        };
+        let pairs = (self.weighted_tokens / space.labels() as f64).max(1.0);
+        // Transitions and boundary weights; attributes are overwritten below.
+        let first = space.edges.range.end;
+        let mut estimates = vec![1.0; first];
+        let labels = first..space.dimension();
+        estimates.extend(labels.map(|_| estimate(pairs, penalty.strength)));
+        let label_pair_share = 1.0 / space.labels() as f64; // a pair is that much rarer than a label
+        let [nodes, edges] = &self.columns;
+        for (columns, block, share) in
+            [(nodes, &space.nodes, 1.0), (edges, &space.edges, label_pair_share)]
+        {
+            let estimates = block.weights_mut(&mut estimates);
+            for (column, &square) in columns.squares.iter().enumerate() {
+                // Attributes of unlabeled text alone may have no count here.
+                let count = (share * square).max(share);
+                let range = block.targets.range(column);
+                estimates[range].fill(estimate(count, penalty.strength));
+            }
+        }
+        estimates
+    }
 }
 
 impl ColumnTotals {
@@ -158,13 +189,9 @@ impl ColumnTotals {
     }
 }
 
-/// Returns the entries of the tokens of a sentence.
-fn entries<'a>(
-    data: &'a Dataset,
-    matrix: &'a SparseRows,
-    sentence: usize,
-) -> impl Iterator<Item = (u32, f64)> + 'a {
-    data.sentence(sentence).flat_map(|row| matrix.entries(row))
+/// Returns the entries of the tokens of sentence `i`.
+fn entries(data: &Dataset, matrix: &SparseRows, i: usize) -> impl Iterator<Item = (u32, f64)> {
+    data.sentence(i).flat_map(|row| matrix.entries(row))
 }
 
 fn label_pairs(data: &Dataset) -> LabelPairs {
@@ -271,40 +298,6 @@ fn tasks(block: &FeatureBlock) -> Vec<Task> {
     tasks
 }
 
-/// The estimate κ of p(1−p).
-const KAPPA: f64 = 0.1;
-
-/// Returns the estimates 1/√h of all parameters, `[space.dimension()]`. Time O(parameters).
-pub(super) fn inverse_curvature(
-    totals: &Totals,
-    space: &ParameterSpace,
-    penalty: &Penalty,
-) -> Vec<f32> {
-    // Extreme attribute values leave the range of f32.
-    let estimate =
-        |count: f64, l2: f64| (1.0 / (KAPPA * count + 2.0 * l2).sqrt()).clamp(1e-30, 1e30) as f32;
-    let pairs = (totals.weighted_tokens / space.labels() as f64).max(1.0);
-    // Transitions and boundary weights; attributes are overwritten below.
-    let first = space.edges.range.end;
-    let mut estimates = vec![1.0; first];
-    let labels = first..space.dimension();
-    estimates.extend(labels.map(|_| estimate(pairs, penalty.strength())));
-    let label_pair_share = 1.0 / space.labels() as f64; // a pair is that much rarer than a label
-    let [nodes, edges] = &totals.columns;
-    for (columns, block, share) in
-        [(nodes, &space.nodes, 1.0), (edges, &space.edges, label_pair_share)]
-    {
-        let estimates = block.weights_mut(&mut estimates);
-        for (column, &square) in columns.squares.iter().enumerate() {
-            // Attributes of unlabeled text alone may have no count here.
-            let count = (share * square).max(share);
-            let range = block.targets.range(column);
-            estimates[range].fill(estimate(count, penalty.strength()));
-        }
-    }
-    estimates
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -332,7 +325,7 @@ mod tests {
     #[test]
     fn an_estimate_is_one_by_the_root_of_what_is_expected() {
         let (data, space) = problem([1.0, 3.0]);
-        let estimates = inverse_curvature(&Totals::new(&data, &space), &space, &0.25.into());
+        let estimates = Totals::new(&data, &space).inverse_curvature(&space, &0.25.into());
         assert_eq!(estimates.len(), space.dimension());
         let h = |square: f64| (1.0 / (0.1 * square + 0.5).sqrt()) as f32;
         let nodes = space.nodes.weights(&estimates);
@@ -347,7 +340,7 @@ mod tests {
     fn estimates_are_finite_and_above_0_whatever_the_values() {
         for (values, l2) in [([1e200, 1e200], 0.0), ([1e-200, 1e-200], 0.0), ([1.0, 1.0], 1e300)] {
             let (data, space) = problem(values);
-            let estimates = inverse_curvature(&Totals::new(&data, &space), &space, &l2.into());
+            let estimates = Totals::new(&data, &space).inverse_curvature(&space, &l2.into());
             assert!(estimates.iter().all(|&e| e > 0.0 && e.is_finite()));
         }
     }

@@ -149,69 +149,7 @@ impl AdjointKernel {
         let sums = self.sums.each_ref().map(|sums| &sums[..]);
         add_transitions(chain.transitions.potentials(), &chain.variances.pairs, sums, &mut out);
     }
-}
 
-/// Returns the blocks of a row.
-#[inline(always)]
-fn row_of<'a, const L: usize>(array: &'a [f64], row: &Range<usize>) -> &'a [[f64; L]] {
-    blocks(&array[row.clone()])
-}
-
-/// Adds the derivatives with respect to transitions, given e, τ and the sums P₀ to P₃ of the same
-/// shape.
-pub(super) fn add_transitions(
-    potentials: &[f64],
-    variances: &[f64],
-    [p0, p1, p2, p3]: [&[f64]; 4],
-    out: &mut ChainDerivatives<'_>,
-) {
-    let derivatives = out.scores.iter_mut().zip(&mut *out.variance);
-    let pairs = potentials.iter().zip(variances).zip(derivatives);
-    for (i, ((e, tau), (score, variance))) in pairs.enumerate() {
-        let square = e * e;
-        *score += e * (p1[i] + 0.5 * tau * p0[i]) - square * (p3[i] + tau * p2[i]);
-        *variance += 0.5 * (e * p0[i] - square * p2[i]);
-    }
-}
-
-impl Factors {
-    /// Reserves space for a sentence with T·S = `numbers`.
-    fn reserve(&mut self, numbers: usize) {
-        let buffered = [
-            &mut self.alpha,
-            &mut self.phi,
-            &mut self.alpha_squared,
-            &mut self.v,
-            &mut self.g,
-            &mut self.v_squared,
-            &mut self.n_v_squared,
-        ];
-        for array in buffered {
-            array.resize(array.len().max(self.pending + numbers));
-        }
-    }
-
-    /// Keeps the factors of a sentence: multiplies those of t−1 by the weight, and clears those of
-    /// the last token, which is at the left end of no edge.
-    #[inline(always)]
-    fn keep(&mut self, sentence: SentenceInput<'_>, stride: usize) {
-        let (weight, alpha) = (sentence.weight, &sentence.lattice.alpha[..]);
-        let here = self.pending..self.pending + alpha.len();
-        let last = here.end - stride;
-        for (to, alpha) in self.alpha[here.clone()].iter_mut().zip(alpha) {
-            *to = weight * alpha;
-        }
-        for array in [&mut self.phi, &mut self.alpha_squared] {
-            array[here.clone()].iter_mut().for_each(|x| *x *= weight);
-        }
-        for array in [&mut self.alpha, &mut self.phi, &mut self.alpha_squared] {
-            array[last..here.end].fill(0.0);
-        }
-        self.pending = here.end;
-    }
-}
-
-impl AdjointKernel {
     /// Adds the buffered products to the sums and empties the buffers.
     fn flush(&mut self) {
         let Self { factors, sums, row, .. } = self;
@@ -289,7 +227,7 @@ impl AdjointKernel {
         let mut squares = [0.0; L];
         // At t = 0 let C = 1, as if one edge with α·e = 1 led to the token.
         self.forward_products[1][..stride].fill(1.0);
-        for t in 0..lattice.tokens() {
+        for t in 0..lattice.tokens {
             let row = t * stride..(t + 1) * stride;
             let factor = 1.0 / lattice.scale[t];
             let [tau, c, d] = &self.forward_products;
@@ -341,7 +279,7 @@ impl AdjointKernel {
         let (weight, g, phi) = (sentence.weight, &mut g[*pending..], &phi[*pending..]);
         self.omega.fill(0.0);
         self.omega[..labels].fill(-mean);
-        for t in (0..lattice.tokens()).rev() {
+        for t in (0..lattice.tokens).rev() {
             let row = t * stride..(t + 1) * stride;
             let factor = 1.0 / lattice.scale[t];
             let (alpha, beta) =
@@ -372,6 +310,58 @@ impl AdjointKernel {
                 row_times_matrix::<L, B>(g, transposed, &self.row, &mut self.omega);
             }
         }
+    }
+}
+
+/// Returns the blocks of a row.
+#[inline(always)]
+fn row_of<'a, const L: usize>(array: &'a [f64], row: &Range<usize>) -> &'a [[f64; L]] {
+    blocks(&array[row.clone()])
+}
+
+/// Adds the derivatives with respect to transitions, given e, τ and the sums P₀ to P₃ of the same
+/// shape.
+pub(super) fn add_transitions(
+    potentials: &[f64],
+    variances: &[f64],
+    [p0, p1, p2, p3]: [&[f64]; 4],
+    out: &mut ChainDerivatives<'_>,
+) {
+    let derivatives = out.scores.iter_mut().zip(&mut *out.variance);
+    let pairs = potentials.iter().zip(variances).zip(derivatives);
+    for (i, ((e, tau), (score, variance))) in pairs.enumerate() {
+        let square = e * e;
+        *score += e * (p1[i] + 0.5 * tau * p0[i]) - square * (p3[i] + tau * p2[i]);
+        *variance += 0.5 * (e * p0[i] - square * p2[i]);
+    }
+}
+
+impl Factors {
+    /// Reserves space for a sentence with T·S = `numbers`.
+    fn reserve(&mut self, numbers: usize) {
+        let Self { pending, alpha, phi, alpha_squared, v, g, v_squared, n_v_squared } = self;
+        for array in [alpha, phi, alpha_squared, v, g, v_squared, n_v_squared] {
+            array.resize(array.len().max(*pending + numbers));
+        }
+    }
+
+    /// Keeps the factors of a sentence: multiplies those of t−1 by the weight, and clears those of
+    /// the last token, which is at the left end of no edge.
+    #[inline(always)]
+    fn keep(&mut self, sentence: SentenceInput<'_>, stride: usize) {
+        let (weight, alpha) = (sentence.weight, &sentence.lattice.alpha[..]);
+        let here = self.pending..self.pending + alpha.len();
+        let last = here.end - stride;
+        for (to, alpha) in self.alpha[here.clone()].iter_mut().zip(alpha) {
+            *to = weight * alpha;
+        }
+        for array in [&mut self.phi, &mut self.alpha_squared] {
+            array[here.clone()].iter_mut().for_each(|x| *x *= weight);
+        }
+        for array in [&mut self.alpha, &mut self.phi, &mut self.alpha_squared] {
+            array[last..here.end].fill(0.0);
+        }
+        self.pending = here.end;
     }
 }
 

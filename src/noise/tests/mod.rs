@@ -2,6 +2,7 @@
 
 mod approximate;
 mod direct;
+mod engine;
 mod exact;
 mod extreme;
 mod model;

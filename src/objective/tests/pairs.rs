@@ -52,11 +52,11 @@ fn value_and_gradient_by_pairs_are_those_with_all_pairs() {
             // Partial labels may make all pairs possible.
             let by_pairs = objective();
             let is_sparse = space.label_pairs().unwrap().len() * 12 <= LABELS * LABELS;
-            assert_eq!(by_pairs.pass.transitions().pairs().is_some(), is_sparse);
+            assert_eq!(by_pairs.pass.transitions.pairs().is_some(), is_sparse);
             let (value, gradient) = evaluate(by_pairs, &theta);
             let mut dense = objective();
             dense.pass.use_all_pairs(&dense.problem);
-            assert!(dense.pass.transitions().pairs().is_none());
+            assert!(dense.pass.transitions.pairs().is_none());
             let (expected, expected_gradient) = evaluate(dense, &theta);
             assert_close(value, expected, 1e-12);
             for (found, expected) in gradient.iter().zip(&expected_gradient) {
@@ -73,6 +73,6 @@ fn engines_that_need_all_pairs_have_them() {
     for engine in [Engine::Message { collapse: true }, Engine::Window(1), Engine::Window(0)] {
         let noise = noise(NoiseKind::Dropout, engine);
         let objective = PenalizedLikelihood::new(&data, &space, 0.1).with_noise(noise);
-        assert!(objective.pass.transitions().pairs().is_none());
+        assert!(objective.pass.transitions.pairs().is_none());
     }
 }

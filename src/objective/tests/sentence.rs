@@ -5,7 +5,7 @@ use crate::chain::tests::oracle::Chain;
 use crate::extract::Target;
 use crate::ids::LabelId;
 use crate::math::assert_close;
-use crate::noise::{ChainContext, Engine, Features, LabelVariances};
+use crate::noise::{ChainContext, Derivatives, Engine, Features, LabelVariances};
 use crate::objective::ScoreArrays;
 use crate::objective::sentence::{SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms};
 use crate::random::Lcg;
@@ -64,6 +64,7 @@ impl Case {
         let transitions = self.chain.transitions();
         let parameters = ChainContext { transitions: &transitions, variances: &self.variances };
         let task = SentenceTask {
+            chain: parameters,
             target: match labels {
                 [] => Target::Unlabeled,
                 labels => Target::Gold(labels),
@@ -78,18 +79,12 @@ impl Case {
         let [mut node_variances, mut edge_variances] = variances.map(|v| vec![0.0; v.len()]);
         let mut kernel = SentenceKernel::new(&transitions, engine);
         kernel.begin(parameters);
-        let terms = kernel.evaluate(
-            parameters,
-            task,
-            SentenceArrays {
-                scores: ScoreArrays { nodes: &mut nodes, edges: &mut edges },
-                variances: ScoreArrays { nodes: &mut node_input, edges: &mut edge_input },
-                variance_derivatives: ScoreArrays {
-                    nodes: &mut node_variances,
-                    edges: &mut edge_variances,
-                },
-            },
-        );
+        let derivatives = Derivatives {
+            scores: ScoreArrays { nodes: &mut nodes, edges: &mut edges },
+            variances: ScoreArrays { nodes: &mut node_variances, edges: &mut edge_variances },
+        };
+        let variances = ScoreArrays { nodes: &mut node_input, edges: &mut edge_input };
+        let terms = kernel.evaluate(task, &mut SentenceArrays { variances, derivatives });
         kernel.finish(parameters);
         Evaluated { terms, nodes, edges, node_variances, edge_variances }
     }
