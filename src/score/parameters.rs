@@ -208,8 +208,9 @@ impl ParameterSpace {
     /// Returns the label pairs that have transition weights, as positions a·stride + b, ascending,
     /// if not all have one.
     pub fn label_pairs(&self) -> Option<&[u32]> {
-        let pairs = &self.label_blocks[0];
-        if pairs.is_empty() { None } else { pairs.targets.observed_positions() }
+        let (pairs, targets) = (&self.label_blocks[0], &self.label_blocks[0].targets);
+        let is_observed = !pairs.is_empty() && targets.is_observed();
+        is_observed.then(|| targets.positions(targets.range(0)))
     }
 
     /// Returns √m for each parameter, `[dimension]`: that of a class of m attributes is √m times

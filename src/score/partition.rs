@@ -36,20 +36,23 @@ pub struct BlockPartition {
 impl BlockPartition {
     /// Partitions `data`, given the number of scores per token. Unlabeled sentences begin a block.
     pub fn new(data: &Dataset, width: usize) -> Self {
+        let chunks_per_block =
+            (BLOCK_DERIVATIVES / (CHUNK_TOKENS * width).max(1)).clamp(1, BLOCK_CHUNKS);
         let labeled = data.labeled();
         let mut blocks = Vec::new();
         for sentences in [0..labeled, labeled..data.len()] {
-            let lengths = sentences.clone().map(|i| data.sentence(i).len());
-            for block in divide(lengths, width) {
-                let chunk = |chunk: &Range<usize>| {
-                    sentences.start + chunk.start..sentences.start + chunk.end
-                };
-                let chunks: Vec<Range<usize>> = block.iter().map(chunk).collect();
+            let (mut chunks, mut first, mut tokens) = (Vec::new(), sentences.start, 0);
+            for i in sentences.clone() {
+                tokens += data.sentence(i).len();
+                if tokens >= CHUNK_TOKENS || i + 1 == sentences.end {
+                    chunks.push(first..i + 1);
+                    (first, tokens) = (i + 1, 0);
+                }
+            }
+            for chunks in chunks.chunks(chunks_per_block) {
                 let (first, last) = (&chunks[0], &chunks[chunks.len() - 1]);
-                blocks.push(Block {
-                    tokens: data.sentence(first.start).start..data.sentence(last.end - 1).end,
-                    chunks,
-                });
+                let tokens = data.sentence(first.start).start..data.sentence(last.end - 1).end;
+                blocks.push(Block { tokens, chunks: chunks.to_vec() });
             }
         }
         Self { blocks }
@@ -64,26 +67,6 @@ impl BlockPartition {
     pub fn max_block_chunks(&self) -> usize {
         self.blocks.iter().map(|block| block.chunks.len()).max().unwrap_or(0)
     }
-}
-
-/// Divides sentences with these numbers of tokens into blocks of chunks.
-fn divide(lengths: impl IntoIterator<Item = usize>, width: usize) -> Vec<Vec<Range<usize>>> {
-    let chunks_per_block =
-        (BLOCK_DERIVATIVES / (CHUNK_TOKENS * width).max(1)).clamp(1, BLOCK_CHUNKS);
-    let mut chunks = Vec::new();
-    let (mut first, mut end, mut tokens) = (0, 0, 0);
-    for length in lengths {
-        end += 1;
-        tokens += length;
-        if tokens >= CHUNK_TOKENS {
-            chunks.push(first..end);
-            (first, tokens) = (end, 0);
-        }
-    }
-    if first < end {
-        chunks.push(first..end);
-    }
-    chunks.chunks(chunks_per_block).map(<[_]>::to_vec).collect()
 }
 
 /// Entries per task of a product over columns.

@@ -124,13 +124,6 @@ impl Targets {
         self
     }
 
-    /// Returns the positions of the scores that the first column has weights for, ascending, if
-    /// not all have one.
-    pub(super) fn observed_positions(&self) -> Option<&[u32]> {
-        let observed = self.observed.as_ref()?;
-        Some(&observed.positions[observed.range(0)])
-    }
-
     /// Returns the index of the weight of a column for the score at `position`, if it has one.
     pub fn index(&self, column: usize, position: u32) -> Option<usize> {
         let range = self.range(column);
