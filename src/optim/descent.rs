@@ -217,27 +217,10 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
         if change == Change::None || is_done {
             return ControlFlow::Continue(change);
         }
-        self.reevaluate()?;
-        self.end_search();
-        let OptimizerState { current, convergence, is_reevaluated, .. } = &mut self.state;
-        match change {
-            Change::Round => {
-                convergence.record_round(current.value, self.norms.gradient, self.options);
-            }
-            _ => {
-                convergence.record_reevaluation(current.value, self.options.period);
-                *is_reevaluated = true;
-            }
-        }
-        ControlFlow::Continue(change)
-    }
-
-    /// Evaluates `current` under a function that has changed.
-    fn reevaluate(&mut self) -> ControlFlow<StopReason> {
         self.check_interrupt()?;
-        let current = &mut self.state.current;
-        let (smooth, detail) = self.objective.evaluate(&current.x, &mut current.gradient);
         self.state.evaluations += 1;
+        let OptimizerState { current, convergence, is_reevaluated, .. } = &mut self.state;
+        let (smooth, detail) = self.objective.evaluate(&current.x, &mut current.gradient);
         current.detail = detail;
         current.value = match &self.penalty {
             Some(penalty) => smooth + penalty.value(&mut self.ops, &current.x),
@@ -247,7 +230,14 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
         if !(current.value.is_finite() && self.norms.are_finite()) {
             return ControlFlow::Break(StopReason::NonFinite);
         }
-        ControlFlow::Continue(())
+        if change == Change::Round {
+            convergence.record_round(current.value, self.norms.gradient, self.options);
+        } else {
+            convergence.record_reevaluation(current.value, self.options.period);
+            *is_reevaluated = true;
+        }
+        self.end_search();
+        ControlFlow::Continue(change)
     }
 
     fn check_interrupt(&self) -> ControlFlow<StopReason> {
