@@ -70,7 +70,8 @@ impl<'a> EpochLearner<'a> {
             }
             Algorithm::Mistakes(rule) => {
                 let learner = MistakeLearner::new(rule, &problem);
-                (UpdateRule::Mistakes(Box::new(learner)), Some(rule.first_sum()))
+                let sum = if rule.is_averaged() { 0.0 } else { 1.0 }; // of changes, or a variance
+                (UpdateRule::Mistakes(Box::new(learner)), Some(sum))
             }
         };
         let state = State {

@@ -29,16 +29,14 @@ impl Method {
 
     /// Returns the learner of this name with its default options, if there is one.
     pub fn of_name(name: &str) -> Option<Self> {
-        Some(match name {
-            Lbfgs::NAME => Self::Lbfgs(Lbfgs::default()),
-            Sgd::NAME => Self::Sgd(Sgd::default()),
-            Perceptron::NAME => Self::Mistakes(MistakeRule::Perceptron(Perceptron::default())),
-            PassiveAggressive::NAME => {
-                Self::Mistakes(MistakeRule::PassiveAggressive(PassiveAggressive::default()))
-            }
-            Arow::NAME => Self::Mistakes(MistakeRule::Arow(Arow::default())),
-            _ => return None,
-        })
+        let rules = [
+            MistakeRule::Perceptron(Perceptron::default()),
+            MistakeRule::PassiveAggressive(PassiveAggressive::default()),
+            MistakeRule::Arow(Arow::default()),
+        ];
+        let others = [Self::Lbfgs(Lbfgs::default()), Self::Sgd(Sgd::default())];
+        let mut all = others.into_iter().chain(rules.map(Self::Mistakes));
+        all.find(|method| method.name() == name)
     }
 
     /// Returns the name.

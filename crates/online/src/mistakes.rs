@@ -69,16 +69,8 @@ struct Mistake<'a> {
 }
 
 impl MistakeRule {
-    /// Returns the number beside each weight at the start: the sum s of changes, or a variance.
-    pub(crate) fn first_sum(self) -> f64 {
-        match self {
-            Self::Arow(_) => 1.0,
-            Self::Perceptron(_) | Self::PassiveAggressive(_) => 0.0,
-        }
-    }
-
     /// Returns whether the result is an average of the weights.
-    fn is_averaged(self) -> bool {
+    pub(crate) fn is_averaged(self) -> bool {
         !matches!(self, Self::Arow(_))
     }
 
