@@ -248,22 +248,16 @@ impl Kernel for AddGroup<'_> {
     #[inline(always)]
     fn run<const SUMS: usize>(self) {
         let lists = &self.pairs.successors;
-        let (x, y) = (self.x.0.as_chunks().0, self.y.0.as_chunks().0);
+        let (x, y) = (self.x.0.as_chunks::<GROUP>().0, self.y.0.as_chunks::<GROUP>().0);
         for (a, x) in x[..self.pairs.labels].iter().enumerate() {
             let range = lists.range(a);
             for (&b, sum) in lists.others[range.clone()].iter().zip(&mut self.sums[range]) {
-                *sum += dot(x, &y[b as usize]);
+                let mut lanes = [0.0; 8];
+                for (x, y) in x.as_chunks::<8>().0.iter().zip(y[b as usize].as_chunks::<8>().0) {
+                    lanes = lanewise(|j| x[j].mul_add(y[j], lanes[j]));
+                }
+                *sum += across(lanes);
             }
         }
     }
-}
-
-/// Returns Σ x·y: per lane first, then across lanes in a fixed order.
-#[inline(always)]
-fn dot(x: &[f64; GROUP], y: &[f64; GROUP]) -> f64 {
-    let mut sums = [0.0; 8];
-    for (x, y) in x.as_chunks::<8>().0.iter().zip(y.as_chunks::<8>().0) {
-        sums = lanewise(|j| x[j].mul_add(y[j], sums[j]));
-    }
-    across(sums)
 }

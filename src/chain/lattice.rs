@@ -113,13 +113,12 @@ impl Lattice {
                     *x = trans + edge;
                 }
                 padding.fill(f64::NEG_INFINITY);
-                highest =
-                    highest.max(if is_masked { max(row) } else { max_finite(row, &mut poison) });
+                highest = highest.max(max_finite(row, &mut poison));
             }
             matrix.iter_mut().for_each(|x| *x -= highest);
             *shift += highest;
         }
-        poison
+        if is_masked { 0.0 } else { poison }
     }
 
     /// Returns A = Σ_t (log c[t] + n̄[t] + w̄[t]).
@@ -258,7 +257,7 @@ impl PrepareNodes<'_> {
             for x in blocks::<L>(row) {
                 highest = lanewise(|j| if x[j] > highest[j] { x[j] } else { highest[j] });
             }
-            *shift = max(&highest);
+            *shift = highest.into_iter().fold(f64::NEG_INFINITY, f64::max);
             for x in blocks_mut::<L>(row) {
                 *x = lanewise(|j| x[j] - *shift);
             }
@@ -267,12 +266,8 @@ impl PrepareNodes<'_> {
     }
 }
 
-/// Returns the maximum of `row`, which may contain −∞.
-fn max(row: &[f64]) -> f64 {
-    row.iter().copied().fold(f64::NEG_INFINITY, f64::max)
-}
-
-/// Returns the maximum of `row`; makes `poison` NaN if an element is not finite.
+/// Returns the maximum of `row`, which may contain −∞; makes `poison` NaN if an element is not
+/// finite.
 fn max_finite(row: &[f64], poison: &mut f64) -> f64 {
     let mut highest = f64::NEG_INFINITY;
     for &x in row {

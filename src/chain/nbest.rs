@@ -80,13 +80,6 @@ impl NBestSearch {
             self.queue.insert(path);
         }
     }
-
-    /// Returns the labels from `node` of `expanded` to the end.
-    fn labels(&self, node: usize) -> Vec<LabelId> {
-        std::iter::successors(Some(node), |&node| self.expanded[node].next)
-            .map(|node| LabelId(self.expanded[node].label))
-            .collect()
-    }
 }
 
 impl Viterbi {
@@ -136,7 +129,9 @@ impl Viterbi {
                 search.extend(token - 1, scores, regret, Some(node));
                 continue;
             }
-            paths.push(ScoredPath { labels: search.labels(node), score: best - regret });
+            let nodes = std::iter::successors(Some(node), |&node| search.expanded[node].next);
+            let labels = nodes.map(|node| LabelId(search.expanded[node].label)).collect();
+            paths.push(ScoredPath { labels, score: best - regret });
             search.capacity -= 1;
             if search.capacity == 0 {
                 break;

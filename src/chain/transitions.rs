@@ -113,9 +113,8 @@ impl Transitions {
         let stride = padded(labels);
         let pairs = weights.transitions.iter().enumerate().filter(|(_, w)| **w != 0.0);
         let position = |(i, _)| (i / labels * stride + i % labels) as u32;
-        let positions = Self::is_sparse(labels, order, pairs.clone().count())
-            .then(|| pairs.map(position).collect::<Vec<_>>());
-        let mut transitions = Self::for_pairs(labels, order, positions.as_deref());
+        let positions: Vec<u32> = pairs.map(position).collect();
+        let mut transitions = Self::for_pairs(labels, order, Some(&positions));
         transitions.set(&weights.transitions, &weights.start, &weights.end);
         transitions
     }

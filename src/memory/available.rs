@@ -1,7 +1,7 @@
 //! The memory that is available to this process.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Returns the memory in bytes that this process can still allocate; `None` if the system does not
 /// report it (only Linux does).
@@ -77,10 +77,7 @@ impl System<'_> {
     /// What is left of the limit of a control group. Its page cache is not counted as used, since
     /// the kernel reclaims it.
     fn left_in_group(&self, folder: &Path, hierarchy: &Hierarchy) -> Option<u64> {
-        let number = |name: &str| -> Option<u64> {
-            let path: PathBuf = folder.join(name);
-            self.read(path)?.trim().parse().ok()
-        };
+        let number = |name: &str| self.read(folder.join(name))?.trim().parse::<u64>().ok();
         let limit = number(hierarchy.limit)?; // not a number: `max`
         let statistics = self.read(folder.join("memory.stat")).unwrap_or_default();
         let cache = statistics.lines().find_map(|line| {

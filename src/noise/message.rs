@@ -24,7 +24,7 @@
 //! are in `features.rs`.
 
 use super::features::{ActiveFeatures, FeatureGradient, FeatureRows};
-use super::quadratic::{EdgeMatrices, add_node_value, node_weights};
+use super::quadratic::{EdgeMatrices, add_node_value, column_sums, node_weights};
 use super::regularizer::{ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput};
 use crate::chain::Order;
 use crate::math::{add, add_scaled, dot, set_zeros};
@@ -260,13 +260,6 @@ fn add_label(out: &mut [f64], active: &ActiveFeatures, t: usize, size: usize, at
 fn add_pair(out: &mut [f64], active: &ActiveFeatures, t: usize, size: usize, at: usize, p: f64) {
     out[at] += p;
     add_label(&mut out[size..], active, t, size, at, p);
-}
-
-fn column_sums(matrix: &[f64], sums: &mut [f64]) {
-    sums.fill(0.0);
-    for row in matrix.chunks_exact(sums.len()) {
-        add(sums, row);
-    }
 }
 
 /// Writes the derivatives of each attribute from those of its feature.

@@ -256,10 +256,7 @@ impl EdgeMatrices {
     /// Writes p(y_{t−1} = a | y_t = b) to `out` `[K][S]`.
     pub fn conditionals_given_label(&mut self, out: &mut [f64]) {
         let stride = self.column_sums.len();
-        self.column_sums.fill(0.0);
-        for row in self.marginals.chunks_exact(stride) {
-            add(&mut self.column_sums, row);
-        }
+        column_sums(&self.marginals, &mut self.column_sums);
         for (out, row) in out.chunks_exact_mut(stride).zip(self.marginals.chunks_exact(stride)) {
             for ((out, mu), sum) in out.iter_mut().zip(row).zip(&self.column_sums) {
                 *out = conditional(*mu, *sum);
@@ -328,4 +325,12 @@ pub(super) fn add_node_covariance(
 /// probability and thus does not contribute to anything.
 fn conditional(numerator: f64, probability: f64) -> f64 {
     if probability < f64::MIN_POSITIVE { 0.0 } else { numerator / probability }
+}
+
+/// Sums the rows of a matrix.
+pub(super) fn column_sums(matrix: &[f64], sums: &mut [f64]) {
+    sums.fill(0.0);
+    for row in matrix.chunks_exact(sums.len()) {
+        add(sums, row);
+    }
 }

@@ -90,10 +90,8 @@ impl MonteCarlo {
 
 impl Term for MonteCarlo {
     fn begin_iteration(&mut self, iteration: u64, _: bool) -> Change {
-        match std::mem::replace(&mut self.iteration, iteration) == iteration {
-            true => Change::None,
-            false => Change::Samples,
-        }
+        let is_new = std::mem::replace(&mut self.iteration, iteration) != iteration;
+        if is_new { Change::Samples } else { Change::None }
     }
 
     fn add(&mut self, input: TermInput<'_>, gradient: &mut [f64]) -> f64 {

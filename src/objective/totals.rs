@@ -60,10 +60,8 @@ pub(super) struct Totals {
     tasks: [Vec<Task>; 2],
     /// Pairs of adjacent gold labels, each with the weight of its sentence. Sentences in which some
     /// token has no single label are left out.
-    label_pairs: LabelPairs,
+    label_pairs: BTreeMap<(u32, u32), FixedPointSum>,
 }
-
-type LabelPairs = BTreeMap<(u32, u32), FixedPointSum>;
 
 /// Sums over the entries x of each column, `[columns]`, or bounds on them.
 #[derive(Clone, Debug)]
@@ -81,7 +79,7 @@ impl Totals {
     pub fn new(data: &Dataset, space: &ParameterSpace) -> Self {
         let mut weights = [FixedPointSum::default(); 2];
         let [mut tokens, mut weighted_tokens] = [FixedPointSum::default(); 2];
-        let mut largest_weight: f64 = 0.0;
+        let (mut largest_weight, mut label_pairs) = (0.0_f64, BTreeMap::<_, FixedPointSum>::new());
         let labeled = data.labeled();
         for i in 0..data.len() {
             let (weight, length) = (data.weight(i), data.sentence(i).len() as f64);
@@ -89,6 +87,12 @@ impl Totals {
             tokens.add(length);
             weighted_tokens.add(weight * length);
             largest_weight = largest_weight.max(weight);
+            if let Target::Gold(labels) = data.target(i) {
+                for pair in labels.windows(2) {
+                    let pair = (pair[0].index() as u32, pair[1].index() as u32);
+                    label_pairs.entry(pair).or_default().add(weight);
+                }
+            }
         }
         let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
         let columns = matrices.map(|(matrix, block)| {
@@ -101,7 +105,7 @@ impl Totals {
             weighted_tokens: weighted_tokens.value(),
             columns,
             tasks: space.blocks().map(tasks),
-            label_pairs: label_pairs(data),
+            label_pairs,
         }
     }
 
@@ -192,19 +196,6 @@ impl ColumnTotals {
 /// Returns the entries of the tokens of sentence `i`.
 fn entries(data: &Dataset, matrix: &SparseRows, i: usize) -> impl Iterator<Item = (u32, f64)> {
     data.sentence(i).flat_map(|row| matrix.entries(row))
-}
-
-fn label_pairs(data: &Dataset) -> LabelPairs {
-    let mut counts = LabelPairs::new();
-    for i in 0..data.len() {
-        if let Target::Gold(labels) = data.target(i) {
-            for pair in labels.windows(2) {
-                let pair = (pair[0].index() as u32, pair[1].index() as u32);
-                counts.entry(pair).or_default().add(data.weight(i));
-            }
-        }
-    }
-    counts
 }
 
 /// The limits on derivatives under noise, relative to the largest weight of a sentence. Each factor
