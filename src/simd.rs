@@ -119,7 +119,10 @@ impl InstructionSet {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+pub(crate) use tests::assert_same_bits;
+
+#[cfg(test)]
+mod tests {
     use std::sync::Mutex;
 
     use super::*;

@@ -123,20 +123,6 @@ impl Lattice {
         }
         self.log_partition()
     }
-
-    /// Like [`Lattice::forward_backward`], but always in log space.
-    #[cfg(test)]
-    pub(crate) fn forward_backward_in_log_space(
-        &mut self,
-        transitions: &Transitions,
-        scores: Scores,
-        mask: Option<&LabelMask>,
-    ) -> f64 {
-        assert!(self.prepare(transitions, scores, mask));
-        forward_in_log_space(self, transitions);
-        backward_in_log_space(self, transitions);
-        self.log_partition()
-    }
 }
 
 /// Runs order 0, O(TK): α[t] is the softmax of the node scores. Expects log ψ in the lattice.
@@ -354,7 +340,7 @@ fn matrix_times_column<const L: usize>(stride: usize, matrix: &[f64], x: &[f64],
 
 /// Fills log α and log c at order 1, given log ψ and log e. The rows of v, which are filled later,
 /// serve as a buffer.
-fn forward_in_log_space(lattice: &mut Lattice, transitions: &Transitions) {
+pub(super) fn forward_in_log_space(lattice: &mut Lattice, transitions: &Transitions) {
     lattice.mode = Mode::Log;
     let (labels, stride) = (lattice.labels, lattice.stride);
     let mut alpha = std::mem::take(&mut lattice.alpha);
@@ -385,7 +371,7 @@ fn forward_in_log_space(lattice: &mut Lattice, transitions: &Transitions) {
 }
 
 /// Fills log β, log v and the node marginals.
-fn backward_in_log_space(lattice: &mut Lattice, transitions: &Transitions) {
+pub(super) fn backward_in_log_space(lattice: &mut Lattice, transitions: &Transitions) {
     let (labels, stride) = (lattice.labels, lattice.stride);
     let mut beta = std::mem::take(&mut lattice.beta);
     let mut suffix = std::mem::take(&mut lattice.suffix);

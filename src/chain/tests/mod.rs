@@ -8,11 +8,27 @@ pub(crate) mod oracle;
 mod pairs;
 mod precision;
 
+use super::forward_backward::{backward_in_log_space, forward_in_log_space};
 use super::*;
 use crate::ids::LabelId;
 use crate::math::{add, assert_close};
 use crate::random::Lcg;
 use oracle::{Chain, Oracle};
+
+impl Lattice {
+    /// Like [`Lattice::forward_backward`], but always in log space.
+    pub(crate) fn forward_backward_in_log_space(
+        &mut self,
+        transitions: &Transitions,
+        scores: Scores,
+        mask: Option<&LabelMask>,
+    ) -> f64 {
+        assert!(self.prepare(transitions, scores, mask));
+        forward_in_log_space(self, transitions);
+        backward_in_log_space(self, transitions);
+        self.log_partition()
+    }
+}
 
 impl Lcg {
     /// Returns a number that is mostly moderate, sometimes around ±50, sometimes around ±10,000.

@@ -19,7 +19,7 @@ use crate::optim::{LbfgsOptions, check_gradient, minimize};
 use crate::random::Lcg;
 use crate::score::tests::{FIRST_ORDER, space};
 use crate::score::{BlockPartition, Boundary, FeatureBlock, SpaceOptions, States};
-use crate::simd::tests::assert_same_bits;
+use crate::simd::assert_same_bits;
 
 const DATA: RandomData =
     RandomData { sentences: 3, longest: 3, labels: 3, nodes: 6, edges: 3, binary: false };

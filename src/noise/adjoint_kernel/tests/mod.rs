@@ -4,7 +4,7 @@ use super::*;
 use crate::noise::quadratic::EdgeMatrices;
 use crate::noise::tests::{SentenceBuffers, TestSentence, ValueAndGradient};
 use crate::random::Lcg;
-use crate::simd::tests::assert_same_bits;
+use crate::simd::assert_same_bits;
 
 fn run(sentence: &TestSentence) -> ValueAndGradient {
     let buffers = SentenceBuffers::new(sentence, false);
