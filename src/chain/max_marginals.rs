@@ -67,18 +67,14 @@ impl MaxMarginals {
         let mut path = Vec::new();
         let score = viterbi.trace(scores.edges(transitions), &mut path);
         let mut marginals = Self { beta: vec![0.0; nodes.len()], viterbi, nodes, path, score };
-        marginals.backward(scores.edges(transitions));
-        marginals
-    }
-
-    /// Fills β, from the last token to the first.
-    fn backward(&mut self, edge: Option<&[f64]>) {
-        for t in (1..self.viterbi.tokens).rev().take_while(|_| !self.viterbi.interrupt.is_set()) {
-            for b in 0..self.viterbi.labels {
-                let best = argmax(self.scores_after(edge, t, b)).1;
-                self.beta[(t - 1) * self.viterbi.stride + b] = best;
+        let (tokens, edge) = (marginals.viterbi.tokens, scores.edges(transitions));
+        for t in (1..tokens).rev().take_while(|_| !interrupt.is_set()) {
+            for b in 0..marginals.viterbi.labels {
+                let best = argmax(marginals.scores_after(edge, t, b)).1;
+                marginals.beta[(t - 1) * marginals.viterbi.stride + b] = best;
             }
         }
+        marginals
     }
 
     /// Returns w[t][a][c] + n[t][c] + β[t][c] for every c.

@@ -190,15 +190,12 @@ impl NoiseOptions {
     /// [`Error::Parameter`] naming the option that does not fit.
     pub fn check(&self) -> Result<()> {
         let edge_dropout = self.edge_dropout.unwrap_or(0.0);
+        let (range, limit) = match self.kind.has_variances() {
+            true => ("a variance: a finite number that is not negative", f64::INFINITY),
+            false => ("a rate of at least 0 and below 1", 1.0),
+        };
         for (name, amount) in [("dropout", self.dropout), ("edge dropout", edge_dropout)] {
-            let (range, is_valid) = match self.kind.has_variances() {
-                true => {
-                    let range = "a variance: a finite number that is not negative";
-                    (range, amount.is_finite())
-                }
-                false => ("a rate of at least 0 and below 1", amount < 1.0),
-            };
-            if !is_valid || amount < 0.0 {
+            if !(0.0..limit).contains(&amount) {
                 return Err(Error::parameter(format!("{name} {amount}; expected {range}")));
             }
         }

@@ -50,6 +50,7 @@ impl SentencePass {
     pub(super) fn new(problem: &Problem) -> Self {
         let Problem { data, space, partition, .. } = problem;
         let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
+        let scores = || BlockArrays::new(partition.max_block_tokens(), space);
         let mut pass = Self {
             noise: None,
             products: matrices.map(|(matrix, block)| ForwardProduct::new(matrix, block)),
@@ -58,10 +59,7 @@ impl SentencePass {
             variances: LabelVariances::default(),
             sums: LabelSums::default(),
             workers: Vec::new(),
-            buffers: [(); 2].map(|()| {
-                let scores = BlockArrays::new(partition.max_block_tokens(), space);
-                [scores, BlockArrays::default()]
-            }),
+            buffers: [[scores(), BlockArrays::default()], [scores(), BlockArrays::default()]],
         };
         pass.set_noise(problem, None);
         pass

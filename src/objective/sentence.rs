@@ -250,12 +250,11 @@ impl SentenceKernel {
         let value = regularizer.regularize(input, derivatives);
         let sums = &mut self.sums;
         if let Some(gradient) = regularizer.feature_gradient() {
-            let [start, end] = [0, 1].map(|end| task.attributes.boundary + end);
             for (column, row) in gradient.nodes.iter() {
-                match column {
-                    _ if column == start => add(&mut sums.first, row),
-                    _ if column == end => add(&mut sums.last, row),
-                    _ => self.attribute_gradient.nodes.push(column, row),
+                match column.checked_sub(task.attributes.boundary) {
+                    None => self.attribute_gradient.nodes.push(column, row),
+                    Some(0) => add(&mut sums.first, row),
+                    Some(_) => add(&mut sums.last, row),
                 }
             }
             for (column, matrix) in gradient.edges.iter() {

@@ -141,16 +141,14 @@ impl<'a> Frequencies<'a> {
                 add(last, labels_at.of(tokens.end - 1));
             }
         }
-        let mut occurring = observed.labels.iter();
-        frequencies.map(|frequencies| {
-            let occurring = occurring.next().into_iter().flatten().copied();
+        [0, 1, 2].map(|i| {
+            let (frequencies, occurring) = (&frequencies[i], observed.labels[i].iter().copied());
             let is_frequent = |&position: &u32| frequencies[position as usize] >= self.min;
             let is_label = |&position: &u32| (position as usize) % self.stride < self.labels;
+            let positions = 0..frequencies.len() as u32;
             match all {
                 false => occurring.filter(is_frequent).collect(),
-                true => {
-                    (0..frequencies.len() as u32).filter(is_label).filter(is_frequent).collect()
-                }
+                true => positions.filter(is_label).filter(is_frequent).collect(),
             }
         })
     }

@@ -59,12 +59,6 @@ impl Decay {
         !self.last.is_empty()
     }
 
-    /// Forgets what has decayed.
-    pub fn reset(&mut self) {
-        (self.factor, self.elapsed) = (1.0, 0.0);
-        self.last.fill(0.0);
-    }
-
     /// Lets the learning rate η of a step pass. Weights of these groups decay now.
     pub fn pass(&mut self, problem: &Problem<'_>, eta: f64, groups: &[u32], state: &mut State) {
         if !self.is_lazy() {
@@ -81,7 +75,8 @@ impl Decay {
             state.weights.iter_mut().for_each(|w| *w *= self.factor);
         }
         (0..self.last.len()).for_each(|group| self.decay(problem, group, state));
-        self.reset();
+        (self.factor, self.elapsed) = (1.0, 0.0);
+        self.last.fill(0.0);
     }
 
     fn decay(&mut self, problem: &Problem<'_>, group: usize, state: &mut State) {

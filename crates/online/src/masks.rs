@@ -39,16 +39,14 @@ impl Dropout {
         let attributes = |i: usize| {
             let (key, first) = (random::nth(key, i as u64), problem.first_group(i));
             let mut dropped = SparseRows::default();
-            for (t, token) in tokens.clone().enumerate() {
-                let entries = (!problem.space.blocks()[i].is_empty()).then(|| {
-                    matrices[i].entries(token).map(|(column, x)| {
-                        let c = column as usize;
-                        let members = problem.members[first + c] as u64;
-                        let place = [t as u64, u64::from(column)];
-                        (column, x * factor(key, self.rates[i], place, members))
-                    })
+            let is_empty = problem.space.blocks()[i].is_empty();
+            for (t, token) in tokens.clone().enumerate().filter(|_| !is_empty) {
+                let entries = matrices[i].entries(token).map(|(column, x)| {
+                    let members = problem.members[first + column as usize] as u64;
+                    let place = [t as u64, u64::from(column)];
+                    (column, x * factor(key, self.rates[i], place, members))
                 });
-                dropped.push_row(&mut entries.into_iter().flatten().collect());
+                dropped.push_row(&mut entries.collect());
             }
             dropped
         };

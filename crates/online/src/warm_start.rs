@@ -119,9 +119,7 @@ impl Learner for WarmStarted {
     fn run(&self, stage: &Stage, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
         match stage.objective {
             StageObjective::Passes => self.run_passes(stage, course),
-            StageObjective::WithoutNoise | StageObjective::WithNoise => {
-                self.lbfgs.run(stage, course)
-            }
+            _ => self.lbfgs.run(stage, course),
         }
     }
 }
