@@ -137,7 +137,7 @@ impl TableBuilder {
 
     /// Returns the number of weights.
     fn entries(&self) -> usize {
-        self.rows.bytes().len() / self.sparse.entry_size()
+        self.rows.bytes.len() / self.sparse.entry_size()
     }
 
     /// Chooses the dense encoding unless the sparse one is smaller.
@@ -162,7 +162,7 @@ impl TableBuilder {
         for i in 0..self.names.len() {
             let location = match encoding.is_dense() {
                 true => i as u64,
-                false => i.checked_sub(1).map_or(0, |before| self.rows.ends()[before]),
+                false => i.checked_sub(1).map_or(0, |before| self.rows.ends[before]),
             };
             let key = key(fingerprinter.fingerprint(self.names.get(i)));
             let mut at = slots.home(key);
@@ -185,7 +185,7 @@ impl TableBuilder {
         let encoding = self.encoding();
         let weights = match encoding.is_dense() {
             true => self.dense_rows(encoding),
-            false => self.rows.into_bytes(),
+            false => self.rows.bytes,
         };
         let [lengths, names] = names::encode(&self.names);
         [slots, weights, lengths, names]
