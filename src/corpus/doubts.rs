@@ -34,8 +34,8 @@ const COMMENTS: [&str; 3] = ["# ", "#\t", "##"];
 /// Maximum number of different labels of doubted lines.
 const MAX_LABELS: usize = 16;
 
-/// What is doubted in a file, until all of its labels are known: lines that may be comments are most
-/// likely no tokens if no other token has their labels.
+/// What is doubted in a file, until all of its labels are known: lines that may be comments are
+/// most likely no tokens if no other token has their labels.
 #[derive(Debug)]
 pub(super) struct Doubts {
     word: Option<usize>,          // the column of words

@@ -310,9 +310,9 @@ impl LineReader {
         Ok(Some(text_of(&self.ahead[i])))
     }
 
-    /// Returns the first lines of a file, of which nothing has been read, up to the first blank line
-    /// after others, or beyond it if these say so: in a stream, nothing may follow yet. The last one
-    /// may be cut.
+    /// Returns the first lines of a file, of which nothing has been read, up to the first blank
+    /// line after others, or beyond it if these say so: in a stream, nothing may follow yet. The
+    /// last one may be cut.
     pub(super) fn first_lines(&mut self, go_on: impl Fn(&[String]) -> bool) -> Result<Vec<String>> {
         let (mut first, mut bytes, mut goes_on) = (Vec::new(), 0, false);
         while first.len() < MAX_LINES && bytes <= MAX_PEEKED {
@@ -417,8 +417,8 @@ impl LineReader {
         let column = String::from_utf8_lossy(valid).chars().count() as u64 + 1;
         let byte = rest.first().copied().unwrap_or_default();
         let message = format!(
-            "byte 0x{byte:02X} is not UTF-8; expected UTF-8 (`encoding` reads another encoding, for \
-             example latin1; utf-8-lossy replaces what is no text)"
+            "byte 0x{byte:02X} is not UTF-8; expected UTF-8 (`encoding` reads another encoding, \
+             for example latin1; utf-8-lossy replaces what is no text)"
         );
         Error::input(Place::column(&*self.file, self.number, column), message)
     }

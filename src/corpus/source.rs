@@ -1,8 +1,8 @@
 //! The bytes of an input: decompressed and decoded to UTF-8 once the first of them are read.
 //!
-//! Names and tables of encodings are those of the Encoding Standard of the web, in which `latin1` is
-//! windows-1252. A byte order mark is stronger than the name: a file that begins with one is UTF-8
-//! or UTF-16, whatever was said.
+//! Names and tables of encodings are those of the Encoding Standard of the web, in which `latin1`
+//! is windows-1252. A byte order mark is stronger than the name: a file that begins with one is
+//! UTF-8 or UTF-16, whatever was said.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};

@@ -65,13 +65,13 @@ impl Scheme {
     }
 }
 
-/// What labels without a prefix such as `B-` are: types of spans, such as `PERSON`, or tags, such as
-/// `NOUN`.
+/// What labels without a prefix such as `B-` are: types of spans, such as `PERSON`, or tags, such
+/// as `NOUN`.
 ///
-/// Types and tags both occur, and nothing in a label says which it is; but their distributions differ.
-/// Outside means nothing for tags, so they have no `O`, or one that is rare. Where `O` is at least half
-/// of the tokens, or a quarter of the tokens in types follows one of the same type (a span of several
-/// tokens), labels are types. Decision 66 has the numbers of corpora.
+/// Types and tags both occur, and nothing in a label says which it is; but their distributions
+/// differ. Outside means nothing for tags, so they have no `O`, or one that is rare. Where `O` is
+/// at least half of the tokens, or a quarter of the tokens in types follows one of the same type (a
+/// span of several tokens), labels are types. Decision 66 has the numbers of corpora.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
 )]

@@ -45,7 +45,8 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// Returns the configuration that was recorded by [`Model::with_config`](super::Model::with_config), if there is one.
+    /// Returns the configuration that was recorded by
+    /// [`Model::with_config`](super::Model::with_config), if there is one.
     pub fn config(&self) -> Option<Value> {
         self.parsed_options().get_mut(CONFIG).map(Value::take)
     }

@@ -56,8 +56,8 @@ fn is_brat(line: &str) -> bool {
     }
 }
 
-/// Returns the kind of JSON, by the keys of the first object, of a file that begins with these lines,
-/// the first of which is not blank.
+/// Returns the kind of JSON, by the keys of the first object, of a file that begins with these
+/// lines, the first of which is not blank.
 pub(super) fn json_kind(lines: &[&str]) -> Option<FileKind> {
     let (first, second) = (lines[0], lines.get(1).copied().unwrap_or_default());
     if !is_json(first, second) {
