@@ -25,8 +25,8 @@ impl Template {
             labels.any(|label| ChunkLabel::parse(label).kind == phrase)
         };
         let occurs = |phrase: &str| sentences.clone().into_iter().any(|s| is_of(s, phrase));
-        let are_phrases =
-            PHRASES.into_iter().all(occurs) && sentences.clone().into_iter().all(has_column);
+        let are_phrases = PHRASES.into_iter().all(occurs);
+        let are_phrases = are_phrases && sentences.into_iter().all(has_column);
         Some(match encode_spans {
             false => "pos",
             true if are_phrases => "chunk",
