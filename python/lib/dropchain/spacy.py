@@ -117,7 +117,8 @@ class DropchainComponent:
     def _sentence(self, tokens: list[Token]) -> Any:
         """Return the words, and the tags if the model reads them."""
         words = [token.text for token in tokens]
-        columns, template = self.tagger.columns or [], self.tagger.template
+        columns = self.tagger.columns or []
+        template = self.tagger.template if len(columns) > 1 else None
         if template is None or not any(name in template.columns for name in columns[1:]):
             return words
         known = (name for name in columns if name in _docs.ATTRIBUTES)
