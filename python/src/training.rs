@@ -177,12 +177,15 @@ impl Bases {
     }
 }
 
+/// What makes the content of an event, with the GIL.
+pub type Content = dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send;
+
 /// An event of training or of a search: its kind, and what makes its content.
 pub struct Event {
     /// `warning` of what most likely is a mistake in the data, or another one.
     pub kind: &'static str,
-    /// Returns the content.
-    pub content: Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>,
+    /// Makes the content.
+    pub content: Box<Content>,
 }
 
 /// Gives a warning, or tells the observer of another event; it returns False to end the work.
