@@ -227,40 +227,28 @@ impl Distribution<'_> {
         allowed: impl Fn(usize, usize) -> bool,
     ) -> Vec<f64> {
         let [previous, current] = [t - 1, t].map(|t| self.marginals.row(t));
-        let (pairs, k) = (self.pair_marginals(t), current.len());
+        let transitions = self.tagger.transitions();
+        let (k, stride) = (transitions.labels(), transitions.stride());
+        // The marginals of label pairs, which are independent in order 0. Those of labels that are
+        // not allowed are rounded up, but the prefix and the marginals of these labels are 0.
+        let mut pairs = Vec::new();
+        if transitions.order() == Order::One {
+            pairs.resize(k * stride, 0.0);
+            self.lattice.edge_marginals(transitions, t, &mut pairs);
+        }
         let mut next = vec![0.0; k];
         for a in 0..k {
             for b in 0..k {
                 if !allowed(a, b) || prefix[a] == 0.0 || current[b] == 0.0 {
                     continue;
                 }
-                next[b] += match &pairs {
+                next[b] += match pairs.get(a * stride + b) {
                     None => prefix[a] * current[b],
-                    Some(pairs) => prefix[a] * pairs[a][b] / previous[a],
+                    Some(pair) => prefix[a] * pair / previous[a],
                 };
             }
         }
         next
-    }
-
-    /// Returns the marginals of the labels of tokens t − 1 and t, `[K][K]`; `None` for the first
-    /// token, and if labels are independent (order 0).
-    fn pair_marginals(&self, t: usize) -> Option<Vec<Vec<f64>>> {
-        let transitions = self.tagger.transitions();
-        if t == 0 || transitions.order() == Order::Zero {
-            return None;
-        }
-        let (k, stride) = (transitions.labels(), transitions.stride());
-        let mut pairs = vec![0.0; k * stride];
-        self.lattice.edge_marginals(transitions, t, &mut pairs);
-        // In the lattice, the probabilities of labels that are not allowed are rounded up.
-        let are_allowed = |a, b| self.scores.allows(t - 1, a) && self.scores.allows(t, b);
-        let probability = |a: usize, b: usize| match are_allowed(a, b) {
-            true => pairs[a * stride + b],
-            false => 0.0,
-        };
-        let row = |a: usize| (0..k).map(|b| probability(a, b)).collect();
-        Some((0..k).map(row).collect())
     }
 
     fn label(&self, name: &str) -> Result<LabelId> {

@@ -17,25 +17,18 @@ use crate::label::{ChunkLabel, Labeling, SpanPosition};
 use crate::model::Header;
 use crate::sentence::{TokenLabel, list_names};
 
-/// The label sequences that a condition allows.
-#[derive(Debug)]
-pub(super) struct Restriction {
-    /// The labels that each token may have.
-    mask: LabelMask,
+/// The label sequences of a sentence that a condition allows.
+pub(super) struct Restriction<'a> {
+    header: &'a Header,
+    sentence: TagInput<'a>,
+    chunks: Vec<ChunkLabel<'a>>, // [K]
+    /// The labels that each token may have, `[T][K]`.
+    allowed: Vec<Vec<bool>>,
     /// Pairs that are forbidden: token t > 0, the label before it, and its label.
     forbidden: Vec<(usize, LabelId, LabelId)>,
 }
 
-/// Builds a restriction.
-struct Builder<'a> {
-    header: &'a Header,
-    sentence: TagInput<'a>,
-    chunks: Vec<ChunkLabel<'a>>, // [K]
-    allowed: Vec<Vec<bool>>,     // [T][K]
-    forbidden: Vec<(usize, LabelId, LabelId)>,
-}
-
-impl Restriction {
+impl<'a> Restriction<'a> {
     /// Resolves a condition on a sentence; `None` if it says nothing.
     ///
     /// # Errors
@@ -44,15 +37,15 @@ impl Restriction {
     /// it has order 0 and the condition restricts pairs of labels.
     pub fn new(
         condition: &Condition,
-        sentence: TagInput<'_>,
-        header: &Header,
+        sentence: TagInput<'a>,
+        header: &'a Header,
     ) -> Result<Option<Self>> {
         condition.check(sentence)?;
         if condition.is_empty() {
             return Ok(None);
         }
         let names = header.labels.names().iter();
-        let mut builder = Builder {
+        let mut restriction = Self {
             header,
             sentence,
             chunks: names.map(|name| header.labeling.chunk(name)).collect(),
@@ -60,12 +53,12 @@ impl Restriction {
             forbidden: Vec::new(),
         };
         for (t, label) in &condition.labels {
-            builder.label(*t, label)?;
+            restriction.label(*t, label)?;
         }
         for span in &condition.spans {
-            builder.span(span)?;
+            restriction.span(span)?;
         }
-        let restriction = builder.finish();
+        restriction.drop_unreachable();
         match (header.order, restriction.forbidden.first()) {
             (Order::Zero, Some(&(t, ..))) => Err(Error::input(
                 sentence.place(t),
@@ -79,19 +72,23 @@ impl Restriction {
     /// Restricts scores: pairs that are forbidden get the score −∞, in edge scores that are created
     /// if there are none.
     pub fn apply(self, scores: &mut SentenceScores) {
-        let k = self.mask.labels();
+        let k = self.chunks.len();
         let stride = padded(k);
         if !self.forbidden.is_empty() {
-            scores.edges.resize(self.mask.tokens() * k * stride, 0.0);
+            scores.edges.resize(self.allowed.len() * k * stride, 0.0);
         }
         for (t, a, b) in self.forbidden {
             scores.edges[(t * k + a.index()) * stride + b.index()] = f64::NEG_INFINITY;
         }
-        scores.mask = Some(self.mask);
+        let mask = scores.mask.insert(LabelMask::default());
+        mask.begin(k);
+        for row in &self.allowed {
+            let ids = (0..).zip(row).filter(|(_, allowed)| **allowed);
+            let ids: Vec<LabelId> = ids.map(|(b, _)| LabelId(b)).collect();
+            mask.push(&ids);
+        }
     }
-}
 
-impl Builder<'_> {
     /// Restricts the label of token `t`.
     fn label(&mut self, t: usize, label: &TokenLabel) -> Result<()> {
         if *label == TokenLabel::Unknown {
@@ -133,11 +130,9 @@ impl Builder<'_> {
             };
             let before = [0, 1, 2].map(|x| is_allowed(x, false) || is_allowed(x, true));
             let after = [false, true].map(|last| (0..3).any(|x| is_allowed(x, last)));
-            let is_product = (0..3).all(|x| {
-                [false, true]
-                    .iter()
-                    .all(|&last| is_allowed(x, last) == (before[x] && after[usize::from(last)]))
-            });
+            let mut positions = (0..3).flat_map(|x| [(x, false), (x, true)]);
+            let is_product = positions
+                .all(|(x, last)| is_allowed(x, last) == (before[x] && after[usize::from(last)]));
             if !is_product {
                 return Err(Error::input(
                     self.sentence.place(t),
@@ -197,14 +192,13 @@ impl Builder<'_> {
     }
 
     /// Drops labels that have no neighbor, and pairs whose labels are forbidden anyway.
-    fn finish(self) -> Restriction {
-        let Self { mut allowed, mut forbidden, chunks, .. } = self;
+    fn drop_unreachable(&mut self) {
+        let Self { allowed, forbidden, chunks, .. } = self;
         forbidden.sort_unstable();
         forbidden.dedup();
-        let labels = chunks.len();
         for pairs in forbidden.chunk_by(|x, y| x.0 == y.0) {
             let t = pairs[0].0;
-            let mut counts = vec![[0; 2]; labels]; // of allowed neighbors that are forbidden
+            let mut counts = vec![[0; 2]; chunks.len()]; // of allowed neighbors that are forbidden
             for &(_, a, b) in pairs {
                 let [a, b] = [a.index(), b.index()];
                 counts[a][1] += usize::from(allowed[t][b]);
@@ -217,14 +211,6 @@ impl Builder<'_> {
             }
         }
         forbidden.retain(|&(t, a, b)| allowed[t - 1][a.index()] && allowed[t][b.index()]);
-        let mut mask = LabelMask::default();
-        mask.begin(labels);
-        for row in &allowed {
-            let ids = (0..labels).filter(|&b| row[b]);
-            let ids: Vec<LabelId> = ids.map(|b| LabelId(b as u16)).collect();
-            mask.push(&ids);
-        }
-        Restriction { mask, forbidden }
     }
 
     fn no_label(&self, t: usize, name: &str) -> Error {
