@@ -192,26 +192,20 @@ fn explain(error: Error, header: &Header, sentence: &Sentence) -> Error {
         let others = lacking.iter().copied().filter(|&other| other != column);
         !binds_with(&others.collect::<Vec<_>>())
     };
-    let needed = lacking.iter().copied().filter(is_needed);
-    let needed: Vec<String> = needed.map(|i| describe(i, &names[i])).collect();
+    let needed = lacking.iter().copied().filter(is_needed).map(|i| {
+        let known = CONTENTS.iter().find(|(known, _)| *known == names[i]);
+        let contents = known.map_or_else(String::new, |(_, contents)| format!("{contents} in "));
+        format!("{contents}column {} ('{}')", i + 1, names[i])
+    });
     Error::input(
         sentence.place(0),
         format!(
             "this model needs {}; the input has only {} (the training data had {})",
-            needed.join(" and "),
+            needed.collect::<Vec<_>>().join(" and "),
             schema.list(),
             names.join(" ")
         ),
     )
-}
-
-/// Describes a column by what it has, its number and its name.
-fn describe(index: usize, name: &str) -> String {
-    let known = CONTENTS.iter().find(|(known, _)| *known == name);
-    match known {
-        Some((_, contents)) => format!("{contents} in column {} ('{name}')", index + 1),
-        None => format!("column {} ('{name}')", index + 1),
-    }
 }
 
 /// The error of scores that are not finite at token `t`.

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::condition::Condition;
 use super::input::TagInput;
-use super::tagging::{LabelPath, SentenceMemory, TagOptions, Tagging};
+use super::tagging::{LabelPath, TagOptions, Tagging};
 use super::workspace::Workspace;
 use crate::chain::{Constraint, Marginals, Order, Transitions};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::LabelId;
 use crate::interrupt::Interrupt;
 use crate::label::Labeling;
@@ -19,6 +19,9 @@ use crate::model::{AttributeKind, Model, decoding_constraint};
 use crate::second_pass::{LabelTypes, PredictedDocument, Prediction};
 use crate::sentence::{Document, DocumentOptions, Sentence};
 use crate::template::{Attribute, Template};
+
+/// Size in bytes up to which a sentence is tagged without looking at the available memory.
+const SMALL: u64 = 256 << 20;
 
 /// Tags sentences with a model.
 ///
@@ -118,7 +121,7 @@ impl Tagger {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`](crate::Error::Parameter) if the template of the model is too large to
+    /// [`Error::Parameter`] if the template of the model is too large to
     /// be changed.
     pub fn with_documents(mut self, documents: DocumentOptions) -> Result<Self> {
         if self.documents().is_some() {
@@ -402,7 +405,12 @@ impl Tagger {
         tagging
     }
 
-    /// Checks that there is memory to tag a sentence; returns whether it takes much.
+    /// Checks that there is memory to tag a sentence. Returns whether it is large: too large to be
+    /// tagged together with others.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] if it takes more memory than the limit.
     pub(super) fn check_memory(
         &self,
         sentence: TagInput<'_>,
@@ -410,13 +418,23 @@ impl Tagger {
         options: TagOptions,
     ) -> Result<bool> {
         let header = self.model().header();
-        let size = SentenceMemory {
-            tokens: sentence.len(),
-            labels: header.labels.len(),
-            has_edges: self.has_edges() || condition.has_pairs(header),
-            known: condition.memory(sentence.len(), header),
-        };
-        size.check(options, self.memory, || sentence.place(0))
+        let (tokens, labels) = (sentence.len(), header.labels.len());
+        let has_edges = self.has_edges() || condition.has_pairs(header);
+        let arrays = options.memory(tokens, labels, has_edges);
+        let needed = arrays.saturating_add(condition.memory(tokens, header));
+        let is_large = needed > SMALL;
+        if !is_large && self.memory == MemoryLimit::Available {
+            return Ok(false);
+        }
+        self.memory.check(needed, 0).map_err(|over| {
+            let edges = if has_edges { " and edge attributes" } else { "" };
+            let message = format!(
+                "tagging a sentence of {tokens} tokens with {labels} labels{edges}: {over}; \
+                 expected a shorter sentence, or a smaller number of best sequences"
+            );
+            Error::input(sentence.place(0), message)
+        })?;
+        Ok(is_large)
     }
 
     /// Returns whether label pairs have scores of their own at each token.

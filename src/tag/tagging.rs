@@ -1,9 +1,7 @@
 //! The options and the result of tagging a sentence, and the memory that it takes.
 
 use crate::chain::{Marginals, padded};
-use crate::error::{Error, Place, Result};
 use crate::ids::LabelId;
-use crate::memory::MemoryLimit;
 
 /// What to compute for a sentence besides its best label sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +26,32 @@ impl TagOptions {
     /// Returns whether they take forward-backward.
     pub(super) fn has_probabilities(self) -> bool {
         self.marginals || self.probability || self.nbest > 1
+    }
+
+    /// Returns the size in bytes of all arrays for a sentence, and of the result, given the numbers
+    /// of tokens T and of labels K, and whether label pairs have scores of their own at each token.
+    pub(super) fn memory(self, tokens: usize, labels: usize, has_edges: bool) -> u64 {
+        let row = padded(labels) as u64;
+        // Short sentences have fewer paths: K to the power T.
+        let exponent = u32::try_from(tokens).unwrap_or(u32::MAX);
+        let [tokens, labels] = [tokens, labels].map(|n| n as u64);
+        let edges = if has_edges { labels.saturating_mul(row) } else { 0 };
+        // Node scores and Viterbi scores; in the lattice, potentials, messages and marginals.
+        let mut numbers = edges + 2 * row;
+        if self.has_probabilities() {
+            numbers += edges + 5 * row + 2;
+        }
+        if self.marginals {
+            numbers += labels;
+        }
+        let arrays = numbers.saturating_mul(8).saturating_mul(tokens);
+        let paths = match self.nbest as u64 {
+            0 | 1 => 0,
+            nbest => nbest.min(labels.saturating_pow(exponent)),
+        };
+        // A queued partial path; for each token, an expanded one and the label of two results.
+        let path = tokens.saturating_mul(24 + 4).saturating_add(64);
+        arrays.saturating_add(paths.saturating_mul(path))
     }
 }
 
@@ -77,85 +101,12 @@ impl Tagging {
     }
 }
 
-/// Size in bytes up to which a sentence is tagged without looking at the available memory.
-const SMALL: u64 = 256 << 20;
-
-/// The numbers that determine the sizes of the arrays.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SentenceMemory {
-    /// Number of tokens T.
-    pub tokens: usize,
-    /// Number of labels K.
-    pub labels: usize,
-    /// Whether label pairs have scores of their own at each token.
-    pub has_edges: bool,
-    /// Memory in bytes of known labels and spans.
-    pub known: u64,
-}
-
-impl SentenceMemory {
-    /// Checks that tagging the sentence at `place` stays within a limit. Returns whether it is
-    /// large: too large to be tagged together with others.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] if it takes more memory.
-    pub fn check(
-        self,
-        options: TagOptions,
-        limit: MemoryLimit,
-        place: impl FnOnce() -> Place,
-    ) -> Result<bool> {
-        let needed = self.bytes(options);
-        let is_large = needed > SMALL;
-        if !is_large && limit == MemoryLimit::Available {
-            return Ok(false);
-        }
-        limit.check(needed, 0).map_err(|over| {
-            let edges = if self.has_edges { " and edge attributes" } else { "" };
-            let message = format!(
-                "tagging a sentence of {} tokens with {} labels{edges}: {over}; expected a shorter \
-                 sentence, or a smaller number of best sequences",
-                self.tokens, self.labels
-            );
-            Error::input(place(), message)
-        })?;
-        Ok(is_large)
-    }
-
-    /// Returns the size in bytes of all arrays, and of the result.
-    pub fn bytes(self, options: TagOptions) -> u64 {
-        let [tokens, labels] = [self.tokens, self.labels].map(|n| n as u64);
-        let row = padded(self.labels) as u64;
-        let edges = if self.has_edges { labels.saturating_mul(row) } else { 0 };
-        // Node scores and Viterbi scores; in the lattice, potentials, messages and marginals.
-        let mut numbers = edges + 2 * row;
-        if options.has_probabilities() {
-            numbers += edges + 5 * row + 2;
-        }
-        if options.marginals {
-            numbers += labels;
-        }
-        let arrays = numbers.saturating_mul(8).saturating_mul(tokens);
-        let mut paths = 0;
-        if options.nbest > 1 {
-            // Short sentences have fewer paths: K to the power T.
-            let exponent = u32::try_from(self.tokens).unwrap_or(u32::MAX);
-            let count = (options.nbest as u64).min(labels.saturating_pow(exponent));
-            // A queued partial path; for each token, an expanded one and the label of two results.
-            paths = count.saturating_mul(tokens.saturating_mul(24 + 4).saturating_add(64));
-        }
-        arrays.saturating_add(paths).saturating_add(self.known)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn bytes(tokens: usize, labels: usize, has_edges: bool, options: TagOptions) -> u64 {
-        let memory = SentenceMemory { tokens, labels, has_edges, known: 0 };
-        memory.bytes(options)
+        options.memory(tokens, labels, has_edges)
     }
 
     #[test]

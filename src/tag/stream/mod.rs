@@ -63,6 +63,7 @@ where
     let reading = reading.map_err(Error::threads)?;
     let in_order = Mutex::new(InOrder::new(sink));
     let work = || {
+        let _guard = CloseOnPanic(&queue);
         let mut workspace = Workspace::default();
         while let Some(batch) = queue.pop_batch() {
             let mut output = T::default();
@@ -75,13 +76,8 @@ where
         }
     };
     thread::scope(|scope| {
-        let _guard = CloseOnPanic(&queue);
         for _ in 1..threads {
-            let work = || {
-                let _guard = CloseOnPanic(&queue);
-                work();
-            };
-            if let Err(error) = thread::Builder::new().spawn_scoped(scope, work) {
+            if let Err(error) = thread::Builder::new().spawn_scoped(scope, &work) {
                 queue.close();
                 return Err(Error::threads(error));
             }

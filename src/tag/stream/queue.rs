@@ -158,7 +158,7 @@ impl Queue {
             state.separator.get_or_insert(reader.separator());
             let (waiting, bytes) = (&mut state.waiting, sentence.memory());
             let ready = waiting.ready;
-            if (waiting.bytes + bytes) as u64 > limit && ready == 0 && !waiting.is_at_start() {
+            if (waiting.bytes + bytes) as u64 > limit && ready == 0 && waiting.tokens > 0 {
                 return Err(input_over_limit(
                     sentence.place(0),
                     "the part of the document that a token sees needs",

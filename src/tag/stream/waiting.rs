@@ -27,7 +27,7 @@ pub(super) struct WaitingSentences {
     past: usize,      // sentences at the front that have been taken
     pub ready: usize, // sentences after them that wait for no others of their document
     pub bytes: usize, // memory of the sentences that wait
-    tokens: u64,      // read so far
+    pub tokens: u64,  // read so far
     documents: Option<DocumentOptions>,
 }
 
@@ -63,11 +63,6 @@ impl WaitingSentences {
     /// Returns whether there is space for more than a few.
     pub fn are_half_empty(&self) -> bool {
         self.len() <= READ_AHEAD / 2 && self.bytes <= READ_AHEAD_BYTES / 2
-    }
-
-    /// Returns whether no sentence has been read.
-    pub fn is_at_start(&self) -> bool {
-        self.tokens == 0
     }
 
     /// Adds a sentence, which others may wait for.
