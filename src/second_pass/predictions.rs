@@ -75,27 +75,27 @@ impl<'a> PredictedDocument<'a> {
     /// [`Error::Input`] if a sentence has a column with such a name, or would have more text than a
     /// sentence can hold.
     pub fn extended(&self) -> Result<Vec<Sentence>> {
-        let mut schemas: Option<(&Arc<Schema>, Arc<Schema>)> = None;
         let mut extended = Vec::with_capacity(self.sentences.len());
-        for (i, PredictedSentence { sentence, .. }) in self.sentences.iter().enumerate() {
-            let schema = match &schemas {
-                Some((own, schema)) if *own == sentence.schema() => schema,
-                _ => {
-                    let schema = sentence.schema().with_derived(&PREDICTIONS).map_err(|error| {
-                        let message = format!("{error}, of which one is a prediction");
-                        Error::input(sentence.place(0), message)
-                    })?;
-                    &schemas.insert((sentence.schema(), Arc::new(schema))).1
-                }
-            };
-            extended.push(self.sentence(i, schema)?);
+        let same = |x: &PredictedSentence<'_>, y: &PredictedSentence<'_>| {
+            x.sentence.schema() == y.sentence.schema()
+        };
+        for sentences in self.sentences.chunk_by(same) {
+            let first = sentences[0].sentence;
+            let schema = first.schema().with_derived(&PREDICTIONS).map_err(|error| {
+                let message = format!("{error}, of which one is a prediction");
+                Error::input(first.place(0), message)
+            })?;
+            let schema = Arc::new(schema);
+            for sentence in sentences {
+                extended.push(self.sentence(sentence, &schema)?);
+            }
         }
         Ok(extended)
     }
 
-    /// Returns a copy of sentence `i` with the columns of predictions, which `schema` has.
-    fn sentence(&self, i: usize, schema: &Arc<Schema>) -> Result<Sentence> {
-        let PredictedSentence { sentence, prediction, words, start } = &self.sentences[i];
+    /// Returns a copy of a sentence with the columns of predictions, which `schema` has.
+    fn sentence(&self, own: &PredictedSentence<'_>, schema: &Arc<Schema>) -> Result<Sentence> {
+        let PredictedSentence { sentence, prediction, words, start } = own;
         let spans = self.phrases.find(words, *start, self.window);
         let cells = (0..sentence.len()).map(|t| {
             let vote = self.votes[start + t]
