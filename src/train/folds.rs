@@ -21,8 +21,10 @@ const MIN_BLOCKS: usize = 10;
 /// A partition of the sentences of a corpus, document boundaries excluded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folds {
-    held_out: Vec<Vec<usize>>, // [folds] ascending sentence numbers
-    by_document: bool,
+    /// The held-out sentences of each fold, ascending, numbered without document boundaries.
+    pub held_out: Vec<Vec<usize>>,
+    /// Whether the folds consist of whole documents.
+    pub by_document: bool,
 }
 
 impl Folds {
@@ -64,11 +66,6 @@ impl Folds {
         Self { held_out, by_document }
     }
 
-    /// Returns the held-out sentences of each fold, numbered without document boundaries.
-    pub fn held_out(&self) -> &[Vec<usize>] {
-        &self.held_out
-    }
-
     /// Separates documents at the borders of folds, so that no token sees another fold. Returns
     /// whether there was a document, by `rule`, on both sides of a border.
     pub fn separate(&self, sentences: &mut [Sentence], rule: DocumentRule) -> bool {
@@ -97,11 +94,6 @@ impl Folds {
             number += 1;
         }
         is_split
-    }
-
-    /// Returns whether the folds consist of whole documents.
-    pub fn by_document(&self) -> bool {
-        self.by_document
     }
 }
 
@@ -180,9 +172,9 @@ mod tests {
             let text = lengths.iter().filter(|&&length| length > 0).count();
             prop_assume!(count <= text);
             let folds = Folds::new(&corpus(&lengths), count, seed).unwrap();
-            prop_assert_eq!(folds.held_out().len(), count);
-            prop_assert!(folds.held_out().iter().all(|part| !part.is_empty()));
-            let mut all = folds.held_out().concat();
+            prop_assert_eq!(folds.held_out.len(), count);
+            prop_assert!(folds.held_out.iter().all(|part| !part.is_empty()));
+            let mut all = folds.held_out.concat();
             all.sort_unstable();
             prop_assert_eq!(all, (0..text).collect::<Vec<_>>());
         }
@@ -194,19 +186,19 @@ mod tests {
         let documents = [vec![0, 1], vec![2], vec![3, 4, 5], vec![6, 7]];
         for seed in 0..20 {
             let folds = Folds::new(&sentences, 3, seed).unwrap();
-            assert!(folds.by_document());
+            assert!(folds.by_document);
             for document in &documents {
                 let holds = |part: &&Vec<usize>| document.iter().all(|i| part.contains(i));
-                assert_eq!(folds.held_out().iter().filter(holds).count(), 1, "{folds:?}");
+                assert_eq!(folds.held_out.iter().filter(holds).count(), 1, "{folds:?}");
             }
         }
-        assert!(!Folds::new(&sentences, 5, 1).unwrap().by_document());
+        assert!(!Folds::new(&sentences, 5, 1).unwrap().by_document);
     }
 
     #[test]
     fn neighbors_in_a_large_corpus_stay_together_and_folds_have_equal_sizes() {
         let folds = Folds::new(&corpus(&[7; 2000]), 5, 1).unwrap();
-        for part in folds.held_out() {
+        for part in &folds.held_out {
             assert_eq!(part.len(), 400);
             assert!(part.chunks(20).all(|block| block[0] + 19 == block[19]), "{part:?}");
         }
@@ -226,7 +218,7 @@ mod tests {
         let mut sentences = corpus(&[3; 40]);
         let folds = Folds::new(&sentences, 4, 1).unwrap();
         assert!(folds.separate(&mut sentences, DocumentRule::Auto));
-        let fold_of = |i: usize| folds.held_out().iter().position(|fold| fold.contains(&i));
+        let fold_of = |i: usize| folds.held_out.iter().position(|fold| fold.contains(&i));
         let mut number = 0;
         for document in DocumentRule::Auto.documents(&sentences) {
             let folds: Vec<_> = (number..number + document.len()).map(fold_of).collect();
@@ -237,7 +229,7 @@ mod tests {
         // Marked documents are in one fold each, so nothing is split.
         let mut sentences = corpus(&[0, 3, 3, 0, 3, 3, 3, 0, 3, 0, 3, 3]);
         let folds = Folds::new(&sentences, 2, 1).unwrap();
-        assert!(folds.by_document());
+        assert!(folds.by_document);
         assert!(!folds.separate(&mut sentences.clone(), DocumentRule::Auto));
         assert!(folds.separate(&mut sentences, DocumentRule::File));
     }

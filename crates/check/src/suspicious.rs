@@ -131,9 +131,9 @@ pub fn suspicious<'c>(
     let rule = template.and_then(Template::documents).unwrap_or_default();
     folds.separate(&mut sentences, rule.rule);
     let numbers: Vec<usize> = (0..sentences.len()).filter(|&i| is_content(&sentences[i])).collect();
-    let of = folds.held_out().len();
+    let of = folds.held_out.len();
     let mut found = Vec::new();
-    for (fold, held_out) in folds.held_out().iter().enumerate() {
+    for (fold, held_out) in folds.held_out.iter().enumerate() {
         observer.pass(Pass::Fold { number: fold + 1, of });
         let is_held_out = |number: &usize| held_out.binary_search(number).is_ok();
         let rest = (0..numbers.len()).filter(|number| !is_held_out(number));

@@ -28,7 +28,7 @@ pub struct TuningData<'a> {
 impl TuningData<'_> {
     /// Returns the number of runs per configuration: 1 with development data.
     pub(super) fn runs(&self) -> usize {
-        self.folds.as_ref().map_or(1, |folds| folds.held_out().len())
+        self.folds.as_ref().map_or(1, |folds| folds.held_out.len())
     }
 
     /// Returns the corpora of the runs on a fold, whose held-out sentences are the development
@@ -64,7 +64,7 @@ impl TuningData<'_> {
         if let Some(documents) = template.and_then(Template::documents) {
             folds.separate(&mut sentences, documents.rule);
         }
-        let held_out = &folds.held_out()[fold];
+        let held_out = &folds.held_out[fold];
         let (mut parts, mut number) = ([Corpus::new(), Corpus::new()], 0);
         for sentence in sentences {
             if is_content(&sentence) {

@@ -170,7 +170,7 @@ impl Search<'_> {
             identity[option].take();
         }
         identity["version"] = json!(env!("CARGO_PKG_VERSION"));
-        identity["folds"] = json!(data.folds.as_ref().map(|folds| folds.held_out().len()));
+        identity["folds"] = json!(data.folds.as_ref().map(|folds| folds.held_out.len()));
         identity["data"] = json!(data.fingerprint()?);
         identity["configurations"] = json!(self.configurations);
         Ok(identity.as_object_mut().map(std::mem::take).unwrap_or_default())
@@ -294,7 +294,7 @@ impl SearchRun<'_> {
         best: &Configuration,
         score: &TrialScore,
     ) -> Result<Option<OutOfFold>> {
-        let held_out = folds.held_out();
+        let held_out = &folds.held_out;
         let settings = self.for_all_data(self.data.fold_settings(&best.settings)?, score)?;
         let run = self.run(best.template, self.search.interrupt);
         let predicted = |fold| {

@@ -316,7 +316,7 @@ impl TuneCommand {
         let corpora = self.training.read_corpora(&self.train, dev, &self.input, progress)?;
         let folds = self.folds.map(|count| {
             let folds = Folds::new(corpora.labeled.sentences(), count, seed)?;
-            let kind = ["adjacent sentences", "documents"][usize::from(folds.by_document())];
+            let kind = ["adjacent sentences", "documents"][usize::from(folds.by_document)];
             progress.println(&format!("{count} folds of {kind}"));
             Ok::<_, Error>(folds)
         });
