@@ -47,16 +47,12 @@ impl<'a> Agreement<'a> {
     /// # Errors
     ///
     /// [`Error::Communication`] names the first rank that has another number than rank 0.
-    pub fn check_same(
-        &self,
-        number: impl FnOnce() -> u64,
-        other: impl Fn() -> String,
-    ) -> Result<()> {
+    pub fn check_same(&self, number: impl FnOnce() -> u64, other: &str) -> Result<()> {
         let Some(ranks) = self.ranks else { return Ok(()) };
         let numbers = ranks.gather(&number().to_le_bytes())?;
         match numbers.iter().position(|other| *other != numbers[0]) {
             None => Ok(()),
-            Some(rank) => Err(Error::Communication(format!("rank {rank} has {}", other()))),
+            Some(rank) => Err(Error::Communication(format!("rank {rank} has {other}"))),
         }
     }
 
@@ -95,12 +91,11 @@ impl<'a> Agreement<'a> {
             iteration.x.iter().for_each(|x| hasher.update(&x.to_le_bytes()));
             hasher.digest()
         };
-        self.check_same(hash, || {
-            format!(
-                "other weights than rank 0 after iteration {}; expected processors of one kind and \
-                 the same program on all machines",
-                iteration.number
-            )
-        })
+        let other = format!(
+            "other weights than rank 0 after iteration {}; expected processors of one kind and the \
+             same program on all machines",
+            iteration.number
+        );
+        self.check_same(hash, &other)
     }
 }

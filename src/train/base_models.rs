@@ -9,7 +9,7 @@ use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
 use crate::extract::{Alphabet, Alphabets};
 use crate::fingerprint::Fingerprinter;
-use crate::ids::{AttributeId, LabelId};
+use crate::ids::LabelId;
 use crate::label::LabelSet;
 use crate::model::{FileRecord, FileRole, Model, add_recall_bias};
 use crate::score::Boundary;
@@ -148,14 +148,21 @@ pub(super) type Entry = (u32, u64);
 /// have the attribute.
 pub(super) type AttributeRows = Vec<Option<Box<[Entry]>>>;
 
-/// Adds the row of an attribute. Models have each attribute once.
-fn push(rows: &mut AttributeRows, id: AttributeId, entries: impl IntoIterator<Item = Entry>) {
-    let mut entries: Box<[Entry]> = entries.into_iter().collect();
+/// Interns an attribute of a model, and adds its row. Models have each attribute once.
+fn push(
+    rows: &mut AttributeRows,
+    alphabet: &mut Alphabet,
+    name: &[u8],
+    entries: impl Iterator<Item = Entry>,
+) -> Result<()> {
+    let id = alphabet.intern(&Attribute::named(name, Fingerprinter::default()))?;
+    let mut entries: Box<[Entry]> = entries.collect();
     entries.sort_unstable();
     if rows.len() <= id.index() {
         rows.resize(id.index() + 1, None);
     }
     rows[id.index()] = Some(entries);
+    Ok(())
 }
 
 /// Returns the position of a weight in a token's row of scores.
@@ -203,24 +210,23 @@ impl BaseWeights {
         alphabets: &mut Alphabets,
     ) -> Result<Self> {
         let own = &model.header().labels;
-        let mut ids = Vec::with_capacity(own.len());
-        for name in own.names() {
-            ids.push(labels.id(name).ok_or_else(|| {
-                Error::parameter(format!("the label '{name}' of a model is missing"))
-            })?);
-        }
+        let id = |name: &String| {
+            let missing = || Error::parameter(format!("the label '{name}' of a model is missing"));
+            labels.id(name).ok_or_else(missing)
+        };
+        let ids: Vec<LabelId> = own.names().iter().map(id).collect::<Result<_>>()?;
         let cell = |label: LabelId| u32::from(ids[label.index()].0);
         let [mut nodes, mut edges] = [(); 2].map(|()| AttributeRows::new());
         for attribute in model.node_weights() {
             let (name, weights) = attribute?;
             let entries = weights.into_iter().map(|(b, w)| (cell(b), w.to_bits()));
-            push(&mut nodes, intern(&mut alphabets.nodes, name)?, entries);
+            push(&mut nodes, &mut alphabets.nodes, name, entries)?;
         }
         for attribute in model.edge_weights() {
             let (name, weights) = attribute?;
             let entries =
                 weights.into_iter().map(|([a, b], w)| (cell(a) << 16 | cell(b), w.to_bits()));
-            push(&mut edges, intern(&mut alphabets.edges, name)?, entries);
+            push(&mut edges, &mut alphabets.edges, name, entries)?;
         }
         let mut known_labels = vec![false; labels.len()];
         ids.iter().for_each(|id| known_labels[id.index()] = true);
@@ -245,10 +251,6 @@ impl BaseWeights {
         let (name, xxh3) = (self.path.clone(), format!("{:032x}", self.fingerprint));
         FileRecord { role, name, bytes: None, sentences: None, xxh3 }
     }
-}
-
-fn intern(alphabet: &mut Alphabet, name: &[u8]) -> Result<AttributeId> {
-    alphabet.intern(&Attribute::named(name, Fingerprinter::default()))
 }
 
 /// Returns the label weights of a model for K `labels`, without its recall bias. `ids` are those of

@@ -90,16 +90,14 @@ impl Checkpoints {
 
     /// Sets how often.
     #[must_use]
-    pub fn every(mut self, interval: CheckpointInterval) -> Self {
-        self.interval = interval;
-        self
+    pub fn every(self, interval: CheckpointInterval) -> Self {
+        Self { interval, ..self }
     }
 
     /// Resumes from the checkpoint in the file, if there is one.
     #[must_use]
-    pub fn resume(mut self) -> Self {
-        self.resume = true;
-        self
+    pub fn resume(self) -> Self {
+        Self { resume: true, ..self }
     }
 
     /// Checks that the file can be written. Returns its contents if training is to resume; nothing

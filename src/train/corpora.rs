@@ -36,16 +36,14 @@ impl TrainingCorpora {
 
     /// Adds development data.
     #[must_use]
-    pub fn dev(mut self, dev: impl Into<Corpus>) -> Self {
-        self.dev = Some(dev.into());
-        self
+    pub fn dev(self, dev: impl Into<Corpus>) -> Self {
+        Self { dev: Some(dev.into()), ..self }
     }
 
     /// Adds unlabeled sentences.
     #[must_use]
-    pub fn unlabeled(mut self, unlabeled: impl Into<Corpus>) -> Self {
-        self.unlabeled = unlabeled.into();
-        self
+    pub fn unlabeled(self, unlabeled: impl Into<Corpus>) -> Self {
+        Self { unlabeled: unlabeled.into(), ..self }
     }
 
     /// Returns the records of all files that were read for training with a template: those of the

@@ -24,8 +24,9 @@ pub(super) struct DevelopmentSet {
     pub data: Dataset,
     gold: Vec<Vec<String>>, // [sentences][T]
     labels: TrainingLabels,
-    constraint: Option<Constraint>,
-    /// Whether the data are only reported.
+    /// To label sequences that are legal in the label scheme; `None` if all are.
+    pub constraint: Option<Constraint>,
+    /// Whether the data are only reported, and choose nothing.
     pub is_report: bool,
 }
 
@@ -47,11 +48,6 @@ impl DevelopmentSet {
             constraint: decoding_constraint(&labels.set, &labels.labeling),
             is_report: false,
         }
-    }
-
-    /// Only reports scores, of labels without constraints, and chooses nothing.
-    pub fn only_report(&mut self) {
-        (self.is_report, self.constraint) = (true, None);
     }
 
     /// Maps the attributes to the classes of the training data.
@@ -145,12 +141,10 @@ impl<'a> DevScorer<'a> {
         for product in &mut self.products {
             product.set_weights(theta);
         }
-        let Self { development, space, products, .. } = self;
-        let transitions = recall_biases.iter().map(|&b| development.transitions(space, theta, b));
-        let transitions: Vec<Transitions> = transitions.collect();
-        let decode = |scratch: &mut Scratch, i| {
-            scratch.decode(development, products, theta, &transitions, i)
-        };
+        let development = self.development;
+        let transitions = |&bias| development.transitions(self.space, theta, bias);
+        let transitions: Vec<Transitions> = recall_biases.iter().map(transitions).collect();
+        let decode = |scratch: &mut Scratch, i| self.decode(scratch, theta, &transitions, i);
         let sentences = (0..development.data.len()).into_par_iter();
         let paths: Vec<Vec<Vec<LabelId>>> = sentences.map_init(Scratch::default, decode).collect();
         if development.is_report {
@@ -163,6 +157,34 @@ impl<'a> DevScorer<'a> {
         let candidates = 0..recall_biases.len();
         candidates.map(|i| development.score(paths.iter().map(|paths| &paths[i]))).collect()
     }
+
+    /// Decodes a sentence with each of several transition matrices.
+    fn decode(
+        &self,
+        scratch: &mut Scratch,
+        theta: &[f64],
+        transitions: &[Transitions],
+        sentence: usize,
+    ) -> Vec<Vec<LabelId>> {
+        let Scratch { viterbi, nodes: node, edges: edge } = scratch;
+        let tokens = self.development.data.sentence(sentence);
+        let [nodes, edges] = &self.products;
+        for (product, scores, width) in [
+            (nodes, &mut *node, nodes.block.width()),
+            (edges, &mut *edge, edges.block.used_width()),
+        ] {
+            scores.resize(tokens.len() * width, 0.0);
+            product.write(theta, tokens.clone(), scores, None);
+        }
+        let scores = Scores { node, edge: (!edge.is_empty()).then_some(edge) };
+        let constraint = self.development.constraint.as_ref();
+        let decode = |transitions| {
+            let mut path = Vec::new();
+            viterbi.decode(transitions, scores, constraint, None, &mut path);
+            path
+        };
+        transitions.iter().map(decode).collect()
+    }
 }
 
 #[derive(Default)]
@@ -170,35 +192,4 @@ struct Scratch {
     viterbi: Viterbi,
     nodes: Vec<f64>,
     edges: Vec<f64>,
-}
-
-impl Scratch {
-    /// Decodes a sentence with each of several transition matrices.
-    fn decode(
-        &mut self,
-        development: &DevelopmentSet,
-        products: &[ForwardProduct; 2],
-        theta: &[f64],
-        transitions: &[Transitions],
-        sentence: usize,
-    ) -> Vec<Vec<LabelId>> {
-        let tokens = development.data.sentence(sentence);
-        let [nodes, edges] = products;
-        for (product, scores, width) in [
-            (nodes, &mut self.nodes, nodes.block.width()),
-            (edges, &mut self.edges, edges.block.used_width()),
-        ] {
-            scores.resize(tokens.len() * width, 0.0);
-            product.write(theta, tokens.clone(), scores, None);
-        }
-        let scores =
-            Scores { node: &self.nodes, edge: (!self.edges.is_empty()).then_some(&self.edges) };
-        let constraint = development.constraint.as_ref();
-        let decode = |transitions| {
-            let mut path = Vec::new();
-            self.viterbi.decode(transitions, scores, constraint, None, &mut path);
-            path
-        };
-        transitions.iter().map(decode).collect()
-    }
 }

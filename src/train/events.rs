@@ -333,12 +333,6 @@ impl End {
             None => record,
         }
     }
-
-    /// Returns whether training ended before its time: it was interrupted, or the objective is not
-    /// finite.
-    pub(super) fn is_early(&self) -> bool {
-        [StopReason::Interrupted, StopReason::NonFinite].contains(&self.reason)
-    }
 }
 
 /// The effect of pruning.

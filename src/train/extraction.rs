@@ -80,9 +80,8 @@ impl Extracted {
         let Some(first) = sentences.first() else {
             return Err(Error::parameter("there are no sentences to train on"));
         };
-        let schema = Arc::clone(first.schema());
         let labels = TrainingLabels::new(&[], &sentences, options, models)?;
-        let attributes = AttributeSource::bind(template.as_ref(), &schema)?;
+        let attributes = AttributeSource::bind(template.as_ref(), first.schema())?;
         let mut alphabets = Alphabets::default();
         let base = BaseWeights::read_all(models, &labels.set, &mut alphabets)?;
         let has_transitions = template.as_ref().is_none_or(Template::transitions);
@@ -93,7 +92,7 @@ impl Extracted {
             ));
         }
         let has_edges = options.structure.order == Order::One;
-        let columns = CorpusColumns::of(&schema);
+        let columns = CorpusColumns::of(first.schema());
         let source = DataSource { files, date, columns, template, held_out };
         let template = source.template.as_ref();
         let patterns = template.map(|template| template.unmatched_patterns(&sentences));

@@ -93,14 +93,13 @@ impl TrainingLabels {
         options: &CommonOptions,
         models: &BaseModels<'_>,
     ) -> Result<Self> {
-        let plain = match models.first() {
+        let plain = match (options.labels.plain_labels, models.first()) {
             // What fits the model is not guessed: other labels may be those of a wrong column.
-            Some(model) => match (options.labels.plain_labels, model.header().labeling.scheme) {
-                (PlainLabels::Auto, Scheme::Plain) => PlainLabels::Spans,
-                (PlainLabels::Auto, _) => PlainLabels::Tags,
-                (choice, _) => choice,
+            (PlainLabels::Auto, Some(model)) => match model.header().labeling.scheme {
+                Scheme::Plain => PlainLabels::Spans,
+                _ => PlainLabels::Tags,
             },
-            None => options.labels.plain_labels,
+            (choice, _) => choice,
         };
         let joined = sentences.first().and_then(LabeledSentence::joined);
         models.check_joined(joined)?;

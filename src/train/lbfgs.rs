@@ -21,13 +21,8 @@ impl Lbfgs {
 
     /// Returns the learner with other penalties and noise.
     pub fn regularized(&self, regularization: Regularization) -> Self {
-        Self {
-            l2: regularization.l2,
-            l1: regularization.l1,
-            noise: regularization.noise,
-            warm_up: regularization.warm_up,
-            optimizer: self.optimizer.clone(),
-        }
+        let Regularization { l1, l2, noise, warm_up } = regularization;
+        Self { l1, l2, noise, warm_up, optimizer: self.optimizer.clone() }
     }
 
     /// Returns the strength of the L2 penalty.

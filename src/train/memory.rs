@@ -38,7 +38,7 @@ impl TrainingSet {
         let development = self.extracted.development.as_ref();
         let scorer = development.map_or(0, |dev| dev.memory_to_score(self.space()));
         let precision = settings.options().storage.precision;
-        let names = self.extracted.memory_of_names();
+        let names = self.extracted.alphabets.memory();
         let weights = self.weights();
         // The tables, then the file beside them. The matrices are freed before.
         let sections =

@@ -37,13 +37,18 @@ pub struct MatchCounts {
 }
 
 impl MatchCounts {
-    fn count(&mut self, in_model: bool, in_data: bool) {
-        match (in_model, in_data) {
-            (true, true) => self.matched += 1,
-            (false, true) => self.new += 1,
-            (true, false) => self.only_in_model += 1,
-            (false, false) => {}
+    /// Counts whether each of several things is in the model, and in the data.
+    fn of(things: impl Iterator<Item = (bool, bool)>) -> Self {
+        let mut counts = Self::default();
+        for (in_model, in_data) in things {
+            match (in_model, in_data) {
+                (true, true) => counts.matched += 1,
+                (false, true) => counts.new += 1,
+                (true, false) => counts.only_in_model += 1,
+                (false, false) => {}
+            }
         }
+        counts
     }
 }
 
@@ -106,11 +111,8 @@ impl ModelMatch {
         occurrences: &Occurrences,
     ) -> Self {
         let [node_attributes, edge_attributes] = [0, 1].map(|kind| {
-            let mut counts = MatchCounts::default();
-            for (id, &occurs) in occurrences.anywhere[kind].iter().enumerate() {
-                counts.count(model.row(kind, id).is_some(), occurs);
-            }
-            counts
+            let occur = occurrences.anywhere[kind].iter().enumerate();
+            MatchCounts::of(occur.map(|(id, &occurs)| (model.row(kind, id).is_some(), occurs)))
         });
         let mut seen_labels = vec![false; labels];
         let mut seen_pairs = vec![false; labels * labels];
@@ -129,20 +131,15 @@ impl ModelMatch {
                 }
             }
         }
-        let [mut label_counts, mut transitions] = [MatchCounts::default(); 2];
-        for (&known, &seen) in model.known_labels.iter().zip(&seen_labels) {
-            label_counts.count(known, seen);
-        }
-        for (&weight, &seen) in model.labels.transitions.iter().zip(&seen_pairs) {
-            transitions.count(weight != 0.0, seen);
-        }
+        let known_labels = model.known_labels.iter().copied();
+        let known_pairs = model.labels.transitions.iter().map(|&weight| weight != 0.0);
         Self {
             role: model.role,
             model: model.path.clone(),
-            labels: label_counts,
+            labels: MatchCounts::of(known_labels.zip(seen_labels)),
             node_attributes,
             edge_attributes,
-            transitions,
+            transitions: MatchCounts::of(known_pairs.zip(seen_pairs)),
         }
     }
 }

@@ -302,11 +302,8 @@ pub struct StructureOptions {
 impl StructureOptions {
     /// Returns which pairs of attribute and label have weights, given the number of labels.
     pub fn states_of(&self, labels: usize) -> States {
-        self.states.unwrap_or(if labels > Defaults::MANY_LABELS {
-            States::Observed
-        } else {
-            States::All
-        })
+        let by_default = [States::All, States::Observed];
+        self.states.unwrap_or(by_default[usize::from(labels > Defaults::MANY_LABELS)])
     }
 }
 

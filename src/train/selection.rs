@@ -116,13 +116,12 @@ impl RecallBiasSearch {
         let is_possible = options.structure.order == Order::One && labels.outside().is_some();
         let bias = options.recall_bias.unwrap_or(0.0);
         if bias != 0.0 && !is_possible {
+            let reason = match options.structure.order {
+                Order::Zero => "the order is 0",
+                Order::One => "the labels do not encode spans separated by O",
+            };
             return Err(Error::parameter(format!(
-                "recall bias {bias}; expected 0, since {}",
-                if options.structure.order == Order::Zero {
-                    "the order is 0"
-                } else {
-                    "the labels do not encode spans separated by O"
-                }
+                "recall bias {bias}; expected 0, since {reason}"
             )));
         }
         Ok(Self { bias, is_enabled: is_possible && options.recall_bias.is_none() })
@@ -132,10 +131,9 @@ impl RecallBiasSearch {
     /// scores say nothing about the bias.
     pub fn candidates(&self, iteration: usize) -> Vec<f64> {
         let step = if iteration.is_multiple_of(2) { COARSE } else { FINE };
-        if self.is_enabled && iteration > 0 {
-            vec![self.bias, self.bias - step, self.bias + step]
-        } else {
-            vec![self.bias]
+        match self.is_enabled && iteration > 0 {
+            true => vec![self.bias, self.bias - step, self.bias + step],
+            false => vec![self.bias],
         }
     }
 

@@ -63,34 +63,30 @@ impl<'a> Trainer<'a> {
     ///
     /// Training with what cannot be divided ([`Request::Ranks`]) is an error.
     #[must_use]
-    pub fn ranks(mut self, ranks: Ranks) -> Self {
-        self.ranks = Some(ranks);
-        self
+    pub fn ranks(self, ranks: Ranks) -> Self {
+        Self { ranks: Some(ranks), ..self }
     }
 
     /// Sets a flag that stops training at the next evaluation once it is true; the result is the
     /// best model so far. If [`End::best_iteration`] is 0, that is the model before training. Of
     /// two passes it may be the first alone ([`Trained::is_first_pass`]).
     #[must_use]
-    pub fn interrupt(mut self, flag: &'a AtomicBool) -> Self {
-        self.interrupt = Some(flag);
-        self
+    pub fn interrupt(self, flag: &'a AtomicBool) -> Self {
+        Self { interrupt: Some(flag), ..self }
     }
 
     /// Limits the memory of training; by default to most of the available memory. Results do not
     /// depend on it.
     #[must_use]
-    pub fn memory(mut self, limit: MemoryLimit) -> Self {
-        self.memory = limit;
-        self
+    pub fn memory(self, memory: MemoryLimit) -> Self {
+        Self { memory, ..self }
     }
 
     /// Writes checkpoints, from which an interrupted run resumes to the same bits. The last one
     /// remains after training; delete it once the model is saved.
     #[must_use]
-    pub fn checkpoints(mut self, checkpoints: Checkpoints) -> Self {
-        self.checkpoints = Some(checkpoints);
-        self
+    pub fn checkpoints(self, checkpoints: Checkpoints) -> Self {
+        Self { checkpoints: Some(checkpoints), ..self }
     }
 
     /// Starts training at the weights of a model, whose labels and attributes are kept: new ones
@@ -219,10 +215,7 @@ impl<'a> Trainer<'a> {
         let set = TrainingSet::of(extracted, settings.options());
         agreement.check_same(
             || set.fingerprint(),
-            || {
-                "other training or development data than rank 0; expected the same on all machines"
-                    .to_owned()
-            },
+            "other training or development data than rank 0; expected the same on all machines",
         )?;
         let course_settings = CourseSettings {
             options: settings.options(),

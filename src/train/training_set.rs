@@ -140,15 +140,10 @@ impl Extracted {
         reading
     }
 
-    /// Returns the memory usage of the names of attributes in bytes.
-    pub fn memory_of_names(&self) -> usize {
-        self.alphabets.memory()
-    }
-
     /// Returns the memory usage in bytes.
     pub fn memory(&self) -> usize {
         self.data.memory()
-            + self.memory_of_names()
+            + self.alphabets.memory()
             + self.development.as_ref().map_or(0, DevelopmentSet::memory)
             + self.base.iter().map(BaseWeights::memory).sum::<usize>()
     }
@@ -316,7 +311,7 @@ fn collapse(extracted: &mut Extracted, options: &CommonOptions) -> [Classes; 2] 
     if let Some(development) = &mut extracted.development {
         development.collapse(&classes);
         if options.patience == 0 {
-            development.only_report();
+            (development.is_report, development.constraint) = (true, None);
         }
     }
     classes

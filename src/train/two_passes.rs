@@ -60,7 +60,7 @@ impl<'a> Trainer<'a> {
                 run.begin_pass(Pass::First, observer);
                 let source = plan.source(corpora.clone());
                 let Trained { model, end, .. } = trainer.train_pass(source, &mut run, observer)?;
-                if end.is_early() {
+                if [StopReason::Interrupted, StopReason::NonFinite].contains(&end.reason) {
                     return Ok(Trained { model, end, is_first_pass: true });
                 }
                 let first = FirstPass { model: Arc::new(model), end };
@@ -71,7 +71,7 @@ impl<'a> Trainer<'a> {
         };
         plan.check(&first, &run.finished.folds)?;
         let trainer = trainer.for_folds(&first, corpora.dev.is_some())?;
-        let of = plan.folds.held_out().len();
+        let of = plan.folds.held_out.len();
         for fold in run.finished.folds.len()..of {
             run.begin_pass(Pass::Fold { number: fold + 1, of }, observer);
             let source = plan.source(plan.without(fold).into());
@@ -187,7 +187,7 @@ impl<'a> FirstPasses<'a> {
             held_out.len() == predictions.len()
                 && pairs.all(|(&i, prediction)| prediction.fits(sentences[i].len(), &types))
         };
-        let folds = self.folds.held_out();
+        let folds = &self.folds.held_out;
         match finished.len() <= folds.len() && folds.iter().zip(finished).all(fits) {
             true => Ok(()),
             false => Err(Error::parameter(
@@ -209,7 +209,7 @@ impl<'a> FirstPasses<'a> {
     }
 
     fn is_held_out(&self, fold: usize) -> impl Fn(usize) -> bool + Sync + '_ {
-        let held_out = &self.folds.held_out()[fold];
+        let held_out = &self.folds.held_out[fold];
         move |sentence| held_out.binary_search(&sentence).is_ok()
     }
 
@@ -224,7 +224,7 @@ impl<'a> FirstPasses<'a> {
     /// others those of the first model.
     fn extended(&self, first: &FirstPass, folds: &[Vec<Prediction>]) -> Result<TrainingCorpora> {
         let types = first.types();
-        let numbers = self.folds.held_out().iter().flatten().copied();
+        let numbers = self.folds.held_out.iter().flatten().copied();
         let mut predictions: Vec<(usize, &Prediction)> =
             numbers.zip(folds.iter().flatten()).collect();
         predictions.sort_unstable_by_key(|&(number, _)| number);
