@@ -39,11 +39,8 @@ impl Counts {
     fn scaled(self, one: f64) -> Metrics {
         let precision = ratio(one, self.correct, self.predicted);
         let recall = ratio(one, self.correct, self.gold);
-        let f1 = if precision + recall > 0.0 {
-            2.0 * precision * recall / (precision + recall)
-        } else {
-            0.0
-        };
+        let sum = precision + recall;
+        let f1 = if sum > 0.0 { 2.0 * precision * recall / sum } else { 0.0 };
         Metrics { precision, recall, f1 }
     }
 }

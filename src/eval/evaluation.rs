@@ -22,6 +22,7 @@ use crate::sentence::split_label;
 /// the labeling of the gold labels. (conlleval would also equate `B-` with `B` and the type `0`
 /// with the empty type; as labels of other tasks those are different.)
 #[derive(Clone, Debug, Default)]
+#[must_use]
 pub struct Evaluation {
     sentences: u64,
     tokens: u64,
@@ -50,14 +51,12 @@ impl Evaluation {
 
     /// Sets how the gold and the predicted labels encode spans, as
     /// [detected](crate::label::SchemeDetector). By default they encode none.
-    #[must_use]
     pub fn with_labelings(self, gold: &Labeling, predicted: &Labeling) -> Self {
         Self { labelings: [gold.clone(), predicted.clone()], ..self }
     }
 
     /// Also counts the correct values of the columns with these names, which the labels join with
     /// `+`. Such labels encode no spans.
-    #[must_use]
     pub fn with_joined_columns(self, names: &[String]) -> Self {
         Self { columns: names.iter().map(|name| (name.clone(), 0)).collect(), ..self }
     }

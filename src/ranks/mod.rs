@@ -125,10 +125,7 @@ impl Ranks {
         if self.size == 1 {
             return outcome;
         }
-        let message = match &outcome {
-            Ok(_) => String::new(),
-            Err(error) => error.to_string(),
-        };
+        let message = outcome.as_ref().err().map(Error::to_string).unwrap_or_default();
         let messages = self.gather(message.as_bytes())?;
         let texts = messages.iter().map(|bytes| String::from_utf8_lossy(bytes));
         let failed: Vec<_> = texts.enumerate().filter(|(_, m)| !m.is_empty()).collect();

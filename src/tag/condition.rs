@@ -28,6 +28,7 @@ use crate::sentence::{Sentence, TokenLabel};
 /// assert!(!condition.is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use]
 pub struct Condition {
     pub(super) labels: Vec<(usize, TokenLabel)>,
     pub(super) spans: Vec<KnownSpan>,
@@ -62,14 +63,12 @@ impl Condition {
     }
 
     /// Adds what is known about the label of token `t`, counted from 0.
-    #[must_use]
     pub fn label(mut self, t: usize, label: impl Into<TokenLabel>) -> Self {
         self.labels.push((t, label.into()));
         self
     }
 
     /// Adds a span: the labels will encode a span that starts and ends there, of this type.
-    #[must_use]
     pub fn span(mut self, span: &Span<'_>) -> Self {
         self.spans.push(KnownSpan { start: span.start, end: span.end, kind: span.kind.to_owned() });
         self
@@ -181,7 +180,15 @@ impl Condition {
             }
             let fault = |fault: String| error(format!("key \"{key}\"{fault}"));
             if items.iter().all(Value::is_object) {
-                condition.add_spans(items).map_err(fault)?;
+                for (number, item) in (1..).zip(items) {
+                    let expected = |_| {
+                        fault(format!(
+                            ", item {number}: expected a span such as {{\"token_start\": 0, \
+                             \"token_end\": 2, \"type\": \"PER\"}}"
+                        ))
+                    };
+                    condition.spans.push(KnownSpan::deserialize(item).map_err(expected)?);
+                }
                 continue;
             }
             let labels = TokenLabel::all_from_json(items, sentence.len()).map_err(fault)?;
@@ -189,19 +196,5 @@ impl Condition {
             condition.labels.extend(known);
         }
         Ok(condition)
-    }
-
-    fn add_spans(&mut self, items: &[Value]) -> Result<(), String> {
-        for (i, item) in items.iter().enumerate() {
-            let span = KnownSpan::deserialize(item).map_err(|_| {
-                format!(
-                    ", item {}: expected a span such as {{\"token_start\": 0, \"token_end\": 2, \
-                     \"type\": \"PER\"}}",
-                    i + 1
-                )
-            })?;
-            self.spans.push(span);
-        }
-        Ok(())
     }
 }

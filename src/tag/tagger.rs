@@ -27,6 +27,7 @@ const SMALL: u64 = 256 << 20;
 ///
 /// A tagger is `Send` and `Sync`: threads share one by reference or in an [`Arc`].
 #[derive(Debug)]
+#[must_use]
 pub struct Tagger {
     pub(super) model: Arc<Model>,
     /// Distinguishes the tagger from others that use the same workspace.
@@ -72,7 +73,6 @@ impl Tagger {
     }
 
     /// Sets which attributes of a sentence the tagger sees; of two passes, in both.
-    #[must_use]
     pub fn with_attribute_filter(mut self, filter: Arc<dyn AttributeFilter>) -> Self {
         if let Some(first) = &mut self.first_pass {
             first.tagger.filter = Some(Arc::clone(&filter));
@@ -86,7 +86,6 @@ impl Tagger {
     ///
     /// With edge attributes a token takes K² numbers, twice that for marginals or the n best
     /// sequences.
-    #[must_use]
     pub fn with_memory_limit(self, memory: MemoryLimit) -> Self {
         Self { memory, ..self }
     }

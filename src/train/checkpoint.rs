@@ -60,6 +60,7 @@ const FREE_OPTIONS: [&str; 4] = ["max_iterations", "patience", "prune", "precisi
 
 /// Where and how often to write checkpoints of a training run, and whether to resume from one.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Checkpoints {
     path: PathBuf,
     interval: CheckpointInterval,
@@ -89,13 +90,11 @@ impl Checkpoints {
     }
 
     /// Sets how often.
-    #[must_use]
     pub fn every(self, interval: CheckpointInterval) -> Self {
         Self { interval, ..self }
     }
 
     /// Resumes from the checkpoint in the file, if there is one.
-    #[must_use]
     pub fn resume(self) -> Self {
         Self { resume: true, ..self }
     }
@@ -407,13 +406,14 @@ impl Run {
 
     /// Returns whether this process is to write a checkpoint now.
     pub fn is_due(&self, iteration: usize, is_interrupted: bool) -> bool {
+        let written = self.checkpoints.as_ref().filter(|_| self.is_written);
+        let Some(Checkpoints { interval, .. }) = written else { return false };
         let (last, time) = self.last;
-        let interval = self.checkpoints.as_ref().map(|c| c.interval);
-        let is_time = match interval.unwrap_or_default() {
+        let is_time = match *interval {
             CheckpointInterval::Iterations(n) => iteration >= last.saturating_add(n.max(1)),
             CheckpointInterval::Time(interval) => iteration > last && time.elapsed() >= interval,
         };
-        self.is_written && (is_interrupted || is_time)
+        is_interrupted || is_time
     }
 
     /// Replaces the checkpoint, if there is to be one: by that of the passes that have ended, with
@@ -446,12 +446,11 @@ fn encode(contents: &impl Serialize, file: &File) -> io::Result<()> {
     let mut writer = HashingWriter { writer: BufWriter::new(file), hasher: Xxh3::new() };
     writer.write_all(&CHECKPOINT_MAGIC)?;
     writer.write_all(&FORMAT)?;
-    encode_into_std_write(contents, &mut writer, config::standard()).map_err(
-        |error| match error {
-            EncodeError::Io { inner, .. } => inner,
-            other => io::Error::other(other.to_string()),
-        },
-    )?;
+    let io_error = |error| match error {
+        EncodeError::Io { inner, .. } => inner,
+        other => io::Error::other(other.to_string()),
+    };
+    encode_into_std_write(contents, &mut writer, config::standard()).map_err(io_error)?;
     let sum = writer.hasher.digest();
     writer.writer.write_all(&sum.to_le_bytes())?;
     writer.writer.flush()

@@ -16,6 +16,7 @@ use crate::template::Template;
 /// A [`Corpus`] alone is a training corpus without development data; more is added by
 /// [`dev`](Self::dev()) and [`unlabeled`](Self::unlabeled()).
 #[derive(Clone, Debug, Default)]
+#[must_use]
 pub struct TrainingCorpora {
     /// Labeled sentences.
     pub labeled: Corpus,
@@ -35,13 +36,11 @@ impl TrainingCorpora {
     }
 
     /// Adds development data.
-    #[must_use]
     pub fn dev(self, dev: impl Into<Corpus>) -> Self {
         Self { dev: Some(dev.into()), ..self }
     }
 
     /// Adds unlabeled sentences.
-    #[must_use]
     pub fn unlabeled(self, unlabeled: impl Into<Corpus>) -> Self {
         Self { unlabeled: unlabeled.into(), ..self }
     }

@@ -20,12 +20,10 @@ use crate::error::{Error, Result};
 use crate::extract::{
     Alphabet, Alphabets, AttributeCorpus, AttributeSource, Dataset, DatasetBuilder, SparseRows,
 };
-use crate::fingerprint::Fingerprinter;
-use crate::ids::AttributeId;
 use crate::memory::{MemoryLimit, available_address_space, input_over_limit};
 use crate::model::{CorpusColumns, FileRecord, FileRole, source_date};
 use crate::sentence::{Document, DocumentRule, Sentence, SentenceRef, Separation, SourceFile};
-use crate::template::{Attribute, Template};
+use crate::template::Template;
 
 /// What a training set is made from.
 pub(super) enum Source<'a> {
@@ -393,11 +391,7 @@ fn development(dev: &AttributeCorpus, alphabets: &Alphabets, order: Order) -> Re
         return Err(no_development());
     }
     let known = |own: &Alphabet, training: &Alphabet| -> Vec<Option<u32>> {
-        let id = |id| {
-            let attribute = Attribute::named(own.name(id), Fingerprinter::default());
-            training.find(&attribute).map(|id| id.0)
-        };
-        (0..own.len() as u32).map(AttributeId).map(id).collect()
+        own.names().map(|name| training.get(name).map(|id| id.0)).collect()
     };
     let project = |rows: &SparseRows, known: &[Option<u32>]| {
         Arc::new(rows.map_columns(|column| known[column as usize], |_, value| value))

@@ -145,10 +145,7 @@ impl TrainingLabels {
         }
         Ok(Self {
             set: LabelSet::new(),
-            labeling: match is_converted {
-                true => options.labels.scheme.into(),
-                false => data.clone(),
-            },
+            labeling: if is_converted { options.labels.scheme.into() } else { data.clone() },
             corpus: data.clone(),
             data,
             is_converted: is_converted || !detected.prefixed_outside.is_empty(),

@@ -27,10 +27,7 @@ impl Lbfgs {
 
     /// Returns the strength of the L2 penalty.
     fn strength(&self) -> f64 {
-        self.l2.unwrap_or(match self.noise.is_on() {
-            true => Defaults::L2_WITH_NOISE,
-            false => Defaults::L2,
-        })
+        self.l2.unwrap_or(if self.noise.is_on() { Defaults::L2_WITH_NOISE } else { Defaults::L2 })
     }
 
     fn has_noise(&self, stage: &Stage) -> bool {

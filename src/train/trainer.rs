@@ -26,6 +26,7 @@ use crate::template::Template;
 
 /// Trains models.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Trainer<'a> {
     pub(super) settings: TrainSettings,
     pub(super) interrupt: Option<&'a AtomicBool>,
@@ -62,7 +63,6 @@ impl<'a> Trainer<'a> {
     /// checkpoints.
     ///
     /// Training with what cannot be divided ([`Request::Ranks`]) is an error.
-    #[must_use]
     pub fn ranks(self, ranks: Ranks) -> Self {
         Self { ranks: Some(ranks), ..self }
     }
@@ -70,21 +70,18 @@ impl<'a> Trainer<'a> {
     /// Sets a flag that stops training at the next evaluation once it is true; the result is the
     /// best model so far. If [`End::best_iteration`] is 0, that is the model before training. Of
     /// two passes it may be the first alone ([`Trained::is_first_pass`]).
-    #[must_use]
     pub fn interrupt(self, flag: &'a AtomicBool) -> Self {
         Self { interrupt: Some(flag), ..self }
     }
 
     /// Limits the memory of training; by default to most of the available memory. Results do not
     /// depend on it.
-    #[must_use]
     pub fn memory(self, memory: MemoryLimit) -> Self {
         Self { memory, ..self }
     }
 
     /// Writes checkpoints, from which an interrupted run resumes to the same bits. The last one
     /// remains after training; delete it once the model is saved.
-    #[must_use]
     pub fn checkpoints(self, checkpoints: Checkpoints) -> Self {
         Self { checkpoints: Some(checkpoints), ..self }
     }
@@ -117,7 +114,6 @@ impl<'a> Trainer<'a> {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn init(mut self, model: &'a Model) -> Self {
         self.models.init = Some(model);
         self.settings = self.settings.continuing();
@@ -130,7 +126,6 @@ impl<'a> Trainer<'a> {
     ///
     /// Training starts there, too, unless [`init`](Self::init) gives another start. What `init`
     /// says of options, template and warm-up applies.
-    #[must_use]
     pub fn towards(mut self, model: &'a Model) -> Self {
         self.models.towards = Some(model);
         self.settings = self.settings.continuing();

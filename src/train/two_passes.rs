@@ -51,14 +51,14 @@ impl<'a> Trainer<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
         let mut run = self.begin(2)?;
-        run.set_fingerprint(|| fingerprint(&corpora, template, &self.models))?;
+        run.set_fingerprint(|| self.fingerprint(&corpora, template))?;
         let plan = FirstPasses::new(&corpora, template, first)?;
         let trainer = self.first_pass()?;
         let first = match run.finished.first.clone() {
             Some(first) => first,
             None => {
                 run.begin_pass(Pass::First, observer);
-                let source = plan.source(corpora.clone());
+                let source = Source::Text(corpora.clone(), Some(plan.template.clone()));
                 let Trained { model, end, .. } = trainer.train_pass(source, &mut run, observer)?;
                 if [StopReason::Interrupted, StopReason::NonFinite].contains(&end.reason) {
                     return Ok(Trained { model, end, is_first_pass: true });
@@ -74,7 +74,7 @@ impl<'a> Trainer<'a> {
         let of = plan.folds.held_out.len();
         for fold in run.finished.folds.len()..of {
             run.begin_pass(Pass::Fold { number: fold + 1, of }, observer);
-            let source = plan.source(plan.without(fold).into());
+            let source = Source::Text(plan.without(fold).into(), Some(plan.template.clone()));
             let trained = trainer.train_pass(source, &mut run, observer)?;
             if trained.end.reason == StopReason::Interrupted {
                 return first.alone(trained.end.reason);
@@ -92,6 +92,22 @@ impl<'a> Trainer<'a> {
             true => Ok(Trained { model: Model::combine(&second.model, &first.model)?, ..second }),
             false => first.alone(second.end.reason),
         }
+    }
+
+    /// Returns a fingerprint of everything that determines the passes but the options.
+    fn fingerprint(&self, corpora: &TrainingCorpora, template: &Template) -> Result<u64> {
+        let mut hasher = Xxh3::new();
+        template.hash_content(&mut hasher);
+        for corpus in [Some(&corpora.labeled), corpora.dev.as_ref(), Some(&corpora.unlabeled)] {
+            hasher.write_usize(corpus.map_or(usize::MAX, Corpus::len));
+            let sentences = corpus.into_iter().flat_map(Corpus::iter);
+            sentences.for_each(|sentence| sentence.hash_content(&mut hasher));
+        }
+        for (role, model) in self.models.iter() {
+            hasher.write(role.to_string().as_bytes());
+            hasher.write_u128(model.fingerprint()?);
+        }
+        Ok(hasher.finish())
     }
 
     /// Returns the trainer of the first pass: it continues the first passes of models.
@@ -168,10 +184,6 @@ impl<'a> FirstPasses<'a> {
         let numbers = documents.iter().map(numbers).collect();
         let folds = Folds::of_documents(numbers, &tokens, count, SEED);
         Ok(Self { corpora, template: first, options, folds, documents })
-    }
-
-    fn source(&self, corpora: TrainingCorpora) -> Source<'static> {
-        Source::Text(corpora, Some(self.template.clone()))
     }
 
     /// Checks predictions that were read from a checkpoint.
@@ -259,26 +271,6 @@ impl FirstPass {
             is_first_pass: true,
         })
     }
-}
-
-/// Returns a fingerprint of everything that determines the passes but the options.
-fn fingerprint(
-    corpora: &TrainingCorpora,
-    template: &Template,
-    models: &BaseModels<'_>,
-) -> Result<u64> {
-    let mut hasher = Xxh3::new();
-    template.hash_content(&mut hasher);
-    for corpus in [Some(&corpora.labeled), corpora.dev.as_ref(), Some(&corpora.unlabeled)] {
-        hasher.write_usize(corpus.map_or(usize::MAX, Corpus::len));
-        let sentences = corpus.into_iter().flat_map(Corpus::iter);
-        sentences.for_each(|sentence| sentence.hash_content(&mut hasher));
-    }
-    for (role, model) in models.iter() {
-        hasher.write(role.to_string().as_bytes());
-        hasher.write_u128(model.fingerprint()?);
-    }
-    Ok(hasher.finish())
 }
 
 /// Returns the documents of a corpus.
