@@ -10,7 +10,7 @@ use super::base_models::{BaseModels, BaseWeights};
 use super::corpora::{TrainingCorpora, document_rule, for_each_in_context, is_content};
 use super::development::DevelopmentSet;
 use super::labeled_sentence::{AttributeSentence, gold_labels};
-use super::labels::{LabelIds, TrainingLabels};
+use super::labels::TrainingLabels;
 use super::options::CommonOptions;
 use super::settings::TrainSettings;
 use super::training_set::{DataSource, Extracted};
@@ -167,10 +167,7 @@ impl Extracted {
         let labels = TrainingLabels::new(corpus.given_labels(), &sentences, options, models)?;
         let mut data = corpus.labeled().without_labels();
         for sentence in &sentences {
-            match labels.ids(sentence)? {
-                LabelIds::Gold(labels) => data.labels.extend(labels),
-                LabelIds::Allowed(sets) => sets.iter().for_each(|set| data.push_labels(set)),
-            }
+            labels.ids(sentence)?.iter().for_each(|labels| data.push_labels(labels));
         }
         if settings.has_noise() {
             data.append(corpus.unlabeled(), 0..corpus.unlabeled().len());
@@ -279,10 +276,7 @@ impl Extraction<'_> {
 
     /// Adds a labeled sentence.
     fn add(&mut self, sentence: SentenceRef<'_>) -> Result<()> {
-        match self.labels.ids(sentence.sentence())? {
-            LabelIds::Gold(labels) => self.builder.add(sentence, &labels),
-            LabelIds::Allowed(sets) => self.builder.add_partial(sentence, &sets),
-        }?;
+        self.builder.add_partial(sentence, &self.labels.ids(sentence.sentence())?)?;
         self.check_memory(sentence)
     }
 

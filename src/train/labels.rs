@@ -37,14 +37,6 @@ impl Hash for TrainingLabels {
     }
 }
 
-/// The labels of a sentence, by default their ids.
-pub(super) enum LabelIds<T = LabelId> {
-    /// The label of each token, `[T]`.
-    Gold(Vec<T>),
-    /// The labels that each token may have, `[T]`; none means any label.
-    Allowed(Vec<Vec<T>>),
-}
-
 impl TrainingLabels {
     /// Collects the labels of the models that training continues from, then the labels `given`
     /// unless they are converted, then those of the training sentences, converted to the scheme of
@@ -69,22 +61,34 @@ impl TrainingLabels {
             labels.corpus = header.corpus_labeling.clone();
             labels.has_spans |= header.encodes_spans();
         }
+        let mut set = LabelSet::new();
         for label in models.iter().flat_map(|(_, model)| model.header().labels.names()) {
-            labels.set.insert(label)?;
+            set.insert(label)?;
         }
-        let is_converted = labels.is_converted;
-        for label in given.iter().filter(|_| !is_converted) {
-            labels.set.insert(label)?;
+        for label in given.iter().filter(|_| !labels.is_converted) {
+            set.insert(label)?;
         }
         for sentence in sentences {
-            labels.insert(sentence)?;
+            labels.for_each(sentence, |t, allowed| {
+                for label in allowed {
+                    set.insert(label)?;
+                    if set.len() > MAX_LABELS {
+                        let message = format!(
+                            "'{label}' is one label too many: at most {MAX_LABELS} can be trained \
+                             (is this the label column?)"
+                        );
+                        return Err(sentence.fault(t, message));
+                    }
+                }
+                Ok(())
+            })?;
         }
-        if labels.set.is_empty() {
+        if set.is_empty() {
             return Err(Error::parameter(
                 "no token of the training data has a label; expected some",
             ));
         }
-        Ok(labels)
+        Ok(Self { set, ..labels })
     }
 
     /// Detects the scheme of labels, without collecting them.
@@ -157,25 +161,6 @@ impl TrainingLabels {
         })
     }
 
-    /// Adds the labels of a sentence to the set.
-    fn insert(&mut self, sentence: &impl LabeledSentence) -> Result<()> {
-        let converted = self.converted(sentence)?;
-        map(sentence, converted, |t, label| {
-            self.set.insert(label)?;
-            match self.set.len() > MAX_LABELS {
-                true => Err(sentence.fault(
-                    t,
-                    format!(
-                        "'{label}' is one label too many: at most {MAX_LABELS} can be trained (is \
-                         this the label column?)"
-                    ),
-                )),
-                false => Ok(()),
-            }
-        })
-        .map(drop)
-    }
-
     /// Returns the labels of development data in the labeling of the corpus, `[sentences][T]`, and
     /// notes how they are read if they are converted.
     ///
@@ -219,31 +204,41 @@ impl TrainingLabels {
         self.set.id(self.labeling.outside()).filter(|_| self.has_spans)
     }
 
-    /// Returns the ids of the labels of a sentence.
-    pub fn ids(&self, sentence: &impl LabeledSentence) -> Result<LabelIds> {
-        map(sentence, self.converted(sentence)?, |t, label| {
-            let id = self.set.id(label);
-            id.ok_or_else(|| sentence.fault(t, format!("the label '{label}' is unknown")))
-        })
+    /// Returns the ids of the labels that each token of a sentence may have, none for any.
+    pub fn ids(&self, sentence: &impl LabeledSentence) -> Result<Vec<Vec<LabelId>>> {
+        let mut ids = Vec::new();
+        self.for_each(sentence, |t, labels| {
+            let id = |label: &&str| {
+                let unknown = || sentence.fault(t, format!("the label '{label}' is unknown"));
+                self.set.id(label).ok_or_else(unknown)
+            };
+            ids.push(labels.iter().map(id).collect::<Result<_>>()?);
+            Ok(())
+        })?;
+        Ok(ids)
     }
 
-    /// Returns the labels that each token of a sentence may have in the scheme of the model, none
-    /// for any; `None` if they are the labels of the sentence as they are.
+    /// Calls `visit` with each token of a sentence and the labels that it may have in the scheme of
+    /// the model, none for any.
     ///
     /// # Errors
     ///
     /// Partial labels allow no sequence that is legal in the scheme of the corpus: an unknown label
     /// may be any of the scheme, whether the corpus has it or not. Sequences without partial labels
     /// may be illegal, since annotated corpora have errors.
-    fn converted(&self, sentence: &impl LabeledSentence) -> Result<Option<Vec<Vec<String>>>> {
+    fn for_each(
+        &self,
+        sentence: &impl LabeledSentence,
+        mut visit: impl FnMut(usize, &[&str]) -> Result<()>,
+    ) -> Result<()> {
         let Some(allowed) = sentence.allowed() else {
-            return Ok(match self.is_converted {
-                false => None,
-                true => {
-                    let labels = self.data.convert(&sentence.labels()?, &self.labeling);
-                    Some(labels.into_iter().map(|label| vec![label]).collect())
-                }
-            });
+            let mut labels = sentence.labels()?;
+            let converted;
+            if self.is_converted {
+                converted = self.data.convert(&labels, &self.labeling);
+                labels = converted.iter().map(String::as_str).collect();
+            }
+            return labels.iter().enumerate().try_for_each(|(t, &label)| visit(t, &[label]));
         };
         let [from, to] = match self.is_converted {
             true => [&self.data, &self.labeling],
@@ -251,33 +246,19 @@ impl TrainingLabels {
         };
         // The label outside with a prefix is outside.
         let outside = |label| if from.is_prefixed_outside(label) { from.outside() } else { label };
-        let allowed: Vec<Vec<&str>> =
+        let mut allowed: Vec<Vec<&str>> =
             allowed.into_iter().map(|set| set.into_iter().map(outside).collect()).collect();
+        let converted;
         if self.is_converted || (from.scheme.has_spans() && from.strict) {
-            let converted = convert_partial(&allowed, from, to);
-            let converted = converted.map_err(|t| no_legal_sequence(sentence, t, from))?;
+            converted = convert_partial(&allowed, from, to)
+                .map_err(|t| no_legal_sequence(sentence, t, from))?;
             if self.is_converted {
-                return Ok(Some(converted));
+                let sets = converted.iter();
+                allowed = sets.map(|set| set.iter().map(String::as_str).collect()).collect();
             }
         }
-        let owned = |set: Vec<&str>| set.into_iter().map(str::to_owned).collect();
-        Ok(Some(allowed.into_iter().map(owned).collect()))
+        allowed.iter().enumerate().try_for_each(|(t, labels)| visit(t, labels))
     }
-}
-
-/// Maps the labels of a sentence, which may be converted.
-fn map<T>(
-    sentence: &impl LabeledSentence,
-    converted: Option<Vec<Vec<String>>>,
-    mut map: impl FnMut(usize, &str) -> Result<T>,
-) -> Result<LabelIds<T>> {
-    let Some(sets) = converted else {
-        let mapped = sentence.labels()?.into_iter().enumerate().map(|(t, label)| map(t, label));
-        return Ok(LabelIds::Gold(mapped.collect::<Result<_>>()?));
-    };
-    let sets = sets.iter().enumerate();
-    let mapped = sets.map(|(t, set)| set.iter().map(|label| map(t, label)).collect());
-    Ok(LabelIds::Allowed(mapped.collect::<Result<_>>()?))
 }
 
 /// Checks that there are no labels but the one outside: they are of another kind than others.
