@@ -239,13 +239,6 @@ pub(super) struct CourseState {
     pub kept: Vec<f64>,
 }
 
-impl CourseState {
-    /// Returns whether the weights that are kept have this dimension.
-    pub fn fits(&self, dimension: usize) -> bool {
-        self.selection.kept().is_none() || self.kept.len() == dimension
-    }
-}
-
 /// The state of a learner in a stage of training.
 pub(super) struct LearnerState {
     bytes: Vec<u8>, // of the checkpoint, without the checksum

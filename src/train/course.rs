@@ -117,13 +117,13 @@ impl<'a> Course<'a> {
     }
 
     fn run_stages(&mut self, run_stage: RunStage<'_>) -> Result<Outcome<Terms>> {
-        let stage = self.state.schedule.stage(&self.state.progress);
-        let mut stage =
-            stage.filter(|_| self.state.fits(self.set.space().dimension())).ok_or_else(|| {
-                Error::parameter(
-                    "the state in the checkpoint is of other data; remove the checkpoint",
-                )
-            })?;
+        let CourseState { schedule, progress, selection, kept, .. } = &self.state;
+        let fits = selection.kept().is_none() || kept.len() == self.set.space().dimension();
+        let Some(mut stage) = schedule.stage(progress).filter(|_| fits) else {
+            return Err(Error::parameter(
+                "the state in the checkpoint is of other data; remove the checkpoint",
+            ));
+        };
         loop {
             let outcome = run_stage(&stage, self)?;
             if outcome.stop_reason == StopReason::Interrupted {
