@@ -120,9 +120,13 @@ fn word_range(text: &str) -> Result<WordRange> {
 impl Default for FeatureOptions {
     /// Words and pairs of adjacent words, in lower case, each with the value 1.
     fn default() -> Self {
-        let words = Some(NgramRange { shortest: 1, longest: 2 });
-        let (frequency, tokens) = (TermFrequency::default(), Tokens::default());
-        Self { words, chars: None, frequency, tokens, lowercase: true }
+        Self {
+            words: Some(NgramRange { shortest: 1, longest: 2 }),
+            chars: None,
+            frequency: TermFrequency::default(),
+            tokens: Tokens::default(),
+            lowercase: true,
+        }
     }
 }
 

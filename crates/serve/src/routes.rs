@@ -252,8 +252,10 @@ impl OriginRules {
     pub fn new(address: SocketAddr, hosts: &[String], origins: &[String]) -> Self {
         let is_restricted = address.ip().is_loopback() || !hosts.is_empty();
         let lower = |name: &String| name.trim_end_matches('/').to_ascii_lowercase();
-        let hosts = is_restricted.then(|| hosts.iter().map(lower).collect());
-        Self { hosts, origins: origins.iter().map(lower).collect() }
+        Self {
+            hosts: is_restricted.then(|| hosts.iter().map(lower).collect()),
+            origins: origins.iter().map(lower).collect(),
+        }
     }
 
     /// Checks the headers of a request. Returns the origin to allow in the response, if the request

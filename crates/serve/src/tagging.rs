@@ -105,8 +105,13 @@ impl Answer {
             )));
         }
         let explanation = &Explanation::given(tagger, input, &condition, options.tag, workspace)?;
-        let (words, tokens) = (words_to_explain(sentence), &ExplainedTokens::All);
-        let explained = ExplainedSentence { words, explanation, against: None, tokens, top: PARTS };
+        let explained = ExplainedSentence {
+            words: words_to_explain(sentence),
+            explanation,
+            against: None,
+            tokens: &ExplainedTokens::All,
+            top: PARTS,
+        };
         Ok(explained.write_json(options.html, &mut self.body)?)
     }
 }
@@ -127,9 +132,12 @@ pub fn answer(
     let documents = TagDocuments::new(tagger, &sentences);
     let scheme = options.output_scheme(header)?;
     options.threshold.as_ref().map_or(Ok(()), |threshold| threshold.check(header))?;
-    let (spans, offsets) = (header.encodes_spans(), options.offsets);
-    let joined = header.columns.joined_names().to_vec();
-    let format = WriteOptions { spans, joined, offsets, ..WriteOptions::new(OutputFormat::Jsonl) };
+    let format = WriteOptions {
+        spans: header.encodes_spans(),
+        joined: header.columns.joined_names().to_vec(),
+        offsets: options.offsets,
+        ..WriteOptions::new(OutputFormat::Jsonl)
+    };
     let is_list = request.list_length().is_some();
     let mut answer = Answer::default();
     answer.push(&format!("{{\"version\":{VERSION},\"model\":{},", Value::from(name)));

@@ -54,9 +54,10 @@ pub(super) fn predict(tagger: &Tagger, held_out: &Corpus) -> Result<Vec<Predicte
             let names = [Some(&**label), own].into_iter().flatten();
             names.map(|name| (name.to_owned(), tagged.marginal(t, name).unwrap_or(0.0))).collect()
         });
-        let marginals = marginals.collect();
-        let labels = tagged.labels.iter().map(ToString::to_string).collect();
-        Ok(Predicted { labels, marginals })
+        Ok(Predicted {
+            marginals: marginals.collect(),
+            labels: tagged.labels.iter().map(ToString::to_string).collect(),
+        })
     });
     predicted.collect()
 }

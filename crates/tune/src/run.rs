@@ -186,8 +186,14 @@ impl Plan {
         let of_run = text + estimate;
         let room = limit.bytes(text).saturating_sub(text);
         let concurrency = (room / of_run.max(1)).clamp(1, threads.max(1) as u64);
-        let (runs, memory_of_run) = (configurations.len() * data.runs(), MemoryLimit::Bytes(room));
-        let (concurrency, memory) = (concurrency as usize, text + concurrency * of_run);
-        Ok(Self { runs, concurrency, memory, reading, matches, resumed: None, memory_of_run })
+        Ok(Self {
+            runs: configurations.len() * data.runs(),
+            concurrency: concurrency as usize,
+            memory: text + concurrency * of_run,
+            reading,
+            matches,
+            resumed: None,
+            memory_of_run: MemoryLimit::Bytes(room),
+        })
     }
 }

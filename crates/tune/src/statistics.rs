@@ -123,12 +123,16 @@ impl FoldDifferences {
 impl FoldDifference {
     pub(super) fn new(first: &Trial, second: &Trial) -> Option<Self> {
         let pairs = first.folds()?.fold_scores.iter().zip(&second.folds()?.fold_scores);
-        let fold_differences: Vec<f64> = pairs.map(|(first, second)| first - second).collect();
-        let (first, second) = (first.number, second.number);
-        let (mean, p_value) = (mean(&fold_differences), paired_p_value(&fold_differences));
-        let standard_deviation = standard_deviation(&fold_differences);
-        let ahead = fold_differences.iter().filter(|&&d| d > 0.0).count();
-        Some(Self { first, second, fold_differences, mean, standard_deviation, ahead, p_value })
+        let differences: Vec<f64> = pairs.map(|(first, second)| first - second).collect();
+        Some(Self {
+            first: first.number,
+            second: second.number,
+            mean: mean(&differences),
+            standard_deviation: standard_deviation(&differences),
+            ahead: differences.iter().filter(|&&d| d > 0.0).count(),
+            p_value: paired_p_value(&differences),
+            fold_differences: differences,
+        })
     }
 }
 

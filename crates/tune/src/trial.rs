@@ -82,10 +82,15 @@ impl Trial {
             TrialScore { nonzero_weights, ..score }
         });
         let objectives: Option<Vec<f64>> = courses.iter().map(|course| course.objective).collect();
-        let objective = objectives.filter(|all| !all.is_empty()).map(|all| mean(&all));
-        let iterations = courses.iter().map(|c| c.end.iterations).max().unwrap_or(0);
-        let stop_reason = courses.first().map_or("interrupted", |course| course.end.reason.name());
-        Self { number: index + 1, configuration, score, iterations, objective, stop_reason }
+        let objectives = objectives.filter(|all| !all.is_empty());
+        Self {
+            number: index + 1,
+            configuration,
+            score,
+            iterations: courses.iter().map(|c| c.end.iterations).max().unwrap_or(0),
+            objective: objectives.map(|objectives| mean(&objectives)),
+            stop_reason: courses.first().map_or("interrupted", |course| course.end.reason.name()),
+        }
     }
 
     /// Returns the value of the score, between 0 and 1.
@@ -134,18 +139,21 @@ fn over_folds(courses: &[Course]) -> Option<TrialScore> {
     let MeanScore { iteration: best_iteration, mean: dev_mean } = choice.kept?;
     let values = after(best_iteration, |score| score.value)?;
     let weights = after(best_iteration, |score| score.nonzero_weights as f64)?;
-    let score = match courses.first()?.end.dev? {
-        DevScore::F1(_) => DevScore::F1(mean(&values)),
-        DevScore::Accuracy(_) => DevScore::Accuracy(mean(&values)),
-    };
-    let recall_bias = mean(&after(best_iteration, |score| score.recall_bias)?);
-    let nonzero_weights = Some(mean(&weights).round() as usize);
-    let folds = Some(FoldScores {
-        standard_error: standard_error(&values),
-        standard_deviation: standard_deviation(&values),
-        fold_scores: values,
-    });
-    Some(TrialScore { score, folds, dev_mean, best_iteration, recall_bias, nonzero_weights })
+    Some(TrialScore {
+        score: match courses.first()?.end.dev? {
+            DevScore::F1(_) => DevScore::F1(mean(&values)),
+            DevScore::Accuracy(_) => DevScore::Accuracy(mean(&values)),
+        },
+        dev_mean,
+        best_iteration,
+        recall_bias: mean(&after(best_iteration, |score| score.recall_bias)?),
+        nonzero_weights: Some(mean(&weights).round() as usize),
+        folds: Some(FoldScores {
+            standard_error: standard_error(&values),
+            standard_deviation: standard_deviation(&values),
+            fold_scores: values,
+        }),
+    })
 }
 
 #[cfg(test)]

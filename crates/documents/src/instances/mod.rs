@@ -77,9 +77,14 @@ pub struct InstanceReadOptions {
 
 impl Default for InstanceReadOptions {
     fn default() -> Self {
-        let (text, read) = (Self::TEXT.to_owned(), ReadOptions::default());
-        let default_format = InstanceFormat::Labeled;
-        Self { format: None, default_format, text, label: None, needs_labels: true, read }
+        Self {
+            format: None,
+            default_format: InstanceFormat::Labeled,
+            text: Self::TEXT.to_owned(),
+            label: None,
+            needs_labels: true,
+            read: ReadOptions::default(),
+        }
     }
 }
 

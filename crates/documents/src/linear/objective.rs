@@ -173,9 +173,11 @@ impl LinearObjective<'_> {
             weights.chunks_exact(outputs).for_each(|own| add_squares(&mut additive, variance, own));
         }
         let samples = if let Noise::Sampled(sampling) = &self.noise { sampling.samples } else { 0 };
-        let slopes = vec![0.0; count * outputs];
-        let sampled = vec![0.0; count * outputs * samples];
-        let mut pass = Pass { by_variance: slopes.clone(), slopes, sampled };
+        let mut pass = Pass {
+            slopes: vec![0.0; count * outputs],
+            by_variance: vec![0.0; count * outputs],
+            sampled: vec![0.0; count * outputs * samples],
+        };
         let rate = self.noise.rate();
         let by_row =
             pass.slopes.par_chunks_mut(outputs).zip(pass.by_variance.par_chunks_mut(outputs));

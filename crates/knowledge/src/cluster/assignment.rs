@@ -14,8 +14,12 @@ pub(super) struct ClusterAssignment {
 impl ClusterAssignment {
     /// An assignment with empty slots: no word has a cluster.
     pub(super) fn new(words: usize, slots: usize) -> Self {
-        let (roots, first) = (vec![None; slots], vec![0; slots]);
-        Self { links: (0..words).collect(), slots: vec![0; words], roots, first }
+        Self {
+            links: (0..words).collect(),
+            slots: vec![0; words],
+            roots: vec![None; slots],
+            first: vec![0; slots],
+        }
     }
 
     /// Creates a cluster of `word` in the first free slot and returns the slot.

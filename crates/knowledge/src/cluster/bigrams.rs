@@ -58,8 +58,12 @@ impl Bigrams {
         for i in 1..starts.len() {
             starts[i] = starts[i].max(starts[i - 1]);
         }
-        let words = order.into_iter().map(|i| words[i].clone()).collect();
-        Self { words, total: keys.len() as u64, starts, neighbors }
+        Self {
+            words: order.into_iter().map(|i| words[i].clone()).collect(),
+            total: keys.len() as u64,
+            starts,
+            neighbors,
+        }
     }
 
     /// The neighbors of `word` that are at least as frequent, including itself (as following
