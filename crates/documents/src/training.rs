@@ -174,8 +174,7 @@ impl<'a> DocumentTrainer<'a> {
         let LearningOptions { loss, patience, .. } = self.options.learning;
         let start = Instant::now();
         let mut recent: Vec<f64> = Vec::new();
-        let mut best_mean = f64::NEG_INFINITY;
-        let mut best: Option<(usize, f64, Vec<f64>)> = None; // its number, accuracy and φ
+        let mut best: Option<Best> = None;
         let mut is_patient = true;
         let mut watch = |step: &Step<'_>| {
             let accuracy = dev.map(|dev| dev.accuracy(&problem, step.x));
@@ -187,12 +186,12 @@ impl<'a> DocumentTrainer<'a> {
             let flow = observer(&Event::Iteration(iteration(step, loss, scores, time)));
             if let Some(accuracy) = accuracy {
                 match &best {
-                    Some((number, ..)) if mean <= best_mean => {
-                        is_patient = step.number < number + patience;
+                    Some(best) if mean <= best.mean => {
+                        is_patient = step.number < best.number + patience;
                     }
                     _ => {
-                        best_mean = mean;
-                        best = Some((step.number, accuracy, step.x.to_vec()));
+                        let (number, phi) = (step.number, step.x.to_vec());
+                        best = Some(Best { mean, accuracy, number, phi });
                     }
                 }
             }
@@ -203,8 +202,9 @@ impl<'a> DocumentTrainer<'a> {
         let (iterations, objective) = (fitted.iterations, fitted.value);
         let best_iteration = iterations;
         let mut end = End { reason, iterations, best_iteration, dev_accuracy: None, objective };
-        if let Some((number, accuracy, phi)) = best {
-            (end.best_iteration, end.dev_accuracy, fitted.x) = (number, Some(accuracy), phi);
+        if let Some(best) = best {
+            (end.best_iteration, end.dev_accuracy) = (best.number, Some(best.accuracy));
+            fitted.x = best.phi;
         }
         Ok((problem, fitted, end))
     }
@@ -253,6 +253,14 @@ fn iteration(step: &Step<'_>, loss: Loss, scores: Option<[f64; 2]>, time: Durati
         recall_bias: None,
         dev_details: None,
     }
+}
+
+/// The best iteration so far.
+struct Best {
+    mean: f64, // of its accuracy and those before it
+    accuracy: f64,
+    number: usize,
+    phi: Vec<f64>,
 }
 
 /// Development documents.

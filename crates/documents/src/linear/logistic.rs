@@ -32,16 +32,29 @@ const MAX_NODES: f64 = 1e5;
 /// Nodes are computed so many at a time.
 const BLOCK: usize = 16;
 
-/// Returns R = E\[softplus(d)\] − softplus(m), at least 0 but for rounding; ∂R/∂m; and E\[σ'(d)\],
-/// twice ∂R/∂v, for d ~ N(`mean`, `variance`). All are NaN if a number is NaN or the variance is
-/// negative.
-pub(super) fn logistic_moments(mean: f64, variance: f64) -> [f64; 3] {
+/// The expectations, of which the derivatives of R are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct LogisticMoments {
+    /// R = E\[softplus(d)\] − softplus(m), at least 0 but for rounding.
+    pub penalty: f64,
+    /// ∂R/∂m = E\[σ(d)\] − σ(m).
+    pub slope: f64,
+    /// E\[σ'(d)\], twice ∂R/∂v.
+    pub curvature: f64,
+}
+
+/// Returns the expectations for d ~ N(`mean`, `variance`). All are NaN if a number is NaN or the
+/// variance is negative.
+pub(super) fn logistic_moments(mean: f64, variance: f64) -> LogisticMoments {
     let (a, s) = (mean.abs(), variance.sqrt());
     if (a + s).is_nan() {
-        return [f64::NAN; 3];
+        return LogisticMoments { penalty: f64::NAN, slope: f64::NAN, curvature: f64::NAN };
     }
-    let [penalty, slope, curvature] = integrate(a, s);
-    [penalty, if mean < 0.0 { slope } else { -slope }, curvature]
+    let moments = integrate(a, s);
+    if mean < 0.0 {
+        return moments;
+    }
+    LogisticMoments { slope: -moments.slope, ..moments }
 }
 
 /// softplus, σ and σ' at x, given e = exp(−|x|).
@@ -51,7 +64,7 @@ fn functions(x: f64, e: f64) -> [f64; 3] {
 }
 
 /// The expectations for the mean −a. With s = 0 the differences are 0.
-fn integrate(a: f64, s: f64) -> [f64; 3] {
+fn integrate(a: f64, s: f64) -> LogisticMoments {
     let nodes = (RANGE / STEP * s.max(1.0)).min(MAX_NODES).round();
     let step = RANGE / nodes;
     let mut decay = [-a];
@@ -76,7 +89,7 @@ fn integrate(a: f64, s: f64) -> [f64; 3] {
         first += BLOCK;
     }
     let [penalty, slope, curvature] = sums.map(|sum| step / std::f64::consts::TAU.sqrt() * sum);
-    [penalty, slope, center[2] + curvature]
+    LogisticMoments { penalty, slope, curvature: center[2] + curvature }
 }
 
 #[cfg(test)]
@@ -85,9 +98,10 @@ mod tests {
 
     /// The expectations by the trapezoidal rule with a step far below the width of every function,
     /// over all d where density and functions count.
-    fn fine(m: f64, s: f64) -> [f64; 3] {
+    fn fine(m: f64, s: f64) -> LogisticMoments {
         if s == 0.0 {
-            return [0.0, 0.0, functions(m, (-m.abs()).exp())[2]];
+            let f = functions(m, (-m.abs()).exp());
+            return LogisticMoments { penalty: 0.0, slope: 0.0, curvature: f[2] };
         }
         let step = (0.02 / s).min(0.02); // in z
         let steps = (9.0 / step) as i64;
@@ -106,12 +120,17 @@ mod tests {
                 sums[i] = sum;
             }
         }
-        sums
+        LogisticMoments { penalty: sums[0], slope: sums[1], curvature: sums[2] }
     }
 
-    fn error(found: [f64; 3], expected: [f64; 3]) -> f64 {
-        let errors = found.into_iter().zip(expected).map(|(x, y)| (x - y).abs() / y.abs().max(1.0));
-        errors.fold(0.0, |a: f64, b| if b >= a { b } else { a })
+    fn error(found: LogisticMoments, expected: LogisticMoments) -> f64 {
+        let pairs = [
+            (found.penalty, expected.penalty),
+            (found.slope, expected.slope),
+            (found.curvature, expected.curvature),
+        ];
+        let errors = pairs.map(|(x, y)| (x - y).abs() / y.abs().max(1.0));
+        errors.into_iter().fold(0.0, |a: f64, b| if b >= a { b } else { a })
     }
 
     #[test]
@@ -158,17 +177,19 @@ mod tests {
     #[test]
     fn without_variance_there_is_no_penalty() {
         for m in [-800.0, -3.0, 0.0, 0.7, 40.0] {
-            let [penalty, slope, curvature] = logistic_moments(m, 0.0);
-            assert_eq!((penalty, slope.abs()), (0.0, 0.0));
+            let moments = logistic_moments(m, 0.0);
+            assert_eq!((moments.penalty, moments.slope.abs()), (0.0, 0.0));
             let p = 1.0 / (1.0 + (-m).exp());
-            assert!((curvature - p * (1.0 - p)).abs() < 1e-16);
+            assert!((moments.curvature - p * (1.0 - p)).abs() < 1e-16);
         }
     }
 
     #[test]
     fn nan_in_is_nan_out() {
         for (mean, variance) in [(f64::NAN, 1.0), (0.0, f64::NAN), (0.0, -1.0)] {
-            assert!(logistic_moments(mean, variance).iter().all(|x| x.is_nan()));
+            let moments = logistic_moments(mean, variance);
+            assert!(moments.penalty.is_nan() && moments.slope.is_nan());
+            assert!(moments.curvature.is_nan());
         }
     }
 }

@@ -33,7 +33,7 @@
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-use super::logistic::logistic_moments;
+use super::logistic::{LogisticMoments, logistic_moments};
 use dropchain::kernel::math::sigmoid;
 
 /// δ of a hinge, whose margin is 1.
@@ -91,8 +91,9 @@ impl Loss {
 
     /// Returns the expectation of a logistic loss over Gaussian scores.
     pub(super) fn gaussian(self, y: f64, f: f64, variance: f64) -> Point {
-        let [noise, noise_slope, curvature] = logistic_moments(f, variance);
-        Point { noise, noise_slope, by_variance: 0.5 * curvature, ..self.plain(y, f) }
+        let LogisticMoments { penalty, slope, curvature } = logistic_moments(f, variance);
+        let by_variance = 0.5 * curvature;
+        Point { noise: penalty, noise_slope: slope, by_variance, ..self.plain(y, f) }
     }
 
     /// Returns the loss of a document under noise.
