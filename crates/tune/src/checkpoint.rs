@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,7 +18,6 @@ use serde_json::{Map, Value};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::pool::lock;
 use super::run::{Course, RunKey};
 use dropchain::kernel::atomic_file;
 use dropchain::kernel::train::CHECKPOINT_MAGIC;
@@ -86,7 +85,7 @@ impl Checkpoint {
         {
             return Ok(Some(done));
         }
-        let mut file = lock(&self.file);
+        let mut file = self.lock();
         let begun = (file.set_len(0))
             .and_then(|()| file.rewind())
             .and_then(|()| file.write_all(&CHECKPOINT_MAGIC));
@@ -99,7 +98,7 @@ impl Checkpoint {
     /// Reads the runs in the file, if it is that of a search that has begun. Cuts off what is left
     /// of an incomplete line, whose run is trained again.
     fn read(&self, identity: &Map<String, Value>) -> Result<Option<HashMap<RunKey, Course>>> {
-        let mut file = lock(&self.file);
+        let mut file = self.lock();
         let mut bytes = Vec::new();
         file.rewind().and_then(|()| file.read_to_end(&mut bytes)).map_err(|e| self.failed(e))?;
         let mark = bytes.len().min(CHECKPOINT_MAGIC.len());
@@ -164,7 +163,7 @@ impl Checkpoint {
     ///
     /// The file cannot be written. The lines before remain.
     pub(super) fn append(&self, line: &impl Serialize) -> Result<()> {
-        let mut file = lock(&self.file);
+        let mut file = self.lock();
         let mut append = || {
             let mut json = serde_json::to_vec(line)?;
             json.push(b'\n');
@@ -176,6 +175,11 @@ impl Checkpoint {
             })
         };
         append().map_err(|e| self.failed(e))
+    }
+
+    /// Locks the file, poisoned or not: a panic ends the search anyway.
+    fn lock(&self) -> MutexGuard<'_, File> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn failed(&self, error: io::Error) -> Error {

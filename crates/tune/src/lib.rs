@@ -31,7 +31,6 @@ mod axis;
 mod checkpoint;
 mod data;
 mod out_of_fold;
-mod pool;
 mod run;
 mod search;
 mod space;

@@ -101,10 +101,8 @@ impl Configuration {
         };
         let strengths = ["dropout", "edge_dropout", "l2", "l1", "unlabeled_weight"];
         let order = strengths.into_iter().map(compare).find(|order| order.is_ne());
-        order
-            .map_or(Ordering::Equal, Ordering::reverse)
-            .then_with(|| compare("warm_up"))
-            .then(self.template.cmp(&other.template))
+        let order = order.map_or_else(|| compare("warm_up"), Ordering::reverse);
+        order.then(self.template.cmp(&other.template))
     }
 }
 

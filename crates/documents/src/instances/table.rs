@@ -35,7 +35,9 @@ impl TabbedLines {
     /// Decides by the first lines of a file.
     pub fn of(lines: &[String], options: &InstanceReadOptions) -> Self {
         let lines = lines.iter().filter(|line| !line.trim().is_empty());
-        let rows: Vec<Vec<&str>> = lines.map(|line| cells(line)).collect();
+        let cells =
+            lines.map(|line| line.trim_start_matches('\u{feff}').split('\t').map(str::trim));
+        let rows: Vec<Vec<&str>> = cells.map(Iterator::collect).collect();
         let Some(first) = rows.first() else { return Self::Labeled };
         let has_text = text_column(first, options).is_some();
         let has_label = label_column(first, options).is_some();
@@ -76,10 +78,6 @@ fn column(names: &[&str], wanted: &str, known: &str) -> Option<usize> {
 
 fn is_one_of(name: &str, known: &str) -> bool {
     known.split(' ').any(|known| !known.is_empty() && known.eq_ignore_ascii_case(name))
-}
-
-fn cells(line: &str) -> Vec<&str> {
-    line.trim_start_matches('\u{feff}').split('\t').map(str::trim).collect()
 }
 
 /// Returns what separates the cells of a table whose name ends in `.csv`, by its first line: a

@@ -41,7 +41,7 @@ impl ClusterAssignment {
     }
 
     /// Merges the cluster in slot `dropped` into that in `kept`.
-    pub(super) fn merge(&mut self, kept: usize, dropped: usize) -> Merge {
+    pub(super) fn merge(&mut self, (kept, dropped): (usize, usize)) -> Merge {
         if let (Some(root), Some(other)) = (self.roots[kept], self.roots[dropped].take()) {
             self.links[other] = root;
         }
@@ -82,9 +82,9 @@ mod tests {
         for word in 0..3 {
             assignment.add(word);
         }
-        assignment.merge(2, 0);
+        assignment.merge((2, 0));
         assert_eq!(assignment.add(3), 0);
-        assignment.merge(1, 2);
+        assignment.merge((1, 2));
         let slots = [0, 1, 2, 3].map(|word| assignment.slot(word));
         assert_eq!(slots, [1, 1, 1, 0]);
     }
@@ -95,7 +95,7 @@ mod tests {
         for word in 0..3 {
             assert_eq!(assignment.add(word), word);
         }
-        let merges = [assignment.merge(2, 0), assignment.merge(2, 1)];
+        let merges = [assignment.merge((2, 0)), assignment.merge((2, 1))];
         assert_eq!(paths(4, &merges), ["00", "1", "01", ""]);
     }
 }

@@ -71,12 +71,9 @@ impl MergeLosses {
 
     fn rescan(&mut self, row: usize) {
         let values = &self.values[row * self.slots..(row + 1) * self.slots];
-        let (mut value, mut column) = (ABSENT, self.slots);
-        for (i, &other) in values.iter().enumerate().skip(row + 1) {
-            if other < value {
-                (value, column) = (other, i);
-            }
-        }
+        let columns = (row + 1..self.slots).map(|column| (values[column], column));
+        let first = columns.min_by_key(|(value, _)| *value);
+        let (value, column) = first.unwrap_or((ABSENT, self.slots));
         self.minima[row] = RowMinimum { value, column, stale: false };
     }
 }

@@ -102,20 +102,29 @@ impl Clusters {
             ));
         }
         let count = clusters.min(words);
-        let mut clustering = Clustering {
-            window: ClusterWindow::new(count + 1),
-            assignment: ClusterAssignment::new(words, count + 1),
-        };
+        let mut window = ClusterWindow::new(count + 1);
+        let mut assignment = ClusterAssignment::new(words, count + 1);
         for word in 0..words {
-            clustering.add(word, &bigrams);
+            let slot = assignment.add(word);
+            window.open(slot);
+            let mut self_count = 0;
+            for neighbor in bigrams.earlier_neighbors(word) {
+                if neighbor.word == word {
+                    self_count += neighbor.count;
+                } else {
+                    let other = assignment.slot(neighbor.word);
+                    window.add_to_delta(neighbor.direction, other, neighbor.count);
+                }
+            }
+            window.apply_delta(slot, self_count);
             if word >= count {
-                clustering.merge();
+                assignment.merge(window.merge());
             }
             observer(word + 1, words);
         }
-        let mutual_information = clustering.window.mutual_information();
-        let slots: Vec<usize> = (0..words).map(|word| clustering.assignment.slot(word)).collect();
-        let merges: Vec<Merge> = (1..count).map(|_| clustering.merge()).collect();
+        let mutual_information = window.mutual_information();
+        let slots: Vec<usize> = (0..words).map(|word| assignment.slot(word)).collect();
+        let merges: Vec<Merge> = (1..count).map(|_| assignment.merge(window.merge())).collect();
         let paths = paths(count + 1, &merges);
         let mut order: Vec<usize> = (0..words).collect();
         order.sort_by_key(|&word| (&paths[slots[word]], word));
@@ -131,35 +140,5 @@ impl Clusters {
     pub fn text(&self) -> String {
         let line = |word: &ClusteredWord| format!("{}\t{}\t{}\n", word.path, word.word, word.count);
         self.words.iter().map(line).collect()
-    }
-}
-
-/// The candidate clusters and the assignment of words to them.
-struct Clustering {
-    window: ClusterWindow,
-    assignment: ClusterAssignment,
-}
-
-impl Clustering {
-    /// Adds `word` to the window as a new cluster.
-    fn add(&mut self, word: usize, bigrams: &Bigrams) {
-        let slot = self.assignment.add(word);
-        self.window.open(slot);
-        let mut self_count = 0;
-        for neighbor in bigrams.earlier_neighbors(word) {
-            if neighbor.word == word {
-                self_count += neighbor.count;
-            } else {
-                let other = self.assignment.slot(neighbor.word);
-                self.window.add_to_delta(neighbor.direction, other, neighbor.count);
-            }
-        }
-        self.window.apply_delta(slot, self_count);
-    }
-
-    /// Merges the pair with the smallest loss.
-    fn merge(&mut self) -> Merge {
-        let (kept, dropped) = self.window.merge();
-        self.assignment.merge(kept, dropped)
     }
 }
