@@ -48,6 +48,9 @@ pub struct SearchResult {
     pub interrupted: bool,
 }
 
+/// Training documents, and those to score them on.
+type Part = (DocumentCorpus, Development);
+
 impl DocumentTrainer<'_> {
     /// Trains with and scores all candidates instead of the strengths of this trainer, and trains
     /// with the best one on all documents. `observer` is called with every score.
@@ -89,7 +92,7 @@ impl DocumentTrainer<'_> {
     }
 
     /// Scores the options of this trainer; `None` if it was interrupted.
-    fn score(&self, parts: &[(DocumentCorpus, Development)]) -> Result<Option<Configuration>> {
+    fn score(&self, parts: &[Part]) -> Result<Option<Configuration>> {
         let mut scores = Vec::new();
         let mut iterations = 0;
         for (training, dev) in parts {
@@ -113,10 +116,7 @@ impl DocumentTrainer<'_> {
 }
 
 /// Returns what is trained on and what is scored, once or for each fold.
-fn parts(
-    corpus: &DocumentCorpus,
-    scoring: Scoring<'_>,
-) -> Result<Vec<(DocumentCorpus, Development)>> {
+fn parts(corpus: &DocumentCorpus, scoring: Scoring<'_>) -> Result<Vec<Part>> {
     let (folds, seed) = match scoring {
         Scoring::Dev(dev) => return Ok(vec![(corpus.clone(), Development::new(corpus, dev))]),
         Scoring::Folds(folds, seed) => (folds, seed),

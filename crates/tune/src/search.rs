@@ -124,7 +124,8 @@ impl Search<'_> {
         let (mut trials, trained) = run.trials()?;
         trials.sort_by(Trial::compare);
         let interrupted = self.is_interrupted();
-        let best = trials.first().and_then(|trial| Some((trial, trial.score.as_ref()?)));
+        let best = trials.first();
+        let best = best.and_then(|trial| Some((&trial.configuration, trial.score.as_ref()?)));
         let Some((best, score)) = best else {
             return Err(Error::parameter(if interrupted {
                 "interrupted before any configuration was scored: there is no model to write"
@@ -135,16 +136,14 @@ impl Search<'_> {
         };
         let ((trained, record), refit_iterations) = match trained {
             Some(trained) => (trained, None),
-            None => run.train_again(&best.configuration, score, interrupted)?,
+            None => run.train_again(best, score, interrupted)?,
         };
         let out_of_fold = match &data.folds {
-            Some(folds) if !self.is_interrupted() => {
-                run.out_of_fold(folds, &best.configuration, score)?
-            }
+            Some(folds) if !self.is_interrupted() => run.out_of_fold(folds, best, score)?,
             _ => None,
         };
         Ok(TuneResult {
-            settings: best.configuration.settings.clone(),
+            settings: best.settings.clone(),
             refit_iterations,
             interrupted: self.is_interrupted(),
             differences: FoldDifferences::new(&trials),

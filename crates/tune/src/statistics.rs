@@ -113,10 +113,8 @@ impl FoldDifferences {
             all.find(|trial| trial.folds().is_some())
         };
         let pair = |(first, second)| FoldDifference::new(first, second);
-        Self {
-            runner_up: trials.first().zip(trials.get(1)).and_then(pair),
-            noise_gain: best(true).zip(best(false)).and_then(pair),
-        }
+        let runner_up = trials.first().zip(trials.get(1)).and_then(pair);
+        Self { runner_up, noise_gain: best(true).zip(best(false)).and_then(pair) }
     }
 }
 

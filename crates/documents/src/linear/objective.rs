@@ -99,13 +99,7 @@ impl LinearObjective<'_> {
     }
 
     /// Like [`document`](Self::document) for the softmax of more than two classes.
-    fn joint_document(
-        &self,
-        n: usize,
-        weights: &[f64],
-        scores: &mut [f64],
-        variances: &mut [f64],
-    ) -> [f64; 2] {
+    fn joint_loss(&self, n: usize, weights: &[f64], scores: &mut [f64], v: &mut [f64]) -> [f64; 2] {
         let (weight, factor) = (self.examples.weights[n], self.examples.factors[n]);
         let targets = &self.examples.targets[n * scores.len()..][..scores.len()];
         let gold = targets.iter().position(|y| *y > 0.0).unwrap_or(0);
@@ -117,18 +111,18 @@ impl LinearObjective<'_> {
         let noise = match self.noise {
             Noise::None | Noise::Sampled(_) => 0.0,
             Noise::Shared(rate) => {
-                variances.fill(0.0); // U
+                v.fill(0.0); // U
                 for (j, x) in self.design.rows.entries(n) {
                     let own = self.design.weights(weights, j);
                     let u = dot(&p, own);
-                    for (out, w) in variances.iter_mut().zip(own) {
+                    for (out, w) in v.iter_mut().zip(own) {
                         *out += rate * x * x * (w - u) * (w - u);
                     }
                 }
-                add_shared(factor, &p, variances, scores)
+                add_shared(factor, &p, v, scores)
             }
-            Noise::Gaussian(_) => add_unscented(factor, &p, variances, scores),
-            _ => add_quadratic(factor, &p, variances, scores),
+            Noise::Gaussian(_) => add_unscented(factor, &p, v, scores),
+            _ => add_quadratic(factor, &p, v, scores),
         };
         [weight * (partition - score), factor * noise]
     }
@@ -200,7 +194,7 @@ impl LinearObjective<'_> {
                 }
             }
             match self.is_joint {
-                true => self.joint_document(n, weights, scores, variances),
+                true => self.joint_loss(n, weights, scores, variances),
                 false => self.document(n, scores, variances),
             }
         });
