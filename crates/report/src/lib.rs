@@ -48,9 +48,6 @@ const EXPECTED: &str = "a log of training (train --log, tune --log)";
 /// Number of bytes from which on words may be broken.
 const LONG: usize = 20;
 
-/// The name of the template; MiniJinja escapes all text in those that end in `.html`.
-const TEMPLATE: &str = "page.html";
-
 /// The contents of a report.
 #[derive(Debug, Default)]
 pub struct Report {
@@ -183,6 +180,7 @@ impl Report {
             sections,
         };
         // MiniJinja escapes all text in templates whose names end in `.html`.
+        // MiniJinja escapes all text in templates whose name ends in `.html`.
         let source = include_str!("page.html");
         environment.render_named_str("page.html", source, Serde(&page)).map_err(failed)
     }
