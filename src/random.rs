@@ -42,8 +42,8 @@ pub(crate) use tests::Lcg;
 mod tests {
     use super::*;
 
-    /// A sequential generator for tests: Knuth's MMIX linear congruential generator. The field is its
-    /// state, which starts as the seed.
+    /// A sequential generator for tests: Knuth's MMIX linear congruential generator. The field is
+    /// its state, which starts as the seed.
     pub(crate) struct Lcg(pub u64);
 
     impl Lcg {

@@ -131,7 +131,8 @@ impl Totals {
         let mut estimates = vec![1.0; first];
         let labels = first..space.dimension();
         estimates.extend(labels.map(|_| estimate(pairs, penalty.strength)));
-        let label_pair_share = 1.0 / space.labels() as f64; // a pair is that much rarer than a label
+        // A pair is that much rarer than a label.
+        let label_pair_share = 1.0 / space.labels() as f64;
         let [nodes, edges] = &self.columns;
         for (columns, block, share) in
             [(nodes, &space.nodes, 1.0), (edges, &space.edges, label_pair_share)]

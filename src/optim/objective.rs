@@ -1,4 +1,5 @@
-//! The function to minimize, and a check of its gradient; the parameters, the progress and the result of a minimization.
+//! The function to minimize, and a check of its gradient; the parameters, the progress and the
+//! result of a minimization.
 
 use std::borrow::Cow;
 

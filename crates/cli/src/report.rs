@@ -208,7 +208,8 @@ impl ReportCommand {
         let options = ReadOptions {
             label: None,
             columns: None,
-            lines: LineRules { header: false, ..self.reading.input.lines.rules() }, // `tag` writes none
+            // `tag` writes no header.
+            lines: LineRules { header: false, ..self.reading.input.lines.rules() },
             ..self.reading.input.read_options()
         };
         let corpus = Corpus::read([file], &options)?;

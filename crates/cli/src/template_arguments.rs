@@ -127,7 +127,8 @@ pub struct DocumentArguments {
     /// sentence is a document. file: every file. marks: only marks, so that a document may go on in
     /// the next file. blank-line: blank lines of raw text; elsewhere, two in a row. form-feed: form
     /// feeds in raw text. line: every line of raw text, or of JSON lines.
-    #[arg(long, value_parser = named::<DocumentRule>(), value_name = "RULE", hide_short_help = true)]
+    #[arg(long, value_name = "RULE", hide_short_help = true)]
+    #[arg(value_parser = named::<DocumentRule>())]
     document: Option<DocumentRule>,
 }
 

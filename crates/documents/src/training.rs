@@ -228,7 +228,8 @@ impl<'a> DocumentTrainer<'a> {
             result: json!(end),
         };
         let names = corpus.names.names();
-        let names = names.map(|name| std::str::from_utf8(name).unwrap_or_default()); // they were text
+        // They were text.
+        let names = names.map(|name| std::str::from_utf8(name).unwrap_or_default());
         DocumentModel::from_bytes(DocumentModel::encode(&header, names.zip(rows))?)
     }
 }

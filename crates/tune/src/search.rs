@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::checkpoint::Checkpoint;
 use super::data::TuningData;
+use super::differences::FoldDifferences;
 use super::out_of_fold::{OutOfFold, predict};
 use super::run::{Course, Plan, Record, Run, RunKey, run_jobs};
 use super::space::Configuration;
-use super::statistics::FoldDifferences;
 use super::trial::{Trial, TrialScore};
 use dropchain::kernel::optim::StopReason;
 use dropchain::kernel::train::{Folds, Regularization};

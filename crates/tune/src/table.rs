@@ -3,9 +3,10 @@
 use dropchain::kernel::eval::standard_error;
 use dropchain::train::DevScore;
 
+use super::differences::{FoldDifference, FoldDifferences};
 use super::search::TuneResult;
 use super::space::{PARAMETERS, text};
-use super::statistics::{FoldDifference, FoldDifferences, half_interval};
+use super::statistics::half_interval;
 use super::trial::Trial;
 
 /// Significance level of differences over folds.

@@ -1,5 +1,5 @@
-//! What is evaluated: sentences as numbers, the layout of the weights, the noise and the variants of
-//! the objective; the weights at which gradients are compared; the work of an evaluation.
+//! What is evaluated: sentences as numbers, the layout of the weights, the noise and the variants
+//! of the objective; the weights at which gradients are compared; the work of an evaluation.
 
 use std::f64::consts::TAU;
 use std::fmt;

@@ -1,6 +1,6 @@
-//! The results of `bench gradients`: as its JSON has them, as tables, and as a figure of how far the
-//! gradients within a window are off, by radius, and what the engines cost, by labels, length and
-//! attributes.
+//! The results of `bench gradients`: as its JSON has them, as tables, and as a figure of how far
+//! the gradients within a window are off, by radius, and what the engines cost, by labels, length
+//! and attributes.
 
 use clap::ValueEnum;
 use dropchain_layout::format_table;

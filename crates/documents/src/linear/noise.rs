@@ -63,8 +63,8 @@ impl Noise {
     }
 }
 
-/// The masks of an iteration: features are dropped with rate δ in each sample, and those that remain
-/// grow by 1/(1 − δ). There are new masks in every iteration.
+/// The masks of an iteration: features are dropped with rate δ in each sample, and those that
+/// remain grow by 1/(1 − δ). There are new masks in every iteration.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sampling {
     pub samples: usize,
