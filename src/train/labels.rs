@@ -136,7 +136,7 @@ impl TrainingLabels {
             }
             _ => {}
         }
-        if let Some(stray) = detected.strays.iter().next().filter(|_| is_converted) {
+        if let Some(stray) = detected.strays.first().filter(|_| is_converted) {
             let message = format!(
                 "{option}: the label '{}' cannot be converted, since it belongs to no scheme; mend \
                  it, or omit the option",

@@ -77,7 +77,7 @@ where
     };
     thread::scope(|scope| {
         for _ in 1..threads {
-            if let Err(error) = thread::Builder::new().spawn_scoped(scope, &work) {
+            if let Err(error) = thread::Builder::new().spawn_scoped(scope, work) {
                 queue.close();
                 return Err(Error::threads(error));
             }

@@ -211,9 +211,9 @@ impl ClusterWindow {
         let is_changed = |a: usize| (0..2).any(|i| self.margins[i][a] != before[i][a]);
         let changed: Vec<bool> = (0..self.slots).map(is_changed).collect();
         for a in (0..self.slots).filter(|&a| changed[a]) {
-            for b in 0..self.slots {
-                let repeated = changed[b] && b >= a;
-                if repeated || b == a || !self.live[a] || !self.live[b] {
+            for (b, is_changed) in changed.iter().enumerate() {
+                let is_repeated = *is_changed && b >= a;
+                if is_repeated || b == a || !self.live[a] || !self.live[b] {
                     continue;
                 }
                 let change =
