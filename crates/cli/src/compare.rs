@@ -54,7 +54,7 @@ pub struct CompareCommand {
     #[command(flatten)]
     reading: GoldArguments,
     /// Print no notices
-    #[arg(long)]
+    #[arg(long, help_heading = None::<&str>)]
     quiet: bool,
 }
 

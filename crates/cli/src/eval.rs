@@ -90,7 +90,7 @@ pub struct EvalCommand {
     #[command(flatten)]
     reading: GoldArguments,
     /// Print no notices
-    #[arg(long)]
+    #[arg(long, help_heading = None::<&str>)]
     quiet: bool,
     #[command(flatten)]
     by_threshold: ThresholdArguments,

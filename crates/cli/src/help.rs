@@ -68,6 +68,7 @@ pub fn arrange(command: Command, all: bool) -> Command {
     });
     let help_all = Arg::new(HELP_ALL).long(HELP_ALL).action(ArgAction::HelpLong);
     let help_all = help_all.hide_short_help(true).help("Print help with all options");
+    let help_all = help_all.help_heading(None::<&str>);
     let command = if is_partial { command.arg(help_all) } else { command };
     command.mut_subcommands(|command| arrange(command, all))
 }
