@@ -64,7 +64,8 @@ pub(super) struct TextFunction {
     pub is_total: bool,
     /// Whether it depends on the words known from training.
     pub uses_known_words: bool,
-    /// The pattern of Wapiti that it applies, if it applies one.
+    /// The pattern of Wapiti that it applies, if it applies one: what training checks.
+    #[cfg_attr(not(feature = "train"), expect(dead_code))]
     pub pattern: Option<Regex>,
     /// Adds the values of a text to the cell.
     pub evaluate: Arc<dyn Fn(&mut TextInputCell<'_>) + Send + Sync>,

@@ -48,11 +48,11 @@ const PHRASES_IN_MEMORY: u64 = 50;
 #[derive(Clone, Debug, Default)]
 pub struct KnowledgeFiles {
     /// Text to learn Brown clusters from, all of it together; or finished cluster files of any
-    /// [`ResourceKind`](dropchain::template::ResourceKind), each by itself.
+    /// [`ResourceKind`], each by itself.
     pub clusters: Vec<PathBuf>,
     /// Word vectors in the formats of word2vec and GloVe.
     pub vectors: Vec<PathBuf>,
-    /// Lists of names of any [`ResourceKind`](dropchain::template::ResourceKind).
+    /// Lists of names of any [`ResourceKind`].
     pub gazetteers: Vec<PathBuf>,
 }
 
