@@ -142,8 +142,11 @@ impl DocumentCorpus {
     /// others, with all features and classes.
     pub(crate) fn subset(&self, documents: &[usize]) -> Self {
         let mut rows = SparseRows::default();
+        let mut row = Vec::new();
         for &n in documents {
-            rows.push_row(&mut self.rows.entries(n).collect());
+            row.clear();
+            row.extend(self.rows.entries(n));
+            rows.push_row(&mut row);
         }
         let targets = documents.iter().map(|&n| self.targets[n]).collect();
         let weights = documents.iter().map(|&n| self.weights[n]).collect();

@@ -289,8 +289,9 @@ fn table<const N: usize>(
 pub fn comparison_text(report: &BootstrapReport) -> String {
     let (accuracy, samples) = (&report.accuracy, report.samples);
     let other = percent(accuracy.scores[1]);
-    let [difference, low, high] =
-        [accuracy.difference, accuracy.interval[1], accuracy.interval[0]].map(|x| -100.0 * x);
+    // The report has this model minus the other.
+    let difference = -100.0 * accuracy.difference;
+    let [high, low] = accuracy.interval.map(|end| -100.0 * end);
     format!(
         "\nthe other model: accuracy {other}%; difference {difference:+.2} ({low:+.2} to \
          {high:+.2}), p = {:.4} by {samples} resamples\n",

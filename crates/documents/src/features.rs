@@ -5,6 +5,7 @@
 //! AAAI 2014, section 6.4.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::str::FromStr;
 
 use clap::builder::BoolishValueParser;
@@ -135,6 +136,14 @@ impl Default for FeatureOptions {
 type Counts = HashMap<String, (usize, f64)>;
 
 impl FeatureOptions {
+    /// Returns whether the lengths are such as [`NgramRange::new`] accepts.
+    pub(crate) fn fits(&self) -> bool {
+        let ranges = [self.words, self.chars].into_iter().flatten();
+        ranges
+            .map(|range| NgramRange::new(range.shortest, range.longest))
+            .all(|range| range.is_ok())
+    }
+
     /// Returns the features of a text with their values, each once.
     pub fn extract(&self, text: &str) -> Vec<(String, f64)> {
         let text = match self.lowercase {
@@ -143,12 +152,21 @@ impl FeatureOptions {
         };
         let mut counts = Counts::default();
         if let Some(range) = self.words {
-            add_ngrams(range, ["w=", " "], &words_of(&text, self.tokens), &mut counts);
+            let words = words_of(&text, self.tokens);
+            let mut end = 0;
+            let spans = words.iter().map(|word| {
+                let start = end;
+                end += word.len() + 1; // a blank follows
+                start..start + word.len()
+            });
+            let spans: Vec<Range<usize>> = spans.collect();
+            add_ngrams(range, "w=", &words.join(" "), &spans, &mut counts);
         }
         if let Some(range) = self.chars {
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            let chars = text.char_indices().map(|(start, c)| &text[start..start + c.len_utf8()]);
-            add_ngrams(range, ["c=", ""], &chars.collect::<Vec<_>>(), &mut counts);
+            let spans = text.char_indices().map(|(start, c)| start..start + c.len_utf8());
+            let spans: Vec<Range<usize>> = spans.collect();
+            add_ngrams(range, "c=", &text, &spans, &mut counts);
         }
         let mut counts: Vec<_> = counts.into_iter().collect();
         counts.sort_unstable_by_key(|(_, (number, _))| *number);
@@ -161,23 +179,21 @@ impl FeatureOptions {
     }
 }
 
-/// Counts the n-grams of words or characters, shorter ones first. Their names are a prefix and the
-/// items with a separator between them.
+/// Counts the n-grams of the words or characters at `spans` of `text`, shorter ones first. Their
+/// names are a prefix and their part of the text.
 fn add_ngrams(
     range: NgramRange,
-    [prefix, separator]: [&str; 2],
-    items: &[&str],
+    prefix: &str,
+    text: &str,
+    spans: &[Range<usize>],
     counts: &mut Counts,
 ) {
     let mut name = String::new();
-    for n in range.shortest..=range.longest.min(items.len()) {
-        for items in items.windows(n) {
+    for n in range.shortest..=range.longest.min(spans.len()) {
+        for spans in spans.windows(n) {
             name.clear();
             name.push_str(prefix);
-            for (i, item) in items.iter().enumerate() {
-                name.push_str(if i > 0 { separator } else { "" });
-                name.push_str(item);
-            }
+            name.push_str(&text[spans[0].start..spans[n - 1].end]);
             let number = counts.len();
             counts.entry_ref(&name).or_insert((number, 0.0)).1 += 1.0;
         }

@@ -139,6 +139,7 @@ impl DocumentModel {
             && header.biases.len() == columns
             && header.biases.iter().all(|bias| bias.is_finite())
             && !has_units
+            && header.input.features.is_none_or(|features| features.fits())
             && rows.is_sorted_by(|(a, _), (b, _)| a < b)
             && rows.iter().flat_map(|(_, row)| row).all(is_weight);
         if !fits {

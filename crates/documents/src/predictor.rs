@@ -143,9 +143,9 @@ impl DocumentModel {
     /// `top` features with the largest absolute weights.
     pub fn inspection(&self, top: usize) -> Value {
         let header = self.header();
-        let classes = self.classes().iter().zip(self.biases()).enumerate();
-        let classes = classes.map(|(number, (class, bias))| {
-            (class.clone(), json!({"bias": bias, "features": self.strongest(number, top)}))
+        let classes = self.classes().iter().zip(self.biases()).zip(self.strongest(top));
+        let classes = classes.map(|((class, bias), features)| {
+            (class.clone(), json!({"bias": bias, "features": features}))
         });
         json!({
             "documents": header.documents,
@@ -158,24 +158,30 @@ impl DocumentModel {
         })
     }
 
-    /// Returns the strongest features of a class, by weight.
-    fn strongest(&self, class: usize, top: usize) -> Vec<Value> {
-        // The scores of two classes are ∓½·f.
-        let (column, factor) = match (self.classes().len(), class) {
-            (2, 0) => (0, -0.5),
-            (2, _) => (0, 0.5),
-            _ => (class, 1.0),
-        };
-        let mut list = Vec::new();
+    /// Returns the strongest features of each class, by weight.
+    fn strongest(&self, top: usize) -> Vec<Vec<Value>> {
+        let mut lists: Vec<Vec<(f64, &String)>> = vec![Vec::new(); self.classes().len()];
         for (name, row) in &self.rows {
-            let own = row.iter().filter(|(k, _)| *k as usize == column);
-            list.extend(own.map(|(_, weight)| (factor * f64::from(*weight), name)));
+            for &(column, weight) in row {
+                let weight = f64::from(weight);
+                match &mut lists[..] {
+                    // The scores of two classes are ∓½·f.
+                    [a, b] => {
+                        a.push((-0.5 * weight, name));
+                        b.push((0.5 * weight, name));
+                    }
+                    lists => lists[column as usize].push((weight, name)),
+                }
+            }
         }
-        list.sort_by(|(x, _), (y, _)| y.abs().total_cmp(&x.abs()));
-        list.truncate(top);
-        list.sort_by(|(x, _), (y, _)| y.total_cmp(x));
-        let features = list.into_iter();
-        features.map(|(weight, name)| json!({"feature": name, "weight": weight})).collect()
+        let strongest = lists.into_iter().map(|mut list| {
+            list.sort_by(|(x, _), (y, _)| y.abs().total_cmp(&x.abs()));
+            list.truncate(top);
+            list.sort_by(|(x, _), (y, _)| y.total_cmp(x));
+            let features = list.into_iter();
+            features.map(|(weight, name)| json!({"feature": name, "weight": weight})).collect()
+        });
+        strongest.collect()
     }
 
     /// Returns an [`inspection`](Self::inspection) as text for people.

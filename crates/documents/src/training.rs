@@ -153,7 +153,8 @@ impl<'a> DocumentTrainer<'a> {
         Ok(Trained { model, end })
     }
 
-    /// Minimizes the objective, and returns the weights of the best iteration.
+    /// Prepares the documents and minimizes the objective. Returns the problem, the minimum with the
+    /// weights of the best iteration, and how it ended.
     pub(crate) fn fit<'p>(
         &'p self,
         corpus: &'p DocumentCorpus,
@@ -198,10 +199,13 @@ impl<'a> DocumentTrainer<'a> {
             if is_patient { flow } else { ControlFlow::Break(()) }
         };
         let mut fitted = problem.minimize(&mut watch)?;
-        let reason = if is_patient { fitted.stop_reason } else { StopReason::Patience };
-        let (iterations, objective) = (fitted.iterations, fitted.value);
-        let best_iteration = iterations;
-        let mut end = End { reason, iterations, best_iteration, dev_accuracy: None, objective };
+        let mut end = End {
+            reason: if is_patient { fitted.stop_reason } else { StopReason::Patience },
+            iterations: fitted.iterations,
+            best_iteration: fitted.iterations,
+            dev_accuracy: None,
+            objective: fitted.value,
+        };
         if let Some(best) = best {
             (end.best_iteration, end.dev_accuracy) = (best.number, Some(best.accuracy));
             fitted.x = best.phi;
@@ -236,18 +240,28 @@ impl<'a> DocumentTrainer<'a> {
 
 /// Makes the event of an iteration, given its accuracy and the mean, if there are any.
 fn iteration(step: &Step<'_>, loss: Loss, scores: Option<[f64; 2]>, time: Duration) -> Iteration {
-    let &Step { number, value, detail, gradient_norm, x_norm, step, evaluations, nonzero, .. } =
-        step;
-    let (losses, noise, l2) = (detail.loss, detail.noise, detail.l2);
+    let terms = step.detail;
     let is_likelihood = matches!(loss, Loss::Softmax | Loss::Logistic);
-    let log_likelihood = if is_likelihood { -losses } else { f64::NAN };
-    let l1 = value - (losses + noise + l2);
     Iteration {
-        number,
-        objective: value,
-        terms: ObjectiveTerms { log_likelihood, noise, l2, l1 },
-        optimizer: OptimizerStep { gradient_norm, evaluations, step, learning_rate: None },
-        weights: WeightCounts { nonzero, norm: x_norm, nonzero_weights: nonzero },
+        number: step.number,
+        objective: step.value,
+        terms: ObjectiveTerms {
+            log_likelihood: if is_likelihood { -terms.loss } else { f64::NAN },
+            noise: terms.noise,
+            l2: terms.l2,
+            l1: step.value - (terms.loss + terms.noise + terms.l2),
+        },
+        optimizer: OptimizerStep {
+            gradient_norm: step.gradient_norm,
+            evaluations: step.evaluations,
+            step: step.step,
+            learning_rate: None,
+        },
+        weights: WeightCounts {
+            nonzero: step.nonzero,
+            norm: step.x_norm,
+            nonzero_weights: step.nonzero,
+        },
         time,
         dev: scores.map(|[accuracy, _]| DevScore::Accuracy(accuracy)),
         dev_mean: scores.map(|[_, mean]| mean),

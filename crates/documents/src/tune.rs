@@ -105,13 +105,15 @@ impl DocumentTrainer<'_> {
             if interrupted() {
                 return Ok(None);
             }
-            scores.extend(end.dev_accuracy);
+            scores.extend(end.dev_accuracy); // there is one: that of iteration 0 at least
             iterations += end.best_iteration;
         }
-        let mean_accuracy = scores.iter().sum::<f64>() / scores.len() as f64;
-        let best_iteration = iterations.div_ceil(parts.len()).max(1);
-        let (strengths, fold_scores) = (self.options.strengths, scores);
-        Ok(Some(Configuration { strengths, mean_accuracy, fold_scores, best_iteration }))
+        Ok(Some(Configuration {
+            strengths: self.options.strengths,
+            mean_accuracy: scores.iter().sum::<f64>() / scores.len() as f64,
+            fold_scores: scores,
+            best_iteration: iterations.div_ceil(parts.len()).max(1),
+        }))
     }
 }
 

@@ -86,11 +86,15 @@ impl DocumentInput {
         needs_labels: bool,
         default_format: InstanceFormat,
     ) -> Result<InstanceReader> {
-        let (format, text, label) = (self.format, self.text.clone(), self.label.clone());
         let read = ReadOptions { limits: self.limits.read(), ..ReadOptions::default() };
-        let read = self.encoding.apply(read);
-        let options =
-            InstanceReadOptions { format, default_format, text, label, needs_labels, read };
+        let options = InstanceReadOptions {
+            format: self.format,
+            default_format,
+            text: self.text.clone(),
+            label: self.label.clone(),
+            needs_labels,
+            read: self.encoding.apply(read),
+        };
         InstanceReader::open(files, &options)
     }
 

@@ -66,8 +66,13 @@ pub(super) struct Point {
 
 impl Loss {
     /// Returns the name, such as `hinge`.
-    pub fn name(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Softmax => "softmax",
+            Self::Hinge => "hinge",
+            Self::Logistic => "logistic",
+            Self::Squared => "squared",
+        }
     }
 
     /// Returns the loss of a score without noise, and its derivative, of which kinks have one of

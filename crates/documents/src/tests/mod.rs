@@ -58,23 +58,30 @@ fn models_come_back_from_their_bytes_and_damaged_ones_are_errors() {
 
 #[test]
 fn contents_that_pass_the_checksum_are_errors_too() {
-    let documents = vec![
+    let features = vec![
         Instance::from_features([("a", 1.0)]).with_label("1"),
         Instance::from_features([("b", 2.0)]).with_label("3"),
     ];
-    let bytes = train(documents, &DocumentOptions::default()).unwrap().model.as_bytes().to_vec();
-    let text = String::from_utf8(bytes[16..].to_vec()).unwrap();
-    for (part, crafted) in [
-        ("[[\"a\",[[0,", "[[\"a\",[[1,"),
-        ("[[\"a\",[[0,", "[[\"c\",[[0,"),
-        ("[[\"a\",[[0,", "[[\"a\",[[0,1e300],[0,"),
-        ("\"biases\":[", "\"biases\":[1,"),
-        ("\"classes\":[", "\"classes\":[\"x\","),
-        ("\"classes\":[\"1\",", "\"classes\":["),
-        ("\"options\":{", "\"options\":{\"hidden\":1,"),
-        ("[[\"a\"", "[[1"),
-        ("]]]]", "]]]"),
+    let texts = vec![
+        Instance::from_text("good film").with_label("1"),
+        Instance::from_text("bad film").with_label("3"),
+    ];
+    for (documents, part, crafted) in [
+        (&features, "[[\"a\",[[0,", "[[\"a\",[[1,"),
+        (&features, "[[\"a\",[[0,", "[[\"c\",[[0,"),
+        (&features, "[[\"a\",[[0,", "[[\"a\",[[0,1e300],[0,"),
+        (&features, "\"biases\":[", "\"biases\":[1,"),
+        (&features, "\"classes\":[", "\"classes\":[\"x\","),
+        (&features, "\"classes\":[\"1\",", "\"classes\":["),
+        (&features, "\"options\":{", "\"options\":{\"hidden\":1,"),
+        (&features, "[[\"a\"", "[[1"),
+        (&features, "]]]]", "]]]"),
+        (&texts, "\"shortest\":1", "\"shortest\":0"),
+        (&texts, "\"longest\":2", "\"longest\":999"),
     ] {
+        let model = train(documents.clone(), &DocumentOptions::default()).unwrap().model;
+        let bytes = model.as_bytes();
+        let text = std::str::from_utf8(&bytes[16..]).unwrap();
         assert!(text.contains(part), "{text}");
         let body = text.replacen(part, crafted, 1);
         let sum = xxhash_rust::xxh3::xxh3_64(body.as_bytes()).to_le_bytes();
