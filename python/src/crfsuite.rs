@@ -129,7 +129,7 @@ impl PyCrfTrainer {
         handler: &Bound<'py, PyAny>,
         init: Option<Bound<'py, PyTagger>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let bases = Bases::new([init.as_ref(), None]);
+        let bases = Bases::new(init.as_ref(), None);
         let mut base = bases.defaults();
         if let Some(plain) = options.get_item("plain")? {
             base.method.optimizer.plain = plain.extract()?;

@@ -68,6 +68,7 @@ impl SentenceReader {
             Tokens::List(_) => (false, self.columns.as_ref()),
             _ => (false, None),
         };
+        let has_features = !are_words && columns.is_none();
         let schema = if are_words { &WORDS } else { columns.unwrap_or(&FEATURES) };
         let file = FILES[usize::from(self.rows.is_some())].clone();
         let mut sentence = Sentence::new(Arc::clone(schema), file);
@@ -85,15 +86,16 @@ impl SentenceReader {
                     .read(t, &mut self.items, &mut |name, value| {
                         check_feature(name, value)?;
                         attributes.push(name, value);
-                        Ok(())
+                        check_size(&attributes)
                     })
-                    .and_then(|()| check_size(&attributes))
                     .and_then(|()| sentence.push([""; 0], line).map_err(exception)),
             };
             pushed.map_err(|e| at(|| format!("{}[{t}]", place()), e))?;
-            attributes.end_token();
+            if has_features {
+                attributes.end_token();
+            }
         }
-        if !are_words && columns.is_none() {
+        if has_features {
             sentence.attributes = Some(Box::new(attributes));
         }
         Ok(sentence)
@@ -108,7 +110,8 @@ fn push_word(sentence: &mut Sentence, word: &Bound<'_, PyAny>, line: u64) -> PyR
 }
 
 fn push_cells(sentence: &mut Sentence, token: &Bound<'_, PyAny>, line: u64) -> PyResult<()> {
-    let (cells, columns) = (strings(token, "a token")?, sentence.schema());
+    let cells = strings(token, "a token")?;
+    let columns = sentence.schema();
     if cells.len() != columns.width() {
         return Err(PyValueError::new_err(format!(
             "found {} values; expected {}, one for each of the columns {}",

@@ -83,8 +83,10 @@ pub fn sentences<'py>(
     tagged: &[TaggedSentence],
     unit: OffsetUnit,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (token_class, span_class) = (class(py, "TextToken")?, class(py, "TextSpan")?);
-    let (sentence_class, text_class) = (class(py, "TaggedSentence")?, class(py, "TaggedText")?);
+    let token_class = class(py, "TextToken")?;
+    let span_class = class(py, "TextSpan")?;
+    let sentence_class = class(py, "TaggedSentence")?;
+    let text_class = class(py, "TaggedText")?;
     let part = |offsets: &Offsets| &text[offsets.bytes.clone()];
     let sentence = |sentence: &TaggedSentence| {
         let tokens = sentence.tokens.iter().map(|token| {
@@ -92,10 +94,16 @@ pub fn sentences<'py>(
             token_class.call1((place.start, place.end, text, &token.label, token.probability))
         });
         let spans = sentence.spans.iter().map(|span| {
-            let (place, tokens) = (span.offsets.in_unit(unit), &span.tokens);
-            let (kind, text, probability) = (&span.kind, part(&span.offsets), span.probability);
-            let (first, last) = (tokens.start, tokens.end);
-            span_class.call1((place.start, place.end, kind, text, first, last, probability))
+            let place = span.offsets.in_unit(unit);
+            span_class.call1((
+                place.start,
+                place.end,
+                &span.kind,
+                part(&span.offsets),
+                span.tokens.start,
+                span.tokens.end,
+                span.probability,
+            ))
         });
         let place = sentence.offsets.in_unit(unit);
         let tokens = tokens.collect::<PyResult<Vec<_>>>()?;

@@ -126,19 +126,16 @@ impl PyItemSequence {
         let mut reader = ItemReader::default();
         let tokens = Tokens::of(pyseq, &reader).map_err(|e| at(|| "pyseq".to_owned(), e))?;
         for t in 0..tokens.len() {
-            let mut is_finite = true;
             let mut push = |name: &str, value: f64| {
-                is_finite &= value.is_finite();
+                if !value.is_finite() {
+                    return Err(PyValueError::new_err(
+                        "a feature has the value NaN or infinity; expected a finite number",
+                    ));
+                }
                 attributes.push(name, value);
-                Ok(())
+                check_size(&attributes)
             };
             let read = tokens.read(t, &mut reader, &mut push);
-            let read = read.and_then(|()| match is_finite {
-                true => check_size(&attributes),
-                false => Err(PyValueError::new_err(
-                    "a feature has the value NaN or infinity; expected a finite number",
-                )),
-            });
             read.map_err(|e| at(|| format!("pyseq[{t}]"), e))?;
             attributes.end_token();
         }

@@ -137,20 +137,25 @@ impl Arguments<'_> {
     }
 }
 
-/// The models that training continues from: at the weights of the first, towards those of the
-/// second.
-pub struct Bases([Option<Arc<Tagger>>; 2]);
+/// The models that training continues from, at the weights of one, or towards those of another.
+pub struct Bases {
+    init: Option<Arc<Tagger>>,
+    towards: Option<Arc<Tagger>>,
+}
 
 impl Bases {
     /// Shares the models of taggers.
-    pub fn new(taggers: [Option<&Bound<'_, PyTagger>>; 2]) -> Self {
-        Self(taggers.map(|tagger| tagger.map(|tagger| Arc::clone(&tagger.get().inner))))
+    pub fn new(init: Option<&Bound<'_, PyTagger>>, towards: Option<&Bound<'_, PyTagger>>) -> Self {
+        let share = |tagger: &Bound<'_, PyTagger>| Arc::clone(&tagger.get().inner);
+        Self { init: init.map(share), towards: towards.map(share) }
     }
 
     /// Returns the models.
     pub fn models(&self) -> BaseModels<'_> {
-        let [init, towards] = self.0.each_ref().map(|tagger| tagger.as_deref().map(Tagger::model));
-        BaseModels { init, towards }
+        BaseModels {
+            init: self.init.as_deref().map(Tagger::model),
+            towards: self.towards.as_deref().map(Tagger::model),
+        }
     }
 
     /// Returns the default options, of the model that training continues from if there is one.
@@ -171,7 +176,8 @@ impl Bases {
 
     /// Returns a trainer with the models.
     pub fn trainer(&self, settings: &TrainSettings) -> Trainer<'_> {
-        let (models, trainer) = (self.models(), Trainer::with_settings(settings.clone()));
+        let models = self.models();
+        let trainer = Trainer::with_settings(settings.clone());
         let trainer = models.init.into_iter().fold(trainer, Trainer::init);
         models.towards.into_iter().fold(trainer, Trainer::towards)
     }
@@ -210,7 +216,7 @@ pub fn follow(
 }
 
 /// Keeps what happens, and sends it on if somebody follows training.
-pub struct Recorder<'a, 'j> {
+struct Recorder<'a, 'j> {
     job: &'a Job<'j, Event>,
     is_followed: bool,
     flow: ControlFlow<()>,
@@ -380,7 +386,7 @@ impl Observer for Recorder<'_, '_> {
 /// that ended it early, if any. Without a model, raises the exception.
 #[pyfunction]
 pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'py, PyDict>> {
-    let bases = Bases::new([arguments.init.as_ref(), arguments.towards.as_ref()]);
+    let bases = Bases::new(arguments.init.as_ref(), arguments.towards.as_ref());
     let options = train_options(&arguments.options, bases.defaults())?;
     let settings = bases.settings(options.clone())?;
     arguments.check_unlabeled(&options)?;
@@ -474,6 +480,9 @@ fn iteration_fields<'py>(py: Python<'py>, iteration: &Iteration) -> PyResult<Bou
 /// Sets a score on development data and its name.
 fn set_score(fields: &Bound<'_, PyDict>, score: Option<DevScore>) -> PyResult<()> {
     fields.set_item("dev_score", score.map(DevScore::value))?;
-    let is_f1 = score.map(|score| matches!(score, DevScore::F1(_)));
-    fields.set_item("metric", is_f1.map(|is_f1| if is_f1 { "f1" } else { "accuracy" }))
+    let metric = score.map(|score| match score {
+        DevScore::F1(_) => "f1",
+        DevScore::Accuracy(_) => "accuracy",
+    });
+    fields.set_item("metric", metric)
 }

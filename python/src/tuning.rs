@@ -47,10 +47,12 @@ struct Follower<'a, 'j> {
 
 impl Follower<'_, '_> {
     fn send(&self, kind: &'static str, content: impl Serialize) {
+        if !self.is_followed && kind != "warning" {
+            return;
+        }
         let content = json!(content);
         let content = Box::new(move |py: Python<'_>| object(py, &content).map(Bound::unbind));
-        let is_sent = self.is_followed || kind == "warning";
-        if is_sent && self.job.send(Event { kind, content }).is_break() {
+        if self.job.send(Event { kind, content }).is_break() {
             self.job.interrupt.store(true, Ordering::Relaxed);
         }
     }
@@ -88,7 +90,7 @@ pub fn tune<'py>(py: Python<'py>, arguments: Bound<'py, PyAny>) -> PyResult<Boun
     let given: training::Arguments<'_> = arguments.extract()?;
     let arguments: Arguments<'_> = arguments.extract()?;
     let seed = arguments.seed;
-    let bases = Bases::new([given.init.as_ref(), given.towards.as_ref()]);
+    let bases = Bases::new(given.init.as_ref(), given.towards.as_ref());
     let mut fixed = given_options(&given.options)?;
     fixed.push(("seed".to_owned(), seed.to_string()));
     let settings_of = |searched: &[(String, String)]| {

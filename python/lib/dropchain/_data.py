@@ -15,7 +15,7 @@ from dropchain._features import Features
 from dropchain._tables import listed
 from dropchain._tuples import described
 
-#: What :func:`kind` tells apart, with an example of each.
+# What :func:`kind` tells apart, with an example of each.
 FORMS = {
     "files": '"train.conll" or ["a.jsonl", "b.conllu", "c.spacy"]',
     "xy": 'X, y = [["Ada", "left"]], [["B-PER", "O"]]',

@@ -9,13 +9,13 @@ from typing import Any
 from dropchain import _dropchain
 from dropchain._dropchain import Corpus
 
-#: The attributes of tokens that columns have, by the name of the column.
+# The attributes of tokens that columns have, by the name of the column.
 ATTRIBUTES = {"pos": "tag_", "tag": "tag_", "xpos": "tag_", "upos": "pos_", "lemma": "lemma_"}
 
-#: What labels may be.
+# What labels may be.
 _LABELS = ("ent", "tag", "pos")
 
-#: The tags of Universal Dependencies.
+# The tags of Universal Dependencies.
 _UPOS = frozenset(
     "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()
 )

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from typing_extensions import Self, disjoint_base
 
 from dropchain._scores import Comparison, Evaluation
-from dropchain._values import Explanation, Path, Span, TaggedText, Tagging
+from dropchain._values import Explanation, Span, TaggedText, Tagging
 
 _Path: TypeAlias = str | os.PathLike[str]
 _Label: TypeAlias = str | list[str] | None

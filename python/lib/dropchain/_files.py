@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-#: How files of each kind begin; of reports also in capitals.
+# How files of each kind begin; of reports also in capitals.
 _KINDS = {"model": b"DROPCRF\n", "checkpoint": b"DROPCKP\n", "report": b"<!doctype html>"}
 
 

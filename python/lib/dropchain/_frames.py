@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +14,10 @@ from dropchain._tables import is_missing, listed
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
 
-#: What :func:`tag_frame` adds.
+# What :func:`tag_frame` adds.
 _OUTPUTS = ("spans", "labels", "jsonl")
 
-#: The items of spans.
+# The items of spans.
 _OF_TEXTS = ("start", "end", "type", "text", "probability")
 _OF_TOKENS = ("token_start", "token_end", "type", "probability")
 

@@ -17,19 +17,19 @@ from dropchain import _dropchain
 if TYPE_CHECKING:
     from dropchain._dropchain import Corpus, Sentence, Tagger, Template
 
-#: Labels and spans below this probability are shown with it.
+# Labels and spans below this probability are shown with it.
 SURE = 0.9
 
-#: The most sentences, words of one, labels and types that are shown; and sentences counted.
+# The most sentences, words of one, labels and types that are shown; and sentences counted.
 SENTENCES = 10
 WORDS = 200
 LABELS = 12
 _COUNTED = 20_000
 
-#: The label of tokens outside of all spans.
+# The label of tokens outside of all spans.
 _OUTSIDE = "O"
 
-#: Control characters of the direction of text.
+# Control characters of the direction of text.
 _DIRECTIONS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
 
 

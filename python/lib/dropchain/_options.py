@@ -10,7 +10,7 @@ from dropchain import _dropchain
 
 _TABLE = _dropchain.option_table()
 
-#: The types of values, by their kind. What is None is the default.
+# The types of values, by their kind. What is None is the default.
 _TYPES = {"switch": bool, "number": float, "count": int, "text": Union[str, float]}
 
 
@@ -45,7 +45,7 @@ def check_names(options: Mapping[str, Any], function: str) -> None:
         raise TypeError(f"{function}() got an unknown option '{name}'{hint}")
 
 
-#: The parameter of an algorithm, which is a part of its name: ``pa=2``.
+# The parameter of an algorithm, which is a part of its name: ``pa=2``.
 _PARAMETERS = {"sgd": "eta", "pa": "c", "arow": "gamma"}
 
 

@@ -15,10 +15,10 @@ from dropchain._scores import Evaluation
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
 
-#: Share of the scores of a run, the lowest ones, that may lie below the plot.
+# Share of the scores of a run, the lowest ones, that may lie below the plot.
 _LOW_SCORES = 0.25
 
-#: The most configurations that are shown.
+# The most configurations that are shown.
 _TRIALS = 30
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from dropchain._dropchain import Corpus, Tagger
 
-#: The most labels of a matrix and types of a table that are shown, and types that are drawn.
+# The most labels of a matrix and types of a table that are shown, and types that are drawn.
 _LABELS = 12
 _TYPES = 60
 _DRAWN = 20

@@ -11,10 +11,10 @@ from dropchain import _dropchain
 from dropchain._dropchain import Corpus
 from dropchain._tuples import described
 
-#: The tag that HuggingFace's libraries ignore.
+# The tag that HuggingFace's libraries ignore.
 IGNORED = -100
 
-#: Names of columns in lower case, without anything but letters and digits.
+# Names of columns in lower case, without anything but letters and digits.
 _SENTENCES = ("sentence", "sentenceid", "sentid", "sentenceidx", "sentenceno", "sent", "sentidx")
 _WORDS = ("word", "words", "token", "tokens", "form", "forms", "text")
 
@@ -118,7 +118,7 @@ class Rows:
 
     def __init__(self, table: Table, word: str, sentence: str | Iterable[str] | None) -> None:
         self.ids = [sentence] if isinstance(sentence, str) else listed(sentence or [])
-        #: The rows with which sentences begin, if a row is a token.
+        # The rows with which sentences begin, if a row is a token.
         self.starts: list[int] | None = None
         words = table.column(word)
         self.height = len(words)

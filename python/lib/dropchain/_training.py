@@ -165,9 +165,10 @@ def train(
         bases = (*_data.paths(init), *_data.paths(towards))
         if any(_files.is_same(base, model) for base in bases):
             model = None  # it has both passes
-    exception, start, has_learned, warning = map(
-        outcome.pop, ("exception", "start", "has_learned", "warning")
-    )
+    exception = outcome.pop("exception")
+    start = outcome.pop("start")
+    has_learned = outcome.pop("has_learned")
+    warning = outcome.pop("warning")
     if follower.has_stopped and outcome["end_reason"] == "interrupted":
         outcome["end_reason"] = "observer"
     outcome["options"] = _options.from_stored(json.loads(outcome["options"]))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from dropchain._options import FixedOptions
 
-#: Options that are searched, with arguments of their own.
+# Options that are searched, with arguments of their own.
 _SEARCHED = ("dropout", "edge_dropout", "l2", "l1", "unlabeled_weight", "warm_up", "gradient")
 
 
@@ -150,8 +150,8 @@ def tune(
         refit_iterations=outcome["iterations_on_all_data"],
         model=os.fspath(model) if model is not None and outcome["has_learned"] else None,
     )
-    names = [field.name for field in dataclasses.fields(TuneResult)]
-    result = TuneResult(**{name: outcome.get(name) for name in names})
+    fields = (field.name for field in dataclasses.fields(TuneResult))
+    result = TuneResult(**{name: outcome[name] for name in fields if name in outcome})
     _training.finish(result, outcome["exception"], model)
     return result
 
@@ -173,7 +173,9 @@ def _trial(fields: dict[str, Any], template: str | None) -> Trial:
 
 def _templates(value: Any) -> tuple[list[str], list[Template | None]]:
     """Return the templates with their names."""
-    values = value if isinstance(value, (list, tuple)) else [] if value is None else [value]
+    if value is None:
+        return [], []
+    values = list(value) if isinstance(value, (list, tuple)) else [value]
     if None in values:
         raise TypeError("found None in a list of templates")
     templates = [_data.template(one) for one in values]

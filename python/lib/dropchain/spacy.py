@@ -26,7 +26,7 @@ from spacy.util import minibatch
 from dropchain import _docs, _dropchain
 from dropchain._dropchain import Tagger
 
-#: What a component may set.
+# What a component may set.
 _TARGETS = ("ents", "spans", "tag", "pos")
 
 

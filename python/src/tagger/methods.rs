@@ -254,7 +254,8 @@ impl PyTagger {
         };
         let corpus = &corpus.get().0;
         let documents = TagDocuments::new(&self.inner, corpus);
-        let read = |i: usize, _: &Bound<'_, PyAny>| Ok((i, 1 + corpus[i].len()));
+        // A batch is of many documents: threads that share one wait for its first pass.
+        let read = |i: usize, _: &Bound<'_, PyAny>| Ok((i, 1));
         let tag = |&i: &usize| match corpus[i].layout.document_start {
             true => Ok(Tagging::default()),
             false => self.tagging_of(documents.input(i), &request),

@@ -151,7 +151,8 @@ impl PyTagger {
         input: impl Into<TagInput<'s>>,
         request: &Request,
     ) -> Result<Tagging> {
-        let (input, Request { options, condition, threshold }) = (input.into(), request);
+        let input = input.into();
+        let Request { options, condition, threshold } = request;
         let tag = |workspace: &mut _| self.inner.tag_given(input, condition, *options, workspace);
         let mut tagging = with_workspace(tag)?;
         if let Some(threshold) = threshold {

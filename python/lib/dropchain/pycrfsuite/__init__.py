@@ -18,7 +18,7 @@ from dropchain.pycrfsuite._error import CRFSuiteError
 from dropchain.pycrfsuite._tagger import Tagger
 from dropchain.pycrfsuite._trainer import BaseTrainer, Trainer
 
-#: The version of CRFsuite whose semantics the module has.
+# The version of CRFsuite whose semantics the module has.
 CRFSUITE_VERSION = "0.12.2"
 
 __all__ = [

@@ -17,13 +17,13 @@ _TITLES = {
     "arow": "Adaptive Regularization of Weights (AROW)",
 }
 
-#: The parameters of L-BFGS as the log has them, `=` those of another name.
+# The parameters of L-BFGS as the log has them, `=` those of another name.
 _LBFGS = (
     "c1 c2 num_memories max_iterations epsilon stop=period delta linesearch "
     "linesearch.max_iterations=max_linesearch"
 ).split()
 
-#: How L-BFGS ends: among others with an error code of liblbfgs.
+# How L-BFGS ends: among others with an error code of liblbfgs.
 _LBFGS_ENDS = {
     "gradient": "resulted in convergence",
     "improvement": "terminated with the stopping criteria",
@@ -207,8 +207,8 @@ class MessageWriter:
     def end_storing(self) -> None:
         """Writes what follows the model file."""
         self._write("Writing labels\nWriting attributes\n")
-        for things in ("transitions", "attributes"):
-            self._write(f"Writing feature references for {things}\n")
+        self._write("Writing feature references for transitions\n")
+        self._write("Writing feature references for attributes\n")
         seconds = perf_counter() - self._begun
         self._write(f"Seconds required: {seconds:.3f}\n\n")
         self._happened("end", seconds)

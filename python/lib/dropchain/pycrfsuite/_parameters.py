@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-#: The maximum of a C int, which is no limit.
+# The maximum of a C int, which is no limit.
 UNLIMITED = 2**31 - 1
 
 LINE_SEARCHES = ("MoreThuente", "Backtracking", "StrongBacktracking")
@@ -64,7 +64,7 @@ _ITERATIONS = "The maximum number of iterations."
 _L2 = "The strength of the L2 regularization."
 _LOSS = "Training stops when the mean loss falls below this."
 
-#: The defaults and the help of the parameters of each algorithm, those of all first.
+# The defaults and the help of the parameters of each algorithm, those of all first.
 _ALL: dict[str, tuple[Any, str]] = {
     "feature.minfreq": (
         0.0,
@@ -139,13 +139,13 @@ _OWN: dict[str, dict[str, tuple[Any, str]]] = {
     },
 }
 
-#: The parameters of each algorithm, by name, in the order of CRFsuite.
+# The parameters of each algorithm, by name, in the order of CRFsuite.
 PARAMETERS: dict[str, dict[str, Parameter]] = {
     algorithm: {name: Parameter(name, *row) for name, row in {**_ALL, **own}.items()}
     for algorithm, own in _OWN.items()
 }
 
-#: Algorithms and parameters as options of `dropchain.train`, where these have other names.
+# Algorithms and parameters as options of `dropchain.train`, where these have other names.
 _ALGORITHMS = {
     "lbfgs": "lbfgs",
     "l2sgd": "sgd",
@@ -160,19 +160,27 @@ _OPTIONS = {
     "c1": "l1",
     "c2": "l2",
 }
-#: The parameter that the name of an algorithm has after it: ``pa=2``.
+# The parameter that the name of an algorithm has after it: ``pa=2``.
 _IN_NAMES = {"l2sgd": "calibration.eta", "passive-aggressive": "c", "arow": "gamma"}
 
-#: Parameters that dropchain does not have: it works as with the defaults of CRFsuite.
+# Parameters that dropchain does not have: it works as with the defaults of CRFsuite.
 _FIXED = frozenset(
     "num_memories period delta linesearch max_linesearch calibration.rate calibration.samples "
     "calibration.candidates calibration.max_trials type error_sensitive averaging".split()
 )
 _PRECISIONS = {"single": "f32", "double": "f64"}
 
-#: Options that CRFsuite does not have.
-EXTENSIONS = tuple(
-    "dropout edge_dropout noise warm_up unlabeled_weight patience seed precision plain".split()
+# Options that CRFsuite does not have.
+EXTENSIONS = (
+    "dropout",
+    "edge_dropout",
+    "noise",
+    "warm_up",
+    "unlabeled_weight",
+    "patience",
+    "seed",
+    "precision",
+    "plain",
 )
 
 

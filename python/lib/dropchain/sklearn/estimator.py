@@ -29,7 +29,7 @@ except ImportError:
         """The estimator has not been fitted."""
 
 
-#: Parameters that CRFsuite calls otherwise.
+# Parameters that CRFsuite calls otherwise.
 _RENAMED = {
     "feature.minfreq": "min_freq",
     "feature.possible_states": "all_possible_states",
@@ -37,7 +37,7 @@ _RENAMED = {
     "type": "pa_type",
 }
 
-#: Parameters of CRFsuite, by those of the estimator.
+# Parameters of CRFsuite, by those of the estimator.
 _PARAMETERS = {
     _RENAMED.get(name, name.replace(".", "_")): name
     for parameters in PARAMETERS.values()
@@ -123,7 +123,7 @@ averaging
         What training logged: `iterations` has the numbers of each.
     """
 
-    #: Class attributes, so that `__init__` sets nothing but parameters.
+    # Class attributes, so that `__init__` sets nothing but parameters.
     training_log_: Any = None
     _model: _dropchain.Tagger | None = None
     _tagger: pycrfsuite.Tagger | None = None
