@@ -38,10 +38,17 @@ const MAX_LABELS: usize = 16;
 /// most likely no tokens if no other token has their labels.
 #[derive(Debug)]
 pub(super) struct Doubts {
-    word: Option<usize>,          // the column of words
-    blanks: bool,                 // words may have blanks
-    comments: Option<(u64, u64)>, // the first line of those, and how many there are
-    labels: Vec<String>,          // of those, which no other token has, as far as it is known
+    word: Option<usize>, // the column of words
+    blanks: bool,        // words may have blanks
+    comments: Option<Comments>,
+}
+
+/// Lines that may be comments.
+#[derive(Debug)]
+struct Comments {
+    line: u64, // the first one
+    count: u64,
+    labels: Vec<String>, // theirs, which no other token has, as far as it is known
 }
 
 impl Doubts {
@@ -49,7 +56,7 @@ impl Doubts {
     pub fn new(schema: &Schema, blanks: bool) -> Self {
         let word = Some(schema.position("word").unwrap_or(0));
         let word = word.filter(|&word| word < schema.width());
-        Self { word, blanks, comments: None, labels: Vec::new() }
+        Self { word, blanks, comments: None }
     }
 
     /// Looks at the last token of a sentence, which is on `line`.
@@ -62,20 +69,21 @@ impl Doubts {
             report.warn_at(&PLACEHOLDER, line.file, line.number);
         }
         if t == 0 && COMMENTS.iter().any(|start| line.text.starts_with(start)) {
-            self.comments.get_or_insert((line.number, 0)).1 += 1;
-            if self.labels.len() < MAX_LABELS && !self.labels.iter().any(|known| known == label) {
-                self.labels.push(label.to_owned());
+            let first = Comments { line: line.number, count: 0, labels: Vec::new() };
+            let Comments { count, labels, .. } = self.comments.get_or_insert(first);
+            *count += 1;
+            if labels.len() < MAX_LABELS && !labels.iter().any(|known| known == label) {
+                labels.push(label.to_owned());
             }
-        } else {
-            self.labels.retain(|known| known != label);
+        } else if let Some(comments) = &mut self.comments {
+            comments.labels.retain(|known| known != label);
         }
     }
 
     /// Warns of what is still doubted at the end of the file.
     pub fn end(&mut self, file: &str, report: &ReadReport) {
-        let Some((line, count)) = self.comments.take().filter(|_| !self.labels.is_empty()) else {
-            return;
-        };
+        let comments = self.comments.take().filter(|comments| !comments.labels.is_empty());
+        let Some(Comments { line, count, .. }) = comments else { return };
         let what = match count {
             1 => "1 line that begins with '#' is read as a token: `comments` skips it".to_owned(),
             _ => format!(

@@ -291,8 +291,8 @@ pub(super) fn strings(line: &InputLine, key: &str, value: &RawValue) -> Result<V
     let is_other = |item: &&RawValue| serde_json::from_str::<String>(item.get()).is_err();
     Err(line.error(match items.iter().position(is_other) {
         Some(i) => {
-            let (item, found) = (i + 1, type_name(items[i]));
-            format!("key \"{key}\": expected an array of strings, but item {item} is {found}")
+            let found = type_name(items[i]);
+            format!("key \"{key}\": expected an array of strings, but item {} is {found}", i + 1)
         }
         None => format!("key \"{key}\": expected an array of strings, found {}", type_name(value)),
     }))

@@ -29,10 +29,15 @@ pub(super) fn with_key(misc: &str, key: &str, value: &str) -> String {
     items.join("|")
 }
 
-/// The backslash comes first, so that those of the other escapes stay.
 fn escape(value: &str) -> String {
-    let escape = |text: String, (plain, escaped)| text.replace(plain, &format!("\\{escaped}"));
-    ESCAPES.into_iter().fold(value.to_owned(), escape)
+    let mut out = String::with_capacity(value.len());
+    for c in value.chars() {
+        match ESCAPES.iter().find(|(plain, _)| *plain == c) {
+            Some((_, escaped)) => out.extend(['\\', *escaped]),
+            None => out.push(c),
+        }
+    }
+    out
 }
 
 /// A backslash before any other character is one.

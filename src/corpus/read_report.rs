@@ -48,35 +48,42 @@ impl ReadReport {
     /// Counts places of a repair.
     pub fn add(&self, repair: &'static Repair, places: u64) {
         if places > 0 {
-            self.count_from(What::Counted(repair), places, None, false);
+            self.count_from(What::Counted(repair), places, || None, false);
         }
     }
 
     /// Counts a line with a repair. The notice names the first one.
     pub fn add_at(&self, repair: &'static Repair, file: &str, line: u64) {
-        self.count_from(What::Counted(repair), 1, Some(Place::line(file, line)), false);
+        self.count_from(What::Counted(repair), 1, || Some(Place::line(file, line)), false);
     }
 
     /// Counts a line with something that is kept, but most likely is a mistake.
     pub fn warn_at(&self, kept: &'static Repair, file: &str, line: u64) {
-        self.count_from(What::Counted(kept), 1, Some(Place::line(file, line)), true);
+        self.count_from(What::Counted(kept), 1, || Some(Place::line(file, line)), true);
     }
 
     /// Adds what was decided about a place, once.
     pub fn say(&self, place: Place, text: impl Into<String>) {
-        self.count_from(What::Said(text.into(), place.clone()), 1, Some(place), false);
+        self.count_from(What::Said(text.into(), place.clone()), 1, || Some(place), false);
     }
 
     /// Adds a warning, once: what is there is read, but most likely means something else.
     pub fn warn(&self, place: Place, text: impl Into<String>) {
-        self.count_from(What::Said(text.into(), place.clone()), 1, Some(place), true);
+        self.count_from(What::Said(text.into(), place.clone()), 1, || Some(place), true);
     }
 
-    fn count_from(&self, what: What, places: u64, first: Option<Place>, is_warning: bool) {
+    /// Counts places; `first` tells where the first one is, which is asked only of that one.
+    fn count_from(
+        &self,
+        what: What,
+        places: u64,
+        first: impl FnOnce() -> Option<Place>,
+        is_warning: bool,
+    ) {
         let mut entries = self.entries();
         match entries.iter_mut().find(|entry| entry.what == what) {
             Some(entry) => entry.count += places,
-            None => entries.push(Entry { what, count: places, first, is_warning }),
+            None => entries.push(Entry { what, count: places, first: first(), is_warning }),
         }
     }
 

@@ -81,7 +81,6 @@ impl OpenInput {
 }
 
 /// An iterator over the sentences of some inputs. It ends after an error.
-#[derive(Default)]
 pub struct Reader {
     options: ReadOptions,
     first: Option<LineReader>, // a stream, or a file whose first lines have been looked at
@@ -94,6 +93,20 @@ pub struct Reader {
 }
 
 impl Reader {
+    /// Creates a reader without inputs.
+    fn new(options: &ReadOptions) -> Self {
+        Self {
+            options: options.clone(),
+            first: None,
+            pending: VecDeque::new(),
+            current: None,
+            columns: None,
+            separator: None,
+            sentences_required: false,
+            copy: None,
+        }
+    }
+
     /// Reads files in order; `-` is standard input. gzip is recognized by its magic bytes.
     ///
     /// # Errors
@@ -109,7 +122,7 @@ impl Reader {
         if pending.is_empty() {
             return Err(Error::parameter("no input to read"));
         }
-        Ok(Self { pending, options: options.clone(), ..Self::default() })
+        Ok(Self { pending, ..Self::new(options) })
     }
 
     /// Like [`Reader::open`], with options that depend on the first lines of the first file, at
@@ -137,7 +150,7 @@ impl Reader {
         options: &ReadOptions,
     ) -> Self {
         let first = Some(LineReader::new(input, name));
-        Self { first, options: options.clone(), ..Self::default() }
+        Self { first, ..Self::new(options) }
     }
 
     /// Copies the first input to `copy` while it is read: decompressed, with its line endings and a
@@ -220,8 +233,11 @@ impl Reader {
         if Arc::ptr_eq(schema, first) || schema == first {
             return Ok(());
         }
-        let (own, first) = (describe(schema), describe(first));
-        let message = format!("the columns are {own}, but those of {file} are {first}");
+        let message = format!(
+            "the columns are {}, but those of {file} are {}",
+            describe(schema),
+            describe(first)
+        );
         Err(Error::input(sentence.place(0), message))
     }
 }

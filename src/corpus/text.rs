@@ -165,7 +165,8 @@ impl TextSplitter {
     ///
     /// [`Error::Input`](crate::Error::Input) if a sentence has more than 4 GiB of text.
     pub fn sentences(&self, text: &str) -> Result<Vec<Sentence>> {
-        let (mut parser, file) = (TextParser::new(&ReadOptions::default()), FILE.into());
+        let mut parser = TextParser::new(&ReadOptions::default());
+        let file = SourceFile::from(FILE);
         let mut sentences = VecDeque::new();
         for (number, line) in (1..).zip(text.split_inclusive('\n')) {
             let line = InputLine::new(line, &file, number);

@@ -85,6 +85,9 @@ impl Attributes {
         for list in self.lists_mut() {
             list.names.shrink();
             list.tokens.shrink_to_fit();
+            if let Some(values) = &mut list.values {
+                values.shrink_to_fit();
+            }
         }
     }
 
@@ -103,8 +106,10 @@ impl Attributes {
 ///
 /// A message if the name is empty, or the value infinite or not a number.
 pub fn check_attribute(name: &str, value: f64) -> Result<(), String> {
+    if name.is_empty() {
+        return Err("an attribute without a name".to_owned());
+    }
     match value.is_finite() {
-        _ if name.is_empty() => Err("an attribute without a name".to_owned()),
         true => Ok(()),
         false => Err(format!("attribute '{name}' has the value {value}; expected a finite number")),
     }

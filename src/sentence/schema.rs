@@ -62,10 +62,12 @@ impl Schema {
             ensure(!name.is_empty(), || format!("column {i} has an empty name"))?;
             ensure(known.insert(name), || format!("two columns have the name '{name}'"))?;
         }
-        let (label_column, columns) = (label.unwrap_or(0), names.len());
-        ensure(label.is_none() || label_column < columns, || {
-            format!("label column {label_column} does not exist: there are {columns} columns")
-        })?;
+        if let Some(label) = label {
+            let columns = names.len();
+            ensure(label < columns, || {
+                format!("label column {label} does not exist: there are {columns} columns")
+            })?;
+        }
         Ok(Self { names, label, ..Self::default() })
     }
 
@@ -259,7 +261,7 @@ impl JoinedColumns {
     ///
     /// What is wrong with a value: it is empty, or it is not the last and contains `+`.
     pub fn join<'a>(&self, values: impl IntoIterator<Item = &'a str>) -> Result<String, String> {
-        let values: Vec<&str> = values.into_iter().collect();
+        let values: Vec<&str> = values.into_iter().take(self.names.len()).collect();
         let last = self.names.len() - 1;
         for (i, (value, name)) in values.iter().zip(&self.names).enumerate() {
             if value.is_empty() {

@@ -109,8 +109,8 @@ pub(super) enum Operation {
     /// The set of values of a term at other occurrences of the word in the document, relative to
     /// them, before it is bound.
     Others(Box<Term>),
-    /// The values of a function of a word, at an offset from other occurrences: of the functions of
-    /// this kind, number so much.
+    /// The values of a function of a word, at an offset from other occurrences; `number` counts the
+    /// functions of this kind.
     Gathered {
         offset: i32,
         number: usize,

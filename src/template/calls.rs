@@ -135,9 +135,8 @@ fn function_from_call(
     at.ensure(!is_called || is_function(name), || {
         format!("there is no function '{name}'{}", did_you_mean(name, function_names()))
     })?;
-    let consumed = Vec::new();
     let mut arguments =
-        Arguments { call, consumed, input: None, is_input_consumed: false, resources };
+        Arguments { call, consumed: Vec::new(), input: None, is_input_consumed: false, resources };
     let function = match name {
         name if !is_called && is_bare_column_name(name) => {
             TemplateFunction::of_text(TextInput::verbatim(ColumnRef::from_name(name)))

@@ -49,8 +49,6 @@ pub(super) struct DocumentState {
     /// Other occurrences of each token of the sentence.
     pub nearest: Vec<Occurrence>,
     nearest_ends: Vec<usize>, // [T] end of each token in `nearest`
-    /// The first cell, if it is known, by column, sentence of the document and position.
-    pub cells: HashMap<(usize, usize, i64), u32>,
     /// Cells that functions gather at other occurrences: [functions][nearest].
     pub gathered: Vec<u32>,
     /// The tokens of the sentence, as numbered through the document.
@@ -84,7 +82,6 @@ impl DocumentState {
             (number, FormIndex::new(document, plan.indices[number].0, &self.indices[number]))
         };
         self.forms = plan.forms.iter().map(forms).collect();
-        self.cells.clear();
         Ok(())
     }
 

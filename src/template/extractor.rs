@@ -241,14 +241,8 @@ impl Extractor {
             let source = self.plan.cells[function.source];
             for i in 0..ws.document.nearest.len() {
                 let Occurrence { sentence: number, t } = ws.document.nearest[i];
-                let position = t + i64::from(offset);
-                let key = (source.row, number, position);
-                let first = match (ws.document.cells.get(&key), document.sentence(number)) {
-                    (Some(&known), _) => known,
-                    (None, Some(other)) => self.entry(source.row, other, position, ws),
-                    (None, None) => continue, // there is one
-                };
-                ws.document.cells.insert(key, first);
+                let Some(other) = document.sentence(number) else { continue }; // there is one
+                let first = self.entry(source.row, other, t + i64::from(offset), ws);
                 ws.document.gathered.push(first + source.offset as u32);
             }
         }

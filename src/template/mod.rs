@@ -36,10 +36,10 @@
 //!
 //! | stage | files |
 //! |---|---|
-//! | text → tokens | `syntax` |
+//! | text → lines, tokens | `parser`, `syntax` |
 //! | tokens → [`Template`] | `parser`, `pattern_parser`, `calls` |
 //! | parsed templates | `ast` |
-//! | files that templates refer to | `resources`, `lexicon`, `vectors` |
+//! | files that templates refer to | `resources`, `lexicon` (phrases, clusters), `vectors` |
 //! | lines of a file → its kind; what is stored of it | `resource_kind`; `resource_text` |
 //! | what is learned from the training data | `shape`, `caseless` |
 //! | [`Template`] + columns → [`Extractor`] | `bind` |

@@ -53,8 +53,12 @@ pub(super) fn parse_lines(
 ) -> Result<TemplateLines> {
     let lines = numbered_lines(source).map(|(_, line)| line);
     let dialect = check_syntax(source, file)?.then(|| pattern_parser::detect_dialect(lines));
-    let (lines, documents) = (Vec::new(), DocumentOptions::default());
-    let mut parsed = TemplateLines { lines, transitions: dialect.is_none(), documents, dialect };
+    let mut parsed = TemplateLines {
+        lines: Vec::new(),
+        transitions: dialect.is_none(),
+        documents: DocumentOptions::default(),
+        dialect,
+    };
     let mut seen: HashMap<String, u64> = HashMap::new(); // numbers of the lines
     let mut document = None; // the number of its line
     for (number, text) in numbered_lines(source) {
@@ -71,8 +75,9 @@ pub(super) fn parse_lines(
                 parsed.lines.push(line);
             }
         } else if strip_document(text).is_some() {
-            let first = document.replace(number).unwrap_or(number);
-            at.ensure(first == number, || format!("'document:' is already on line {first}"))?;
+            if let Some(first) = document.replace(number) {
+                return Err(at.error(format!("'document:' is already on line {first}")));
+            }
             parsed.documents = parse_document(text, at)?;
         } else {
             let tokens = Tokens::new(text, at);
@@ -202,8 +207,15 @@ impl<'a> Parser<'a, '_, '_> {
         if let Some(last) = parts.iter_mut().rfind(|part| has_value(&part.term)) {
             last.literal.clear();
         }
-        let (number, escape) = (start.line, valued > 1);
-        Ok(TemplateLine { number, node: !edge, edge, head, parts, escape, conditions })
+        Ok(TemplateLine {
+            number: start.line,
+            node: !edge,
+            edge,
+            head,
+            parts,
+            escape: valued > 1,
+            conditions,
+        })
     }
 
     /// Consumes `edge:`, if the line starts with it.

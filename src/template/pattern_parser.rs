@@ -21,7 +21,8 @@ use super::text::push_lower;
 use super::text_function::TextFunction;
 use crate::error::Result;
 
-/// Maximum number of macros in one line. In dropchain's own language, lines have fewer terms.
+/// Maximum number of macros in one line. In dropchain's own language, lines have fewer terms:
+/// attributes are expanded in an array of this length.
 pub(super) const MAX_MACROS: usize = 64;
 
 /// Returns whether a line is in CRF++ or Wapiti syntax, as opposed to dropchain's own language.

@@ -61,14 +61,14 @@ impl ResourceKind {
         let lines: Vec<&str> =
             nonblank_lines(complete).take(INSPECTED).map(|(_, line)| line).collect();
         // Blank lines between others, as between sentences.
-        let has_gaps = complete.trim().lines().any(|line| line.trim().is_empty());
+        let has_gaps = || complete.trim().lines().any(|line| line.trim().is_empty());
         let are_all = |is: fn(&str) -> bool| lines.iter().all(|line| is(line));
         let Some(first) = lines.first() else { return Self::Other };
         if is_json(beginning) {
             if is_table(complete) { Self::Table } else { Self::Json }
         } else if are_all(is_path) && !first.starts_with('\t') {
             Self::Paths
-        } else if are_numbered(&lines) && !has_gaps {
+        } else if are_numbered(&lines) && !has_gaps() {
             Self::Numbered
         } else if are_all(|line| phrase_of_class(line).is_some()) {
             Self::Gazette

@@ -197,8 +197,12 @@ impl<'a> Resources<'a> {
                 return Err(reference.at.error(format!("cannot read '{path}': {reason}")));
             }
         };
-        let (name, text) = (name.clone(), text.into());
-        self.files.push(ResourceFile { name, text, used: 0, parsed: Vec::new() });
+        self.files.push(ResourceFile {
+            name: name.clone(),
+            text: text.into(),
+            used: 0,
+            parsed: Vec::new(),
+        });
         Ok(self.files.len() - 1)
     }
 

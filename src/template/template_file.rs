@@ -173,8 +173,12 @@ impl Template {
             return Err(Error::input(Place::file(file), message));
         }
         let parsed = parse_lines(source, file, &mut resources)?.into();
-        let (source, file, files) = (source.into(), file.into(), resources.into_files());
-        let stored = StoredTemplate { source, file, files, ..StoredTemplate::default() };
+        let stored = StoredTemplate {
+            source: source.into(),
+            file: file.into(),
+            files: resources.into_files(),
+            ..StoredTemplate::default()
+        };
         Ok(Self { stored, parsed, sources: Vec::new() })
     }
 

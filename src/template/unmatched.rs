@@ -28,7 +28,8 @@ impl Template {
     /// Returns warnings of the patterns that match no cell of the training data, each with the
     /// first line that has it.
     pub(crate) fn unmatched_patterns(&self, sentences: &[Sentence]) -> Vec<String> {
-        let (mut seen, mut warnings) = (HashSet::new(), Vec::new());
+        let mut seen = HashSet::new();
+        let mut warnings = Vec::new();
         let parts =
             self.parsed.lines.iter().flat_map(|line| line.parts.iter().map(move |p| (line, p)));
         for (line, part) in parts {

@@ -16,9 +16,9 @@ const MAX_NUMBER: f32 = 1e15;
 #[derive(Clone, Debug)]
 pub(super) struct Vectors {
     words: HashMap<String, u32>,
-    values: Vec<f32>, // [words][D]
-    pub dimensions: usize,
-    bytes_read: usize, // of the file
+    values: Vec<f32>,      // [words][D]
+    pub dimensions: usize, // D
+    bytes_read: usize,     // of the file
 }
 
 impl Resource for Vectors {

@@ -56,11 +56,14 @@ pub(super) fn match_abbreviation(run: &TextRun<'_>, at: usize) -> Option<(usize,
     if run.text(at + 1) != "." {
         return None;
     }
-    initials(run, at, word).or_else(|| {
-        let end = at + 2;
-        let is_ellipsis = run.text(end) == ".";
-        Some((end, kind(word, run.following(end)).filter(|_| !is_ellipsis)?))
-    })
+    if let Some(found) = initials(run, at, word) {
+        return Some(found);
+    }
+    let end = at + 2;
+    if run.text(end) == "." {
+        return None; // an ellipsis
+    }
+    Some((end, kind(word, run.following(end))?))
 }
 
 /// Returns the kind of a listed abbreviation that is followed by `following`.

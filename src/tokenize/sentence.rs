@@ -91,8 +91,9 @@ impl<'t> Splitter<'t> {
                 }
                 strongest = strongest.max(terminator);
             } else if self.has_space_before(i) {
-                let is_closing = matches!(token, ")" | "]" | "}" | "”" | "»");
-                if !is_closing && !self.is_emoticon_or_emoji(i) {
+                // These close even after white space.
+                let closes = matches!(token, ")" | "]" | "}" | "”" | "»");
+                if !closes && !self.is_emoticon_or_emoji(i) {
                     break;
                 }
             } else if !self.closes(i) && !self.is_emoticon_or_emoji(i) {

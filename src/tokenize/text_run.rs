@@ -4,7 +4,8 @@
 //! combining mark is never separated from its base, and flags and emoji families stay whole. UAX
 //! #29 lets some symbols (`. , ; : ' ’`) bind the letters around them. That is too much for a
 //! tagger (`end.The`, `it's`, `a:b`), so these are always subtokens of their own, and the rules in
-//! `word`, `web` and `abbreviation` determine where they bind. English clitics are merged last.
+//! `word`, `web` and `abbreviation` determine where they bind. English clitics are merged last. Also
+//! the tokens that those rules make of subtokens.
 
 use std::ops::Range;
 
@@ -23,10 +24,10 @@ pub(super) enum SubtokenKind {
 
 /// A subtoken, as a byte range of a text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Subtoken {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) kind: SubtokenKind,
+struct Subtoken {
+    start: usize,
+    end: usize,
+    kind: SubtokenKind,
 }
 
 /// The combining mark that turns a digit, `#` or `*` into an emoji.
@@ -34,20 +35,20 @@ const KEYCAP: char = '\u{20E3}';
 
 impl Subtoken {
     /// Classifies the bytes from `start` to `end` of `text` as a word or a symbol.
-    pub(super) fn classify(text: &str, start: usize, end: usize) -> Self {
+    fn classify(text: &str, start: usize, end: usize) -> Self {
         let text = &text[start..end];
         let word = text.contains(char::is_alphanumeric) && !text.ends_with(KEYCAP);
         Self { start, end, kind: if word { SubtokenKind::Word } else { SubtokenKind::Symbol } }
     }
 
     /// Returns its part of `text`.
-    pub(super) fn slice(self, text: &str) -> &str {
+    fn slice(self, text: &str) -> &str {
         &text[self.start..self.end]
     }
 }
 
 /// Returns whether a grapheme cluster is always a separate subtoken.
-pub(super) fn stands_alone(cluster: &str) -> bool {
+fn stands_alone(cluster: &str) -> bool {
     let binding = ['.', ',', ';', ':', '\'', '’', '．', '，', '；', '：', '＇'];
     cluster.starts_with(binding) || cluster.ends_with(KEYCAP)
 }
@@ -90,7 +91,7 @@ pub(super) struct Token {
 
 /// Merges each apostrophe of `text` with the letters it belongs to: a clitic becomes one subtoken
 /// (`'s`, `n't`), and so does a word that starts with an apostrophe (`'90s`).
-pub(super) fn merge_clitics(text: &str, subtokens: &[Subtoken]) -> Vec<Subtoken> {
+fn merge_clitics(text: &str, subtokens: &[Subtoken]) -> Vec<Subtoken> {
     let apostrophe = |i: usize| subtokens.get(i).is_some_and(|s| is_apostrophe(s.slice(text)));
     let mut out: Vec<Subtoken> = Vec::with_capacity(subtokens.len());
     let mut i = 0;

@@ -83,13 +83,19 @@ impl Tokenizer {
         let source: Arc<str> = Arc::from(line);
         let mut read = Vec::new();
         for offsets in sentences(line) {
-            for offsets in offsets.chunks(self.max_sentence) {
+            // Splitting copies, so it is for the rare sentence that needs it.
+            let parts = if offsets.len() <= self.max_sentence {
+                vec![offsets]
+            } else {
+                offsets.chunks(self.max_sentence).map(<[_]>::to_vec).collect()
+            };
+            for offsets in parts {
                 let mut sentence = Sentence::new(Arc::clone(&self.schema), file.clone());
-                for token in offsets {
+                for token in &offsets {
                     sentence.push([&line[token.bytes.clone()]], number(token.bytes.start))?;
                 }
                 sentence.shrink_to_fit();
-                sentence.offsets = offsets.to_vec();
+                sentence.offsets = offsets;
                 sentence.layout.source = Some(Arc::clone(&source));
                 read.push(sentence);
             }

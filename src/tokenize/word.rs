@@ -111,11 +111,14 @@ fn extend_suffix(run: &TextRun<'_>, end: usize) -> usize {
 
 /// Matches a token that starts with a symbol.
 fn symbol(run: &TextRun<'_>, at: usize) -> (usize, TokenKind) {
-    let found = web::emoticon(run, at).map(|end| (end, TokenKind::Emoticon));
-    let found = found.or_else(|| web::sigil(run, at).map(|end| (end, TokenKind::Word)));
-    let found = found.or_else(|| web::entity(run, at).map(|end| (end, TokenKind::Symbol)));
-    if let Some(found) = found {
-        return found;
+    if let Some(end) = web::emoticon(run, at) {
+        return (end, TokenKind::Emoticon);
+    }
+    if let Some(end) = web::sigil(run, at) {
+        return (end, TokenKind::Word);
+    }
+    if let Some(end) = web::entity(run, at) {
+        return (end, TokenKind::Symbol);
     }
     let text = run.text(at);
     let first = at == 0 || is_opening(run.text(at - 1));

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use super::format::{Tagged, WriteOptions};
+use super::writer::{Tagged, WriteOptions};
 use crate::corpus::columns::OUTSIDE;
 use crate::error::{Error, Result};
 use crate::sentence::Sentence;

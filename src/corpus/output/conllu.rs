@@ -12,7 +12,7 @@
 use std::fmt::Write;
 
 use super::conll::line;
-use super::format::{Tagged, WriteOptions};
+use super::writer::{Tagged, WriteOptions};
 use crate::corpus::columns::{CONLLU_COLUMNS, MISC, find_column};
 use crate::corpus::misc;
 use crate::error::{Error, Result};

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde::ser::{Error as _, SerializeMap, Serializer};
 
-use super::format::{Tagged, WriteOptions};
+use super::writer::{Tagged, WriteOptions};
 use crate::corpus::json_object::JsonObject;
 use crate::error::{Error, Result};
 use crate::label::Span;

@@ -2,10 +2,10 @@
 
 mod conll;
 mod conllu;
-mod format;
 mod jsonl;
 #[cfg(test)]
 mod tests;
+mod writer;
 
 use serde_json::Value;
 
@@ -13,8 +13,8 @@ use super::json_object::{JsonObject, member, object};
 use crate::error::{Error, Result};
 use crate::sentence::Sentence;
 
-pub(crate) use format::LabelProbabilities;
-pub use format::{Candidate, SentenceWriter, Tagged, WriteFormat, WriteOptions, Writer};
+pub(crate) use writer::LabelProbabilities;
+pub use writer::{Candidate, SentenceWriter, Tagged, WriteFormat, WriteOptions, Writer};
 
 /// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

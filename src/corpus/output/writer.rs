@@ -202,9 +202,11 @@ impl WriteOptions {
             return Ok(vec![label]);
         }
         split_label(label, self.joined.len()).ok_or_else(|| {
-            let (n, names) = (self.joined.len(), self.joined.join("+"));
-            let message =
-                format!("the label {label:?} does not consist of values of {n} columns ({names})");
+            let message = format!(
+                "the label {label:?} does not consist of values of {} columns ({})",
+                self.joined.len(),
+                self.joined.join("+")
+            );
             Error::input(tagged.sentence.place(t), message)
         })
     }
@@ -213,8 +215,7 @@ impl WriteOptions {
 /// Writes tagged sentences to a stream, each with a single `write_all`.
 ///
 /// Nothing is buffered across sentences, except in the formats of texts
-/// ([`WriteFormat::has_texts`]), and a text is written with its last
-/// sentence. Wrap `out` in a
+/// ([`WriteFormat::has_texts`]), and a text is written with its last sentence. Wrap `out` in a
 /// [`std::io::BufWriter`] if more is wanted. [`Writer::finish`] ends the output.
 pub struct Writer<W: Write> {
     out: W,
