@@ -22,10 +22,14 @@ impl NameList {
         self.len() == 0
     }
 
+    /// Returns where name `i` starts in the bytes of all.
+    pub fn start(&self, i: usize) -> u64 {
+        if i == 0 { 0 } else { self.ends[i - 1] }
+    }
+
     /// Returns name `i`.
     pub fn get(&self, i: usize) -> &[u8] {
-        let start = if i == 0 { 0 } else { self.ends[i - 1] };
-        &self.bytes[start as usize..self.ends[i] as usize]
+        &self.bytes[self.start(i) as usize..self.ends[i] as usize]
     }
 
     /// Appends a name.

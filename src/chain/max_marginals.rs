@@ -70,7 +70,7 @@ impl MaxMarginals {
         let (tokens, edge) = (marginals.viterbi.tokens, scores.edges(transitions));
         for t in (1..tokens).rev().take_while(|_| !interrupt.is_set()) {
             for b in 0..marginals.viterbi.labels {
-                let best = argmax(marginals.scores_after(edge, t, b)).1;
+                let best = argmax(marginals.successor_scores(edge, t, b)).1;
                 marginals.beta[(t - 1) * marginals.viterbi.stride + b] = best;
             }
         }
@@ -78,7 +78,12 @@ impl MaxMarginals {
     }
 
     /// Returns w[t][a][c] + n[t][c] + β[t][c] for every c.
-    fn scores_after(&self, edge: Option<&[f64]>, t: usize, a: usize) -> impl Iterator<Item = f64> {
+    fn successor_scores(
+        &self,
+        edge: Option<&[f64]>,
+        t: usize,
+        a: usize,
+    ) -> impl Iterator<Item = f64> {
         let (labels, stride) = (self.viterbi.labels, self.viterbi.stride);
         let steps = &self.viterbi.constrained[a * stride..][..labels];
         let [nodes, beta] = [&self.nodes, &self.beta].map(|rows| &rows[t * stride..][..labels]);
@@ -145,7 +150,7 @@ impl MaxMarginals {
         detour.reverse();
         let (mut end, mut b) = (t + 1, label);
         while end < self.path.len() {
-            b = argmax(self.scores_after(edge, end, b)).0;
+            b = argmax(self.successor_scores(edge, end, b)).0;
             if self.path[end].index() == b {
                 break;
             }

@@ -51,8 +51,9 @@ impl<'a> Scores<'a> {
         let (labels, stride) = (transitions.labels(), transitions.stride());
         let tokens = self.node.len() / stride;
         assert_eq!(self.node.len(), tokens * stride, "node scores are [T][S]");
-        let edges = self.edge.map_or(tokens * labels * stride, <[f64]>::len);
-        assert_eq!(edges, tokens * labels * stride, "edge scores are [T][K][S]");
+        if let Some(edge) = self.edge {
+            assert_eq!(edge.len(), tokens * labels * stride, "edge scores are [T][K][S]");
+        }
         tokens
     }
 
@@ -121,8 +122,8 @@ const FORBIDDEN: f64 = f64::NEG_INFINITY;
 
 /// The transitions, first labels and last labels that decoding may use.
 ///
-/// Constraints know nothing of label schemes such as BIO; `model/constraint.rs` derives one from
-/// the other. A constraint applies at order 0 too.
+/// Constraints know nothing of label schemes such as BIO; `decoding_constraint` in
+/// `model/header.rs` derives one from the other. A constraint applies at order 0 too.
 #[derive(Clone, Debug)]
 pub struct Constraint {
     labels: usize,

@@ -195,8 +195,13 @@ impl DatasetBuilder {
 
     /// Creates a builder with fixed alphabets: unknown attributes are dropped.
     pub fn with_alphabets(source: AttributeSource, alphabets: Alphabets, edges: bool) -> Self {
-        let (data, entries) = (Dataset::default(), [Vec::new(), Vec::new()]);
-        let extracted = Extracted { alphabets, grow: false, edges, data, entries };
+        let extracted = Extracted {
+            alphabets,
+            grow: false,
+            edges,
+            data: Dataset::default(),
+            entries: [Vec::new(), Vec::new()],
+        };
         Self { source, workspace: Workspace::default(), extracted }
     }
 

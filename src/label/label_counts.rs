@@ -164,8 +164,8 @@ impl LabelCounts {
         let places = [TagPlace::Prefix, TagPlace::Suffix];
         let cases = places.map(|place| [(place, false), (place, true)]).concat();
         let mut best = (0, None);
-        let cases = SEPARATORS.map(|separator| cases.iter().map(move |&case| (separator, case)));
-        for (separator, (place, lowercase)) in cases.into_iter().flatten() {
+        let forms = SEPARATORS.iter().flat_map(|s| cases.iter().map(move |&case| (*s, case)));
+        for (separator, (place, lowercase)) in forms {
             for letters in Letters::ALL {
                 let candidate = Notation { letters, place, separator, lowercase, ..usual.clone() };
                 let is_read = |label: &str| label != outside && candidate.read(label).is_some();

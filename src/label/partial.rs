@@ -13,15 +13,19 @@ use super::span::SpanPosition;
 /// The place of a token: outside of all spans, or in one of this type.
 type State<'a> = Option<(&'a str, SpanPosition)>;
 
+const OUTSIDE: State<'static> = None;
+
 /// All states with these types. In IO and the plain scheme, a span cannot follow one of the same
 /// type.
 fn all_states<'a>(kinds: &[&'a str], scheme: Scheme) -> Vec<State<'a>> {
-    let mut states = vec![None];
+    let mut states = vec![OUTSIDE];
     for &kind in kinds {
         for (first, follows) in [(false, false), (true, false), (true, true)] {
             for last in [false, true] {
                 let position = SpanPosition { first, last, follows };
-                states.extend((!follows || !scheme.merges()).then_some(Some((kind, position))));
+                if !(follows && scheme.merges()) {
+                    states.push(Some((kind, position)));
+                }
             }
         }
     }
@@ -74,7 +78,7 @@ pub fn convert_partial(
     let can_be = |t: usize, s: usize| allowed[t].is_empty() || allowed[t].contains(&&*names[s][0]);
     let of_row = |row: &[usize]| row.iter().map(|&s| states[s]).collect::<Vec<_>>();
     let mut reached: Vec<Vec<usize>> = Vec::with_capacity(allowed.len()); // [T] states
-    let mut before = vec![None];
+    let mut before = vec![OUTSIDE];
     for t in 0..allowed.len() {
         let follows = |s: usize| before.iter().any(|&a| may_precede(a, states[s], from.scheme));
         let row: Vec<usize> = (0..states.len()).filter(|&s| can_be(t, s) && follows(s)).collect();
@@ -84,7 +88,7 @@ pub fn convert_partial(
         before = of_row(&row);
         reached.push(row);
     }
-    let mut next = vec![None];
+    let mut next = vec![OUTSIDE];
     for (t, row) in reached.iter_mut().enumerate().rev() {
         row.retain(|&s| next.iter().any(|&b| may_precede(states[s], b, from.scheme)));
         if row.is_empty() {

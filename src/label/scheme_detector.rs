@@ -324,8 +324,9 @@ impl Detected {
                 0_u64 => String::new(),
                 n => format!(", and {n} more invalid labels"),
             };
-            let (title, times) = (self.labeling.scheme.title(), times(*count));
-            warn(first, format!("'{label}' {why} is invalid in {title}{times}{others}{fate}"));
+            let title = self.labeling.scheme.title();
+            let count = times(*count);
+            warn(first, format!("'{label}' {why} is invalid in {title}{count}{others}{fate}"));
         }
         if is_read && !self.has_spans && self.labels > 0 {
             warn(&None, "no token is in a span".to_owned());

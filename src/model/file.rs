@@ -1,4 +1,4 @@
-//! Building, opening and saving models, and looking up attributes.
+//! Building, opening and saving models, looking up attributes; their fingerprint and their sizes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -305,8 +305,8 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`](crate::Error::Parameter) if the header cannot be encoded;
-    /// [`Error::Model`](crate::Error::Model) if the file is damaged.
+    /// [`Error::Parameter`] if the header cannot be encoded; [`Error::Model`] if the file is
+    /// damaged.
     pub fn fingerprint(&self) -> Result<u128> {
         let mut header = self.header().clone();
         header.provenance = Provenance::default();

@@ -1,4 +1,5 @@
-//! The header of a model file: everything but the weights of attributes.
+//! The header of a model file: everything but the weights of attributes; and what follows from it,
+//! the constraint on decoding and the recall bias in the label weights.
 
 use serde::{Deserialize, Serialize};
 
@@ -124,8 +125,8 @@ impl Header {
         }
     }
 
-    /// Returns the recall bias that is in the label weights
-    /// ([`add_recall_bias`]); `None` if the model does not say.
+    /// Returns the recall bias that is in the label weights ([`add_recall_bias`]); `None` if the
+    /// model does not say.
     pub fn recall_bias(&self) -> Option<f64> {
         if let Some(record) = self.provenance.training() {
             return Some(record.recall_bias);

@@ -18,7 +18,7 @@
 
 use super::adjoint_kernel::AdjointKernel;
 use super::pair_kernel::PairKernel;
-use super::quadratic::{EdgeMatrices, add_node_covariance, add_node_value, independent};
+use super::quadratic::{EdgeMatrices, add_node_covariance, add_node_value, independent_tokens};
 use super::regularizer::{ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput};
 use crate::chain::Order;
 use crate::math::{add, dot, set_zeros};
@@ -51,7 +51,7 @@ impl Regularizer for Adjoint {
     fn regularize(&mut self, sentence: SentenceInput<'_>, out: &mut Derivatives<'_>) -> f64 {
         let tokens = sentence.checked_tokens(out);
         if sentence.chain.transitions.order() == Order::Zero {
-            return independent(sentence, &mut self.row, out);
+            return independent_tokens(sentence, &mut self.row, out);
         }
         if tokens == 0 {
             return 0.0;

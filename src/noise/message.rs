@@ -61,7 +61,7 @@ impl Regularizer for Message {
         let tokens = sentence.checked_tokens(out);
         self.prepare(sentence, tokens);
         let value = match sentence.chain.transitions.order() {
-            Order::Zero => self.regularize_tokens(sentence, out),
+            Order::Zero => self.regularize_independent(sentence, out),
             Order::One if tokens == 0 => 0.0,
             Order::One => {
                 let (value, total) = self.forward(sentence, out);
@@ -108,7 +108,11 @@ impl Message {
 
     /// Order 0: the derivative with respect to the weight of the feature (j, b) is Σ_t
     /// g[t][j]·p[b]·(w[b] − E[w]).
-    fn regularize_tokens(&mut self, sentence: SentenceInput<'_>, out: &mut Derivatives<'_>) -> f64 {
+    fn regularize_independent(
+        &mut self,
+        sentence: SentenceInput<'_>,
+        out: &mut Derivatives<'_>,
+    ) -> f64 {
         let stride = self.row.len();
         let mut value = 0.0;
         for t in 0..sentence.lattice.tokens {

@@ -109,6 +109,14 @@ pub enum Engine {
 }
 
 impl Engine {
+    /// Returns whether the gradient is exactly that of the function being minimized.
+    pub fn is_exact(self) -> bool {
+        match self {
+            Self::Exact | Self::Message { .. } => true,
+            Self::Window(_) => false,
+        }
+    }
+
     /// Creates what computes R and its gradient.
     pub fn regularizer(self) -> Box<dyn Regularizer> {
         match self {

@@ -98,7 +98,7 @@ pub(super) fn add_node_value(
 }
 
 /// Order 0 (eq. 8 per token): returns weight·R and adds all derivatives.
-pub(super) fn independent(
+pub(super) fn independent_tokens(
     sentence: SentenceInput<'_>,
     row: &mut [f64],
     out: &mut Derivatives<'_>,

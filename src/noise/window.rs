@@ -34,7 +34,7 @@
 //! The value R is always exact, so value and gradient disagree.
 
 use super::quadratic::{
-    EdgeMatrices, add_node_covariance, add_node_value, independent, node_weights,
+    EdgeMatrices, add_node_covariance, add_node_value, independent_tokens, node_weights,
 };
 use super::regularizer::{ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput};
 use crate::chain::Order;
@@ -71,7 +71,7 @@ impl Regularizer for Window {
     fn regularize(&mut self, sentence: SentenceInput<'_>, out: &mut Derivatives<'_>) -> f64 {
         let tokens = sentence.checked_tokens(out);
         if sentence.chain.transitions.order() == Order::Zero {
-            return independent(sentence, &mut self.row, out);
+            return independent_tokens(sentence, &mut self.row, out);
         }
         let radius = self.radius.min(tokens.saturating_sub(1));
         for rows in [&mut self.forward, &mut self.backward] {
@@ -83,7 +83,7 @@ impl Regularizer for Window {
             self.compute_forward(sentence, radius);
             self.compute_backward(sentence, radius);
         }
-        self.add_derivatives(sentence, out)
+        self.add_derivatives(sentence, radius, out)
     }
 
     fn finish(&mut self, chain: ChainContext<'_>, mut out: ChainDerivatives<'_>) {
@@ -135,7 +135,12 @@ impl Window {
     }
 
     /// Adds all derivatives; returns weight·R.
-    fn add_derivatives(&mut self, sentence: SentenceInput<'_>, out: &mut Derivatives<'_>) -> f64 {
+    fn add_derivatives(
+        &mut self,
+        sentence: SentenceInput<'_>,
+        radius: usize,
+        out: &mut Derivatives<'_>,
+    ) -> f64 {
         let (tokens, stride) = (self.means.len(), self.row.len());
         if tokens == 0 {
             return 0.0;
@@ -146,7 +151,6 @@ impl Window {
         for t in 1..tokens {
             self.edges.set_quadratic(sentence, t);
             value += self.edges.add_edge_value(sentence.weight, t, out);
-            let radius = self.radius.min(tokens - 1);
             let mean = if radius == 0 {
                 self.edges.weighted.iter().sum()
             } else {

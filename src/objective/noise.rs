@@ -153,7 +153,7 @@ impl NoiseOptions {
 
     /// Returns whether the gradient is that of the function being minimized.
     pub fn has_exact_gradient(&self) -> bool {
-        !self.is_on() || !matches!(self.gradient, Engine::Window(_))
+        !self.is_on() || self.gradient.is_exact()
     }
 
     /// Returns whether every attribute has noise at every token, active or not.

@@ -153,6 +153,11 @@ impl SentencePass {
         [f64::NAN; 2]
     }
 
+    /// Returns what all sentences have in common.
+    fn chain(&self) -> ChainContext<'_> {
+        ChainContext { transitions: &self.transitions, variances: &self.variances }
+    }
+
     /// Returns the noise, if it is proportional to the values of attributes.
     fn proportional_noise(&self) -> Option<&SentenceNoise> {
         self.noise.as_ref().filter(|noise| !noise.options.is_additive())
@@ -299,7 +304,7 @@ impl ChunkWorker {
         mut derivatives: [ScoreArrays<'_>; 2],
     ) {
         let Problem { data, space, .. } = input.problem;
-        let chain = ChainContext { transitions: &pass.transitions, variances: &pass.variances };
+        let chain = pass.chain();
         self.terms = SentenceTerms::default();
         self.largest_derivative = 0.0;
         self.kernel.begin(chain);
@@ -330,13 +335,14 @@ impl ChunkWorker {
         let Problem { data, space, .. } = input.problem;
         let (tokens, weight) = (data.sentence(sentence), data.weight(sentence));
         self.compute_scores(pass, input.theta, tokens.clone(), &mut derivatives.scores);
-        let (noise, target) = (pass.noise.as_ref(), data.target(sentence));
+        let noise = pass.noise.as_ref();
+        let target = data.target(sentence);
         let noise_factor = noise.map_or(0.0, |noise| {
             let is_unlabeled = matches!(target, Target::Unlabeled);
             noise.options.factors(input.problem.totals.weights)[usize::from(is_unlabeled)]
         });
         let task = SentenceTask {
-            chain: ChainContext { transitions: &pass.transitions, variances: &pass.variances },
+            chain: pass.chain(),
             target: if input.is_noise_alone { Target::Unlabeled } else { target },
             weight,
             noise_weight: weight * noise_factor,

@@ -107,7 +107,13 @@ fn partition_width(space: &ParameterSpace) -> usize {
 
 /// Returns whether communication succeeded; keeps the error if not.
 fn is_reached(ranks: &Ranks, outcome: Result<()>) -> bool {
-    outcome.map_err(|error| ranks.fail(error)).is_ok()
+    match outcome {
+        Ok(()) => true,
+        Err(error) => {
+            ranks.fail(error);
+            false
+        }
+    }
 }
 
 /// Returns the sentences of a rank: consecutive blocks with about as many tokens as those of any

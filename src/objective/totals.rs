@@ -79,7 +79,8 @@ impl Totals {
     pub fn new(data: &Dataset, space: &ParameterSpace) -> Self {
         let mut weights = [FixedPointSum::default(); 2];
         let [mut tokens, mut weighted_tokens] = [FixedPointSum::default(); 2];
-        let (mut largest_weight, mut label_pairs) = (0.0_f64, BTreeMap::<_, FixedPointSum>::new());
+        let mut largest_weight: f64 = 0.0;
+        let mut label_pairs: BTreeMap<(u32, u32), FixedPointSum> = BTreeMap::new();
         let labeled = data.labeled();
         for i in 0..data.len() {
             let (weight, length) = (data.weight(i), data.sentence(i).len() as f64);

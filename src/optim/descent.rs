@@ -284,13 +284,17 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
             match search.decide(trial) {
                 TrialDecision::Accept => return ControlFlow::Continue(Some(step)),
                 TrialDecision::Try(next) => step = next,
-                TrialDecision::GiveUp => return self.retreat(&search, step),
+                TrialDecision::GiveUp => return self.fall_back(&search, step),
             }
         }
     }
 
     /// Returns to the best trial step of a failed line search, if one decreased F.
-    fn retreat(&mut self, search: &StepSearch, last: f64) -> ControlFlow<StopReason, Option<f64>> {
+    fn fall_back(
+        &mut self,
+        search: &StepSearch,
+        last: f64,
+    ) -> ControlFlow<StopReason, Option<f64>> {
         let best = search.fallback();
         if let Some(step) = best.filter(|&step| step != last) {
             self.try_step(step)?;

@@ -55,16 +55,16 @@ struct Split {
 impl ForwardProduct {
     /// Prepares the product of `matrix` with weights of `block`.
     pub fn new(matrix: &Arc<SparseRows>, block: &Arc<FeatureBlock>) -> Self {
-        let (targets, block) = (&block.targets, Arc::clone(block));
+        let targets = &block.targets;
         if !targets.is_observed() {
-            return Self { block, dense: Arc::clone(matrix), split: None };
+            return Self { block: Arc::clone(block), dense: Arc::clone(matrix), split: None };
         }
         let mut numbers = 0..;
         let number = |column| targets.is_dense(column).then(|| numbers.next()).flatten();
         let numbers: Vec<Option<u32>> = (0..targets.columns()).map(number).collect();
         let dense = matrix.map_columns(|column| numbers[column as usize], |_, value| value);
-        let split = Some(Box::new(Split::new(matrix, &block)));
-        Self { dense: Arc::new(dense), split, block }
+        let split = Some(Box::new(Split::new(matrix, block)));
+        Self { block: Arc::clone(block), dense: Arc::new(dense), split }
     }
 
     /// Prepares the weights in θ. Call it before [`write`](Self::write) with the same θ.
@@ -280,7 +280,7 @@ impl<'a> DenseRows<'a> {
             let row = match self.row::<L, B>(column, offset) {
                 Some(row) => row,
                 None => {
-                    last = self.end_row(column, offset);
+                    last = self.last_row(column, offset);
                     &last
                 }
             };
@@ -316,7 +316,7 @@ impl<'a> DenseRows<'a> {
             let row = match self.row::<L, B>(column, offset) {
                 Some(row) => row,
                 None => {
-                    last = self.end_row(column, offset);
+                    last = self.last_row(column, offset);
                     &last
                 }
             };
@@ -346,7 +346,11 @@ impl<'a> DenseRows<'a> {
     /// Like [`row`](Self::row) at the end of the table, but padded with zeros.
     #[cold]
     #[inline(never)]
-    fn end_row<const L: usize, const B: usize>(&self, column: u32, offset: usize) -> [[f64; L]; B] {
+    fn last_row<const L: usize, const B: usize>(
+        &self,
+        column: u32,
+        offset: usize,
+    ) -> [[f64; L]; B] {
         let start = column as usize * self.row_pitch + offset;
         let rest = self.table.get(start..).unwrap_or_default();
         let mut row = [[0.0; L]; B];

@@ -44,6 +44,11 @@ impl TokenPositions {
     }
 }
 
+/// Sets the flags at these positions.
+fn mark(seen: &mut [bool], positions: &[u32]) {
+    positions.iter().for_each(|&position| seen[position as usize] = true);
+}
+
 impl ObservedLabels {
     /// Collects the labels and pairs of `data`, those of each token only if `by_token` is set.
     pub fn new(data: &Dataset, labels: usize, stride: usize, by_token: bool) -> Self {
@@ -60,11 +65,13 @@ impl ObservedLabels {
                     let pairs_with = |a| current.iter().map(move |b| a * stride as u32 + b);
                     pairs.extend(before.iter().flat_map(pairs_with));
                 }
-                let positions = [(true, &pairs), (t == 0, &current), (t == last, &current)];
-                for (seen, (are_here, positions)) in seen.iter_mut().zip(positions) {
-                    if are_here {
-                        positions.iter().for_each(|&position| seen[position as usize] = true);
-                    }
+                let [seen_pairs, seen_first, seen_last] = &mut seen;
+                mark(seen_pairs, &pairs);
+                if t == 0 {
+                    mark(seen_first, &current);
+                }
+                if t == last {
+                    mark(seen_last, &current);
                 }
                 if by_token {
                     at[0].push(&current);

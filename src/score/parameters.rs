@@ -208,8 +208,9 @@ impl ParameterSpace {
     /// Returns the label pairs that have transition weights, as positions a·stride + b, ascending,
     /// if not all have one.
     pub fn label_pairs(&self) -> Option<&[u32]> {
-        let (pairs, targets) = (&self.label_blocks[0], &self.label_blocks[0].targets);
-        let is_observed = !pairs.is_empty() && targets.is_observed();
+        let block = &self.label_blocks[0];
+        let targets = &block.targets;
+        let is_observed = !block.is_empty() && targets.is_observed();
         is_observed.then(|| targets.positions(targets.range(0)))
     }
 

@@ -85,9 +85,10 @@ pub struct Entry {
 
 /// Returns the entries of `tokens`, sorted by column and token; none for a matrix without rows.
 pub fn sorted_entries(rows: &SparseRows, tokens: Range<usize>) -> Vec<Entry> {
+    let tokens = if rows.is_empty() { 0..0 } else { tokens };
     let first = tokens.start;
     let mut entries = Vec::new();
-    for token in tokens.filter(|_| !rows.is_empty()) {
+    for token in tokens {
         let row = rows.entries(token);
         let token = (token - first) as u32;
         entries.extend(row.map(|(column, value)| Entry { column, token, value }));

@@ -263,13 +263,17 @@ type Parts<'a> = HashMap<&'a str, BTreeMap<Part, Vec<usize>>>;
 /// Adds a span, the next of the document. `words` are those of its sentence, which begins at the
 /// position `start` of the document.
 fn push_parts<'a>(parts: &mut Parts<'a>, words: &[&'a str], start: usize, span: PredictedSpan) {
-    for t in (span.start..span.end).filter(|_| span.end - span.start > 1) {
-        let position = match t {
-            t if t + 1 == span.end => 2,
-            t if t == span.start => 0,
+    let words = &words[span.start..span.end];
+    if words.len() < 2 {
+        return;
+    }
+    for (i, word) in words.iter().enumerate() {
+        let position = match i {
+            0 => 0,
+            _ if i + 1 == words.len() => 2,
             _ => 1,
         };
-        let positions = parts.entry(words[t]).or_default();
+        let positions = parts.entry(word).or_default();
         let positions = positions.entry((position, span.kind)).or_default();
         // A word counts once per span.
         if positions.last() != Some(&(start + span.start)) {

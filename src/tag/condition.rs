@@ -180,7 +180,7 @@ impl Condition {
             }
             let fault = |fault: String| error(format!("key \"{key}\"{fault}"));
             if items.iter().all(Value::is_object) {
-                for (number, item) in (1..).zip(items) {
+                for (number, item) in (1_usize..).zip(items) {
                     let expected = |_| {
                         fault(format!(
                             ", item {number}: expected a span such as {{\"token_start\": 0, \

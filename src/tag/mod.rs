@@ -27,7 +27,7 @@
 
 mod bundle_sums;
 mod condition;
-mod decoder;
+mod decoding;
 mod distribution;
 mod input;
 mod label_names;

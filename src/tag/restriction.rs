@@ -176,7 +176,9 @@ impl<'a> Restriction<'a> {
     /// span, its first, or the first after another span of its type; and another than the last of
     /// its span, or the last.
     fn restrict_around(&mut self, t: usize, b: usize, before: [bool; 3], after: [bool; 2]) {
-        let (last, own, label) = (self.allowed.len() - 1, self.chunks[b], LabelId(b as u16));
+        let last = self.allowed.len() - 1;
+        let own = self.chunks[b];
+        let label = LabelId(b as u16);
         let may_precede = |a: ChunkLabel<'_>| before[starts(a, own)];
         let may_follow = |c: ChunkLabel<'_>| after[usize::from(!continues(own, c))];
         for (other, &chunk) in (0..).zip(&self.chunks) {

@@ -74,6 +74,7 @@ impl Tagger {
         let k = self.model.header().labels.len();
         let stride = padded(k);
         let width = if self.has_edges() { k * stride } else { 0 };
+        // A sentence without tokens is not read, so nothing below fills them.
         workspace.scores.reset(0, 0, &workspace.interrupt);
         self.read(sentence, workspace, |source, sentence, workspace| {
             let Workspace { buffers, interrupt, template, scores, .. } = workspace;

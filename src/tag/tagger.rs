@@ -45,8 +45,7 @@ pub struct Tagger {
     large: Mutex<()>,
 }
 
-/// Decides which attributes of sentences a tagger sees
-/// ([`Tagger::with_attribute_filter`](super::Tagger::with_attribute_filter)).
+/// Decides which attributes of sentences a tagger sees ([`Tagger::with_attribute_filter`]).
 pub trait AttributeFilter: fmt::Debug + Send + Sync {
     /// Returns the function that is called with every attribute of a sentence, in their order, and
     /// returns whether the tagger sees it.
@@ -120,8 +119,7 @@ impl Tagger {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] if the template of the model is too large to
-    /// be changed.
+    /// [`Error::Parameter`] if the template of the model is too large to be changed.
     pub fn with_documents(mut self, documents: DocumentOptions) -> Result<Self> {
         if self.documents().is_some() {
             self.set_documents(documents)?;

@@ -72,12 +72,12 @@ impl<'a> Course<'a> {
         if let Some(origin) = set.origin.as_ref().filter(|_| search.is_enabled) {
             search.bias = origin.recall_bias;
         }
-        let (schedule, progress) = (settings.schedule.clone(), Progress::default());
+        let schedule = settings.schedule.clone();
+        let progress = Progress::default();
         let mut selection = Selection::new(search);
         if let Some(first) = schedule.stage(&progress) {
             selection.begin_stage(&first, 0);
         }
-        let (time, kept) = (Duration::ZERO, Vec::new());
         let development = set.extracted.development.as_ref();
         Ok(Self {
             set,
@@ -89,7 +89,13 @@ impl<'a> Course<'a> {
             saved: None,
             started,
             scorer: development.map(|development| DevScorer::new(development, set.space())),
-            state: CourseState { schedule, progress, time, selection, kept },
+            state: CourseState {
+                schedule,
+                progress,
+                time: Duration::ZERO,
+                selection,
+                kept: Vec::new(),
+            },
             ending: None,
         })
     }
@@ -271,7 +277,8 @@ impl<'a> Course<'a> {
     /// Scores the iterate `x` of an iteration, and keeps a copy of it if it is the best so far.
     fn score(&mut self, iteration: &mut Iteration, x: &[f64]) -> Result<()> {
         let Some(scorer) = &mut self.scorer else { return Ok(()) };
-        let (start, number) = (Instant::now(), iteration.number);
+        let start = Instant::now();
+        let number = iteration.number;
         let CourseState { selection, kept, .. } = &mut self.state;
         let biases = selection.search.candidates(number);
         let scored = scorer.score(x, &biases)?.into_iter();

@@ -166,21 +166,20 @@ impl<'a> DevScorer<'a> {
         transitions: &[Transitions],
         sentence: usize,
     ) -> Vec<Vec<LabelId>> {
-        let Scratch { viterbi, nodes: node, edges: edge } = scratch;
         let tokens = self.development.data.sentence(sentence);
         let [nodes, edges] = &self.products;
         for (product, scores, width) in [
-            (nodes, &mut *node, nodes.block.width()),
-            (edges, &mut *edge, edges.block.used_width()),
+            (nodes, &mut scratch.nodes, nodes.block.width()),
+            (edges, &mut scratch.edges, edges.block.used_width()),
         ] {
             scores.resize(tokens.len() * width, 0.0);
             product.write(theta, tokens.clone(), scores, None);
         }
-        let scores = Scores { node, edge: (!edge.is_empty()).then_some(edge) };
+        let scores = Scores::new(&scratch.nodes, &scratch.edges);
         let constraint = self.development.constraint.as_ref();
         let decode = |transitions| {
             let mut path = Vec::new();
-            viterbi.decode(transitions, scores, constraint, None, &mut path);
+            scratch.viterbi.decode(transitions, scores, constraint, None, &mut path);
             path
         };
         transitions.iter().map(decode).collect()

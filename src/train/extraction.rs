@@ -73,7 +73,8 @@ impl Extracted {
         let (sentences, dev) = (content(labeled), dev.map(content));
         let unlabeled = if settings.has_noise() { unlabeled.into_sentences() } else { Vec::new() };
         let text = sentences.iter().chain(dev.iter().flatten()).chain(&unlabeled);
-        let text = text.map(Sentence::memory).sum();
+        let text: usize = text.map(Sentence::memory).sum();
+        let limit = limit.bytes(text as u64); // of what is free before models are read
         let template = learned_template(template, &sentences, options, models)?;
         let Some(first) = sentences.first() else {
             return Err(Error::parameter("there are no sentences to train on"));
@@ -100,7 +101,7 @@ impl Extracted {
             labels: &labels,
             rule: document_rule(template),
             text,
-            limit: limit.bytes(text as u64),
+            limit,
             has_address_limit: available_address_space().is_some(),
             sentences: 0,
         };

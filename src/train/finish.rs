@@ -75,7 +75,8 @@ impl TrainingSet {
         let data = std::mem::take(&mut self.extracted.data);
         let (sentences, tokens) = (data.labeled() as u64, data.labels.len() as u64);
         drop(data);
-        let (options, precision) = (settings.options(), settings.options().storage.precision);
+        let options = settings.options();
+        let precision = options.storage.precision;
         let names = Arc::unwrap_or_clone(std::mem::take(&mut self.extracted.alphabets));
         let nodes = self.table(AttributeKind::Node, names.nodes, theta, precision)?;
         let edges = self.table(AttributeKind::Edge, names.edges, theta, precision)?;
@@ -134,7 +135,8 @@ impl TrainingSet {
         precision: Precision,
     ) -> Result<TableBuilder> {
         let (labels, stride) = (self.space.labels(), self.space.stride());
-        let (classes, block) = (&self.classes[kind as usize], self.space.blocks()[kind as usize]);
+        let classes = &self.classes[kind as usize];
+        let block = self.space.blocks()[kind as usize];
         let parameters = block.weights(theta);
         // θ0, unless all are 0.
         let initial = self.origin.as_ref().map(|origin| block.weights(&origin.initial));

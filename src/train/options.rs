@@ -10,7 +10,7 @@ use crate::objective::{AnyTerm, NoiseKind, NoiseOptions};
 use crate::optim::LbfgsOptions;
 use crate::score::{Boundary, States};
 
-/// The defaults of [`TrainOptions`](TrainOptions), for help texts.
+/// The defaults of [`TrainOptions`], for help texts.
 pub struct Defaults;
 
 impl Defaults {
@@ -302,8 +302,8 @@ pub struct StructureOptions {
 impl StructureOptions {
     /// Returns which pairs of attribute and label have weights, given the number of labels.
     pub fn states_of(&self, labels: usize) -> States {
-        let by_default = [States::All, States::Observed];
-        self.states.unwrap_or(by_default[usize::from(labels > Defaults::MANY_LABELS)])
+        let are_many = labels > Defaults::MANY_LABELS;
+        self.states.unwrap_or(if are_many { States::Observed } else { States::All })
     }
 }
 

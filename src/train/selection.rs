@@ -6,7 +6,6 @@
 //! patience is that of the stage alone, so that an early peak of the warm-up does not end the
 //! stage with noise. While the mean is 0, later iterations count as better: early ones may predict
 //! no span, and later ones are closer to the minimum.
-
 //!
 //! # The recall bias
 //!

@@ -173,7 +173,8 @@ impl TrainingSet {
         let is_continued = !extracted.base.is_empty();
         let attributes = extracted.attributes();
         let found = is_continued.then(|| Occurrences::new(&extracted.data, attributes));
-        let (k, base) = (extracted.labels.set.len(), &extracted.base);
+        let k = extracted.labels.set.len();
+        let base = &extracted.base;
         let matches = found.iter().flat_map(|found| {
             base.iter().map(|model| ModelMatch::new(model, &extracted.data, k, found))
         });
@@ -311,7 +312,9 @@ fn collapse(extracted: &mut Extracted, options: &CommonOptions) -> [Classes; 2] 
     if let Some(development) = &mut extracted.development {
         development.collapse(&classes);
         if options.patience == 0 {
-            (development.is_report, development.constraint) = (true, None);
+            // Labels are only reported, so they need not be legal.
+            development.is_report = true;
+            development.constraint = None;
         }
     }
     classes
@@ -323,7 +326,8 @@ fn layout(
     classes: &[Classes; 2],
     options: &CommonOptions,
 ) -> ParameterSpace {
-    let (k, structure) = (extracted.labels.set.len(), &options.structure);
+    let k = extracted.labels.set.len();
+    let structure = &options.structure;
     let states = structure.states_of(k);
     let mut extra = extra_weights(&extracted.base, classes, k, padded(k));
     let occurring = extracted.zeros.iter();

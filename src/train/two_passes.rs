@@ -123,8 +123,10 @@ impl<'a> Trainer<'a> {
             })
         };
         let BaseModels { init, towards } = self.models;
-        let (init, towards) = (init.map(first_pass), towards.map(first_pass));
-        let models = BaseModels { init: init.transpose()?, towards: towards.transpose()? };
+        let models = BaseModels {
+            init: init.map(first_pass).transpose()?,
+            towards: towards.map(first_pass).transpose()?,
+        };
         Ok(Self { models, ..self.clone() })
     }
 

@@ -162,7 +162,7 @@ impl TableBuilder {
         for i in 0..self.names.len() {
             let location = match encoding.is_dense() {
                 true => i as u64,
-                false => i.checked_sub(1).map_or(0, |before| self.rows.ends[before]),
+                false => self.rows.start(i),
             };
             let key = key(fingerprinter.fingerprint(self.names.get(i)));
             let mut at = slots.home(key);
