@@ -280,8 +280,8 @@ impl fmt::Display for BootstrapReport {
         writeln!(f, "{sentences} sentences, {tokens} tokens; {samples} samples, seed {seed}")?;
         let widths = self.systems.each_ref().map(|name| name.chars().count().max(6));
         let ([width_a, width_b], [a, b]) = (widths, &self.systems);
-        let (none, interval, p) = ("", "95% interval", "p");
-        writeln!(f, "{none:8}  {a:>width_a$}  {b:>width_b$}  difference  {interval:>18}  {p:>6}")?;
+        write!(f, "{:8}  {a:>width_a$}  {b:>width_b$}  difference", "")?;
+        writeln!(f, "  {:>18}  {:>6}", "95% interval", "p")?;
         let f1 = self.f1.iter().map(|f1| ("F1", f1));
         for (name, score) in f1.chain([("accuracy", &self.accuracy)]) {
             let [[a, b], [low, high]] =

@@ -193,9 +193,7 @@ impl ErrorCounts {
 
 #[cfg(test)]
 mod tests {
-    use dropchain::label::{Labeling, Scheme};
-
-    use dropchain::label::spans;
+    use dropchain::label::{Labeling, Scheme, spans};
 
     use super::*;
 

@@ -84,7 +84,6 @@ impl SentenceCounts {
     fn sample(&self, seed: u64, sample: u64) -> Vec<f64> {
         let n = self.sentences.len();
         let mut types = vec![Counts::default(); self.types.len()];
-        let mut all = Counts::default();
         let [mut tokens, mut correct] = [self.boundaries; 2];
         let key = random::nth(seed, sample);
         for i in 0..n as u64 {
@@ -92,14 +91,16 @@ impl SentenceCounts {
             tokens += drawn.tokens;
             correct += drawn.correct;
             for (i, counts) in &drawn.spans {
-                for sum in [&mut types[*i], &mut all] {
-                    sum.correct += counts.correct;
-                    sum.gold += counts.gold;
-                    sum.predicted += counts.predicted;
-                }
+                types[*i].correct += counts.correct;
+                types[*i].gold += counts.gold;
+                types[*i].predicted += counts.predicted;
             }
         }
         let f1 = |counts: &Counts| ratio(2.0, counts.correct, counts.gold + counts.predicted);
+        let sum = |of: fn(&Counts) -> u64| types.iter().map(of).sum();
+        let [correct_spans, gold, predicted] =
+            [sum(|c| c.correct), sum(|c| c.gold), sum(|c| c.predicted)];
+        let all = Counts { correct: correct_spans, gold, predicted };
         let scores = [ratio(1.0, correct, tokens), f1(&all)].into_iter();
         scores.chain(types.iter().take(MAX_TYPES).map(f1)).collect()
     }

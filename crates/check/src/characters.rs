@@ -27,7 +27,7 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// Returns text as it can be shown in one line of a terminal: without its end if it is long, and
 /// with escapes for what is invisible.
-pub(super) fn shown(text: &str) -> String {
+fn shown(text: &str) -> String {
     let mut shown = String::new();
     for (i, c) in text.chars().enumerate() {
         if i == SHOWN {

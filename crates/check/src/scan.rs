@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::characters::{is_invisible, shown};
+use super::characters::{is_invisible, quoted};
 use super::finding::{FindingKind, Findings};
 use dropchain::Place;
 use dropchain::kernel::corpus::InputStream;
@@ -86,7 +86,7 @@ impl LineScan {
         }
         for (kind, (column, c)) in found {
             self.add(kind, column, || {
-                format!("U+{:04X} in '{}'", c as u32, shown(word_at(text, column)))
+                format!("U+{:04X} in {}", c as u32, quoted(word_at(text, column)))
             });
         }
     }

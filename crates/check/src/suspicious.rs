@@ -76,11 +76,11 @@ pub struct SuspiciousSentence<'c> {
 }
 
 impl<'c> SuspiciousSentence<'c> {
-    /// Describes a sentence by its predicted labels, the probabilities of its own labels and of
-    /// these, `[T]`, and its differences, of which the first of equal ones counts; `None` without
-    /// tokens.
+    /// Describes a sentence by its labels, those predicted, the probabilities of both, `[T]`, and
+    /// its differences, of which the first of equal ones counts; `None` without tokens.
     fn new(
         (number, sentence): (usize, &'c Sentence),
+        labels: Vec<&'c str>,
         predicted: Vec<String>,
         [probabilities, predicted_probabilities]: [Vec<f64>; 2],
         differences: &[f64],
@@ -96,7 +96,7 @@ impl<'c> SuspiciousSentence<'c> {
             predicted_log_probability: f64::NAN,
             token,
             tokens: sentence.words().into_iter().flatten().collect(),
-            labels: sentence.labels().unwrap_or_default(),
+            labels,
             predicted,
             probabilities,
             predicted_probabilities,
@@ -177,8 +177,10 @@ pub fn suspicious_by<'c>(
         let (gold, predicted) = (gold_labels(sentence)?, predictions.columns.labels(own)?);
         let of = predictions.columns.probabilities(own);
         let predicted_probability = |(t, label): (usize, &&str)| {
-            let message = || format!("found no probability of a label; expected {EXPECTED}");
-            of(t, label).ok_or_else(|| Error::input(own.place(t), message()))
+            of(t, label).ok_or_else(|| {
+                let message = format!("found no probability of a label; expected {EXPECTED}");
+                Error::input(own.place(t), message)
+            })
         };
         let predicted_probabilities: Vec<f64> =
             predicted.iter().enumerate().map(predicted_probability).collect::<Result<_>>()?;
@@ -191,6 +193,7 @@ pub fn suspicious_by<'c>(
         let differences: Vec<f64> = (0..gold.len()).map(difference).collect();
         found.extend(SuspiciousSentence::new(
             (number, sentence),
+            gold,
             predicted.into_iter().map(str::to_owned).collect(),
             [probabilities, predicted_probabilities],
             &differences,
@@ -223,9 +226,9 @@ fn compare<'c>(
     let distribution = tagger.distribution(input)?;
     let predicted = tagger.tag(input)?.labels;
     let marginals = distribution.marginals();
-    let marginal =
-        |(t, id): (usize, Option<LabelId>)| id.map_or(0.0, |id| marginals[[t, id.index()]]);
-    let own: Vec<f64> = ids.iter().copied().enumerate().map(marginal).collect();
+    let marginal = |t: usize, id: LabelId| marginals[[t, id.index()]];
+    let of_gold = |(t, id): (usize, &Option<LabelId>)| id.map_or(0.0, |id| marginal(t, id));
+    let own: Vec<f64> = ids.iter().enumerate().map(of_gold).collect();
     let differences = own.iter().enumerate().map(|(t, own)| {
         let best = marginals.row(t).iter().copied().fold(0.0, f64::max);
         (best - own).clamp(0.0, 1.0)
@@ -238,8 +241,9 @@ fn compare<'c>(
     };
     let predicted_log_probability = distribution.log_probability(&names)?;
     let names = names.into_iter().map(str::to_owned).collect();
-    let others = predicted.iter().copied().map(Some).enumerate().map(marginal).collect();
-    let found = SuspiciousSentence::new((number, sentence), names, [own, others], &differences);
+    let others = predicted.iter().enumerate().map(|(t, &id)| marginal(t, id)).collect();
+    let found =
+        SuspiciousSentence::new((number, sentence), gold, names, [own, others], &differences);
     Ok(found.map(|found| SuspiciousSentence {
         log_probability,
         predicted_log_probability,

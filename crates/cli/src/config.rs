@@ -77,7 +77,7 @@ impl ConfigArguments {
 
     /// Says which files are not those of the recorded run.
     pub fn changed(&self, files: &[FileRecord]) -> Vec<String> {
-        let changed = self.recorded.iter().filter_map(|(xxh3, name)| {
+        let changed = self.recorded.iter().filter_map(|RecordedFile { xxh3, name }| {
             let found = files.iter().find(|file| file.name == *name && file.xxh3 != *xxh3)?;
             Some(format!(
                 "warning: {name} is not the file of the recorded run, so the model will be \
@@ -100,14 +100,18 @@ impl ConfigArguments {
     }
 }
 
-/// The checksum of a file of a recorded run, and its name.
-type RecordedFile = (String, String);
+/// A file of a recorded run.
+#[derive(Clone, Debug)]
+struct RecordedFile {
+    xxh3: String,
+    name: String,
+}
 
 fn recorded_file(text: &str) -> Result<RecordedFile, &'static str> {
     let is_hex = |xxh3: &str| xxh3.len() == 16 && u64::from_str_radix(xxh3, 16).is_ok();
     let parts = text.split_once(' ').filter(|(xxh3, _)| is_hex(xxh3));
     let (xxh3, name) = parts.ok_or("expected 16 hexadecimal digits, a blank and a file")?;
-    Ok((xxh3.to_owned(), name.to_owned()))
+    Ok(RecordedFile { xxh3: xxh3.to_owned(), name: name.to_owned() })
 }
 
 /// The options that a run was given, by key, without those that have no effect on the model.

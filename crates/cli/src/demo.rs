@@ -55,8 +55,9 @@ impl DemoCommand {
     pub fn run(&self) -> CommandResult {
         CommandFiles::default().read(["-"]).check()?;
         ThreadArguments::default().start_pool()?;
-        let [train, dev, test] = [SAMPLE_TRAIN, SAMPLE_DEV, SAMPLE_TEST];
-        let (train, dev, test) = (self.read(train)?, self.read(dev)?, self.read(test)?);
+        let train = self.read(SAMPLE_TRAIN)?;
+        let dev = self.read(SAMPLE_DEV)?;
+        let test = self.read(SAMPLE_TEST)?;
         notice(&format!(
             "sample corpus: {} training, {} development and {} test sentences",
             train.len(),

@@ -294,14 +294,14 @@ impl EvalCommand {
 /// Fails if a score is below the lowest one that is good enough.
 fn check_score(evaluation: &Evaluation, limit: f64) -> CommandResult {
     let (name, score) = main_score(evaluation);
-    if score >= limit || score.is_nan() {
-        return Ok(());
+    if score < limit {
+        // A score that is lower looks lower.
+        let shown = (1e4 * score).floor() / 1e4;
+        return Err(CommandError::Missed(format!(
+            "the {name} is {shown:.4}; expected {limit} or more (--fail-under)"
+        )));
     }
-    // A score that is lower looks lower.
-    let shown = (1e4 * score).floor() / 1e4;
-    Err(CommandError::Missed(format!(
-        "the {name} is {shown:.4}; expected {limit} or more (--fail-under)"
-    )))
+    Ok(())
 }
 
 /// Parses the lowest score that is good enough.
@@ -339,10 +339,10 @@ fn warn_of_types(evaluation: &Evaluation) {
 #[group(id = "damage", multiple = false)]
 struct DamageArguments {
     /// Leave out attributes at random, at these rates: 0..0.9 in steps of 0.1, or 0,0.25,0.5
-    #[arg(long, value_name = "RATES", hide_short_help = true, value_parser = deleted)]
+    #[arg(long, value_name = "RATES", hide_short_help = true, value_parser = deletion)]
     delete: Option<Damage>,
     /// Replace the cells of columns by `_` at random, such as pos=0..1 or pos,chunk=0..1
-    #[arg(long, value_name = "COLUMNS=RATES", hide_short_help = true, value_parser = missing)]
+    #[arg(long, value_name = "COLUMNS=RATES", hide_short_help = true, value_parser = missing_cells)]
     missing: Option<Damage>,
 }
 
@@ -354,12 +354,12 @@ struct Damage {
 }
 
 /// Parses the value of `--delete`.
-fn deleted(rates: &str) -> Result<Damage, String> {
+fn deletion(rates: &str) -> Result<Damage, String> {
     Ok(Damage { rates: rates.parse()?, missing: None })
 }
 
 /// Parses the value of `--missing`.
-fn missing(text: &str) -> Result<Damage, String> {
+fn missing_cells(text: &str) -> Result<Damage, String> {
     let Some((columns, rates)) = text.split_once('=') else {
         return Err(format!("'{text}' has no rates; expected columns and rates, such as pos=0..1"));
     };

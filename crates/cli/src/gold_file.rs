@@ -264,8 +264,8 @@ impl<'a> Scoring<'a> {
             }
             (None, [a, b]) if extends(b, a) => swapped(b, a),
             (None, [a, b]) if are_alike(a, b) => {
-                let what = "are scored as two annotations";
-                notice_unless(quiet, &format!("{a} and {b} {what}, {b} as gold"));
+                let text = format!("{a} and {b} are scored as two annotations, {b} as gold");
+                notice_unless(quiet, &text);
                 Self::Annotations(a, b)
             }
             (None, [model, gold]) => Self::Model(model, gold),

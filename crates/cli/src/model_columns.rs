@@ -188,7 +188,7 @@ impl ModelColumns<'_> {
 
     /// Returns the name of the column, or of the key, of labels in the first line of a file, if it
     /// has some.
-    pub fn own_label(
+    pub fn label_of_file(
         &mut self,
         format: InputFormat,
         options: &ReadOptions,

@@ -189,6 +189,7 @@ impl ReportCommand {
         if tagger.corpus.is_empty() {
             return Ok((evaluated, Some(read)));
         }
+        // Of training data, probabilities are not needed, and nothing is said.
         tagger.quiet = true;
         let Ok((training, labelings)) = tagger.evaluate(name, TagOptions::default()) else {
             return Ok((evaluated, Some(read)));

@@ -190,7 +190,7 @@ impl TagInputArguments {
             if format == Format::Text.into() {
                 unknown_words(tagger, model.lines)?.iter().for_each(|warning| say(warning));
             }
-            let label = model.own_label(format, &options)?;
+            let label = model.label_of_file(format, &options)?;
             if let Some(label) = label.filter(|_| forced.forced.is_empty()) {
                 say(&format!(
                     "{file}: its labels ({label}) are ignored; --forced {label} keeps them"

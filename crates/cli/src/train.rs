@@ -147,7 +147,13 @@ struct PreparedRun<'m> {
     corpora: TrainingCorpora,
     template: Option<Template>,
     sources: Vec<Source>,
-    outputs: Option<(ResultFile, Option<Log>)>, // the model and the log
+    outputs: Option<Outputs>,
+}
+
+/// What the first rank writes.
+struct Outputs {
+    model: ResultFile,
+    log: Option<Log>,
 }
 
 impl TrainCommand {
@@ -166,7 +172,7 @@ impl TrainCommand {
         self.print_notices(&models, &run, &progress);
         let PreparedRun { trainer, corpora, template, sources, outputs } = run;
         let trainer = team.ranks().cloned().into_iter().fold(trainer, Trainer::ranks);
-        let (file, log) = outputs.unzip();
+        let (file, log) = outputs.map(|Outputs { model, log }| (model, log)).unzip();
         let header = Header {
             sources,
             config: Some(json!(self.config.effective)),
@@ -175,13 +181,27 @@ impl TrainCommand {
         let mut reporter = TrainingReporter::new(&progress, log.flatten(), header);
         let has_exact_gradient = trainer.settings().regularization().noise.has_exact_gradient();
         let trained = team.trained(trainer.train(corpora, template, &mut reporter))?;
-        team.follow_first(file.map_or(Ok(()), |file| {
-            let fate = self.save(&trained, file, &progress)?;
-            reporter.finish()?;
-            let end = (trained.end.reason, trained.end.iterations);
-            training_result(end, trained.is_first_pass, has_exact_gradient, &fate)?;
-            check_labels(&trained.model, &fate)
-        }))
+        let written = match file {
+            Some(file) => self.write(&trained, file, reporter, has_exact_gradient, &progress),
+            None => Ok(()), // the first rank writes
+        };
+        team.follow_first(written)
+    }
+
+    /// Writes the model and the end of the log, and says what became of them.
+    fn write(
+        &self,
+        trained: &Trained,
+        file: ResultFile,
+        reporter: TrainingReporter<'_>,
+        has_exact_gradient: bool,
+        progress: &Progress,
+    ) -> CommandResult {
+        let fate = self.save(trained, file, progress)?;
+        reporter.finish()?;
+        let end = (trained.end.reason, trained.end.iterations);
+        training_result(end, trained.is_first_pass, has_exact_gradient, &fate)?;
+        check_labels(&trained.model, &fate)
     }
 
     /// Opens the models that training continues from.
@@ -246,7 +266,8 @@ impl TrainCommand {
         interrupt::watch();
         let outputs = team.is_first().then(|| {
             let model = ResultFile::new(&self.model.path(&self.train))?;
-            Ok::<_, Error>((model, self.log.as_ref().map(Log::create).transpose()?))
+            let log = self.log.as_ref().map(Log::create).transpose()?;
+            Ok::<_, Error>(Outputs { model, log })
         });
         let outputs = outputs.transpose()?;
         self.threads.start_pool()?;

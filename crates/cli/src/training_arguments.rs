@@ -82,8 +82,10 @@ impl TrainingArguments {
                  sgd with --noise dropout"
             )));
         }
+        if has_noise {
+            return Ok(());
+        }
         let option = match (gradient, self.options.noise) {
-            _ if has_noise => return Ok(()),
             (Some(name), _) => format!("--gradient {name}"),
             (None, Some(_)) => "--noise".to_owned(),
             (None, None) if self.has_unlabeled() => "--unlabeled".to_owned(),

@@ -91,11 +91,12 @@ impl Observer for TrainingReporter<'_> {
             self.progress.update(&status(iteration));
         } else {
             let line = describe_iteration(iteration);
-            let is_shown = iteration.number.is_multiple_of(LINE_ITERATIONS);
-            self.latest = (!is_shown).then(|| line.clone());
-            if is_shown {
+            self.latest = if iteration.number.is_multiple_of(LINE_ITERATIONS) {
                 self.progress.update(&line);
-            }
+                None
+            } else {
+                Some(line)
+            };
         }
         self.log.iteration(iteration)
     }

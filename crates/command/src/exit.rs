@@ -76,7 +76,9 @@ impl CommandError {
 /// Prints why a command did not end with its result, and returns the exit code.
 pub fn end(result: CommandResult) -> u8 {
     let Err(error) = result else { return 0 };
-    error.message().iter().for_each(|message| notice(&format!("error: {message}")));
+    if let Some(message) = error.message() {
+        notice(&format!("error: {message}"));
+    }
     error.code()
 }
 

@@ -22,9 +22,14 @@ pub(super) const HEADER: usize = 48;
 /// Length of magic, length and number of items of a section.
 const SECTION_HEADER: u32 = 12;
 
-/// The kinds of features: the weight of an attribute for a label, and of a label after another.
-pub(super) const STATE: u32 = 0;
-pub(super) const TRANSITION: u32 = 1;
+/// The kinds of features, by their numbers in the file.
+#[derive(Clone, Copy)]
+pub(super) enum FeatureKind {
+    /// The weight of an attribute for a label.
+    State = 0,
+    /// The weight of a label after another.
+    Transition = 1,
+}
 
 /// An integer as stored.
 type Stored = [u8; 4];
@@ -101,7 +106,7 @@ impl<'a> CrfsuiteFile<'a> {
     pub fn collect(
         &self,
         list: &[Stored],
-        kind: u32,
+        kind: FeatureKind,
         source: usize,
         row: &mut Vec<(LabelId, f64)>,
     ) -> Result<(), String> {
@@ -114,7 +119,7 @@ impl<'a> CrfsuiteFile<'a> {
             let feature = self.features.get(index as usize);
             let feature = feature.ok_or_else(|| format!("feature {index} does not exist"))?;
             let field = |at: usize| number(feature, at).unwrap_or(u32::MAX);
-            if (field(0), field(4) as usize) != (kind, source) {
+            if (field(0), field(4) as usize) != (kind as u32, source) {
                 return Err(format!("feature {index} is that of another attribute or label"));
             }
             let label = field(8);

@@ -56,7 +56,7 @@ use dropchain::label::{LabelSet, Labeling, SchemeDetector};
 use dropchain::model::{EdgeWeights, Header, Precision};
 use dropchain::{Error, MemoryLimit, Model, Result};
 pub use file::MAGIC;
-use file::{CrfsuiteFile, STATE, TRANSITION};
+use file::{CrfsuiteFile, FeatureKind};
 
 /// Memory that converting a model takes, as a multiple of its length (decision 42).
 const CONVERSION_FACTOR: u64 = 6;
@@ -214,7 +214,7 @@ impl<'a> CrfsuiteFile<'a> {
             let list = self
                 .list(self.of_labels, label)
                 .ok_or_else(|| format!("the features of label {label} lie outside of the file"))?;
-            self.collect(list, TRANSITION, label, &mut row)?;
+            self.collect(list, FeatureKind::Transition, label, &mut row)?;
             features += list.len();
             for &(next, weight) in &row {
                 weights[next.index()] = weight;
@@ -238,7 +238,7 @@ impl<'a> CrfsuiteFile<'a> {
             format!("the features of attribute {attribute} lie outside of the file")
         })?;
         let mut row = Vec::new();
-        self.collect(list, STATE, attribute, &mut row)?;
+        self.collect(list, FeatureKind::State, attribute, &mut row)?;
         Ok((name, row, list.len()))
     }
 }

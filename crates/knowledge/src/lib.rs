@@ -74,16 +74,9 @@ pub struct KnowledgeOptions {
     pub read: ReadOptions,
 }
 
-impl KnowledgeOptions {
-    /// The default of [`clusters`](field@Self::clusters).
-    pub const CLUSTERS: usize = 1000;
-    /// The default of [`vectors`](field@Self::vectors).
-    pub const VECTORS: usize = 50_000;
-}
-
 impl Default for KnowledgeOptions {
     fn default() -> Self {
-        Self { clusters: Self::CLUSTERS, vectors: Self::VECTORS, read: ReadOptions::default() }
+        Self { clusters: 1000, vectors: 50_000, read: ReadOptions::default() }
     }
 }
 

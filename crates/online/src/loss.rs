@@ -107,11 +107,15 @@ impl SentenceLoss {
             noise_weight: weight * noise_factor.unwrap_or(0.0),
             attributes: Features::default(),
         };
-        let (scores, variances) = (self.scores.arrays(), self.variance_derivatives.arrays());
-        let derivatives = Derivatives { scores, variances };
-        let variances = self.score_variances.arrays();
+        let mut arrays = SentenceArrays {
+            variances: self.score_variances.arrays(),
+            derivatives: Derivatives {
+                scores: self.scores.arrays(),
+                variances: self.variance_derivatives.arrays(),
+            },
+        };
         kernel.begin(chain);
-        let terms = kernel.evaluate(task, &mut SentenceArrays { variances, derivatives });
+        let terms = kernel.evaluate(task, &mut arrays);
         kernel.finish(chain);
         terms
     }
@@ -143,7 +147,7 @@ impl SentenceLoss {
     fn set_variances(&mut self, rows: &Rows<'_>, weights: ScaledWeights<'_>) -> Option<f64> {
         let Quadratic { noise, rates, factors, .. } = self.noise.quadratic.as_ref()?;
         self.variances.set(noise, &self.transitions);
-        rows.multiply::<true>(weights.values, rates, &mut self.score_variances);
+        rows.variances(weights.values, rates, &mut self.score_variances);
         scale(&mut self.score_variances, weights.factor * weights.factor);
         self.variance_derivatives.reset(rows.tokens.len(), rows.problem.space);
         Some(factors[usize::from(rows.sentence >= rows.problem.data.labeled())])
@@ -153,8 +157,7 @@ impl SentenceLoss {
     /// each weight, which a regularizer has.
     pub fn add_square_gradient(&self, rows: &Rows<'_>, squares: &mut [f64]) {
         if let Some(Quadratic { rates, .. }) = &self.noise.quadratic {
-            let rates = rates.each_ref().map(Vec::as_slice);
-            rows.gather::<true>(&self.variance_derivatives, 1.0, rates, squares);
+            rows.add_square_gradient(&self.variance_derivatives, rates, squares);
         }
     }
 

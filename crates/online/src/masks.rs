@@ -40,7 +40,8 @@ impl Dropout {
             let (key, first) = (random::nth(key, i as u64), problem.first_group(i));
             let mut dropped = SparseRows::default();
             let is_empty = problem.space.blocks()[i].is_empty();
-            for (t, token) in tokens.clone().enumerate().filter(|_| !is_empty) {
+            let tokens = if is_empty { 0..0 } else { tokens.clone() };
+            for (t, token) in tokens.enumerate() {
                 let entries = matrices[i].entries(token).map(|(column, x)| {
                     let members = problem.members[first + column as usize] as u64;
                     let place = [t as u64, u64::from(column)];

@@ -45,9 +45,12 @@ impl<'a> Rows<'a> {
         self.multiply::<false>(weights, &Default::default(), scores);
     }
 
-    /// Computes the scores or, if `SQUARED`, their variances, without those of transitions and
-    /// boundaries.
-    pub fn multiply<const SQUARED: bool>(
+    /// Computes the variances of the scores, without those of transitions and boundaries.
+    pub fn variances(&self, weights: &[f64], rates: &ColumnRates, variances: &mut BlockArrays) {
+        self.multiply::<true>(weights, rates, variances);
+    }
+
+    fn multiply<const SQUARED: bool>(
         &self,
         weights: &[f64],
         rates: &ColumnRates,
@@ -68,10 +71,18 @@ impl<'a> Rows<'a> {
         self.gather::<false>(derivatives, factor, members, weights);
     }
 
-    /// Adds the derivatives with respect to weights, times `factor` and the rates, to `sums`, given
-    /// those with respect to scores or, if `SQUARED`, with respect to squared weights, given those
-    /// with respect to variances.
-    pub fn gather<const SQUARED: bool>(
+    /// Adds the derivatives with respect to squared weights to `sums`, given those with respect to
+    /// variances.
+    pub fn add_square_gradient(
+        &self,
+        derivatives: &BlockArrays,
+        rates: &ColumnRates,
+        sums: &mut [f64],
+    ) {
+        self.gather::<true>(derivatives, 1.0, rates.each_ref().map(Vec::as_slice), sums);
+    }
+
+    fn gather<const SQUARED: bool>(
         &self,
         derivatives: &BlockArrays,
         factor: f64,

@@ -53,7 +53,8 @@ impl WarmStarted {
 
     /// Makes the passes, or those that are left after a checkpoint.
     fn run_passes(&self, stage: &Stage, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
-        let (set, l2) = (course.set(), self.lbfgs.options().regularization.l2);
+        let set = course.set();
+        let l2 = self.lbfgs.options().regularization.l2;
         let settings = LearnerSettings {
             algorithm: Algorithm::Sgd(LearningRate::Fixed(RATE / (1.0 + mean_square_norm(set)))),
             penalty: set.penalty(l2.unwrap_or(0.0)),
@@ -119,7 +120,9 @@ impl Learner for WarmStarted {
     fn run(&self, stage: &Stage, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
         match stage.objective {
             StageObjective::Passes => self.run_passes(stage, course),
-            _ => self.lbfgs.run(stage, course),
+            StageObjective::WithoutNoise | StageObjective::WithNoise => {
+                self.lbfgs.run(stage, course)
+            }
         }
     }
 }

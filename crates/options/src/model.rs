@@ -90,7 +90,8 @@ pub struct StorageOptions {
     recall_bias: Option<RecallBias>,
 }
 
-/// A recall bias, or `None` for `auto`.
+/// A recall bias, or `None` for `auto`. As an alias, so that an argument is `Option<RecallBias>`:
+/// clap takes a literal `Option<Option<_>>` for an option whose value may be left out.
 type RecallBias = Option<f64>;
 
 fn recall_bias(text: &str) -> std::result::Result<RecallBias, &'static str> {

@@ -152,11 +152,10 @@ impl ErrorList {
         let name =
             |span: &Option<Span<'_>>| span.as_ref().map_or(NONE.to_owned(), |s| name_of(s.kind));
         let number = self.groups.len() + 1;
-        let (gold, predicted) = (name(&error.gold), name(&error.predicted));
-        let title = title_of(&shorten(&gold), &shorten(&predicted));
-        let group = self.groups.entry((gold, predicted)).or_insert_with(|| Group {
+        let group = self.groups.entry((name(&error.gold), name(&error.predicted)));
+        let group = group.or_insert_with_key(|(gold, predicted)| Group {
             id: format!("e{number}"),
-            title,
+            title: title_of(&shorten(gold), &shorten(predicted)),
             ..Group::default()
         });
         (group.total, self.total) = (group.total + 1, self.total + 1);
@@ -233,8 +232,9 @@ impl SentencePage<'_> {
         let first = spans.partition_point(|span| span.end <= start);
         let within = spans[first..].iter().take_while(|span| span.start < end);
         let within = within.filter(|_| self.has_spans).chain(wrong.filter(|_| !self.has_spans));
-        let hidden = Piece { text: HIDDEN.to_owned(), ..Piece::default() };
-        let hidden = |is_hidden: bool| Some(hidden.clone()).filter(|_| is_hidden);
+        let hidden = |is_hidden: bool| {
+            is_hidden.then(|| Piece { text: HIDDEN.to_owned(), ..Piece::default() })
+        };
         let mut pieces: Vec<Piece> = hidden(start > 0).into_iter().collect();
         let mut t = start;
         for span in within {
@@ -253,11 +253,12 @@ impl SentencePage<'_> {
     /// Returns the tokens of a range, of many those at its ends; `None` if it is empty.
     fn piece(&self, range: Range<usize>) -> Option<Piece> {
         let words = &self.words[range];
-        let mut text = words.join(" ");
-        if words.len() > 2 * MAX_PIECE {
+        let text = if words.len() > 2 * MAX_PIECE {
             let ends = [&words[..MAX_PIECE], &words[words.len() - MAX_PIECE..]];
-            text = ends.map(|words| words.join(" ")).join(&format!(" {HIDDEN} "));
-        }
+            ends.map(|words| words.join(" ")).join(&format!(" {HIDDEN} "))
+        } else {
+            words.join(" ")
+        };
         (!words.is_empty()).then(|| Piece { text, ..Piece::default() })
     }
 }

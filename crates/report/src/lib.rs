@@ -179,7 +179,6 @@ impl Report {
             script: script + if has_errors { include_str!("filter.js") } else { "" },
             sections,
         };
-        // MiniJinja escapes all text in templates whose names end in `.html`.
         // MiniJinja escapes all text in templates whose name ends in `.html`.
         let source = include_str!("page.html");
         environment.render_named_str("page.html", source, Serde(&page)).map_err(failed)

@@ -151,7 +151,7 @@ impl Log {
     /// Writes a line of any kind; before the first result, it waits.
     pub fn write(&mut self, record: &impl Serialize, is_result: bool) {
         let result = self.try_write(record, is_result);
-        self.check(result);
+        self.end_if_failed(result);
     }
 
     /// Returns the first error.
@@ -200,8 +200,8 @@ impl Log {
         self.write_waiting()
     }
 
-    /// Ends the log after an error.
-    fn check(&mut self, result: io::Result<()>) {
+    /// Ends the log if something failed.
+    fn end_if_failed(&mut self, result: io::Result<()>) {
         if let Err(error) = result {
             self.file = None;
             self.error = Some(Error::io(&self.path, error));
@@ -227,14 +227,14 @@ impl Observer for Log {
 
     fn resumed(&mut self, iterations: usize) {
         let result = self.resume(iterations);
-        self.check(result);
+        self.end_if_failed(result);
     }
 
     fn checkpoint(&mut self) {
         let file = self.file.as_ref();
         let file = file.filter(|file| file.metadata().is_ok_and(|m| m.is_file()));
         let result = file.map_or(Ok(()), File::sync_data);
-        self.check(result);
+        self.end_if_failed(result);
     }
 
     fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {

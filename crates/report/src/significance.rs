@@ -51,12 +51,13 @@ impl Significance {
             return Ok(Self { metric, ..Self::default() });
         }
         let pairs = (0..systems).flat_map(|a| (a + 1..systems).map(move |b| [a, b]));
-        let tested = pairs.filter(|pair| systems <= MAX_ALL || pair.contains(&analysis.best()));
+        let best = analysis.best();
+        let tested = pairs.filter(|pair| systems <= MAX_ALL || pair.contains(&best));
         let mut pairs = Vec::new();
-        for systems in tested {
-            let report = all.bootstrap(systems)?.run(PairedBootstrap::SAMPLES, SEED)?;
+        for pair in tested {
+            let report = all.bootstrap(pair)?.run(PairedBootstrap::SAMPLES, SEED)?;
             let (_, difference) = report.score();
-            pairs.push(PairDifference { systems, difference, adjusted: 1.0 });
+            pairs.push(PairDifference { systems: pair, difference, adjusted: 1.0 });
         }
         let p_values: Vec<f64> = pairs.iter().map(|p| p.difference.p_value).collect();
         for (pair, adjusted) in pairs.iter_mut().zip(holm(&p_values)) {

@@ -71,7 +71,8 @@ fn training_score(all: &Evaluated, analysis: &Analysis, system: usize) -> Option
     let sentences = count(training.sentences);
     let first = if training.is_sample { "its first " } else { "" };
     let scores = [training.value, analysis.score(system)];
-    let (points, [own, here]) = (100.0 * (scores[0] - scores[1]), scores.map(percent));
+    let points = 100.0 * (scores[0] - scores[1]);
+    let [own, here] = scores.map(percent);
     Some(format!(
         "Overfitting: {metric} of {name} is {own} on the training data ({first}{sentences} \
          sentences) and {here} here, {points:.1} points apart."

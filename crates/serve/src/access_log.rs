@@ -87,9 +87,14 @@ impl AccessLog {
         let output = open(path).map_err(|error| Error::io(path, error))?;
         let (sender, receiver) = sync_channel(QUEUE);
         let lost = Arc::new(AtomicU64::new(0));
-        let (path, own) = (path.to_owned(), Arc::clone(&lost));
-        let writer =
-            LogWriter { path, output, receiver, lost: own, is_torn: false, reported: None };
+        let writer = LogWriter {
+            path: path.to_owned(),
+            output,
+            receiver,
+            lost: Arc::clone(&lost),
+            is_torn: false,
+            reported: None,
+        };
         Ok((Self { sender, lost }, writer))
     }
 

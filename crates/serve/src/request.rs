@@ -98,11 +98,20 @@ impl Task {
         }
     }
 
-    /// The names of its options, separated by commas and blanks.
-    pub fn options(self) -> &'static str {
+    /// The names of its options.
+    pub fn options(self) -> &'static [&'static str] {
         match self {
-            Self::Tag => "model, constrain, forced, marginals, threshold, nbest, scheme, offsets",
-            Self::Explain => "model, constrain, forced, html",
+            Self::Tag => &[
+                "model",
+                "constrain",
+                "forced",
+                "marginals",
+                "threshold",
+                "nbest",
+                "scheme",
+                "offsets",
+            ],
+            Self::Explain => &["model", "constrain", "forced", "html"],
         }
     }
 }
@@ -147,8 +156,8 @@ impl RequestOptions {
                 let message = format!("the option {name:?} is given twice");
                 return Err(ApiError::bad_request(message));
             }
-            if !task.options().split(", ").any(|option| option == name) {
-                let (path, names) = (task.path(), task.options());
+            if !task.options().contains(&&*name) {
+                let (path, names) = (task.path(), task.options().join(", "));
                 let message = format!("{path} has no option {name:?}; its options are {names}");
                 return Err(ApiError::bad_request(message));
             }

@@ -26,7 +26,17 @@ use crate::tagging::{Answer, RESPONSE_UNITS, Workers, admit, answer, read_body};
 use crate::unread::SharedBody;
 
 /// The addresses.
-const PATHS: &str = "/tag, /explain, /models, /health, /livez, /readyz, /metrics, /openapi.json, /";
+const PATHS: [&str; 9] = [
+    "/tag",
+    "/explain",
+    "/models",
+    "/health",
+    "/livez",
+    "/readyz",
+    "/metrics",
+    "/openapi.json",
+    "/",
+];
 
 /// The methods of HTTP, which the access log names.
 const METHODS: [&str; 9] =
@@ -115,7 +125,7 @@ async fn check_and_count(State(app): State<Arc<App>>, request: Request, next: Ne
     let (head, body) = request.into_parts();
     let body = SharedBody::new(body);
     let request = Request::from_parts(head, Body::new(body.clone()));
-    let path = PATHS.split(", ").find(|path| *path == request.uri().path()).unwrap_or("other");
+    let path = PATHS.into_iter().find(|path| *path == request.uri().path()).unwrap_or("other");
     let allowed = app.origins.check(request.headers(), request.uri().authority());
     let is_allowed = allowed.is_ok();
     let (response, origin) = match allowed {
@@ -131,14 +141,20 @@ async fn check_and_count(State(app): State<Arc<App>>, request: Request, next: Ne
         }
         Ok(origin) => (next.run(request).await, origin),
     };
-    let (status, time) = (response.status(), began.elapsed());
-    app.metrics.count(path, status, time);
+    let status = response.status();
+    let elapsed = began.elapsed();
+    app.metrics.count(path, status, elapsed);
     let tagged = response.extensions().get::<TaggedCounts>();
     if let Some(log) = &app.log {
-        let (status, seconds) = (status.as_u16(), time.as_secs_f64());
-        let (bytes, tagged) = (response.body().size_hint().exact(), tagged.cloned());
-        let time = access_log::now();
-        log.add(&Access { time, method, path, status, seconds, bytes, tagged });
+        log.add(&Access {
+            time: access_log::now(),
+            method,
+            path,
+            status: status.as_u16(),
+            seconds: elapsed.as_secs_f64(),
+            bytes: response.body().size_hint().exact(),
+            tagged: tagged.cloned(),
+        });
     }
     // Who may not use the server does not learn its models.
     let identity = is_allowed.then(|| match tagged {
@@ -221,7 +237,8 @@ async fn page() -> impl IntoResponse {
 }
 
 async fn not_found(uri: Uri) -> ApiError {
-    let message = format!("there is nothing at {:?}; expected one of {PATHS}", uri.path());
+    let (path, paths) = (uri.path(), PATHS.join(", "));
+    let message = format!("there is nothing at {path:?}; expected one of {paths}");
     ApiError::new(StatusCode::NOT_FOUND, message)
 }
 
@@ -260,32 +277,22 @@ impl OriginRules {
 
     /// Checks the headers of a request. Returns the origin to allow in the response, if the request
     /// comes from a page of another origin.
-    pub fn check<'h>(
+    pub fn check(
         &self,
-        headers: &'h HeaderMap,
-        uri_authority: Option<&'h Authority>,
+        headers: &HeaderMap,
+        uri_authority: Option<&Authority>,
     ) -> Result<Option<HeaderValue>, ApiError> {
         for name in [HOST, ORIGIN] {
             if headers.get_all(&name).iter().nth(1).is_some() {
                 return Err(ApiError::bad_request(format!("the header {name} occurs twice")));
             }
         }
-        let text = |value: &'h HeaderValue| {
-            let text = value.to_str();
-            text.map_err(|_| ApiError::bad_request("the header Host or Origin is not ASCII"))
-        };
         let host = match (uri_authority, headers.get(HOST)) {
             (Some(authority), _) => authority.as_str(),
             (None, Some(host)) => text(host)?,
             (None, None) => return Err(ApiError::bad_request("the header Host is missing")),
         };
-        let is_allowed = |authority: Authority| {
-            let name = authority.host().to_ascii_lowercase();
-            let address = name.trim_start_matches('[').trim_end_matches(']').parse();
-            let is_local = name == "localhost" || address.is_ok_and(|ip: IpAddr| ip.is_loopback());
-            is_local || self.hosts.iter().flatten().any(|allowed| *allowed == name)
-        };
-        if self.hosts.is_some() && !host.parse().is_ok_and(is_allowed) {
+        if !self.allows_host(host) {
             return Err(forbidden(format!(
                 "the request is for the host {host:?}, which is not expected; --allow-host \
                  allows it"
@@ -304,6 +311,21 @@ impl OriginRules {
             ))),
         }
     }
+
+    fn allows_host(&self, host: &str) -> bool {
+        let Some(hosts) = &self.hosts else { return true };
+        host.parse::<Authority>().is_ok_and(|authority| {
+            let name = authority.host().to_ascii_lowercase();
+            let address = name.trim_start_matches('[').trim_end_matches(']').parse();
+            let is_local = name == "localhost" || address.is_ok_and(|ip: IpAddr| ip.is_loopback());
+            is_local || hosts.contains(&name)
+        })
+    }
+}
+
+fn text(value: &HeaderValue) -> Result<&str, ApiError> {
+    let text = value.to_str();
+    text.map_err(|_| ApiError::bad_request("the header Host or Origin is not ASCII"))
 }
 
 fn forbidden(message: String) -> ApiError {
@@ -471,8 +493,8 @@ mod tests {
     fn the_description_of_the_interface_has_all_addresses_and_options() {
         let description: serde_json::Value = serde_json::from_str(OPENAPI).unwrap();
         let described = description["paths"].as_object().unwrap();
-        assert_eq!(described.len(), PATHS.split(", ").count());
-        assert!(PATHS.split(", ").all(|path| described.contains_key(path)));
+        assert_eq!(described.len(), PATHS.len());
+        assert!(PATHS.into_iter().all(|path| described.contains_key(path)));
         for task in [Task::Tag, Task::Explain] {
             let options = &described[task.path()]["post"]["parameters"];
             let mut names = Vec::new();
@@ -489,7 +511,7 @@ mod tests {
                 assert!(RequestOptions::parse(task, &query).is_ok(), "{query}");
                 names.push(name);
             }
-            assert_eq!(names.join(", "), task.options());
+            assert_eq!(names, task.options());
         }
     }
 }

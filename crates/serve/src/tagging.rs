@@ -245,8 +245,12 @@ impl Workers {
     pub fn new(count: usize, queue: usize) -> Self {
         let count = count.max(1);
         let capacity = count.saturating_add(queue).min(Semaphore::MAX_PERMITS);
-        let [places, threads] = [capacity, count].map(|permits| Arc::new(Semaphore::new(permits)));
-        Self { count, capacity, places, threads }
+        Self {
+            count,
+            capacity,
+            places: Arc::new(Semaphore::new(capacity)),
+            threads: Arc::new(Semaphore::new(count)),
+        }
     }
 
     /// Returns the number of requests that wait, and of threads that tag.

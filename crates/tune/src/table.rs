@@ -101,9 +101,10 @@ impl TuneResult {
             ));
         }
         let error = 100.0 * self.standard_error()?;
-        let (what, units) = match best.score {
-            DevScore::F1(_) => ("spans", self.dev_units),
-            DevScore::Accuracy(_) => ("tokens", self.dev_units),
+        let units = self.dev_units;
+        let what = match best.score {
+            DevScore::F1(_) => "spans",
+            DevScore::Accuracy(_) => "tokens",
         };
         Some(format!(
             "a score on {units} {what} is uncertain by about ±{error:.2} (standard error)"

@@ -116,10 +116,16 @@ impl Trial {
 
 /// Returns the score of training on development data.
 fn on_dev(course: &Course) -> Option<TrialScore> {
-    let (score, dev_mean) = (course.end.dev?, course.end.dev_mean?);
-    let (best_iteration, recall_bias) = (course.end.best_iteration, course.end.recall_bias);
-    let nonzero_weights = course.score_after(best_iteration).map(|score| score.nonzero_weights);
-    Some(TrialScore { score, folds: None, dev_mean, best_iteration, recall_bias, nonzero_weights })
+    let end = &course.end;
+    let kept = course.score_after(end.best_iteration);
+    Some(TrialScore {
+        score: end.dev?,
+        folds: None,
+        dev_mean: end.dev_mean?,
+        best_iteration: end.best_iteration,
+        recall_bias: end.recall_bias,
+        nonzero_weights: kept.map(|score| score.nonzero_weights),
+    })
 }
 
 /// Returns the mean score over the folds after the iteration that training would choose by it.

@@ -97,8 +97,9 @@ impl<'a> ExplainedSentence<'a> {
     /// Returns the spans, and the tokens outside of spans.
     pub(super) fn all_blocks(&self) -> Vec<Block<'static>> {
         let labels: Vec<&str> = (0..self.explanation.len()).map(|t| self.label(t)).collect();
-        let labeling = Some(&self.header().labeling).filter(|_| self.header().encodes_spans());
-        let spans = labeling.map_or(Vec::new(), |labeling| labeling.spans(&labels));
+        let header = self.header();
+        let spans =
+            if header.encodes_spans() { header.labeling.spans(&labels) } else { Vec::new() };
         let single = |t: usize| self.block(t, t + 1, labels[t]);
         let (mut blocks, mut t) = (Vec::new(), 0);
         for span in spans {
@@ -229,11 +230,15 @@ impl<'a> Recorder<'a> {
         let others = shown.split_off(shown.len().min(self.sentence.top));
         let Range { start, end } = alternative.range();
         let name = |label: &LabelId| Cow::from(self.sentence.name(*label));
-        let (label, labels) = (name(&alternative.label()), alternative.labels().iter().map(name));
         let contribution = others.iter().map(Part::contribution).sum();
         Ok(Lead {
             margin: alternative.margin(),
-            runner_up: RunnerUp { label, start, end, labels: labels.collect() },
+            runner_up: RunnerUp {
+                label: name(&alternative.label()),
+                start,
+                end,
+                labels: alternative.labels().iter().map(name).collect(),
+            },
             parts: shown.iter().map(|part| self.reason(part)).collect(),
             others: Others { parts: others.len(), contribution },
         })

@@ -55,7 +55,8 @@ impl ExplainedSentence<'_> {
             true => format!("{}\n", Escaped(&block.text)),
             false => block_mark(&block) + "\n",
         });
-        let (marked, recorder): (String, _) = (marked.collect(), Recorder::new(self));
+        let marked: String = marked.collect();
+        let recorder = Recorder::new(self);
         let blocks = folded_blocks(&self.words, &self.blocks(), |t| recorder.token(t))?;
         let html = format!(
             "<section>\n<p class=\"sentence\" dir=\"auto\">{marked}</p>\n\

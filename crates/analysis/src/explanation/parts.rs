@@ -155,11 +155,14 @@ impl<'e> Alternative<'e> {
         let before = previous.map_or([0; 2], |labels| labels.map(|label| k * label.index()));
         let positions = [0, 1].map(|i| before[i] + labels[i].index());
         let table = model.table(kind);
+        let part_kind = match kind {
+            AttributeKind::Node => PartKind::Attribute,
+            AttributeKind::Edge => PartKind::EdgeAttribute,
+        };
         let mut add = |(name, value): (&'e str, f64)| -> Result<()> {
             interrupt.check()?;
             if let Some(weights) = table.weights_at(model.key(name.as_bytes()), positions)? {
-                let kind = [PartKind::Attribute, PartKind::EdgeAttribute][kind as usize];
-                parts.push(Part { name, value, previous, ..self.part(t, kind, weights) });
+                parts.push(Part { name, value, previous, ..self.part(t, part_kind, weights) });
             }
             Ok(())
         };

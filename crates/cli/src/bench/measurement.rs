@@ -166,27 +166,28 @@ fn norm(vector: impl Iterator<Item = f64>) -> f64 {
     vector.map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// Numbers of labels, of tokens, and shares of attributes.
-const LABELS: [usize; 4] = [4, 8, 16, 32];
-const LENGTHS: [usize; 5] = [5, 10, 20, 40, 80];
-const SHARES: [f64; 4] = [0.125, 0.25, 0.5, 1.0];
+/// What sweeps vary: numbers of labels, of tokens, and shares of attributes.
+const SWEEP_LABELS: [usize; 4] = [4, 8, 16, 32];
+const SWEEP_LENGTHS: [usize; 5] = [5, 10, 20, 40, 80];
+const SWEEP_SHARES: [f64; 4] = [0.125, 0.25, 0.5, 1.0];
 
 /// The number of tokens of a sentence where it does not vary, and the highest number of labels of
 /// the corpus that then stays.
-const LENGTH: usize = 20;
-const MAX_LABELS: usize = 32;
+const SWEEP_LENGTH: usize = 20;
+const SWEEP_MAX_LABELS: usize = 32;
 
 /// Maximum number of multiply-adds of an evaluation of several sentences, and of sentences.
-const WORK: f64 = 1.5e8;
-const SENTENCES: usize = 200;
+const SWEEP_WORK: f64 = 1.5e8;
+const SWEEP_SENTENCES: usize = 200;
 
 /// Returns the sizes of sentences, where other sizes than what varies are those of the corpus.
 fn shapes(axis: SweepAxis, labels: usize) -> Vec<Shape> {
-    let base = Shape { length: LENGTH, labels: labels.clamp(1, MAX_LABELS), share: 1.0 };
+    let base =
+        Shape { length: SWEEP_LENGTH, labels: labels.clamp(1, SWEEP_MAX_LABELS), share: 1.0 };
     match axis {
-        SweepAxis::Labels => LABELS.map(|labels| Shape { labels, ..base }).to_vec(),
-        SweepAxis::Length => LENGTHS.map(|length| Shape { length, ..base }).to_vec(),
-        SweepAxis::Attributes => SHARES.map(|share| Shape { share, ..base }).to_vec(),
+        SweepAxis::Labels => SWEEP_LABELS.map(|labels| Shape { labels, ..base }).to_vec(),
+        SweepAxis::Length => SWEEP_LENGTHS.map(|length| Shape { length, ..base }).to_vec(),
+        SweepAxis::Attributes => SWEEP_SHARES.map(|share| Shape { share, ..base }).to_vec(),
     }
 }
 
@@ -209,8 +210,8 @@ pub fn sweep(
         let single = problem.synthetic(shape, 1);
         let mut engines: Vec<Measurement> = Vec::new();
         for &variant in variants {
-            let sentences = (WORK / multiply_adds(&single, variant).max(1.0)) as usize;
-            let sentences = problem.synthetic(shape, sentences.clamp(1, SENTENCES));
+            let sentences = (SWEEP_WORK / multiply_adds(&single, variant).max(1.0)) as usize;
+            let sentences = problem.synthetic(shape, sentences.clamp(1, SWEEP_SENTENCES));
             let theta = random_weights(sentences.space.dimension(), SCALE);
             let mut pair = vec![Variant::Likelihood, variant];
             pair.dedup();

@@ -158,11 +158,13 @@ impl GradientsCommand {
             &self.input,
             &BaseModels::default(),
         )?;
-        let files = CommandFiles::default()
+        let mut files = CommandFiles::default()
             .read(&self.files)
             .read(template_files(self.template.as_ref(), template.as_ref()));
-        let declare = |files: CommandFiles, (flag, kind, path)| files.write(flag, kind, path);
-        self.outputs().into_iter().fold(files, declare).check()?;
+        for (flag, kind, path) in self.outputs() {
+            files = files.write(flag, kind, path);
+        }
+        files.check()?;
         interrupt::watch();
         let [json_file, figure_file] =
             self.outputs().map(|(.., path)| path.map(ResultFile::new).transpose());
@@ -183,7 +185,7 @@ impl GradientsCommand {
             let bytes = variant.and_then(|&variant| memory_of_evaluation(&problem, variant));
             return print(&format!("{}\n", json!(bytes)));
         }
-        let report = self.measure(&training, &variants, (&set, &problem), &progress)?;
+        let report = self.measure(&training, &variants, &set, &problem, &progress)?;
         progress.clear();
         if let Some(file) = figure_file {
             let svg = report.figure().svg().ok_or_else(|| {
@@ -237,7 +239,8 @@ impl GradientsCommand {
         &self,
         training: &TrainSettings,
         variants: &[Variant],
-        (set, problem): (&TrainingSet, &Problem),
+        set: &TrainingSet,
+        problem: &Problem,
         progress: &Progress,
     ) -> Result<Gradients> {
         let MeasurementArguments { weights, repeat, .. } = self.measurement;

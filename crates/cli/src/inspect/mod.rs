@@ -87,9 +87,8 @@ impl InspectCommand {
 /// Describes a model, with the top attributes of each label.
 fn describe(model: &Model, top: usize) -> Result<Value> {
     let (header, source) = (model.header(), &model.header().provenance);
-    let [nodes, edges] =
-        [AttributeKind::Node, AttributeKind::Edge].map(|kind| top_of(model, kind, top));
-    let (nodes, edges) = (nodes?, edges?.concat());
+    let nodes = top_of(model, AttributeKind::Node, top)?;
+    let edges = top_of(model, AttributeKind::Edge, top)?.concat();
     let labels = header.labels.names().iter().enumerate();
     let labels: Map<String, Value> =
         labels.map(|(i, name)| (name.clone(), label_json(model, i, &nodes[i]))).collect();

@@ -32,7 +32,7 @@ use crate::{
     ThreadArguments, interrupt, print_json, print_painted, terminal,
 };
 use arguments::{ResumeArguments, SearchArguments};
-use reporter::{SearchReporter, end_line, json, print_notices, table, train_options};
+use reporter::{SearchReporter, end_line, print_notices, results_json, table, train_options};
 
 /// Search for the best training parameters and write the best model
 #[derive(Debug, Args)]
@@ -116,14 +116,18 @@ pub struct TuneCommand {
 }
 
 /// The validated arguments.
-type Validated = (TrainSettings, Vec<Configuration>, Vec<Option<Template>>);
+struct Validated {
+    settings: TrainSettings,
+    configurations: Vec<Configuration>,
+    templates: Vec<Option<Template>>,
+}
 
 impl TuneCommand {
     pub fn run(&self) -> CommandResult {
         self.config.check_stdin(self.training.corpus_files(&self.train, &self.dev))?;
         let base = self.init.open()?;
         let models = base_models(&base);
-        let (settings, configurations, templates) = self.validate(&models)?;
+        let Validated { settings, configurations, templates } = self.validate(&models)?;
         interrupt::watch();
         let model = self.model.path(&self.train);
         let file = ResultFile::new(&model)?;
@@ -135,7 +139,7 @@ impl TuneCommand {
         let (started, progress) = (Instant::now(), Progress::new(self.quiet));
         progress.println_all(notice_of_template(&models, templates[0].as_ref()));
         let knowledge = self.training.knowledge.read(&self.input, &progress)?;
-        let data = self.read((&settings, templates), models, &knowledge, &progress)?;
+        let data = self.read(&settings, templates, models, &knowledge, &progress)?;
         let search = Search {
             settings,
             configurations,
@@ -162,7 +166,7 @@ impl TuneCommand {
         let has_started = reporter.started.get().is_some();
         let result = result.map_err(|error| self.resume.failed(error, has_started))?;
         let seconds = started.elapsed().as_secs_f64();
-        let printed = self.write((&result, seconds), reporter, file, &models).and_then(|printed| {
+        let printed = self.write(&result, seconds, reporter, file, &models).and_then(|printed| {
             self.write_predictions(&result, &data.corpora.labeled, &progress).map(|()| printed)
         });
         let printed = printed.map_err(|error| self.resume.failed(error, true))?;
@@ -174,7 +178,8 @@ impl TuneCommand {
     /// Returns whether they could be printed.
     fn write(
         &self,
-        (result, seconds): (&TuneResult, f64),
+        result: &TuneResult,
+        seconds: f64,
         reporter: SearchReporter<'_>,
         file: ResultFile,
         models: &BaseModels<'_>,
@@ -188,13 +193,13 @@ impl TuneCommand {
         }
         reporter.progress.clear();
         print_notices(result, &self.model.path(&self.train), reporter.progress);
-        let results = json(result, seconds);
-        let mut json = reporter.inputs.clone();
+        let results = results_json(result, seconds);
+        let mut object = reporter.inputs.clone();
         let logged = reporter.finish(end_line(result, results.clone()));
         let printed = match self.json {
             true => {
-                json.extend(results);
-                print_json(&format!("{:#}\n", Value::Object(json)))
+                object.extend(results);
+                print_json(&format!("{:#}\n", Value::Object(object)))
             }
             false => print_painted(&table(result, terminal::of_output())),
         };
@@ -243,15 +248,15 @@ impl TuneCommand {
             dropchain_options::parse(searched)?.searched.apply(&mut options)?;
             TrainSettings::new(self.training.with_learner(options, false)?)
         };
-        let training = settings_of(&[])?;
-        models.check(&training)?;
+        let settings = settings_of(&[])?;
+        models.check(&settings)?;
         let templates = self.load_templates(models)?;
         let configurations = self.search.configurations(&self.template_names(), &settings_of)?;
         let has_noise = configurations.iter().any(Configuration::has_noise);
         self.training.check(has_noise, self.search.gradient.as_deref())?;
         self.training.share_of_dev(&self.dev)?;
         self.check_files(&templates)?;
-        Ok((training, configurations, templates))
+        Ok(Validated { settings, configurations, templates })
     }
 
     /// Checks what is read and written.
@@ -306,7 +311,8 @@ impl TuneCommand {
     /// Reads the corpora, and decides what the labels and the knowledge decide of the templates.
     fn read<'m>(
         &self,
-        (settings, mut templates): (&TrainSettings, Vec<Option<Template>>),
+        settings: &TrainSettings,
+        mut templates: Vec<Option<Template>>,
         models: BaseModels<'m>,
         knowledge: &Knowledge,
         progress: &Progress,

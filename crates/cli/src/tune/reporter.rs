@@ -184,15 +184,14 @@ pub fn table(result: &TuneResult, terminal: Option<usize>) -> String {
 }
 
 /// Returns all results as one JSON object.
-pub fn json(result: &TuneResult, seconds: f64) -> Map<String, Value> {
+pub fn results_json(result: &TuneResult, seconds: f64) -> Map<String, Value> {
     let mut results = json!(result);
     results["seconds"] = json!(seconds);
     results.as_object_mut().map(std::mem::take).unwrap_or_default()
 }
 
-/// Returns the last line of the log, of all `results`.
-pub fn end_line(result: &TuneResult, results: Map<String, Value>) -> Map<String, Value> {
-    let mut line = results;
+/// Turns all results into the last line of the log.
+pub fn end_line(result: &TuneResult, mut line: Map<String, Value>) -> Map<String, Value> {
     line.shift_remove("configurations");
     let best = result.trials.first().map(|best| best.number);
     line.insert("best".to_owned(), json!(best));

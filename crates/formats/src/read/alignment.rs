@@ -113,7 +113,7 @@ impl Aligner {
             before == 0 || spans[before - 1].end <= end
         });
         let labels = encode(&spans, tokens.len(), &self.scheme.into());
-        self.build(marked, file, (&tokens, &labels), &ends)
+        self.build(marked, file, &tokens, &labels, &ends)
     }
 
     /// Splits a text into tokens. Also returns the ends of sentences, which do not go beyond a line
@@ -269,7 +269,8 @@ impl Aligner {
         &self,
         marked: &MarkedText,
         file: &SourceFile,
-        (tokens, labels): (&[Offsets], &[String]),
+        tokens: &[Offsets],
+        labels: &[String],
         ends: &[usize],
     ) -> Result<Vec<Sentence>> {
         let text = &marked.text;
@@ -353,12 +354,14 @@ fn parts(text: &str, paragraphs: bool) -> Vec<Range<usize>> {
     let (mut start, mut goes_on) = (0, false);
     for line in text.split_inclusive('\n') {
         let end = start + line.len();
+        let is_empty = is_blank(line);
         match parts.last_mut() {
-            _ if is_blank(line) => {}
+            _ if is_empty => {}
             Some(part) if paragraphs && goes_on => part.end = end,
             _ => parts.push(start..end),
         }
-        (start, goes_on) = (end, !is_blank(line));
+        start = end;
+        goes_on = !is_empty;
     }
     parts
 }

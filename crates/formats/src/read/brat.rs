@@ -28,12 +28,14 @@ impl ReadFormat for Brat {
 
     fn parser(&self, options: &ReadOptions) -> Result<Box<dyn SentenceParser>> {
         let aligner = Aligner::new(options.clone(), self.0.clone(), "label")?;
-        Ok(Box::new(BratParser(Some(aligner))))
+        Ok(Box::new(BratParser { aligner: Some(aligner) }))
     }
 }
 
 /// Parses a text and its annotations. All sentences are read at once; none after an error.
-struct BratParser(Option<Aligner>);
+struct BratParser {
+    aligner: Option<Aligner>, // until the text is read
+}
 
 /// Reads the annotations of a text.
 fn annotations(text: &LineReader) -> Result<Vec<MarkedSpan>> {
@@ -61,7 +63,7 @@ impl SentenceParser for BratParser {
     }
 
     fn advance(&mut self, lines: &mut LineReader, ready: &mut VecDeque<Sentence>) -> Result<bool> {
-        let Some(mut aligner) = self.0.take() else { return Ok(false) };
+        let Some(mut aligner) = self.aligner.take() else { return Ok(false) };
         let mut text = String::new();
         while let Some(line) = lines.next_line()? {
             if line.has_mark && line.number > 1 {

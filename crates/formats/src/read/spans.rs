@@ -260,10 +260,9 @@ impl Source<'_> {
         if !is_accepted && !keys.iter().any(|key| object.get(key).is_some()) {
             self.options.report.add_at(&NO_SPANS, self.line.file, self.line.number);
             seen.without.get_or_insert_with(|| {
-                let all = "spans\", \"label\", \"labels\", \"entities\" or \"annotations";
-                let key = chosen.unwrap_or(all);
-                self.line
-                    .error(format!("found no spans; expected an array of them under \"{key}\""))
+                let all = "\"spans\", \"label\", \"labels\", \"entities\" or \"annotations\"";
+                let keys = chosen.map_or_else(|| all.to_owned(), |key| format!("\"{key}\""));
+                self.line.error(format!("found no spans; expected an array of them under {keys}"))
             });
         }
         Ok(Some(Vec::new()))

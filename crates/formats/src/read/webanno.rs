@@ -198,8 +198,13 @@ impl WebAnnoParser {
         let (Some(first), Some(reading)) = (tokens.first(), &mut self.reading) else {
             return Ok(());
         };
-        let (text, line, tokens) = (text.into(), first.line, Some(tokens));
-        let marked = MarkedText { text, line, spans, tokens, ..MarkedText::default() };
+        let marked = MarkedText {
+            text: text.into(),
+            line: first.line,
+            spans,
+            tokens: Some(tokens),
+            ..MarkedText::default()
+        };
         ready.extend(reading.aligner.sentences(&marked, &lines.into())?);
         Ok(())
     }
@@ -212,7 +217,8 @@ impl Pending {
             self.text.push(' ');
             self.chars += 1;
         }
-        (self.last, self.last_byte) = (start..end, self.text.len());
+        self.last = start..end;
+        self.last_byte = self.text.len();
         let start = self.chars;
         self.text.push_str(word);
         self.chars += word.chars().count() as u64;

@@ -26,14 +26,16 @@ const END: &str = "</main>\n</body>\n</html>\n";
 
 /// The state of a page.
 #[derive(Debug, Default)]
-pub(super) struct HtmlPage(Option<SourceFile>); // of the last text, once the page is open
+pub(super) struct HtmlPage {
+    file: Option<SourceFile>, // of the last text, once the page is open
+}
 
 impl HtmlPage {
     /// Writes a text. (Writing to a string cannot fail.)
     pub fn text(&mut self, buffer: &mut String, text: &AnnotatedText) {
         self.open(buffer, &text.file);
-        if self.0.as_deref() != Some(&*text.file) {
-            self.0 = Some(text.file.clone());
+        if self.file.as_deref() != Some(&*text.file) {
+            self.file = Some(text.file.clone());
             if &*text.file != "-" {
                 let _ = writeln!(buffer, "<h1>{}</h1>", Escaped(&text.file));
             }
@@ -41,7 +43,7 @@ impl HtmlPage {
         buffer.push_str("<p dir=\"auto\">");
         for (part, mark) in text.parts() {
             match mark {
-                None => *buffer += &Escaped(part).to_string(),
+                None => _ = write!(buffer, "{}", Escaped(part)),
                 Some(mark) => *buffer += &marks::mark(part, &mark.label, mark.probability),
             }
         }
@@ -50,7 +52,7 @@ impl HtmlPage {
 
     /// Writes the boundary between two documents.
     pub fn boundary(&mut self, buffer: &mut String) {
-        if self.0.is_some() {
+        if self.file.is_some() {
             buffer.push_str("<hr>\n");
         }
     }
@@ -62,7 +64,7 @@ impl HtmlPage {
     }
 
     fn open(&self, buffer: &mut String, file: &str) {
-        if self.0.is_none() {
+        if self.file.is_none() {
             let title = Escaped(if file == "-" { "Tagged text" } else { file });
             let _ = write!(
                 buffer,

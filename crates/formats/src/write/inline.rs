@@ -100,7 +100,7 @@ impl InlineWriter {
     /// Begins a mark, in the color of its label.
     fn start(&self, buffer: &mut String, bracket: char, label: &str) {
         if self.color {
-            buffer.push_str(&ground(hue(label)).to_string());
+            let _ = write!(buffer, "{}", ground(hue(label)));
         }
         buffer.push(bracket);
         buffer.extend(label.chars().map(displayed));

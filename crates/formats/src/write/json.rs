@@ -11,8 +11,18 @@ use dropchain::kernel::corpus::JsonObject;
 use dropchain::sentence::OffsetUnit;
 
 /// Keys of an input object that are not copied to the output.
-const REPLACED_KEYS: &str =
-    "text tokens labels label spans offsets offset probability marginals nbest";
+const REPLACED_KEYS: [&str; 10] = [
+    "text",
+    "tokens",
+    "labels",
+    "label",
+    "spans",
+    "offsets",
+    "offset",
+    "probability",
+    "marginals",
+    "nbest",
+];
 
 /// An object: the other members of the input object, verbatim, and these.
 struct Record<'a> {
@@ -26,7 +36,7 @@ impl Serialize for Record<'_> {
             self.input.map(serde_json::from_str).transpose().map_err(Error::custom)?;
         let mut map = serializer.serialize_map(None)?;
         for (key, value) in input.iter().flat_map(|object| &object.members) {
-            if !REPLACED_KEYS.split(' ').any(|replaced| replaced == key) {
+            if !REPLACED_KEYS.contains(&key.as_str()) {
                 map.serialize_entry(key, value)?;
             }
         }

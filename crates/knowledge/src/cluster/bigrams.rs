@@ -27,7 +27,8 @@ pub(super) struct Neighbor {
 impl Bigrams {
     /// Counts the bigrams of `text` whose words both occur at least `min_count` times.
     pub(super) fn count(text: InternedText, min_count: u64) -> Self {
-        let InternedText { words, stream, .. } = text;
+        let InternedText { words, numbers, stream, .. } = text;
+        drop(numbers); // before the keys take memory
         let mut order: Vec<usize> = (0..words.len()).filter(|&i| words[i].1 >= min_count).collect();
         order.sort_unstable_by(|&i, &j| {
             let ((word, count), (other, other_count)) = (&words[i], &words[j]);

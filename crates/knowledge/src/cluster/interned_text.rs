@@ -12,7 +12,7 @@ pub(super) const BREAK: u32 = u32::MAX;
 #[derive(Clone, Debug, Default)]
 pub struct InternedText {
     pub(super) words: Vec<(String, u64)>, // with their counts, in order of first occurrence
-    numbers: HashTable<u32>,              // positions in `words`, by word
+    pub(super) numbers: HashTable<u32>,   // positions in `words`, by word
     pub(super) stream: Vec<u32>,          // positions in `words`, and BREAK
     letters: usize, // bytes of the words, each with the overhead of its allocation
 }

@@ -29,6 +29,7 @@ impl MergeLosses {
     }
 
     /// The loss of a pair.
+    #[inline]
     pub(super) fn get(&self, a: usize, b: usize) -> i64 {
         self.values[a.min(b) * self.slots + a.max(b)]
     }
@@ -71,9 +72,9 @@ impl MergeLosses {
 
     fn rescan(&mut self, row: usize) {
         let values = &self.values[row * self.slots..(row + 1) * self.slots];
-        let columns = (row + 1..self.slots).map(|column| (values[column], column));
-        let first = columns.min_by_key(|(value, _)| *value);
-        let (value, column) = first.unwrap_or((ABSENT, self.slots));
+        let others = values.iter().enumerate().skip(row + 1);
+        let (column, &value) =
+            others.min_by_key(|(_, value)| **value).unwrap_or((self.slots, &ABSENT));
         self.minima[row] = RowMinimum { value, column, stale: false };
     }
 }

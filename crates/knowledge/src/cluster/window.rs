@@ -208,12 +208,13 @@ impl ClusterWindow {
 
     /// Updates the margin terms of pairs with a margin that is not as before.
     fn update_margins(&mut self, before: &[Vec<u32>; 2]) {
-        let is_changed = |a: usize| (0..2).any(|i| self.margins[i][a] != before[i][a]);
+        let is_changed =
+            |a: usize| self.live[a] && (0..2).any(|i| self.margins[i][a] != before[i][a]);
         let changed: Vec<bool> = (0..self.slots).map(is_changed).collect();
         for a in (0..self.slots).filter(|&a| changed[a]) {
             for (b, is_changed) in changed.iter().enumerate() {
                 let is_repeated = *is_changed && b >= a;
-                if is_repeated || b == a || !self.live[a] || !self.live[b] {
+                if is_repeated || b == a || !self.live[b] {
                     continue;
                 }
                 let change =
