@@ -1,5 +1,7 @@
 //! Numerical helpers: log-sum-exp and a vectorizable exponential.
 
+use crate::simd::{self, Kernel};
+
 /// Computes log Σ_i exp(`values[i]`), shifted by the maximum so that it does not overflow.
 ///
 /// −∞ is the logarithm of 0: the result for no values, or only −∞, is −∞. The result is +∞ if a
@@ -21,8 +23,8 @@ pub fn sigmoid(x: f64) -> f64 {
 /// Replaces every x in `values` by exp(max(x, `lowest`)), for −700 ≤ `lowest` and x ≤ 700.
 ///
 /// The result is within a few units in the last place of [`f64::exp`]. There are no calls, branches
-/// or tables, so that the compiler can vectorize the loop, which makes it at least twice as fast.
-/// It does not depend on the platform's math library and has the same bits everywhere.
+/// or tables, so that the compiler can vectorize the loop, which makes it at least twice as fast,
+/// in a [`Kernel`]: elsewhere, its multiply-adds are calls. It does not depend on the platform's math library and has the same bits everywhere.
 ///
 /// With n the integer nearest to x / log 2 and r = x − n·log 2, exp(x) = 2ⁿ·exp(r), where
 /// |r| ≤ ½ log 2 and the power series of exp(r) is truncated after r¹³, an error of 4·10⁻¹⁸.
@@ -99,8 +101,23 @@ pub fn add(sums: &mut [f64], terms: &[f64]) {
 /// Adds a multiple of `terms` to `sums`, elementwise.
 #[inline]
 pub(crate) fn add_scaled(sums: &mut [f64], factor: f64, terms: &[f64]) {
-    for (sum, term) in sums.iter_mut().zip(terms) {
-        *sum = factor.mul_add(*term, *sum);
+    simd::dispatch(AddScaled { sums, factor, terms });
+}
+
+struct AddScaled<'a> {
+    sums: &'a mut [f64],
+    factor: f64,
+    terms: &'a [f64],
+}
+
+impl Kernel for AddScaled<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const SUMS: usize>(self) {
+        for (sum, term) in self.sums.iter_mut().zip(self.terms) {
+            *sum = self.factor.mul_add(*term, *sum);
+        }
     }
 }
 

@@ -18,6 +18,7 @@
 //! most 2·10⁻¹⁴, for a value above 1 relative to it.
 
 use dropchain::kernel::math::exp_at_least;
+use dropchain::kernel::simd::{self, Kernel};
 
 /// The step of the rule, for s up to 1.
 const STEP: f64 = 0.4;
@@ -50,7 +51,7 @@ pub(super) fn logistic_moments(mean: f64, variance: f64) -> LogisticMoments {
     if (a + s).is_nan() {
         return LogisticMoments { penalty: f64::NAN, slope: f64::NAN, curvature: f64::NAN };
     }
-    let moments = integrate(a, s);
+    let moments = simd::dispatch(Integrate(a, s));
     if mean < 0.0 {
         return moments;
     }
@@ -58,38 +59,47 @@ pub(super) fn logistic_moments(mean: f64, variance: f64) -> LogisticMoments {
 }
 
 /// softplus, σ and σ' at x, given e = exp(−|x|).
+#[inline(always)]
 fn functions(x: f64, e: f64) -> [f64; 3] {
     let (small, large) = (e / (1.0 + e), 1.0 / (1.0 + e));
     if x < 0.0 { [e.ln_1p(), small, small * large] } else { [x + e.ln_1p(), large, small * large] }
 }
 
-/// The expectations for the mean −a. With s = 0 the differences are 0.
-fn integrate(a: f64, s: f64) -> LogisticMoments {
-    let nodes = (RANGE / STEP * s.max(1.0)).min(MAX_NODES).round();
-    let step = RANGE / nodes;
-    let mut decay = [-a];
-    exp_at_least(&mut decay, -700.0);
-    let center = functions(-a, decay[0]);
-    let mut sums = [0.0; 3];
-    let mut first = 1;
-    while first as f64 <= nodes {
-        let z: [f64; BLOCK] = std::array::from_fn(|i| step * (first + i) as f64);
-        let mut e = [0.0; 3 * BLOCK];
-        for (e, z) in e.as_chunks_mut().0.iter_mut().zip(z) {
-            *e = [-(s * z - a).abs(), -(a + s * z), -0.5 * z * z];
-        }
-        exp_at_least(&mut e, -700.0);
-        for ([right, left, density], z) in e.as_chunks().0.iter().zip(z) {
-            let right = functions(s * z - a, *right);
-            let left = functions(-a - s * z, *left);
-            for i in 0..3 {
-                sums[i] += density * ((right[i] - center[i]) + (left[i] - center[i]));
+/// The expectations for the mean −a and the deviation s. With s = 0 the differences are 0.
+struct Integrate(f64, f64);
+
+impl Kernel for Integrate {
+    type Output = LogisticMoments;
+
+    #[inline(always)]
+    fn run<const SUMS: usize>(self) -> LogisticMoments {
+        let Self(a, s) = self;
+        let nodes = (RANGE / STEP * s.max(1.0)).min(MAX_NODES).round();
+        let step = RANGE / nodes;
+        let mut decay = [-a];
+        exp_at_least(&mut decay, -700.0);
+        let center = functions(-a, decay[0]);
+        let mut sums = [0.0; 3];
+        let mut first = 1;
+        while first as f64 <= nodes {
+            let z: [f64; BLOCK] = std::array::from_fn(|i| step * (first + i) as f64);
+            let mut e = [0.0; 3 * BLOCK];
+            for (e, z) in e.as_chunks_mut().0.iter_mut().zip(z) {
+                *e = [-(s * z - a).abs(), -(a + s * z), -0.5 * z * z];
             }
+            exp_at_least(&mut e, -700.0);
+            for ([right, left, density], z) in e.as_chunks().0.iter().zip(z) {
+                let right = functions(s * z - a, *right);
+                let left = functions(-a - s * z, *left);
+                for i in 0..3 {
+                    sums[i] += density * ((right[i] - center[i]) + (left[i] - center[i]));
+                }
+            }
+            first += BLOCK;
         }
-        first += BLOCK;
+        let [penalty, slope, curvature] = sums.map(|sum| step / std::f64::consts::TAU.sqrt() * sum);
+        LogisticMoments { penalty, slope, curvature: center[2] + curvature }
     }
-    let [penalty, slope, curvature] = sums.map(|sum| step / std::f64::consts::TAU.sqrt() * sum);
-    LogisticMoments { penalty, slope, curvature: center[2] + curvature }
 }
 
 #[cfg(test)]
