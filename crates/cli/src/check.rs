@@ -22,10 +22,6 @@ use crate::{
 
 /// Check corpora before training: sizes, labels, mistakes in files and annotation
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  dropchain check train.conll --dev dev.conll --test test.conll
-  dropchain check train.conll --suspicious 50")]
 #[command(after_long_help = "\
 Examples:
   dropchain check train.conll --dev dev.conll --test test.conll

@@ -17,9 +17,6 @@ use crate::{
 
 /// Learn Brown clusters from unlabeled text, for `cluster` in templates
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  dropchain cluster texts.txt --clusters 1000 --output clusters.txt")]
 #[command(after_long_help = "\
 Examples:
   dropchain cluster tweets.txt train.conll --clusters 500 --output paths.txt

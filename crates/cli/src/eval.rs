@@ -30,10 +30,6 @@ const CONFUSIONS: usize = 30;
 #[derive(Debug, Args)]
 #[command(override_usage = "dropchain eval [OPTIONS] MODEL GOLD\n       \
                             dropchain eval [OPTIONS] PRED GOLD")]
-#[command(after_help = "\
-Examples:
-  dropchain eval ner.model test.conll
-  dropchain eval test.tagged test.conll")]
 #[command(after_long_help = "\
 Examples:
   dropchain eval ner.model test.conll

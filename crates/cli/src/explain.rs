@@ -28,10 +28,6 @@ the label, ▒ against it. Shapes: X capital, x small letter, d digit. --all exp
 
 /// Explain labels: how clear each one is, and which attributes and transitions decided it
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  echo 'Ada Lovelace lived in London.' | dropchain explain ner.model
-  dropchain explain ner.model news.txt --output html > why.html")]
 #[command(after_long_help = "\
 Examples:
   echo 'Ada Lovelace lived in London.' | dropchain explain ner.model

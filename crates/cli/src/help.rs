@@ -38,8 +38,13 @@ pub fn is_all(arguments: &[OsString]) -> bool {
     options.any(|argument| argument == "--help-all")
 }
 
-/// Adds short names to the options of a command and its subcommands; with `all`, none are hidden.
+/// Adds short names to the options of a command and its subcommands, and examples to the short help
+/// of those that have a long one; with `all`, no options are hidden.
 pub fn arrange(command: Command, all: bool) -> Command {
+    let command = match short_examples(&command) {
+        Some(examples) if command.get_after_help().is_none() => command.after_help(examples),
+        _ => command,
+    };
     let mut is_partial = false;
     let has_unlabeled = command.get_arguments().any(|a| a.get_id() == "unlabeled");
     let command = command.mut_args(|argument| {
@@ -71,6 +76,16 @@ pub fn arrange(command: Command, all: bool) -> Command {
     let help_all = help_all.help_heading(None::<&str>);
     let command = if is_partial { command.arg(help_all) } else { command };
     command.mut_subcommands(|command| arrange(command, all))
+}
+
+/// Returns the first two examples in the long help of a command that stand on one line, without
+/// their comments.
+fn short_examples(command: &Command) -> Option<String> {
+    let help = command.get_after_long_help()?.to_string();
+    let name = format!(" {} ", command.get_name());
+    let examples = help.lines().filter(|line| line.contains(&name) && !line.ends_with('\\'));
+    let examples = examples.map(|line| line.split_once("  #").map_or(line, |(example, _)| example));
+    Some(examples.take(2).fold("Examples:".to_owned(), |text, line| text + "\n" + line.trim_end()))
 }
 
 /// Commands of CRFsuite, CRF++ and Wapiti, and ours.

@@ -94,12 +94,8 @@ fn parse(team: &Team, arguments: &[OsString]) -> Result<TrainCommand, ParseError
 /// Returns the definition of the program, whose examples have its name.
 fn definition() -> clap::Command {
     RanksCli::command().mut_subcommand("train", |train| {
-        let rename = |text: Option<&clap::builder::StyledStr>| {
-            text.map_or(String::new(), |text| text.to_string().replace(CALLS[0], CALLS[1]))
-        };
-        let short = rename(train.get_after_help());
-        let long = rename(train.get_after_long_help());
-        train.after_help(short).after_long_help(long)
+        let examples = train.get_after_long_help().map(ToString::to_string).unwrap_or_default();
+        train.after_long_help(examples.replace(CALLS[0], CALLS[1]))
     })
 }
 

@@ -19,10 +19,6 @@ use crate::{
 /// Show training and errors in one HTML page
 #[derive(Debug, Args)]
 #[command(override_usage = "dropchain report [OPTIONS] [LOG]...")]
-#[command(after_help = "\
-Examples:
-  dropchain report run1.log run2.log --output report.html
-  dropchain report run.log --model ner.model --gold dev.conll")]
 #[command(after_long_help = "\
 Examples:
   # The course of two runs, and how their settings differ

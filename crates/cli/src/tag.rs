@@ -25,10 +25,6 @@ const OUTPUT: &str = "standard output";
 
 /// Tag text or pre-tokenized sentences with a model
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  echo 'Ada Lovelace lived in London.' | dropchain tag ner.model --output inline
-  dropchain tag ner.model test.conll > test.tagged")]
 #[command(after_long_help = "\
 Examples:
   echo 'Ada Lovelace lived in London.' | dropchain tag ner.model --output inline

@@ -29,10 +29,6 @@ use crate::{
 
 /// Train a model on labeled sentences
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  dropchain train train.conll --dev dev.conll
-  dropchain train en.conllu --label upos --dev 10% --template pos --model pos.model")]
 #[command(after_long_help = "\
 Examples:
   # Columns `word … label`; the model, train.model, is the best on dev.conll

@@ -36,10 +36,6 @@ use reporter::{SearchReporter, end_line, print_notices, results_json, table, tra
 
 /// Search for the best training parameters and write the best model
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  dropchain tune train.conll --dev dev.conll --model ner.model
-  dropchain tune train.conll --folds 5 --model ner.model")]
 #[command(after_long_help = "\
 Examples:
   # A small grid around the defaults, scored on dev.conll
