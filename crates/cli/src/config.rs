@@ -273,12 +273,8 @@ fn parse_line<'a>(line: &str, place: Place, command: &'a Command) -> Result<Line
 
 /// Adds to an error where the options in it come from, if they are in the file.
 fn explain(mut error: clap::Error, lines: &[Line<'_>]) -> clap::Error {
-    let of = |kind| match error.get(kind) {
-        Some(ContextValue::String(name)) => vec![name.clone()],
-        Some(ContextValue::Strings(names)) => names.clone(),
-        _ => Vec::new(),
-    };
-    let named = [of(ContextKind::InvalidArg), of(ContextKind::PriorArg)].concat();
+    let kinds = [ContextKind::InvalidArg, ContextKind::PriorArg];
+    let named = kinds.map(|kind| help::context(&error, kind)).concat();
     let is_named = |line: &&Line<'_>| {
         let mut words = named.iter().flat_map(|name| name.split([' ', '=']));
         words.any(|word| word == line.flag)

@@ -16,15 +16,8 @@ use dropchain_tune::Axis;
 
 use crate::{CommandResult, definition, print};
 
-/// One-letter names, which are the same in all commands.
-const SHORT: [(&str, char); 6] = [
-    ("format", 'f'),
-    ("label", 'l'),
-    ("model", 'm'),
-    ("output", 'o'),
-    ("quiet", 'q'),
-    ("template", 't'),
-];
+/// Options that also have their first letter as a name, in all commands.
+const SHORT: [&str; 6] = ["format", "label", "model", "output", "quiet", "template"];
 
 /// The option that shows all others.
 const HELP_ALL: &str = "help-all";
@@ -59,9 +52,9 @@ pub fn arrange(command: Command, all: bool) -> Command {
         if has_unlabeled && argument.get_id() == OF_UNLABELED {
             argument = argument.requires("unlabeled");
         }
-        let short = SHORT.iter().find(|(name, _)| argument.get_long() == Some(name));
-        if let Some((_, letter)) = short {
-            argument = argument.short(*letter);
+        let long = argument.get_long().filter(|name| SHORT.contains(name));
+        if let Some(letter) = long.and_then(|name| name.chars().next()) {
+            argument = argument.short(letter);
         }
         // What --help leaves out, -h leaves out.
         let is_hidden = argument.is_hide_long_help_set();
@@ -168,15 +161,20 @@ fn command_of(program: &Command, arguments: &[OsString]) -> Command {
     command.clone().bin_name(name)
 }
 
+/// Returns what an error says of a kind of context.
+pub fn context(error: &clap::Error, kind: ContextKind) -> Vec<String> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => vec![text.clone()],
+        Some(ContextValue::Strings(texts)) => texts.clone(),
+        _ => Vec::new(),
+    }
+}
+
 /// Replaces the guesses in an error with a tip that is right, if there is one: our name for that of
 /// another program, or an example of a command whose arguments are missing.
 pub fn explain(mut error: clap::Error, program: &Command, arguments: &[OsString]) -> clap::Error {
     let mut command = command_of(program, arguments);
-    let text = |error: &clap::Error, kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => text.clone(),
-        Some(ContextValue::Strings(texts)) => texts.join(" "),
-        _ => String::new(),
-    };
+    let text = |error: &clap::Error, kind| context(error, kind).join(" ");
     let tip = match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let name = text(&error, ContextKind::InvalidSubcommand);

@@ -150,8 +150,7 @@ impl ServeCommand {
 /// Lets SIGINT and SIGTERM end the server, a second one at once, and SIGHUP load the models again.
 fn watch_signals(server: ServerHandle) {
     let first: OnceLock<Instant> = OnceLock::new();
-    let handle = move |number: u8| {
-        let signal = Signal(number);
+    let handle = move |signal: Signal| {
         if signal == Signal::HANG_UP {
             server.reload();
         } else if let Some(first) = first.get() {

@@ -6,7 +6,7 @@ use clap::Args;
 use dropchain::kernel::atomic_file;
 use dropchain::template::Template;
 use dropchain::train::{BaseModels, Trained, Trainer, TrainingCorpora};
-use dropchain::{Error, Model, Result};
+use dropchain::{Model, Result};
 use dropchain_options::SearchedOptions;
 use dropchain_report::log::{Header, Log, Source};
 use serde_json::json;
@@ -143,12 +143,8 @@ struct PreparedRun<'m> {
     corpora: TrainingCorpora,
     template: Option<Template>,
     sources: Vec<Source>,
-    outputs: Option<Outputs>,
-}
-
-/// What the first rank writes.
-struct Outputs {
-    model: ResultFile,
+    // What the first rank writes.
+    file: Option<ResultFile>,
     log: Option<Log>,
 }
 
@@ -166,15 +162,14 @@ impl TrainCommand {
         let run = team.agree(self.prepare(models, team, &progress))?;
         team.check_same(|| self.inputs(&models, &run))?;
         self.print_notices(&models, &run, &progress);
-        let PreparedRun { trainer, corpora, template, sources, outputs } = run;
+        let PreparedRun { trainer, corpora, template, sources, file, log } = run;
         let trainer = team.ranks().cloned().into_iter().fold(trainer, Trainer::ranks);
-        let (file, log) = outputs.map(|Outputs { model, log }| (model, log)).unzip();
         let header = Header {
             sources,
             config: Some(json!(self.config.effective)),
             ..Header::new(self.train.iter().map(ToString::to_string).collect())
         };
-        let mut reporter = TrainingReporter::new(&progress, log.flatten(), header);
+        let mut reporter = TrainingReporter::new(&progress, log, header);
         let has_exact_gradient = trainer.settings().regularization().noise.has_exact_gradient();
         let trained = team.trained(trainer.train(corpora, template, &mut reporter))?;
         let written = match file {
@@ -220,16 +215,6 @@ impl TrainCommand {
         Ok(dev.iter().chain([unlabeled]).fold(inputs, Inputs::corpus))
     }
 
-    /// Returns a trainer with the options, which continues from models.
-    fn trainer<'m>(&self, models: &BaseModels<'m>) -> Result<Trainer<'m>> {
-        let mut options = self.training.options(models);
-        self.searched.apply(&mut options)?;
-        let options = self.training.with_learner(options, self.searched.is_warm())?;
-        let trainer = Trainer::new(options)?;
-        models.check(trainer.settings())?;
-        Ok(trainer)
-    }
-
     /// Checks the options, reserves the outputs if this rank writes them, and reads.
     fn prepare<'m>(
         &self,
@@ -237,7 +222,8 @@ impl TrainCommand {
         team: &Team,
         progress: &Progress,
     ) -> CommandResult<PreparedRun<'m>> {
-        let trainer = self.trainer(&models)?;
+        let trainer = Trainer::new(self.training.options(&models, self.searched.clone())?)?;
+        models.check(trainer.settings())?;
         team.check_learner(trainer.settings().learner())?;
         self.training.share_of_dev(&self.dev)?;
         let has_noise = trainer.settings().has_noise();
@@ -260,12 +246,9 @@ impl TrainCommand {
             self.check_files(template.as_ref())?;
         }
         interrupt::watch();
-        let outputs = team.is_first().then(|| {
-            let model = ResultFile::new(&self.model.path(&self.train))?;
-            let log = self.log.as_ref().map(Log::create).transpose()?;
-            Ok::<_, Error>(Outputs { model, log })
-        });
-        let outputs = outputs.transpose()?;
+        let file = team.is_first().then(|| ResultFile::new(&self.model.path(&self.train)));
+        let file = file.transpose()?;
+        let log = self.log.as_ref().filter(|_| team.is_first()).map(Log::create).transpose()?;
         self.threads.start_pool()?;
         let mut trainer = trainer.interrupt(interrupt::flag()).memory(self.input.limits.memory());
         trainer = models.init.into_iter().fold(trainer, Trainer::init);
@@ -289,7 +272,7 @@ impl TrainCommand {
         // The parts of knowledge serialize to the fields of sources.
         let sources = knowledge.parts.iter();
         let sources = sources.filter_map(|part| serde_json::from_value(json!(part)).ok());
-        Ok(PreparedRun { trainer, corpora, template, sources: sources.collect(), outputs })
+        Ok(PreparedRun { trainer, corpora, template, sources: sources.collect(), file, log })
     }
 
     fn read_corpora(

@@ -14,7 +14,7 @@ use dropchain::train::{
 use dropchain::{Error, Model, Result};
 use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_layout::format_table;
-use dropchain_options::FixedOptions;
+use dropchain_options::{FixedOptions, SearchedOptions, TrainingOptions};
 
 use crate::arguments::{InputArguments, PartialLabelArguments};
 use crate::template_arguments::KnowledgeArguments;
@@ -48,18 +48,15 @@ pub struct TrainingArguments {
 }
 
 impl TrainingArguments {
-    /// Returns the options for training that continues from `models`, if there are any, with
-    /// default strengths and rates.
-    pub fn options(&self, models: &BaseModels<'_>) -> TrainOptions {
-        let model = models.first();
-        let mut options = model.map_or_else(TrainOptions::default, TrainOptions::continuing);
-        self.options.apply(&mut options);
-        options
-    }
-
-    /// Returns the options with the learner, which takes the place of L-BFGS.
-    pub fn with_learner(&self, options: TrainOptions, is_warm: bool) -> Result<AnyOptions> {
-        self.options.with_learner(options, is_warm)
+    /// Returns the options for training with the strengths and rates of `searched`, which continues
+    /// from `models`, if there are any.
+    pub fn options(
+        &self,
+        models: &BaseModels<'_>,
+        searched: SearchedOptions,
+    ) -> Result<AnyOptions> {
+        let base = models.first().map_or_else(TrainOptions::default, TrainOptions::continuing);
+        TrainingOptions { fixed: self.options.clone(), searched }.over(base)
     }
 
     /// Rejects options that have no effect: those of noise if there is none, such as a `gradient`,

@@ -124,22 +124,22 @@ pub fn survive_size_limit() {
 
 /// Starts to handle signals. Call it before creating files.
 pub fn watch() {
-    if let Err(error) = watch_signals(|number| handle(Signal(number))) {
+    if let Err(error) = watch_signals(handle) {
         notice(&format!("warning: signals will end the program without saving: {error}"));
     }
 }
 
-/// Calls `handle` with the number of each SIGHUP, SIGINT and SIGTERM that arrives, on a thread of
-/// its own, unless the signal is ignored.
+/// Calls `handle` with each SIGHUP, SIGINT and SIGTERM that arrives, on a thread of its own, unless
+/// the signal is ignored.
 #[cfg(unix)]
-pub fn watch_signals(handle: impl Fn(u8) + Send + 'static) -> io::Result<()> {
+pub fn watch_signals(handle: impl Fn(Signal) + Send + 'static) -> io::Result<()> {
     let ignored = ignored_signals();
     let is_handled = |signal: &i32| (ignored >> (signal - 1)) & 1 == 0;
     let handled = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(is_handled);
     let mut signals = Signals::new(handled)?;
     let wait = move || {
         for number in signals.forever() {
-            handle(u8::try_from(number).unwrap_or_default());
+            handle(Signal(u8::try_from(number).unwrap_or_default()));
         }
     };
     let builder = thread::Builder::new().name("signals".to_owned());
@@ -155,8 +155,8 @@ fn ignored_signals() -> u64 {
     line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(1 << (SIGHUP - 1))
 }
 
-/// Calls `handle` with the number of SIGINT for each Ctrl-C.
+/// Calls `handle` with SIGINT for each Ctrl-C.
 #[cfg(not(unix))]
-pub fn watch_signals(handle: impl Fn(u8) + Send + 'static) -> Result<(), ctrlc::Error> {
-    ctrlc::set_handler(move || handle(2))
+pub fn watch_signals(handle: impl Fn(Signal) + Send + 'static) -> Result<(), ctrlc::Error> {
+    ctrlc::set_handler(move || handle(Signal::INTERRUPT))
 }

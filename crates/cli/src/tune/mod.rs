@@ -239,10 +239,10 @@ impl TuneCommand {
     /// Validates the arguments before any corpus is read.
     fn validate(&self, models: &BaseModels<'_>) -> Result<Validated> {
         let settings_of = |searched: &[(String, String)]| {
-            let mut options = self.training.options(models);
+            let searched = dropchain_options::parse(searched)?.searched;
+            let mut options = self.training.options(models, searched)?;
             options.seed = self.search.seed;
-            dropchain_options::parse(searched)?.searched.apply(&mut options)?;
-            TrainSettings::new(self.training.with_learner(options, false)?)
+            TrainSettings::new(options)
         };
         let settings = settings_of(&[])?;
         models.check(&settings)?;
