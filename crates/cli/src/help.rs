@@ -76,8 +76,9 @@ pub fn arrange(command: Command, all: bool) -> Command {
 fn short_examples(command: &Command) -> Option<String> {
     let help = command.get_after_long_help()?.to_string();
     let name = format!(" {} ", command.get_name());
-    let examples = help.lines().filter(|line| line.contains(&name) && !line.ends_with('\\'));
-    let examples = examples.map(|line| line.split_once("  #").map_or(line, |(example, _)| example));
+    let lines = help.lines();
+    let lines = lines.map(|line| line.split_once("  #").map_or(line, |(example, _)| example));
+    let examples = lines.filter(|line| line.contains(&name) && !line.ends_with('\\'));
     Some(examples.take(2).fold("Examples:".to_owned(), |text, line| text + "\n" + line.trim_end()))
 }
 

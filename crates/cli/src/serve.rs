@@ -141,7 +141,7 @@ impl ServeCommand {
             idle_timeout: self.serve_limits.idle_timeout,
             max_connections: self.serve_limits.max_connections as usize,
             max_body: usize::try_from(self.serve_limits.max_body).unwrap_or(usize::MAX),
-            max_sentence: self.tagger.limits.max_sentence(),
+            max_sentence: self.tagger.limits.read().max_sentence,
             memory: self.tagger.limits.memory(),
         }
     }

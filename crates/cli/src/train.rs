@@ -189,7 +189,7 @@ impl TrainCommand {
         progress: &Progress,
     ) -> CommandResult {
         let fate = self.save(trained, file, progress)?;
-        reporter.finish()?;
+        reporter.log.finish()?;
         let end = (trained.end.reason, trained.end.iterations);
         training_result(end, trained.is_first_pass, has_exact_gradient, &fate)?;
         check_labels(&trained.model, &fate)

@@ -13,7 +13,7 @@ use crate::{Progress, interrupt, terminal};
 /// Writes training events to the terminal and the log.
 pub struct TrainingReporter<'a> {
     progress: &'a Progress,
-    log: Log,
+    pub log: Log,
     table: TrainingTable,   // on a terminal
     latest: Option<String>, // off a terminal: an iteration without a line
 }
@@ -32,11 +32,6 @@ impl<'a> TrainingReporter<'a> {
     /// Returns the columns of the terminal that shows progress, if one does.
     fn columns(&self) -> Option<usize> {
         terminal::of_notices().filter(|_| self.progress.is_terminal())
-    }
-
-    /// Returns the error that ended the log early, if any.
-    pub fn finish(self) -> Result<()> {
-        self.log.finish()
     }
 }
 

@@ -105,14 +105,10 @@ impl MemoryArgument {
 }
 
 impl LimitArguments {
-    /// Returns the maximum number of tokens of a sentence.
-    pub fn max_sentence(&self) -> usize {
-        self.max_sentence.map_or(ReadLimits::MAX_SENTENCE, |max| max as usize)
-    }
-
     /// Returns how much is read.
     pub fn read(&self) -> ReadLimits {
-        ReadLimits { max_sentence: self.max_sentence(), memory: self.memory() }
+        let max_sentence = self.max_sentence.map_or(ReadLimits::MAX_SENTENCE, |max| max as usize);
+        ReadLimits { max_sentence, memory: self.memory() }
     }
 
     /// Returns the memory limit.

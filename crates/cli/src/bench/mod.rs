@@ -158,17 +158,16 @@ impl GradientsCommand {
             &self.input,
             &BaseModels::default(),
         )?;
-        let mut files = CommandFiles::default()
+        let [json, figure] = self.outputs();
+        CommandFiles::default()
             .read(&self.files)
-            .read(template_files(self.template.as_ref(), template.as_ref()));
-        for (flag, kind, path) in self.outputs() {
-            files = files.write(flag, kind, path);
-        }
-        files.check()?;
+            .read(template_files(self.template.as_ref(), template.as_ref()))
+            .write("--json", OutputKind::Benchmark, json)
+            .write("--figure", OutputKind::Figure, figure)
+            .check()?;
         interrupt::watch();
-        let [json_file, figure_file] =
-            self.outputs().map(|(.., path)| path.map(ResultFile::new).transpose());
-        let (json_file, figure_file) = (json_file?, figure_file?);
+        let json_file = json.map(ResultFile::new).transpose()?;
+        let figure_file = figure.map(ResultFile::new).transpose()?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet || self.peak_of.is_some());
         progress.update(&format!("reading {}", self.files.join(", ")));
@@ -225,14 +224,11 @@ impl GradientsCommand {
         Ok((training, variants))
     }
 
-    /// Returns the files to be written. The runs that measure memory have none.
-    fn outputs(&self) -> [(&'static str, OutputKind, Option<&Path>); 2] {
+    /// Returns the files to be written, of JSON and of the figure. The runs that measure memory have
+    /// none.
+    fn outputs(&self) -> [Option<&Path>; 2] {
         let json = self.json.as_deref().filter(|path| *path != Path::new("-"));
-        let files = [
-            ("--json", OutputKind::Benchmark, json),
-            ("--figure", OutputKind::Figure, self.figure.as_deref()),
-        ];
-        files.map(|(flag, kind, path)| (flag, kind, path.filter(|_| self.peak_of.is_none())))
+        [json, self.figure.as_deref()].map(|path| path.filter(|_| self.peak_of.is_none()))
     }
 
     fn measure(

@@ -63,10 +63,7 @@ impl Team {
 
     /// Rejects a learner that several ranks cannot divide among them.
     pub fn check_learner(&self, learner: &dyn Learner) -> Result<()> {
-        if self.ranks().is_none() {
-            return Ok(());
-        }
-        learner.check(Request::Ranks)
+        self.ranks().map_or(Ok(()), |_| learner.check(Request::Ranks))
     }
 
     /// Agrees on the outcome of work that each rank has done: if it failed anywhere, all ranks
@@ -164,9 +161,7 @@ impl Inputs {
     /// Adds the template, with the files that belong to it.
     pub fn template(mut self, template: Option<&Template>) -> Self {
         let mut hasher = Xxh3::new();
-        if let Some(template) = template {
-            template.hash_content(&mut hasher);
-        }
+        template.iter().for_each(|template| template.hash_content(&mut hasher));
         let what = "read another template, or other clusters, vectors or lists for it,";
         self.0.push((what.to_owned(), hasher.finish()));
         self
