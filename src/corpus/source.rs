@@ -176,7 +176,8 @@ impl Source {
     }
 }
 
-#[cfg(all(test, feature = "encodings"))]
+#[cfg(feature = "encodings")]
+#[cfg(test)]
 mod tests {
     use super::*;
 

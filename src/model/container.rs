@@ -169,17 +169,6 @@ impl Container {
     pub fn damaged(&self, what: &str) -> Error {
         damaged(&self.path, what)
     }
-
-    /// Wraps bytes that are no file.
-    #[cfg(test)]
-    pub fn of_test(bytes: Vec<u8>) -> Self {
-        Self {
-            contents: Contents::Vector(bytes),
-            path: PathBuf::from("x"),
-            sections: Sections::default(),
-            verified: Vec::new(),
-        }
-    }
 }
 
 /// Prefetches every cache line of `data[start..start + size]`, for `size` > 0; bytes outside of
@@ -355,4 +344,21 @@ pub(super) fn damaged(path: &Path, what: &str) -> Error {
 #[cold]
 fn wrong_length(path: &Path, found: u64, declared: u64) -> Error {
     damaged(path, &format!("it has {found} bytes; according to its preamble, {declared}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Container {
+        /// Wraps bytes that are no file.
+        pub(in crate::model) fn of_test(bytes: Vec<u8>) -> Self {
+            Self {
+                contents: Contents::Vector(bytes),
+                path: PathBuf::from("x"),
+                sections: Sections::default(),
+                verified: Vec::new(),
+            }
+        }
+    }
 }
