@@ -247,11 +247,18 @@ pub trait ReadFormat: fmt::Debug + Send + Sync {
     fn parser(&self, options: &ReadOptions) -> Result<Box<dyn SentenceParser>>;
 }
 
+/// The memory that a byte of input takes at most once parsed, in bytes, unless its parser
+/// [knows better](SentenceParser::memory_per_byte).
+pub const MEMORY_PER_BYTE: u64 = 120;
+
 /// A parser of one file.
 pub trait SentenceParser: Send {
     /// The memory that a byte of input takes at most once parsed, in bytes: many short cells,
-    /// tokens or attributes need more than their text, and growing vectors twice of that.
-    fn memory_per_byte(&self) -> u64;
+    /// tokens or attributes need more than their text, and growing vectors twice of that. By
+    /// default 120, as for texts with labeled spans of characters.
+    fn memory_per_byte(&self) -> u64 {
+        MEMORY_PER_BYTE
+    }
 
     /// Looks at the first lines of the file, of which nothing has been read.
     ///

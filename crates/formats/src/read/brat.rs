@@ -58,10 +58,6 @@ fn annotations(text: &LineReader) -> Result<Vec<MarkedSpan>> {
 }
 
 impl SentenceParser for BratParser {
-    fn memory_per_byte(&self) -> u64 {
-        super::MEMORY_PER_BYTE
-    }
-
     fn advance(&mut self, lines: &mut LineReader, ready: &mut VecDeque<Sentence>) -> Result<bool> {
         let Some(mut aligner) = self.aligner.take() else { return Ok(false) };
         let mut text = String::new();

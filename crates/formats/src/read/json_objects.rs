@@ -1,8 +1,8 @@
 //! JSON objects, one after the other: one per line, or in an array, on any number of lines.
 
-use dropchain::{Error, Place, Result, corpus::LineReader, kernel::memory::input_over_limit};
-
-use super::MEMORY_PER_BYTE;
+use dropchain::corpus::LineReader;
+use dropchain::kernel::{corpus::MEMORY_PER_BYTE, memory::input_over_limit};
+use dropchain::{Error, Place, Result};
 
 /// Finds the objects of a stream, without parsing them. What is wrong is skipped: an error is not
 /// met again.

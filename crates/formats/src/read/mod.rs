@@ -23,10 +23,6 @@ mod spans;
 mod tests;
 mod webanno;
 
-/// The memory that a byte of input takes at most once parsed, in bytes: short tokens need more than
-/// their text, and growing vectors twice of that.
-const MEMORY_PER_BYTE: u64 = 120;
-
 pub use brat::{Brat, annotation_files};
 pub use json_objects::JsonObjects;
 pub use span_options::{Misaligned, Overlaps, SpanOffsets, SpanOptions};

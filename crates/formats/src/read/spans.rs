@@ -71,10 +71,6 @@ struct SpansParser {
 }
 
 impl SentenceParser for SpansParser {
-    fn memory_per_byte(&self) -> u64 {
-        super::MEMORY_PER_BYTE
-    }
-
     fn advance(&mut self, lines: &mut LineReader, ready: &mut VecDeque<Sentence>) -> Result<bool> {
         let Some((text, number)) = self.objects.next(lines)? else {
             self.aligner.faults.finish()?;

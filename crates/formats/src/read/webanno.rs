@@ -278,10 +278,6 @@ fn annotations(cell: &str) -> Vec<(String, Option<u64>)> {
 }
 
 impl SentenceParser for WebAnnoParser {
-    fn memory_per_byte(&self) -> u64 {
-        super::MEMORY_PER_BYTE
-    }
-
     fn begin(&mut self, lines: &mut LineReader) -> Result<()> {
         if !is_webanno(lines)? {
             let message = format!("expected WebAnno's TSV 3, whose first line is {FIRST_LINE}.…");
