@@ -105,7 +105,7 @@ pub mod tag {
 pub mod template {
     pub use crate::template::attribute_lines::AttributeLines;
     pub use crate::template::extractor::{BundleSink, Extractor};
-    pub use crate::template::text::edit_distance;
+    pub use crate::template::text::{edit_distance, quote_start};
     pub use crate::template::workspace::BundleKey;
 }
 

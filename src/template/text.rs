@@ -5,7 +5,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Maximum number of characters of a line quoted in a message.
+/// Maximum number of characters of a text quoted in a message.
 const MAX_QUOTED: usize = 40;
 
 /// Returns an iterator over the grapheme clusters of `text`.
@@ -45,11 +45,11 @@ pub(super) fn nonblank_lines(contents: &str) -> impl Iterator<Item = (u64, &str)
     (1..).zip(contents.lines()).filter(|(_, line)| !line.trim().is_empty())
 }
 
-/// Returns the beginning of a line, to be quoted in a message.
-pub(super) fn quote_start(line: &str) -> String {
-    match line.char_indices().nth(MAX_QUOTED) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
+/// Returns the beginning of a text, such as a line, to be quoted in a message.
+pub fn quote_start(text: &str) -> String {
+    match text.char_indices().nth(MAX_QUOTED) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 

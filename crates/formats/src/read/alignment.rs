@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dropchain::corpus::{ReadOptions, Repair};
-use dropchain::kernel::corpus::is_blank;
+use dropchain::kernel::{corpus::is_blank, template::quote_start};
 use dropchain::label::{Scheme, Span, encode};
 use dropchain::sentence::{Offsets, Schema, Sentence, SourceFile, TextPosition};
 use dropchain::{Error, Place, Result, tokenize};
@@ -204,7 +204,7 @@ impl Aligner {
                 });
                 let fault = match cut {
                     _ if has_gaps => "is discontinuous".to_owned(),
-                    Some(token) => format!("cuts the token '{}'", shortened(&text[token])),
+                    Some(token) => format!("cuts the token '{}'", quote_start(&text[token])),
                     None if touched.is_empty() => "has no token".to_owned(),
                     None => "goes beyond its tokens".to_owned(),
                 };
@@ -325,7 +325,7 @@ fn located(
     let found = &text[start..end];
     match &span.text {
         Some(expected) if !found.split_whitespace().eq(expected.split_whitespace()) => {
-            let [expected, found] = [expected, found].map(shortened);
+            let [expected, found] = [expected, found].map(quote_start);
             let unit = map.unit.words();
             Err(format!(
                 "has the text '{expected}', but there is '{found}' (offsets count {unit}; is it \
@@ -399,15 +399,6 @@ fn given_tokens(
 /// Describes a span in a message.
 fn described(span: &PlacedSpan<'_>, text: &str) -> String {
     let MarkedSpan { start, end, label, .. } = span.span;
-    let covered = shortened(&text[span.bytes.clone()]);
+    let covered = quote_start(&text[span.bytes.clone()]);
     format!("the span '{covered}' ({label}, {start}–{end})")
-}
-
-/// The beginning of a text, for messages.
-fn shortened(text: &str) -> String {
-    const LENGTH: usize = 40;
-    match text.char_indices().nth(LENGTH) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
 }
