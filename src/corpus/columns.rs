@@ -42,11 +42,9 @@ pub(super) fn split_blanks(line: &str) -> impl Iterator<Item = &str> {
 /// end.
 pub(super) fn find_column<S: AsRef<str>>(names: &[S], name: &str) -> Option<usize> {
     names.iter().position(|n| n.as_ref() == name).or_else(|| {
-        let index: i64 = name.parse().ok()?;
-        let width = i64::try_from(names.len()).ok()?;
-        let position = if index < 0 { width.checked_add(index)? } else { index };
-        let position = usize::try_from(position).ok()?;
-        (position < names.len()).then_some(position)
+        let index: isize = name.parse().ok()?;
+        let start = if index < 0 { names.len() } else { 0 };
+        start.checked_add_signed(index).filter(|&position| position < names.len())
     })
 }
 

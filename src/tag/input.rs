@@ -17,10 +17,7 @@ pub enum TagInput<'a> {
 impl<'a> TagInput<'a> {
     /// Returns the number of tokens T; 0 if the document has no such sentence.
     pub fn len(self) -> usize {
-        match self {
-            Self::Sentence(sentence) => sentence.len(),
-            Self::InDocument(document, i) => document.sentence(i).map_or(0, Sentence::len),
-        }
+        self.in_context().map_or(0, |context| context.sentence().len())
     }
 
     /// Returns whether there are no tokens.

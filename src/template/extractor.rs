@@ -155,11 +155,6 @@ impl Extractor {
         }
     }
 
-    /// Returns whether attributes depend on other sentences of the document.
-    pub fn sees_document(&self) -> bool {
-        !self.document.indices.is_empty()
-    }
-
     /// Evaluates the functions of all templates on `sentence`, in its document if it comes with
     /// one, and else as a document of its own. A sentence whose case says nothing may have
     /// attributes of its own, those of the sentence in lower case.
@@ -185,7 +180,8 @@ impl Extractor {
         }
         let alone;
         let context = match sentence.document() {
-            _ if !self.sees_document() => sentence.sentence().into(),
+            // No attribute depends on other sentences of the document.
+            _ if self.document.indices.is_empty() => sentence.sentence().into(),
             Some(_) => sentence,
             None => {
                 alone = Document::alone(sentence.sentence());

@@ -38,24 +38,19 @@ impl WriteFormat for OutputFormat {
         if *self == Self::Conllu {
             conllu::check_labels(options)?;
         }
-        Ok(Box::new(FormatWriter {
-            format: *self,
-            new_document: options.new_document,
-            options: options.clone(),
-        }))
+        Ok(Box::new(FormatWriter { format: *self, options: options.clone() }))
     }
 }
 
 /// Writes a format whose sentences do not depend on each other.
 struct FormatWriter {
     format: OutputFormat,
-    options: WriteOptions,
-    new_document: bool, // the next sentence starts a document
+    options: WriteOptions, // its `new_document`: whether the next sentence starts a document
 }
 
 impl SentenceWriter for FormatWriter {
     fn sentence(&mut self, buffer: &mut String, tagged: &Tagged) -> Result<()> {
-        let first = std::mem::take(&mut self.new_document);
+        let first = std::mem::take(&mut self.options.new_document);
         match self.format {
             OutputFormat::Conll => conll::sentence(buffer, tagged, &self.options),
             OutputFormat::Conllu => conllu::sentence(buffer, tagged, &self.options, first),
@@ -64,7 +59,7 @@ impl SentenceWriter for FormatWriter {
     }
 
     fn boundary(&mut self, buffer: &mut String, tagged: &Tagged) -> Result<()> {
-        self.new_document = true;
+        self.options.new_document = true;
         match self.format {
             OutputFormat::Conll => conll::boundary(buffer, tagged, &self.options),
             OutputFormat::Conllu | OutputFormat::Jsonl => Ok(()),
