@@ -11,10 +11,10 @@ use std::collections::VecDeque;
 
 use super::column_layout::ColumnLayout;
 use super::columns::{DOCUMENT_START, OUTSIDE, row_cells, split_blanks};
-use super::conllu::{self, MiscLabels, MultiwordEnd, is_new_document};
+use super::conllu::{self, MultiwordEnd, is_new_document};
 use super::doubts::Doubts;
 use super::lines::{InputLine, LineReader, is_blank};
-use super::parse::{PendingWeight, ReadOptions, SentenceParser, check_comment_inside};
+use super::parse::{LabelsSeen, PendingWeight, ReadOptions, SentenceParser, check_comment_inside};
 use super::read_report::Repair;
 use super::sheet::Sheet;
 use crate::error::Result;
@@ -44,7 +44,7 @@ pub(super) struct ConllParser {
     places: Vec<String>, // the cells of the last token that tell its sentence
     layout: Option<(ColumnLayout, Doubts)>,
     current: Option<(Sentence, MultiwordEnd)>,
-    misc_labels: MiscLabels,
+    misc_labels: LabelsSeen,
     early_boundaries: Vec<(u64, String)>, // -DOCSTART- lines before the first token
     before: BeforeSentence,
     blank: bool, // the last line was blank

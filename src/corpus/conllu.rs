@@ -10,7 +10,7 @@ use super::columns::{
 };
 use super::lines::InputLine;
 use super::misc;
-use super::parse::ReadOptions;
+use super::parse::{LabelsSeen, ReadOptions};
 use super::read_report::Repair;
 use crate::error::{Error, Place, Result};
 use crate::sentence::{Schema, Sentence};
@@ -62,16 +62,8 @@ pub(super) struct MultiwordEnd {
     line: u64,
 }
 
-/// Which words of a file have the key of the labels in misc.
-#[derive(Default)]
-pub(super) struct MiscLabels {
-    any: bool,
-    /// The error of the first word without it.
-    without: Option<Error>,
-}
-
-impl MiscLabels {
-    /// Returns the label of a word.
+impl LabelsSeen {
+    /// Returns the label of a word, the value of a key in misc.
     fn label(&mut self, key: &str, cell: &str, line: &InputLine) -> Result<Option<String>> {
         let Some(label) = misc::value(cell, key) else {
             self.without.get_or_insert_with(|| {
@@ -91,11 +83,6 @@ impl MiscLabels {
             )));
         }
         Ok(Some(label))
-    }
-
-    /// Ends the file: if no word has the key, the labels are elsewhere.
-    pub fn finish(&mut self) -> Result<()> {
-        self.without.take().filter(|_| !self.any).map_or(Ok(()), Err)
     }
 }
 
@@ -124,7 +111,7 @@ pub(super) fn push(
     cells: [&str; 10],
     line: &InputLine,
     options: &ReadOptions,
-    labels: &mut MiscLabels,
+    labels: &mut LabelsSeen,
 ) -> Result<()> {
     let schema = Arc::clone(sentence.schema());
     if let Some(key) = schema.label_key() {

@@ -247,6 +247,26 @@ pub trait ReadFormat: fmt::Debug + Send + Sync {
     fn parser(&self, options: &ReadOptions) -> Result<Box<dyn SentenceParser>>;
 }
 
+/// Which words or texts of a file have the key of the labels.
+#[derive(Debug, Default)]
+pub struct LabelsSeen {
+    /// Whether any has it.
+    pub any: bool,
+    /// The error of the first word or text without it.
+    pub without: Option<Error>,
+}
+
+impl LabelsSeen {
+    /// Ends the file: if nothing has the key, the labels are elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// The error of the first word or text without it.
+    pub fn finish(&mut self) -> Result<()> {
+        self.without.take().filter(|_| !self.any).map_or(Ok(()), Err)
+    }
+}
+
 /// The memory that a byte of input takes at most once parsed, in bytes, unless its parser
 /// [knows better](SentenceParser::memory_per_byte).
 pub const MEMORY_PER_BYTE: u64 = 120;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use dropchain::corpus::{InputLine, LineReader, ReadFormat, ReadOptions, Repair, SentenceParser};
-use dropchain::kernel::corpus::{JsonObject, parse_object, type_name};
+use dropchain::kernel::corpus::{JsonObject, LabelsSeen, parse_object, type_name};
 use dropchain::{Error, Place, Result, Sentence};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -58,7 +58,7 @@ impl ReadFormat for Spans {
         Ok(Box::new(SpansParser {
             objects: JsonObjects::new(options.limits.memory.bytes(0), EXAMPLE),
             aligner: Aligner::new(options.clone(), self.0.clone(), "label")?,
-            seen: SpansSeen::default(),
+            seen: LabelsSeen::default(),
         }))
     }
 }
@@ -67,16 +67,14 @@ impl ReadFormat for Spans {
 struct SpansParser {
     objects: JsonObjects,
     aligner: Aligner,
-    seen: SpansSeen,
+    seen: LabelsSeen,
 }
 
 impl SentenceParser for SpansParser {
     fn advance(&mut self, lines: &mut LineReader, ready: &mut VecDeque<Sentence>) -> Result<bool> {
         let Some((text, number)) = self.objects.next(lines)? else {
             self.aligner.faults.finish()?;
-            // If no text has the key of the spans, they are elsewhere.
-            let SpansSeen { any, without } = std::mem::take(&mut self.seen);
-            return without.filter(|_| !any).map_or(Ok(false), Err);
+            return self.seen.finish().map(|()| false);
         };
         lines.begin_sentence();
         let file = lines.file().clone();
@@ -129,20 +127,12 @@ struct TokenObject {
     sent_start: Option<bool>,
 }
 
-/// Which texts of a file have spans.
-#[derive(Default)]
-struct SpansSeen {
-    any: bool,
-    /// The error of the first text without their key.
-    without: Option<Error>,
-}
-
 /// The text of an object, or `None` if it is to be left out: it was rejected or skipped, or has not
 /// been annotated yet.
 fn marked_text(
     line: &InputLine,
     options: &ReadOptions,
-    seen: &mut SpansSeen,
+    seen: &mut LabelsSeen,
 ) -> Result<Option<MarkedText>> {
     let object = parse_object(line)?;
     let source = Source { line, options };
@@ -237,7 +227,7 @@ impl Source<'_> {
         &self,
         object: &JsonObject,
         is_accepted: bool,
-        seen: &mut SpansSeen,
+        seen: &mut LabelsSeen,
     ) -> Result<Option<Vec<MarkedSpan>>> {
         let chosen = self.options.label.as_deref();
         let keys = chosen.map_or_else(|| SPAN_KEYS.to_vec(), |key| vec![key]);
