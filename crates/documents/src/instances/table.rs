@@ -3,8 +3,6 @@
 
 use std::borrow::Cow;
 use std::io::{self, Read};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use csv::{ByteRecord, ReaderBuilder};
 
@@ -90,8 +88,6 @@ pub(super) fn separator(first: &str) -> u8 {
 /// A table that is being read.
 pub(super) struct Table {
     reader: csv::Reader<Bounded>,
-    longest: usize,           // of a row, in bytes
-    unread: Arc<AtomicUsize>, // bytes that the row may still have
     file: SourceFile,
     record: ByteRecord,
     text: usize, // its column
@@ -104,11 +100,10 @@ impl Table {
         let file = lines.file().clone();
         let longest = lines.longest();
         let stream = lines.into_decoded().map_err(|error| Error::io(&*file, error))?;
-        let unread = Arc::new(AtomicUsize::new(longest));
         let mut reader = ReaderBuilder::new()
             .delimiter(separator)
             .quoting(separator != b'\t')
-            .from_reader(Bounded { stream, longest, unread: Arc::clone(&unread) });
+            .from_reader(Bounded { stream, longest, unread: longest });
         let header = reader.byte_headers().map_err(|error| fault(&file, error))?;
         let names: Vec<Cow<'_, str>> = header.iter().map(String::from_utf8_lossy).collect();
         let names: Vec<&str> =
@@ -123,12 +118,13 @@ impl Table {
         if label.is_none() && options.needs_labels {
             return Err(missing(options.label()));
         }
-        Ok(Self { reader, longest, unread, file, record: ByteRecord::new(), text, label })
+        Ok(Self { reader, file, record: ByteRecord::new(), text, label })
     }
 
     /// Reads the next row.
     pub fn read(&mut self, options: &InstanceReadOptions) -> Result<Option<Instance>> {
-        self.unread.store(self.longest, Ordering::Relaxed);
+        let row = self.reader.get_mut();
+        row.unread = row.longest;
         let read = self.reader.read_byte_record(&mut self.record);
         if !read.map_err(|error| fault(&self.file, error))? {
             return Ok(None);
@@ -159,22 +155,21 @@ impl Table {
 /// A stream that fails when a row is too long, such as one whose quotes are never closed.
 struct Bounded {
     stream: InputStream,
-    longest: usize,
-    unread: Arc<AtomicUsize>,
+    longest: usize, // of a row, in bytes
+    unread: usize,  // bytes that the row may still have
 }
 
 impl Read for Bounded {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let unread = self.unread.load(Ordering::Relaxed);
-        if unread == 0 {
+        if self.unread == 0 {
             return Err(io::Error::other(format!(
                 "a row is longer than {} bytes (is a quote missing?)",
                 self.longest
             )));
         }
-        let end = buffer.len().min(unread);
+        let end = buffer.len().min(self.unread);
         let read = self.stream.read(&mut buffer[..end])?;
-        self.unread.store(unread - read, Ordering::Relaxed);
+        self.unread -= read;
         Ok(read)
     }
 }
