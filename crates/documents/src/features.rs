@@ -138,10 +138,8 @@ type Counts = HashMap<String, (usize, f64)>;
 impl FeatureOptions {
     /// Returns whether the lengths are such as [`NgramRange::new`] accepts.
     pub(crate) fn fits(&self) -> bool {
-        let ranges = [self.words, self.chars].into_iter().flatten();
-        ranges
-            .map(|range| NgramRange::new(range.shortest, range.longest))
-            .all(|range| range.is_ok())
+        let mut ranges = [self.words, self.chars].into_iter().flatten();
+        ranges.all(|range| NgramRange::new(range.shortest, range.longest).is_ok())
     }
 
     /// Returns the features of a text with their values, each once.

@@ -54,6 +54,10 @@ pub enum Loss {
     Squared,
 }
 
+dropchain::named!(Loss, "loss":
+    Softmax = "softmax", Hinge = "hinge", Logistic = "logistic", Squared = "squared",
+);
+
 /// The loss of a document, what the noise adds to it, and their derivatives.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Point {
@@ -65,16 +69,6 @@ pub(super) struct Point {
 }
 
 impl Loss {
-    /// Returns the name, such as `hinge`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Softmax => "softmax",
-            Self::Hinge => "hinge",
-            Self::Logistic => "logistic",
-            Self::Squared => "squared",
-        }
-    }
-
     /// Returns the loss of a score without noise, and its derivative, of which kinks have one of
     /// several.
     fn value(self, y: f64, f: f64) -> [f64; 2] {
