@@ -83,13 +83,9 @@ pub fn in_python(message: &str) -> String {
 pub fn at(place: impl FnOnce() -> String, error: PyErr) -> PyErr {
     Python::attach(|py| {
         let kind = error.get_type(py);
-        let message = || format!("{}: {}", place(), error.value(py));
-        if kind.is(py.get_type::<PyValueError>()) {
-            PyValueError::new_err(message())
-        } else if kind.is(py.get_type::<PyTypeError>()) {
-            PyTypeError::new_err(message())
-        } else {
-            error
+        if !kind.is(py.get_type::<PyValueError>()) && !kind.is(py.get_type::<PyTypeError>()) {
+            return error;
         }
+        PyErr::from_type(kind, format!("{}: {}", place(), error.value(py)))
     })
 }

@@ -1,6 +1,6 @@
 //! Scores of predictions, and the comparison of two taggers.
 
-use dropchain::eval::{Counts, Evaluation};
+use dropchain::eval::{Counts, Evaluation, Metrics};
 use dropchain::label::{Labeling, PlainLabels, SchemeDetector};
 use dropchain::sentence::JoinedColumns;
 use dropchain::tag::TagOptions;
@@ -12,7 +12,7 @@ use pyo3::types::IntoPyDict;
 use crate::corpus::PyCorpus;
 use crate::error::{at, exception, warn};
 use crate::inputs;
-use crate::items::{found, strings};
+use crate::items::{iterate, strings};
 use crate::objects::{class, token_spans};
 use crate::tagger::PyTagger;
 use crate::threads;
@@ -22,7 +22,6 @@ pub type Labels = Option<Vec<String>>;
 
 /// Scores predicted labels: a corpus, or the labels of each sentence.
 #[pyfunction]
-#[pyo3(signature = (gold, predicted, plain_labels="auto", outside=None))]
 pub fn evaluate<'py>(
     gold: &Bound<'py, PyAny>,
     predicted: &Bound<'py, PyAny>,
@@ -53,9 +52,8 @@ pub fn evaluate<'py>(
 pub fn scores<'py>(py: Python<'py>, evaluation: &Evaluation) -> PyResult<Bound<'py, PyAny>> {
     let score = class(py, "Score")?;
     let scores = |(name, counts): (&str, Counts)| {
-        let metrics = counts.metrics();
+        let Metrics { precision, recall, f1 } = counts.metrics();
         let Counts { correct, gold, predicted } = counts;
-        let (precision, recall, f1) = (metrics.precision, metrics.recall, metrics.f1);
         let made = score.call1((precision, recall, f1, correct, gold, predicted))?;
         Ok((name.to_owned(), made))
     };
@@ -151,7 +149,6 @@ pub fn calibration(
 
 /// Compares two lists of predictions for the same gold labels.
 #[pyfunction]
-#[pyo3(signature = (gold, a, b, samples, seed, threads, plain_labels="auto", outside=None))]
 #[expect(clippy::too_many_arguments, reason = "they are those of the Python function")]
 pub fn compare<'py>(
     py: Python<'py>,
@@ -226,11 +223,7 @@ fn labels_of(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<Labels>> {
     if let Ok(corpus) = value.cast::<PyCorpus>() {
         return labels_of_corpus(corpus.get());
     }
-    let unexpected = || found(value, name, "a corpus, or the labels of each sentence");
-    if value.is_instance_of::<pyo3::types::PyString>() {
-        return Err(unexpected());
-    }
-    let items = value.try_iter().map_err(|_| unexpected())?;
+    let items = iterate(value, name, "a corpus, or the labels of each sentence")?;
     let read = |(i, item): (usize, PyResult<_>)| {
         let labels = strings(&item?, "the labels of a sentence");
         let place = || format!("{name}[{i}]");

@@ -9,13 +9,13 @@
 //! | `"lists": ["city", "name"]` in a dict | `lists:city`, `lists:name`, value 1 |
 
 use std::borrow::Cow;
-use std::str;
 
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple,
+    PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyIterator, PyList, PySet, PyString,
+    PyTuple,
 };
 
 /// Depth of nested dicts beyond which features are refused; recursion takes stack.
@@ -215,6 +215,21 @@ pub fn found(value: &Bound<'_, PyAny>, what: &str, expected: &str) -> PyErr {
     let kind = value.get_type();
     let kind = kind.name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
     PyValueError::new_err(format!("found {shown} ({kind}) as {what}; expected {expected}"))
+}
+
+/// Iterates over something else than text.
+///
+/// # Errors
+///
+/// `ValueError` if `value` is a string or no iterable.
+pub fn iterate<'py>(
+    value: &Bound<'py, PyAny>,
+    what: &str,
+    expected: &str,
+) -> PyResult<Bound<'py, PyIterator>> {
+    let is_text = value.is_instance_of::<PyString>();
+    let items = value.try_iter().ok().filter(|_| !is_text);
+    items.ok_or_else(|| found(value, what, expected))
 }
 
 /// The items of an iterable. Unlike those of a `Vec`, they are counted as they come: what `__len__`

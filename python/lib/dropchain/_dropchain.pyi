@@ -253,16 +253,16 @@ class Tagger:
     def _tag_rows(
         self,
         rows: list[Any],
-        threads: int | None = None,
-        probability: bool = False,
-        threshold: _Threshold = None,
+        threads: int | None,
+        probability: bool,
+        threshold: _Threshold,
     ) -> list[str | None]: ...
     def _spans_of_all(
         self,
         sentences: Iterable[Any],
-        threads: int | None = None,
-        probability: bool = False,
-        threshold: _Threshold = None,
+        threads: int | None,
+        probability: bool,
+        threshold: _Threshold,
     ) -> list[list[Span]]: ...
     def analyze(
         self,
@@ -362,7 +362,7 @@ def label_column(names: list[str]) -> str | None: ...
 def label_names(own: list[str], given: list[str]) -> list[str]: ...
 def write_file(path: _Path, contents: bytes) -> None: ...
 def evaluate(
-    gold: Any, predicted: Any, plain_labels: str = ..., outside: str | None = ...
+    gold: Any, predicted: Any, plain_labels: str, outside: str | None
 ) -> Evaluation: ...
 def compare(
     gold: Any,
@@ -371,8 +371,8 @@ def compare(
     samples: int,
     seed: int,
     threads: int | None,
-    plain_labels: str = ...,
-    outside: str | None = ...,
+    plain_labels: str,
+    outside: str | None,
 ) -> Comparison: ...
 def calibration(
     tagger: Tagger, gold: Corpus

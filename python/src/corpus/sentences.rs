@@ -6,11 +6,10 @@ use dropchain::sentence::SourceFile;
 use dropchain::{Corpus, Sentence};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
 
 use crate::error::{ROW, SENTENCE, at, exception};
 use crate::inputs::{self, SentenceReader};
-use crate::items::{ColumnNames, Items, found};
+use crate::items::{ColumnNames, Items, iterate};
 use crate::sentence::PySentence;
 use crate::tokens::Place;
 
@@ -83,10 +82,6 @@ impl PyCorpus {
         reader.rows = rows.as_ref().map(|(_, are_tokens)| *are_tokens);
         let rows = rows.map(|(rows, _)| rows).unwrap_or_default();
         let mut read = Vec::new();
-        if sentences.is_instance_of::<PyString>() {
-            let expected = "an iterable of sentences";
-            return Err(found(sentences, "X", expected));
-        }
         for (i, sentence) in sentences.try_iter()?.enumerate() {
             let number = 1 + rows.get(i).copied().unwrap_or(i as u64);
             let place = || format!("X[{i}]");
@@ -141,11 +136,8 @@ fn each<'py>(
     expected: usize,
     name: &str,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let unexpected = || found(value, name, "an iterable with an item per sentence");
-    if value.is_instance_of::<PyString>() {
-        return Err(unexpected());
-    }
-    let items: Vec<_> = value.try_iter().map_err(|_| unexpected())?.collect::<PyResult<_>>()?;
+    let items = iterate(value, name, "an iterable with an item per sentence")?;
+    let items = items.collect::<PyResult<Vec<_>>>()?;
     if items.len() != expected {
         return Err(PyValueError::new_err(format!(
             "X has {expected} sentences, but {name} has {}; expected as many",

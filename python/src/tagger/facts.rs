@@ -1,14 +1,11 @@
-//! Contents of a model as dicts.
+//! What a model is, as a dict.
 
 use dropchain::Model;
 use dropchain::kernel::model::FORMAT_VERSION;
 use dropchain::model::{AttributeKind, Order};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
 use serde_json::json;
 
-use super::model::PyTagger;
-use crate::error::exception;
 use crate::objects::object;
 
 /// Returns what a model is and how it was trained.
@@ -44,31 +41,4 @@ pub fn info<'py>(py: Python<'py>, model: &Model) -> PyResult<Bound<'py, PyAny>> 
         "labels": header.labels.names(),
     });
     object(py, &info)
-}
-
-/// Returns the weights of the attributes of tokens.
-pub fn weights<'py>(py: Python<'py>, tagger: &PyTagger) -> PyResult<Bound<'py, PyDict>> {
-    let weights = PyDict::new(py);
-    for item in tagger.inner.model().node_weights() {
-        let (name, row) = item.map_err(exception)?;
-        let name = PyString::new(py, &String::from_utf8_lossy(name));
-        for (label, weight) in row {
-            weights.set_item((&name, &tagger.names[label.index()]), weight)?;
-        }
-    }
-    Ok(weights)
-}
-
-/// Returns the weights of the attributes of pairs of adjacent tokens.
-pub fn edge_weights<'py>(py: Python<'py>, tagger: &PyTagger) -> PyResult<Bound<'py, PyDict>> {
-    let weights = PyDict::new(py);
-    for item in tagger.inner.model().edge_weights() {
-        let (name, row) = item.map_err(exception)?;
-        let name = PyString::new(py, &String::from_utf8_lossy(name));
-        for (labels, weight) in row {
-            let [a, b] = labels.map(|label| &tagger.names[label.index()]);
-            weights.set_item((&name, a, b), weight)?;
-        }
-    }
-    Ok(weights)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dropchain::corpus::{Format, ReadOptions};
 use dropchain::model::AttributeKind;
 use dropchain::sentence::Document;
-use dropchain::tag::{TagDocuments, TagOptions, Tagging, WordFit};
+use dropchain::tag::{LabelPath, TagDocuments, TagOptions, Tagging, WordFit};
 use dropchain::{Corpus, Sentence};
 use dropchain_analysis::{
     ExplainedSentence, ExplainedTokens, Explanation, ModelSummary, labels_against, words_to_explain,
@@ -19,13 +19,13 @@ use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString, PyType};
 use serde_json::json;
 
 use super::facts;
-use super::model::{PyTagger, in_batches, iterate, with_workspace};
+use super::model::{PyTagger, in_batches, with_workspace};
 use super::request::{Request, condition};
 use super::rows::ROWS;
 use crate::corpus::PyCorpus;
 use crate::error::{at, exception, warn};
 use crate::inputs;
-use crate::items::{found, strings};
+use crate::items::{found, iterate, strings};
 use crate::objects::{class, object, sentences};
 use crate::plot::shown;
 use crate::sentence::PySentence;
@@ -198,7 +198,7 @@ impl PyTagger {
     ) -> PyResult<Vec<Bound<'py, PyList>>> {
         let mut reader = self.reader();
         let mut read = Vec::new();
-        for (i, item) in iterate(sentences, "sentences")?.enumerate() {
+        for (i, item) in iterate(sentences, "sentences", "an iterable of sentences")?.enumerate() {
             let place = || format!("sentences[{i}]");
             read.push(self.read(&mut reader, &item?, i as u64 + 1, &place)?);
         }
@@ -272,7 +272,6 @@ impl PyTagger {
 
     /// Returns the lines of ``dropchain tag --output jsonl`` for each row: a text, a sentence, or
     /// None, which stays.
-    #[pyo3(signature = (rows, threads=None, probability=false, threshold=None))]
     fn _tag_rows(
         &self,
         rows: &Bound<'_, PyAny>,
@@ -291,7 +290,6 @@ impl PyTagger {
 
     /// Returns the spans of each sentence, of its best labels without constraints. Messages call
     /// the sentences `X`.
-    #[pyo3(signature = (sentences, threads=None, probability=false, threshold=None))]
     fn _spans_of_all<'py>(
         &self,
         py: Python<'py>,
@@ -407,7 +405,12 @@ impl PyTagger {
         let request = request.with_probabilities(self.header().encodes_spans());
         let tagging = py.detach(|| self.tagging_of(&*sentence, &request));
         let mut tagging = tagging.map_err(exception)?;
-        let candidates = self.paths(py, &tagging.nbest)?;
+        let path_class = class(py, "Path")?;
+        let path = |path: &LabelPath| {
+            let labels = self.label_list(py, &path.labels)?;
+            path_class.call1((labels, path.score, path.probability))
+        };
+        let paths = tagging.nbest.iter().map(path).collect::<PyResult<Vec<_>>>()?;
         let marginals = tagging.marginals.take();
         let shape = [sentence.len(), self.names.len()];
         let marginals = marginals.map(|m| PyArray1::from_vec(py, m.into_values()).reshape(shape));
@@ -417,7 +420,7 @@ impl PyTagger {
             self.spans_of(py, &tagging, Some(&words))?,
             tagging.probability,
             marginals.transpose()?,
-            candidates,
+            paths,
             words,
             self.labels(py)?,
         ))
@@ -632,13 +635,30 @@ impl PyTagger {
 
     /// The weights of the attributes of tokens: ``{(attribute, label): weight}``.
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        facts::weights(py, self)
+        let weights = PyDict::new(py);
+        for item in self.inner.model().node_weights() {
+            let (name, row) = item.map_err(exception)?;
+            let name = PyString::new(py, &String::from_utf8_lossy(name));
+            for (label, weight) in row {
+                weights.set_item((&name, &self.names[label.index()]), weight)?;
+            }
+        }
+        Ok(weights)
     }
 
     /// The weights of the attributes of pairs of adjacent tokens: ``{(attribute, label, next
     /// label): weight}``.
     fn edge_weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        facts::edge_weights(py, self)
+        let weights = PyDict::new(py);
+        for item in self.inner.model().edge_weights() {
+            let (name, row) = item.map_err(exception)?;
+            let name = PyString::new(py, &String::from_utf8_lossy(name));
+            for (labels, weight) in row {
+                let [a, b] = labels.map(|label| &self.names[label.index()]);
+                weights.set_item((&name, a, b), weight)?;
+            }
+        }
+        Ok(weights)
     }
 
     /// The weights of pairs of labels, those that are not 0: ``{(label, next label): weight}``.

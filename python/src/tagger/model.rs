@@ -7,18 +7,18 @@ use std::sync::Arc;
 use dropchain::label::LabelId;
 use dropchain::model::Header;
 use dropchain::sentence::Schema;
-use dropchain::tag::{LabelPath, TagInput, Tagging, Workspace};
+use dropchain::tag::{TagInput, Tagging, Workspace};
 use dropchain::{Model, Result, Sentence, Tagger};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyIterator, PyList, PyString};
+use pyo3::types::{PyList, PyString};
 use rayon::prelude::*;
 
 use super::request::Request;
 use crate::error::{at, exception};
 use crate::inputs::SentenceReader;
-use crate::items::found;
-use crate::objects::{class, token_spans};
+use crate::items::{found, iterate};
+use crate::objects::token_spans;
 use crate::sentence::PySentence;
 use crate::threads;
 use crate::tokens::Place;
@@ -185,20 +185,6 @@ impl PyTagger {
         in_batches(sentences, name, threads, read, tag, make)
     }
 
-    /// Returns label sequences.
-    pub fn paths<'py>(
-        &self,
-        py: Python<'py>,
-        paths: &[LabelPath],
-    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let class = class(py, "Path")?;
-        let path = |path: &LabelPath| {
-            let labels = self.label_list(py, &path.labels)?;
-            class.call1((labels, path.score, path.probability))
-        };
-        paths.iter().map(path).collect()
-    }
-
     /// Returns the spans that the labels of a sentence encode.
     pub fn spans_of<'py>(
         &self,
@@ -216,17 +202,6 @@ impl PyTagger {
     }
 }
 
-/// Iterates over sentences.
-///
-/// # Errors
-///
-/// `ValueError` if they are text or no iterable.
-pub fn iterate<'py>(sentences: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyIterator>> {
-    let is_text = sentences.is_instance_of::<PyString>();
-    let items = sentences.try_iter().ok().filter(|_| !is_text);
-    items.ok_or_else(|| found(sentences, name, "an iterable of sentences"))
-}
-
 /// Reads the items of an iterable of this name with their sizes in tokens, works on them with all
 /// threads and without the GIL, a batch at a time, and makes something of each result, in order.
 pub fn in_batches<'py, T: Send + Sync, R: Send, M>(
@@ -239,7 +214,7 @@ pub fn in_batches<'py, T: Send + Sync, R: Send, M>(
 ) -> PyResult<Vec<M>> {
     let mut made = Vec::new();
     let py = items.py();
-    let mut items = iterate(items, name)?.enumerate();
+    let mut items = iterate(items, name, "an iterable of sentences")?.enumerate();
     let mut first = 0;
     loop {
         let (mut batch, mut tokens) = (Vec::new(), 0);
