@@ -113,8 +113,10 @@ def corpus(
             raise ValueError(f"{name} is for spans of characters")
     options: Any = {"columns": columns, "weights": weights, "unlabeled": unlabeled}
     options["label"] = None if label is None else str(label)
+    if _is_column(labels):
+        labels = listed(labels)
     if form == "table":
-        return _tables.corpus(sentences, listed_labels(labels), **given, **options)
+        return _tables.corpus(sentences, labels, **given, **options)
     if labels is None and form == "docs":
         return _docs.corpus(sentences, **options)
     if labels is None and form == "offsets":
@@ -124,8 +126,6 @@ def corpus(
         sentences = [pair[0] for pair in sentences]
     elif labels is None and form == "tagged":
         sentences, labels, columns = _tuples.of_rows(sentences, columns, label, unlabeled)
-    elif labels is not None:
-        labels = listed_labels(labels)
     return Corpus._of(sentences, labels, columns, weights)
 
 
@@ -232,11 +232,6 @@ def are_labels(value: Any, data: Any = None) -> bool:
         return _tables.is_table(data)
     is_flat = isinstance(value, tuple) and len(value) == 2  # or else (X, y)
     return all(item is None or _is_label_list(item, is_flat) for item in value)
-
-
-def listed_labels(labels: Any) -> Any:
-    """Return labels of an array or a column as lists."""
-    return listed(labels) if _is_column(labels) else labels
 
 
 def _check_not_given(options: dict[str, Any], data: Any) -> None:

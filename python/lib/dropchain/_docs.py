@@ -123,12 +123,9 @@ def to_docs(corpus: Corpus, nlp: Any = None, label: str | None = None) -> list[A
     if len(documents) <= 1:
         documents = corpus.documents("sentence")
     kind = label or _kind(corpus)
-    if nlp is None:
-        from spacy.vocab import Vocab
+    from spacy.vocab import Vocab
 
-        vocab = Vocab()
-    else:
-        vocab = nlp.vocab
+    vocab = Vocab() if nlp is None else nlp.vocab
     return [_doc(tokens, vocab, document, kind) for document in documents]
 
 
@@ -139,9 +136,9 @@ def _doc(tokens: Any, vocab: Any, sentences: Corpus, kind: str) -> Any:
     for sentence in sentences:
         values["words"] += sentence.words
         values["sent_starts"] += [t == 0 for t in range(len(sentence))]
-        labels += _entities(sentence.labels, len(sentence)) if kind == "ent" else (
-            [tag if isinstance(tag, str) else "" for tag in sentence.labels or [""] * len(sentence)]
-        )
+        own = sentence.labels or [None] * len(sentence)
+        tags = [label if isinstance(label, str) else "" for label in own]
+        labels += _entities(own) if kind == "ent" else tags
         for attribute, name in columns.items():
             key = {"tag_": "tags", "pos_": "pos", "lemma_": "lemmas"}[attribute]
             cells = ["" if cell == "_" else cell for cell in sentence.column(name)]
@@ -151,10 +148,8 @@ def _doc(tokens: Any, vocab: Any, sentences: Corpus, kind: str) -> Any:
     return tokens.Doc(vocab, **values)
 
 
-def _entities(labels: Any, length: int) -> list[str]:
+def _entities(labels: Any) -> list[str]:
     """Return labels as spaCy takes them: IOB2, empty if unknown."""
-    if labels is None:
-        return [""] * length
     found = ["O" if isinstance(label, str) else "" for label in labels]
     for span in _dropchain.spans([label if isinstance(label, str) else "O" for label in labels]):
         for t in range(span.token_start, span.token_end):

@@ -78,8 +78,7 @@ def evaluate(
     if _data.paths(gold):
         reading["like"] = predicted
     corpus = _data.labeled(gold, "gold", **reading)
-    options: dict[str, Any] = {"threshold": threshold, "constrain": constrain}
-    labels = predicted.tag_batch(corpus, threads=threads, **options)
+    labels = predicted.tag_batch(corpus, threads=threads, threshold=threshold, constrain=constrain)
     if plain_labels == "auto":
         plain_labels = {"plain": "spans", "raw": "tags"}.get(predicted.info["scheme"], "auto")
     evaluation = _dropchain.evaluate(corpus, labels, plain_labels, outside)

@@ -14,9 +14,6 @@ from dropchain._tables import is_missing, listed
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
 
-# What :func:`tag_frame` adds.
-_OUTPUTS = ("spans", "labels", "jsonl")
-
 # The items of spans.
 _OF_TEXTS = ("start", "end", "type", "text", "probability")
 _OF_TOKENS = ("token_start", "token_end", "type", "probability")
@@ -65,7 +62,7 @@ def tag_frame(
     threads : int, optional
         By default one for each processor: 1 where a cluster runs a task on each of them.
     """
-    if output not in _OUTPUTS:
+    if output not in ("spans", "labels", "jsonl"):
         raise ValueError(f"output {output!r}; expected 'spans', 'labels' or 'jsonl'")
     name = output if name is None else name
     names = list(getattr(frame, "columns", ()))

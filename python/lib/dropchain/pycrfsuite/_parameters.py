@@ -146,13 +146,7 @@ PARAMETERS: dict[str, dict[str, Parameter]] = {
 }
 
 # Algorithms and parameters as options of `dropchain.train`, where these have other names.
-_ALGORITHMS = {
-    "lbfgs": "lbfgs",
-    "l2sgd": "sgd",
-    "averaged-perceptron": "ap",
-    "passive-aggressive": "pa",
-    "arow": "arow",
-}
+_ALGORITHMS = {"l2sgd": "sgd", **{name: alias for alias, name in ALIASES.items()}}
 _OPTIONS = {
     "feature.minfreq": "min_frequency",
     "feature.possible_states": "states",
@@ -208,7 +202,7 @@ def train_options(
         if not variance > 0:
             raise ValueError(f"variance {variance}; expected a finite number above 0")
         values["gamma"] /= variance
-    name = _ALGORITHMS[algorithm]
+    name = _ALGORITHMS.get(algorithm, algorithm)
     if algorithm in _IN_NAMES:
         name += f"={values.pop(_IN_NAMES[algorithm])}"
     options: dict[str, Any] = {"dropout": 0.0, "edge_dropout": 0.0, "patience": 0}

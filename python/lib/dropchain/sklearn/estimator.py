@@ -328,7 +328,6 @@ averaging
                 tagger = pycrfsuite.Tagger()
                 tagger.open(self.model_filename)
                 self._tagger = tagger
-            self._info_cached = None
         return self._tagger
 
     def _fitted(self) -> pycrfsuite.Tagger:
@@ -359,10 +358,7 @@ averaging
     @property
     def attributes_(self) -> list[str] | None:
         """The attributes with nonzero weights; None before `fit`."""
-        if self._info is None:
-            return None
-        ids = self._info.attributes
-        return sorted(ids, key=lambda name: int(ids[name]))
+        return None if self._info is None else list(self._info.attributes)
 
     @property
     def state_features_(self) -> dict[tuple[str, str], float] | None:
