@@ -23,8 +23,9 @@ pub fn sigmoid(x: f64) -> f64 {
 /// Replaces every x in `values` by exp(max(x, `lowest`)), for −700 ≤ `lowest` and x ≤ 700.
 ///
 /// The result is within a few units in the last place of [`f64::exp`]. There are no calls, branches
-/// or tables, so that the compiler can vectorize the loop, which makes it at least twice as fast,
-/// in a [`Kernel`]: elsewhere, its multiply-adds are calls. It does not depend on the platform's math library and has the same bits everywhere.
+/// or tables, so that the compiler can vectorize the loop, which makes it at least twice as fast.
+/// That is so in a [`Kernel`]; elsewhere its multiply-adds are calls, and it is slow. It does not
+/// depend on the platform's math library and has the same bits everywhere.
 ///
 /// With n the integer nearest to x / log 2 and r = x − n·log 2, exp(x) = 2ⁿ·exp(r), where
 /// |r| ≤ ½ log 2 and the power series of exp(r) is truncated after r¹³, an error of 4·10⁻¹⁸.

@@ -172,8 +172,8 @@ impl Container {
 }
 
 /// Prefetches every cache line of `data[start..start + size]`, for `size` > 0; bytes outside of
-/// `data` are skipped. Returns the loaded bytes ORed together, so that the caller can keep the loads
-/// from being optimized away.
+/// `data` are skipped. Returns the loaded bytes ORed together, so that the caller can keep the
+/// loads from being optimized away.
 #[inline(always)]
 pub(super) fn prefetch_range(data: &[u8], start: usize, size: usize) -> u8 {
     let load = |at: usize| data.get(at).copied().unwrap_or(0);

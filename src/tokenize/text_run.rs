@@ -4,8 +4,8 @@
 //! combining mark is never separated from its base, and flags and emoji families stay whole. UAX
 //! #29 lets some symbols (`. , ; : ' ’`) bind the letters around them. That is too much for a
 //! tagger (`end.The`, `it's`, `a:b`), so these are always subtokens of their own, and the rules in
-//! `word`, `web` and `abbreviation` determine where they bind. English clitics are merged last. Also
-//! the tokens that those rules make of subtokens.
+//! `word`, `web` and `abbreviation` determine where they bind. English clitics are merged last.
+//! Also the tokens that those rules make of subtokens.
 
 use std::ops::Range;
 

@@ -1,8 +1,9 @@
 //! Development data from the training data: a share of the sentences that is held out.
 //!
-//! What is held out are the units of [folds](super::folds::Folds): whole documents, or blocks of adjacent
-//! sentences, in the order of the seed, until their tokens are nearest to the share. It is done
-//! before anything else, so that training does not know where its development data are from.
+//! What is held out are the units of [folds](super::folds::Folds): whole documents, or blocks of
+//! adjacent sentences, in the order of the seed, until their tokens are nearest to the share. It
+//! is done before anything else, so that training does not know where its development data are
+//! from.
 //!
 //! A fraction of the training data, for a learning curve, is chosen in the same way. Smaller ones
 //! are parts of larger ones.

@@ -153,8 +153,8 @@ impl<'a> DocumentTrainer<'a> {
         Ok(Trained { model, end })
     }
 
-    /// Prepares the documents and minimizes the objective. Returns the problem, the minimum with the
-    /// weights of the best iteration, and how it ended.
+    /// Prepares the documents and minimizes the objective. Returns the problem, the minimum with
+    /// the weights of the best iteration, and how it ended.
     pub(crate) fn fit<'p>(
         &'p self,
         corpus: &'p DocumentCorpus,

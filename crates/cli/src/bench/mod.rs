@@ -224,8 +224,8 @@ impl GradientsCommand {
         Ok((training, variants))
     }
 
-    /// Returns the files to be written, of JSON and of the figure. The runs that measure memory have
-    /// none.
+    /// Returns the files to be written, of JSON and of the figure. The runs that measure memory
+    /// have none.
     fn outputs(&self) -> [Option<&Path>; 2] {
         let json = self.json.as_deref().filter(|path| *path != Path::new("-"));
         [json, self.figure.as_deref()].map(|path| path.filter(|_| self.peak_of.is_none()))

@@ -66,20 +66,21 @@ fn contents_that_pass_the_checksum_are_errors_too() {
         Instance::from_text("good film").with_label("1"),
         Instance::from_text("bad film").with_label("3"),
     ];
-    for (documents, part, crafted) in [
-        (&features, "[[\"a\",[[0,", "[[\"a\",[[1,"),
-        (&features, "[[\"a\",[[0,", "[[\"c\",[[0,"),
-        (&features, "[[\"a\",[[0,", "[[\"a\",[[0,1e300],[0,"),
-        (&features, "\"biases\":[", "\"biases\":[1,"),
-        (&features, "\"classes\":[", "\"classes\":[\"x\","),
-        (&features, "\"classes\":[\"1\",", "\"classes\":["),
-        (&features, "\"options\":{", "\"options\":{\"hidden\":1,"),
-        (&features, "[[\"a\"", "[[1"),
-        (&features, "]]]]", "]]]"),
-        (&texts, "\"shortest\":1", "\"shortest\":0"),
-        (&texts, "\"longest\":2", "\"longest\":999"),
+    let of_features = train(features, &DocumentOptions::default()).unwrap().model;
+    let of_texts = train(texts, &DocumentOptions::texts()).unwrap().model;
+    for (model, part, crafted) in [
+        (&of_features, "[[\"a\",[[0,", "[[\"a\",[[1,"),
+        (&of_features, "[[\"a\",[[0,", "[[\"c\",[[0,"),
+        (&of_features, "[[\"a\",[[0,", "[[\"a\",[[0,1e300],[0,"),
+        (&of_features, "\"biases\":[", "\"biases\":[1,"),
+        (&of_features, "\"classes\":[", "\"classes\":[\"x\","),
+        (&of_features, "\"classes\":[\"1\",", "\"classes\":["),
+        (&of_features, "\"options\":{", "\"options\":{\"hidden\":1,"),
+        (&of_features, "[[\"a\"", "[[1"),
+        (&of_features, "]]]]", "]]]"),
+        (&of_texts, "\"shortest\":1", "\"shortest\":0"),
+        (&of_texts, "\"longest\":2", "\"longest\":999"),
     ] {
-        let model = train(documents.clone(), &DocumentOptions::default()).unwrap().model;
         let bytes = model.as_bytes();
         let text = std::str::from_utf8(&bytes[16..]).unwrap();
         assert!(text.contains(part), "{text}");
