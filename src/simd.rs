@@ -55,6 +55,13 @@ pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
         }
         InstructionSet::Baseline => {}
     }
+    with_baseline(kernel)
+}
+
+/// Runs `kernel`, compiled for the baseline. Not inlined: on x86-64 this is where multiply-adds are
+/// calls, and `.ci/fused` checks that no other function has any.
+#[inline(never)]
+fn with_baseline<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<{ if BASELINE_HAS_MULTIPLY_ADD { 48 } else { 0 } }>()
 }
 
