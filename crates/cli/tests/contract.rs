@@ -121,15 +121,3 @@ fn help_and_version_go_to_standard_output() {
     let version = dir.run("--version").success();
     assert_eq!(version, concat!("dropchain ", env!("CARGO_PKG_VERSION"), "\n"));
 }
-
-#[test]
-fn the_demo_tags_standard_input() {
-    let dir = TestDir::new(&[]);
-    let output = dir.run_with_stdin("demo", "Ada Lovelace met Charles Babbage in London.\n");
-    for row in ["none ", "L2 0.3 ", "dropout 0.3, L2 0.1 "] {
-        let table = output.stderr.lines().skip(2);
-        assert!(table.into_iter().any(|l| l.starts_with(row)), "{}", output.stderr);
-    }
-    let tagged = output.success();
-    assert!(tagged.contains("[LOC London]"), "{tagged}");
-}
