@@ -71,4 +71,5 @@ run_all() {
 program=$old run_all old
 program=$new run_all new
 diff -rq "$folder/old" "$folder/new"
-echo "the same: $(find "$folder/new" -name '*.model' | wc -l) models, $(find "$folder/new" -name '*.out' | wc -l) outputs"
+count() { find "$folder/new" -name "*.$1" | wc -l; }
+echo "the same: $(count model) models, $(count out) outputs"
