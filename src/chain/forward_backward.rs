@@ -113,7 +113,7 @@ impl Lattice {
             return f64::NAN;
         }
         if transitions.order() == Order::Zero {
-            independent(self);
+            simd::dispatch(Independent(self));
         } else if !simd::dispatch(ScaledPasses { lattice: self, transitions })
             && !self.interrupt.is_set()
         {
@@ -125,26 +125,34 @@ impl Lattice {
     }
 }
 
-/// Runs order 0, O(TK): α[t] is the softmax of the node scores. Expects log ψ in the lattice.
+/// Order 0, O(TK): α[t] is the softmax of the node scores. Expects log ψ in the lattice.
 ///
 /// The largest ψ of a token is 1, so the error of an underflow is at most the smallest double.
-fn independent(lattice: &mut Lattice) {
-    let (labels, stride) = (lattice.labels, lattice.stride);
-    lattice.mode = Mode::Scaled;
-    exponentiate_rows(&mut lattice.psi, labels);
-    let rows = lattice.psi.chunks_exact(stride).zip(lattice.alpha.chunks_exact_mut(stride));
-    for ((psi, alpha), scale) in rows.zip(&mut lattice.scale) {
-        *scale = lane_sum::<4>(psi);
-        let factor = 1.0 / *scale;
-        for (alpha, psi) in alpha.iter_mut().zip(psi) {
-            *alpha = psi * factor;
+struct Independent<'a>(&'a mut Lattice);
+
+impl Kernel for Independent<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const SUMS: usize>(self) {
+        let lattice = self.0;
+        let (labels, stride) = (lattice.labels, lattice.stride);
+        lattice.mode = Mode::Scaled;
+        exponentiate_rows(&mut lattice.psi, labels);
+        let rows = lattice.psi.chunks_exact(stride).zip(lattice.alpha.chunks_exact_mut(stride));
+        for ((psi, alpha), scale) in rows.zip(&mut lattice.scale) {
+            *scale = lane_sum::<4>(psi);
+            let factor = 1.0 / *scale;
+            for (alpha, psi) in alpha.iter_mut().zip(psi) {
+                *alpha = psi * factor;
+            }
         }
-    }
-    lattice.suffix.copy_from_slice(&lattice.alpha);
-    lattice.marginals.copy_from_slice(&lattice.alpha);
-    for beta in lattice.beta.chunks_exact_mut(stride) {
-        beta[..labels].fill(1.0);
-        beta[labels..].fill(0.0);
+        lattice.suffix.copy_from_slice(&lattice.alpha);
+        lattice.marginals.copy_from_slice(&lattice.alpha);
+        for beta in lattice.beta.chunks_exact_mut(stride) {
+            beta[..labels].fill(1.0);
+            beta[labels..].fill(0.0);
+        }
     }
 }
 

@@ -260,9 +260,12 @@ impl Passes<'_, '_> {
             }
             for b in 0..labels {
                 // At t = 0 let C = 1, as if one edge with α·e = 1 led to the token.
-                let [messages, halves, c, d] = totals.map_or([0.0, 0.0, 1.0, 0.0], |totals| {
-                    totals.sums(lists, &kernel.values[0], &kernel.factors, kappa, b)
-                });
+                let [messages, halves, c, d] = match totals {
+                    Some(totals) => {
+                        totals.sums(lists, &kernel.values[0], &kernel.factors, kappa, b)
+                    }
+                    None => [0.0, 0.0, 1.0, 0.0],
+                };
                 let variance = v[b] * (n[b] * c + d);
                 derivatives[b] += weight * 0.5 * (p[b] - v[b] * v[b] * c);
                 total += v[b] * variance;
