@@ -2,11 +2,12 @@
 # Compares two builds of the program bit by bit, before and after a change that should change
 # nothing: benches/compare/bits.sh OLD NEW CORPORA. Both train small models of every kind on heads
 # of the corpora, tag, search and check; models, outputs and messages must be the same, but for
-# seconds. Takes a minute or two per build.
+# seconds and times of files. Takes a minute per build.
 set -euo pipefail
-old=$(realpath "$1") new=$(realpath "$2") corpora=$(realpath "$3")
+corpora=$(realpath "$3")
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
+mkdir "$folder/programs"
 
 # Runs a command of the program as NAME: run NAME ARGUMENT…
 run() {
@@ -16,9 +17,12 @@ run() {
   echo "exit code $code" >>"$name.err"
 }
 
-# Runs all commands with $program, in a folder of that name.
+# Runs all commands with a build, in a folder: run_all old PROGRAM. Its name is in messages.
 run_all() {
-  mkdir "$folder/$1" && cd "$folder/$1"
+  mkdir "$folder/$1" "$folder/programs/$1"
+  program=$folder/programs/$1/dropchain
+  ln -s "$(realpath "$2")" "$program"
+  pushd "$folder/$1" >/dev/null
   head -6000 "$corpora/conll2002-ned/ned.train" >t.conll
   head -2500 "$corpora/conll2002-ned/ned.testa" >d.conll
   head -6000 "$corpora/conll2000/train.txt" >c.txt
@@ -51,25 +55,26 @@ run_all() {
   done
   run init train w.conll --quiet --max-iterations 15 --init dev.model -m init.model
   run tune tune t.conll --dev d.conll --quiet --max-iterations 8 --l2 0.05,0.5 --json
-  run cluster cluster u.txt t.conll --clusters 20
+  run cluster cluster u.txt t.conll --clusters 20 --output cluster.out
   run clusters train w.conll --quiet --max-iterations 8 --clusters u.txt -m clusters.model
   run jsonl tag dev.model d.conll --marginals --nbest 3 --output jsonl
   run spans tag dev.model u.txt --format text --output spans
   run documents tag document.model d.conll
   run eval eval dev.model d.conll --json
   run explain explain dev.model d.conll --output json
-  run inspect inspect upos.model --json --all
+  run inspect inspect upos.model --json
   run check check t.conll --dev d.conll --json --suspicious 5 --inconsistent
   run convert convert e.conllu --output jsonl
   for noise in dropout monte-carlo gaussian-scores reweighted; do
     run "classes-$noise" classify train r.tsv -m "classes-$noise.model" --quiet --noise "$noise"
   done
   run classes classify predict classes-dropout.model r.tsv
-  sed -i -E 's/[0-9.]+ s\b|"seconds":[0-9.e-]+//g' ./*.out ./*.err
+  sed -i -E 's/[0-9.]+ s\b|"seconds": ?[0-9.e-]+|"modified": ?"[^"]*"//g' ./*.out ./*.err
+  popd >/dev/null
 }
 
-program=$old run_all old
-program=$new run_all new
+run_all old "$1"
+run_all new "$2"
 diff -rq "$folder/old" "$folder/new"
 count() { find "$folder/new" -name "*.$1" | wc -l; }
 echo "the same: $(count model) models, $(count out) outputs"
