@@ -75,6 +75,6 @@ run_all() {
 
 run_all old "$1"
 run_all new "$2"
-diff -rq "$folder/old" "$folder/new"
+diff -r "$folder/old" "$folder/new"
 count() { find "$folder/new" -name "*.$1" | wc -l; }
 echo "the same: $(count model) models, $(count out) outputs"
