@@ -176,8 +176,7 @@ impl Source {
     }
 }
 
-#[cfg(feature = "encodings")]
-#[cfg(test)]
+#[cfg(all(test, feature = "encodings"))]
 mod tests {
     use super::*;
 
