@@ -3,7 +3,8 @@
 //! Row by row of X: a token's scores are the sum of one row of Θ per attribute. Time O(nonzeros of
 //! X · S/4) with SIMD of four lanes. The bottleneck is not arithmetic but cache misses on Θ and
 //! branch mispredictions. Therefore a token's sums stay in registers while whole rows of weights
-//! are added, and the inner loop never branches on the number of weights of a column.
+//! are added and those of the next token are prefetched, and the inner loop never branches on the
+//! number of weights of a column.
 //!
 //! With [`States::Observed`](super::States::Observed) a column has weights for some labels only.
 //! Columns with many weights are *dense*: once per evaluation they are expanded to whole rows with
@@ -15,7 +16,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::targets::{ColumnForm, FEW_SCORES, FeatureBlock, Pieces, Targets};
+use super::targets::{ColumnForm, FEW_SCORES, FeatureBlock, Pieces, Targets, last_row};
 use crate::chain::products::lanewise;
 use crate::extract::SparseRows;
 use crate::memory::zeros;
@@ -274,13 +275,15 @@ impl<'a> DenseRows<'a> {
     fn scores<const L: usize, const B: usize>(&self, token: usize, offset: usize) -> [[f64; L]; B] {
         let mut sums = [[0.0; L]; B];
         let (columns, values) = self.matrix.row(token);
+        let next = self.columns_after(token);
         for (i, &column) in columns.iter().enumerate() {
+            self.prefetch(next.get(i), offset, B * L);
             let c = self.coefficients[column as usize] * values.map_or(1.0, |values| values[i]);
             let last;
             let row = match self.row::<L, B>(column, offset) {
                 Some(row) => row,
                 None => {
-                    last = self.last_row(column, offset);
+                    last = last_row(self.table, self.start(column, offset));
                     &last
                 }
             };
@@ -308,7 +311,11 @@ impl<'a> DenseRows<'a> {
         if !together {
             sums = self.scores::<L, B>(token, offset);
         }
+        let next = self.columns_after(token);
         for (i, &column) in columns.iter().enumerate() {
+            if together {
+                self.prefetch(next.get(i), offset, B * L);
+            }
             let x = values.map_or(1.0, |values| values[i]);
             let c = self.coefficients[column as usize] * x;
             let v = x * x;
@@ -316,7 +323,7 @@ impl<'a> DenseRows<'a> {
             let row = match self.row::<L, B>(column, offset) {
                 Some(row) => row,
                 None => {
-                    last = self.last_row(column, offset);
+                    last = last_row(self.table, self.start(column, offset));
                     &last
                 }
             };
@@ -339,22 +346,28 @@ impl<'a> DenseRows<'a> {
         column: u32,
         offset: usize,
     ) -> Option<&'a [[f64; L]; B]> {
-        let start = column as usize * self.row_pitch + offset;
+        let start = self.start(column, offset);
         self.table.get(start..start + B * L)?.as_chunks::<L>().0.as_chunks::<B>().0.first()
     }
 
-    /// Like [`row`](Self::row) at the end of the table, but padded with zeros.
-    #[cold]
-    #[inline(never)]
-    fn last_row<const L: usize, const B: usize>(
-        &self,
-        column: u32,
-        offset: usize,
-    ) -> [[f64; L]; B] {
-        let start = column as usize * self.row_pitch + offset;
-        let rest = self.table.get(start..).unwrap_or_default();
-        let mut row = [[0.0; L]; B];
-        row.as_flattened_mut()[..rest.len()].copy_from_slice(rest);
-        row
+    /// Returns the columns of the token after `token`, for [`prefetch`](Self::prefetch).
+    #[inline(always)]
+    fn columns_after(&self, token: usize) -> &'a [u32] {
+        if token + 1 < self.matrix.len() { self.matrix.row(token + 1).0 } else { &[] }
+    }
+
+    /// Prefetches weights of a column.
+    #[inline(always)]
+    fn prefetch(&self, column: Option<&u32>, offset: usize, length: usize) {
+        if let Some(&column) = column {
+            let start = self.start(column, offset);
+            simd::prefetch(self.table, start..start + length);
+        }
+    }
+
+    /// Returns where weights of a column begin in the table.
+    #[inline(always)]
+    fn start(&self, column: u32, offset: usize) -> usize {
+        column as usize * self.row_pitch + offset
     }
 }

@@ -222,22 +222,18 @@ impl Targets {
         [line, at, length]: [usize; 3],
         weights: &[f64],
     ) -> [[f64; L]; B] {
+        let Some(observed) = &self.observed else {
+            let weights = &weights[line * self.labels + at..];
+            return match weights.as_chunks::<L>().0.as_chunks::<B>().0.first() {
+                Some(row) => *row,
+                None => last_row(weights, 0),
+            };
+        };
         let mut row = [[0.0; L]; B];
-        match &self.observed {
-            None => {
-                let weights = &weights[line * self.labels + at..];
-                match weights.get(..B * L) {
-                    Some(weights) => row.copy_from_slice(weights.as_chunks().0),
-                    None => row.as_flattened_mut()[..weights.len()].copy_from_slice(weights),
-                }
-            }
-            Some(observed) => {
-                let first = line * self.stride + at;
-                observed.for_block(column, first..first + length, |i, w| {
-                    row[i / L][i % L] = weights[w];
-                });
-            }
-        }
+        let first = line * self.stride + at;
+        observed.for_block(column, first..first + length, |i, w| {
+            row[i / L][i % L] = weights[w];
+        });
         row
     }
 
@@ -260,7 +256,8 @@ impl Targets {
                     let rows = blocks_mut::<L>(sums).iter_mut();
                     for (i, (sums, terms)) in rows.zip(terms).enumerate() {
                         *sums = lanewise(|j| {
-                            if i * L + j < labels { sums[j] + untied(terms[j]) } else { sums[j] }
+                            let sum = sums[j] + untied(terms[j]);
+                            select(i * L + j < labels, sum, sums[j])
                         });
                     }
                 }
@@ -312,6 +309,23 @@ impl Targets {
     pub fn memory(&self) -> usize {
         self.observed.as_ref().map_or(0, |o| 8 * o.ends.capacity() + 4 * o.positions.capacity())
     }
+}
+
+/// Returns the last weights of a table, from `at` on, as a row that is padded with zeros.
+#[cold]
+#[inline(never)]
+pub(super) fn last_row<const L: usize, const B: usize>(table: &[f64], at: usize) -> [[f64; L]; B] {
+    let weights = table.get(at..).unwrap_or_default();
+    let mut row = [[0.0; L]; B];
+    row.as_flattened_mut()[..weights.len()].copy_from_slice(weights);
+    row
+}
+
+/// Returns `x` or else `y`, by masks: of branches the compiler makes one for each lane.
+#[inline(always)]
+fn select(is_x: bool, x: f64, y: f64) -> f64 {
+    let mask = u64::from(is_x).wrapping_neg();
+    f64::from_bits((x.to_bits() & mask) | (y.to_bits() & !mask))
 }
 
 impl Observed {

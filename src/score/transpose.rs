@@ -18,6 +18,10 @@ use crate::exact_sum::untied;
 use crate::extract::SparseRows;
 use crate::simd::{self, Kernel};
 
+/// How many columns ahead weights and their gradient are fetched: a block of tokens has some rows
+/// of each, and the processor does not foresee which.
+const AHEAD: usize = 8;
+
 /// Derivatives with respect to the variances of a block's scores, under noise proportional to the
 /// values.
 #[derive(Clone, Copy, Debug)]
@@ -204,6 +208,10 @@ impl Pieces for Gather<'_> {
         let (targets, columns) = (&self.block.targets, &self.slice.dense);
         let (width, position) = (targets.width(), line * targets.stride + at);
         for i in self.task.dense.clone() {
+            if i + AHEAD < self.task.dense.end {
+                let start = targets.range(columns.column(i + AHEAD)).start;
+                self.prefetch(start + line * targets.labels + at, B * L);
+            }
             let column = columns.column(i);
             let entries = columns.entries(i);
             let range = targets.range(column);
@@ -248,6 +256,16 @@ impl Pieces for Gather<'_> {
 }
 
 impl Gather<'_> {
+    /// Prefetches weights and their gradient.
+    #[inline(always)]
+    fn prefetch(&self, start: usize, length: usize) {
+        let first = start - self.task.weights.start;
+        simd::prefetch(self.gradient, first..first + length);
+        if let Some(noise) = self.variance_derivatives {
+            simd::prefetch(noise.theta, start..start + length);
+        }
+    }
+
     /// Gathers the derivatives of listed columns.
     #[inline(always)]
     fn gather_listed(&mut self) {
