@@ -115,7 +115,7 @@ fn sums<const N: usize>(length: usize, term: impl Fn(usize) -> [f64; N]) -> [f64
     total
 }
 
-/// Adds a few numbers; inline, unlike that of slices, since losses sum every few entries by it.
+/// Adds a few numbers, like `math::add`, which is not always inlined: losses add few at once.
 #[inline(always)]
 fn add<const N: usize>(sums: &mut [f64; N], terms: [f64; N]) {
     for (sum, term) in sums.iter_mut().zip(terms) {
