@@ -36,6 +36,7 @@ def shown(notebook):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_shows_what_is_stored(path, tmp_path):
     nbclient = pytest.importorskip("nbclient", reason="skipped: nbclient is not installed")

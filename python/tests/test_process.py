@@ -37,6 +37,7 @@ def growth(work, warm_up, repetitions):
     return resident() - before
 
 
+@pytest.mark.slow
 @linux
 def test_a_thousand_trainings_leak_nothing():
     assert growth(lambda: train((X, Y), **OPTIONS), 100, 1000) < 5_000_000

@@ -99,6 +99,7 @@ def outcomes(folder: Path) -> dict[str, bool]:
     return results
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("peer", PEERS)
 def test_tests_of_the_peer_pass(peer, tmp_path):
     if peer.startswith("sklearn"):
