@@ -133,12 +133,9 @@ impl DocumentModel {
             (*column as usize) < header.biases.len() && weight.is_finite()
         };
         let columns = if header.classes.len() == 2 { 1 } else { header.classes.len() };
-        // Earlier programs had models of hidden units.
-        let has_units = header.options["hidden"].as_u64().is_some_and(|units| units > 0);
         let fits = header.classes.len() > 1
             && header.biases.len() == columns
             && header.biases.iter().all(|bias| bias.is_finite())
-            && !has_units
             && header.input.features.is_none_or(|features| features.fits())
             && rows.is_sorted_by(|(a, _), (b, _)| a < b)
             && rows.iter().flat_map(|(_, row)| row).all(is_weight);

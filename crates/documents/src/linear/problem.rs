@@ -88,36 +88,19 @@ impl<'a> Problem<'a> {
         };
         let is_joint = outputs > 1 && loss == Loss::Softmax && multiclass == Multiclass::Softmax;
         let unit = if is_joint { 1.0 } else { SQRT_2 }; // κ
-        let is_collapsed = options.noise() != Some(NoiseKind::MonteCarlo);
-        let (rows, features) = (&corpus.rows, corpus.features());
-        let design = Design::new(rows, features, is_collapsed, (outputs, unit));
-        let problem = Self { design, corpus, options, is_joint, interrupt };
-        problem.check()?;
-        Ok(problem)
-    }
-
-    fn check(&self) -> Result<()> {
-        let is_gaussian = self.options.noise() == Some(NoiseKind::GaussianScores);
-        if self.is_joint && is_gaussian && self.has_shared_masks() {
+        let is_gaussian = options.noise() == Some(NoiseKind::GaussianScores);
+        if is_joint && is_gaussian && options.learning.masks == Masks::Inputs {
             return Err(Error::parameter(format!(
-                "gaussian-scores noise with masks 'inputs' and {} labels; expected two labels, \
-                 `masks` weights, or `noise` dropout",
-                self.design.outputs
+                "gaussian-scores noise with masks 'inputs' and {outputs} labels; expected two \
+                 labels, `masks` weights, or `noise` dropout",
             )));
         }
-        let features = self.corpus.features();
-        let held = self.corpus.memory();
-        let weights = self.dimension().saturating_mul(8 * 8 + 4 * (2 * PAIRS + 1));
-        let documents = self.corpus.documents().saturating_mul(24 * self.design.outputs + 64);
-        let design = 2 * self.corpus.rows.memory() + 40 * features;
-        let own = design.saturating_add(weights).saturating_add(documents);
-        let needed = held.saturating_add(own);
-        self.options.memory.check(needed as u64, held as u64).map_err(|over| {
-            Error::parameter(format!(
-                "training on {features} features: {over}; expected fewer features or a larger \
-                 limit (`memory`)"
-            ))
-        })
+        check_memory(corpus, options, outputs, 0)?;
+        let is_collapsed = options.noise() != Some(NoiseKind::MonteCarlo);
+        let design = Design::new(&corpus.rows, corpus.features(), is_collapsed, (outputs, unit));
+        let problem = Self { design, corpus, options, is_joint, interrupt };
+        check_memory(corpus, options, outputs, problem.dimension())?;
+        Ok(problem)
     }
 
     /// Returns the number of parameters.
@@ -133,9 +116,8 @@ impl<'a> Problem<'a> {
         let outputs = self.design.outputs;
         // The only score of two classes is that of the second.
         let first = u32::from(outputs == 1);
-        let of_document = |target: &Option<u32>| {
+        let of_document = |&target: &Option<u32>| {
             let classes = first..first + outputs as u32;
-            let target = *target;
             classes.map(move |class| if target == Some(class) { 1.0 } else { -1.0 })
         };
         let is_known: Vec<bool> = self.corpus.targets.iter().map(Option::is_some).collect();
@@ -337,4 +319,26 @@ impl<'a> Problem<'a> {
         }
         Ok(outcome)
     }
+}
+
+/// Checks that memory suffices for training so many parameters, and for the model after it.
+fn check_memory(
+    corpus: &DocumentCorpus,
+    options: &DocumentOptions,
+    outputs: usize,
+    parameters: usize,
+) -> Result<()> {
+    let (features, held, names) = (corpus.features(), corpus.memory(), corpus.names.memory());
+    let weights =
+        parameters.saturating_mul(8 * 8 + 4 * (2 * PAIRS + 1)).saturating_add(40 * features);
+    // After training: rows as they are written and as they are read, JSON in a buffer that doubles.
+    let model = features.saturating_mul(100 + 40 * outputs).saturating_add(names);
+    let documents = corpus.documents().saturating_mul(24 * outputs + 64);
+    let own = weights.max(model).saturating_add(2 * corpus.rows.memory() + documents);
+    options.memory.check(held.saturating_add(own) as u64, held as u64).map_err(|over| {
+        Error::parameter(format!(
+            "training on {features} features: {over}; expected fewer features or a larger limit \
+             (`memory`)"
+        ))
+    })
 }

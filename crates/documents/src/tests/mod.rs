@@ -75,7 +75,6 @@ fn contents_that_pass_the_checksum_are_errors_too() {
         (&of_features, "\"biases\":[", "\"biases\":[1,"),
         (&of_features, "\"classes\":[", "\"classes\":[\"x\","),
         (&of_features, "\"classes\":[\"1\",", "\"classes\":["),
-        (&of_features, "\"options\":{", "\"options\":{\"hidden\":1,"),
         (&of_features, "[[\"a\"", "[[1"),
         (&of_features, "]]]]", "]]]"),
         (&of_texts, "\"shortest\":1", "\"shortest\":0"),
