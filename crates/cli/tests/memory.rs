@@ -404,6 +404,7 @@ fn too_little_address_space_is_an_error_and_leaves_no_files() {
         text
     });
     dir.write("texts.tsv", texts);
+    dir.shell("\"$D\" classify train texts.tsv --max-iterations 2 --model classifier");
     let names = dir.names();
     let run = |command: &str, megabytes: usize| {
         let line = format!("ulimit -v {megabytes}000 && exec \"$D\" {command}");
@@ -411,17 +412,19 @@ fn too_little_address_space_is_an_error_and_leaves_no_files() {
         (output.status.code(), output.stderr)
     };
     let starts = (1..100).find(|tens| run("--version", 10 * tens).0 == Some(0)).unwrap() * 10;
+    let train = "--max-iterations 2 --model new --threads 2";
     for (command, can_fail) in [
-        ("train words.conll --template ner-two-passes --max-iterations 2 --model new", true),
-        ("tune words.conll --template ner --folds 2 --l2 1 --max-iterations 2 --model new", true),
-        ("classify train texts.tsv --loss logistic --max-iterations 2 --model new", true),
-        ("classify tune texts.tsv --folds 2 --l2 1 --max-iterations 2 --model new", true),
-        ("tag m words.conll --columns word,pos", false),
-        ("tag m /dev/zero", true),
+        (&*format!("train words.conll --template ner-two-passes {train}"), true),
+        (&*format!("tune words.conll --template ner --folds 2 --l2 1 {train}"), true),
+        (&*format!("classify train texts.tsv --loss logistic {train}"), true),
+        (&*format!("classify tune texts.tsv --folds 2 --l2 1 {train}"), true),
+        ("classify predict classifier texts.tsv", true),
+        ("tag m words.conll --columns word,pos --threads 2", false),
+        ("tag m /dev/zero --threads 2", true),
     ] {
         let mut refused = 0;
         for more in [10, 15, 20, 25, 30, 40, 70] {
-            let (code, message) = run(&format!("{command} --threads 2"), starts + more);
+            let (code, message) = run(command, starts + more);
             assert!(matches!(code, Some(0 | 1)), "{starts} + {more}: {command}: {message}");
             refused += usize::from(code == Some(1));
             let _ = fs::remove_file(dir.path("new"));

@@ -13,7 +13,7 @@ use crate::{FeatureOptions, Loss};
 use dropchain::kernel::atomic_file;
 use dropchain::kernel::input_file::InputFile;
 use dropchain::kernel::model::{MAGIC, Magic};
-use dropchain::{Error, Result};
+use dropchain::{Error, MemoryLimit, Result};
 
 /// The first bytes of a model file.
 const CLASSIFIER: &Magic = b"DROPCLS\n";
@@ -98,29 +98,34 @@ impl DocumentModel {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the file cannot be read; [`Error::Model`] if it is of another kind, or is
-    /// damaged.
+    /// [`Error::Io`] if the file cannot be read; [`Error::Model`] if it is of another kind, is
+    /// damaged, or needs more memory than is available.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let mut bytes = Vec::new();
-        InputFile::open(path.as_ref(), "a classifier")?.read_up_to(u64::MAX, &mut bytes)?;
-        Self::new(path.as_ref(), bytes)
+        let (path, mut bytes) = (path.as_ref(), Vec::new());
+        let mut file = InputFile::open(path, "a classifier")?;
+        // Rows take four times as much memory as the file, those without weights up to 16 times.
+        let limit = MemoryLimit::default().bytes(0) / 16;
+        let is_model = file.peek(CLASSIFIER.len())? == CLASSIFIER;
+        file.read_up_to(if is_model { limit } else { PREAMBLE as u64 }, &mut bytes)?;
+        if is_model && bytes.len() as u64 == limit {
+            return Err(Error::model(path, "there is too little memory for so large a classifier"));
+        }
+        Self::new(path, bytes)
     }
 
     /// Reads the contents of a model file.
     ///
     /// # Errors
     ///
-    /// Same as [`open`](Self::open).
+    /// Same as [`open`](Self::open), but for memory.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
         Self::new(Path::new("model in memory"), bytes)
     }
 
     fn new(path: &Path, bytes: Vec<u8>) -> Result<Self> {
         if !bytes.starts_with(CLASSIFIER) {
-            let is_tagger = bytes.starts_with(MAGIC);
-            let found = if is_tagger { "a tagger" } else { "not one of dropchain" };
-            let message = format!("the model is {found}; expected a classifier");
-            return Err(Error::model(path, message));
+            let found = if bytes.starts_with(MAGIC) { "a tagger" } else { "not one of dropchain" };
+            return Err(Error::model(path, format!("the model is {found}; expected a classifier")));
         }
         let damaged = |what: &str| Error::model(path, format!("the model is damaged: {what}"));
         let body = bytes.get(PREAMBLE..).unwrap_or_default();
@@ -129,10 +134,8 @@ impl DocumentModel {
         }
         let (header, rows): (ModelHeader, Vec<Row>) = serde_json::from_slice(body)
             .map_err(|error| damaged(&format!("it cannot be read: {error}")))?;
-        let is_weight = |(column, weight): &(u32, f32)| {
-            (*column as usize) < header.biases.len() && weight.is_finite()
-        };
         let columns = if header.classes.len() == 2 { 1 } else { header.classes.len() };
+        let is_weight = |(k, weight): &(u32, f32)| (*k as usize) < columns && weight.is_finite();
         let fits = header.classes.len() > 1
             && header.biases.len() == columns
             && header.biases.iter().all(|bias| bias.is_finite())

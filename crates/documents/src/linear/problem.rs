@@ -329,8 +329,7 @@ fn check_memory(
     parameters: usize,
 ) -> Result<()> {
     let (features, held, names) = (corpus.features(), corpus.memory(), corpus.names.memory());
-    let weights =
-        parameters.saturating_mul(8 * 8 + 4 * (2 * PAIRS + 1)).saturating_add(40 * features);
+    let weights = parameters.saturating_mul(68 + 8 * PAIRS).saturating_add(40 * features);
     // After training: rows as they are written and as they are read, JSON in a buffer that doubles.
     let model = features.saturating_mul(100 + 40 * outputs).saturating_add(names);
     let documents = corpus.documents().saturating_mul(24 * outputs + 64);

@@ -56,6 +56,13 @@ fn models_come_back_from_their_bytes_and_damaged_ones_are_errors() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_file_without_an_end_is_no_classifier() {
+    let error = DocumentModel::open("/dev/zero").unwrap_err().to_string();
+    assert!(error.contains("not one of dropchain"), "{error}");
+}
+
 #[test]
 fn contents_that_pass_the_checksum_are_errors_too() {
     let features = vec![
