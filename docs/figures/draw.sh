@@ -1,5 +1,5 @@
 #!/bin/sh
-# Draws the figures of the documentation from the sample corpus, in about a minute on two cores;
+# Draws the figures of the documentation from the sample corpus, in about two minutes on two cores;
 # screens.py needs the Python packages pyte and rich, and Chromium:
 #
 #     cargo build --release
@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 program=${1:-target/release/dropchain}
 
 "$program" bench gradients corpora/sample/train.conll --columns word,upos,ner --template ner \
-    --sweep labels,length,attributes \
+    --sweep labels,length,attributes --repeat 15 \
     --figure docs/figures/gradients.svg --json docs/figures/gradients.json > /dev/null
 
 docs/figures/screens.py "$program"
