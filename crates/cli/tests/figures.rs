@@ -34,7 +34,6 @@ fn errors(report: &Value) -> Vec<(String, f64)> {
 }
 
 #[test]
-#[ignore = "takes a minute; .ci/full runs it"]
 fn the_errors_of_the_committed_figure_are_those_of_the_program() {
     let old: Value =
         serde_json::from_str(&fs::read_to_string(committed("gradients.json")).unwrap()).unwrap();
