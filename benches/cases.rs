@@ -156,7 +156,7 @@ pub fn objectives(data: &Dataset, space: &ParameterSpace) -> [PenalizedLikelihoo
 /// Returns the weights after twelve iterations of a training without noise and as many with it.
 ///
 /// At weights that were trained without noise alone, its derivatives may exceed the first limit of
-/// `src/objective/totals.rs`; an evaluation then begins twice.
+/// `objective::totals`; an evaluation then begins twice.
 pub fn typical_weights(objectives: &mut [PenalizedLikelihood; 2]) -> Vec<f64> {
     let options = LbfgsOptions { max_iterations: Some(ITERATIONS), ..LbfgsOptions::default() };
     let mut x = vec![0.0; objectives[0].dimension()];

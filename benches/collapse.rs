@@ -3,7 +3,7 @@
 //! and last column of TRAIN.
 //!
 //! R = Σ Λ_jb·θ_jb² splits into the parts of single attributes, given the marginals (see
-//! `src/objective/penalty.rs`). Every row of the output is a range of frequencies at one
+//! `objective::penalty`). Every row of the output is a range of frequencies at one
 //! iteration: the part of R, Σ θ² and the mean of Λ, which is the mean uncertainty of the tokens of
 //! such an attribute times its frequency.
 #![allow(clippy::print_stdout)] // prints its results

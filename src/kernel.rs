@@ -9,50 +9,25 @@
 //! in `src/`. A module with the name of a public one ([`corpus`], [`train`], …) lists the parts of
 //! that one which other crates need and users do not.
 
-#[path = "aligned.rs"]
-pub mod aligned;
+#[doc(inline)]
+pub use dropchain_numerics::{aligned, chain, ids, interrupt, math, names, random, simd};
+#[cfg(feature = "train")]
+#[doc(inline)]
+pub use dropchain_numerics::{noise, objective, optim, ranks, score};
+
 #[cfg(feature = "train")]
 #[path = "atomic_file.rs"]
 pub mod atomic_file;
-#[path = "chain/mod.rs"]
-pub mod chain;
 #[path = "date.rs"]
 pub mod date;
 #[path = "extract/mod.rs"]
 pub mod extract;
 #[path = "fingerprint.rs"]
 pub mod fingerprint;
-#[path = "ids.rs"]
-pub mod ids;
 #[path = "input_file.rs"]
 pub mod input_file;
-#[path = "interrupt.rs"]
-pub mod interrupt;
-#[path = "math.rs"]
-pub mod math;
 #[path = "memory/mod.rs"]
 pub mod memory;
-#[path = "names.rs"]
-pub mod names;
-#[cfg(feature = "train")]
-#[path = "noise/mod.rs"]
-pub mod noise;
-#[cfg(feature = "train")]
-#[path = "objective/mod.rs"]
-pub mod objective;
-#[cfg(feature = "train")]
-#[path = "optim/mod.rs"]
-pub mod optim;
-#[path = "random.rs"]
-pub mod random;
-#[cfg(feature = "train")]
-#[path = "ranks/mod.rs"]
-pub mod ranks;
-#[cfg(feature = "train")]
-#[path = "score/mod.rs"]
-pub mod score;
-#[path = "simd.rs"]
-pub mod simd;
 
 /// For readers and writers of other formats: files, lines and JSON objects as
 /// [`corpus`](crate::corpus) reads them, and what it knows of inputs of other kinds.

@@ -63,21 +63,21 @@ pub mod tokenize;
 pub mod train;
 
 mod csv;
-mod error;
-#[cfg(feature = "train")]
-mod exact_sum;
 mod name_list;
 mod second_pass;
 mod source_file;
 
-use kernel::{
-    aligned, chain, extract, fingerprint, ids, input_file, interrupt, math, memory, random, simd,
-};
+use dropchain_numerics::error;
+#[cfg(test)]
+use dropchain_numerics::{math, testing};
 #[cfg(feature = "train")]
-use kernel::{atomic_file, noise, objective, optim, ranks, score};
+use kernel::{aligned, atomic_file, noise, objective, optim, ranks, score};
+use kernel::{chain, extract, fingerprint, ids, input_file, interrupt, memory, random, simd};
 
 #[doc(inline)]
 pub use corpus::Corpus;
+#[doc(hidden)]
+pub use dropchain_numerics::named;
 #[doc(inline)]
 pub use error::{Error, Place, Result};
 #[doc(inline)]

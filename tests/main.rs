@@ -166,9 +166,12 @@ fn expand(tree: &str) -> Vec<Vec<String>> {
     paths
 }
 
+/// The folders of sources of the core: the library, and what it computes with.
+const CORE: [&str; 2] = ["src", "crates/numerics/src"];
+
 /// The modules of the core.
 fn modules() -> Vec<Module> {
-    modules_of(&root().join("src"))
+    CORE.iter().flat_map(|source| modules_of(&root().join(source))).collect()
 }
 
 fn modules_of(source: &Path) -> Vec<Module> {
@@ -315,7 +318,7 @@ fn reachable(
 /// The files of a package that each of its files imports, without re-exports. In the core, imports
 /// of other modules are left out: those follow the rows.
 fn file_imports(source: &Path) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
-    let is_core = source == root().join("src");
+    let is_core = CORE.iter().any(|core| source == root().join(core));
     let all = modules_of(source);
     let files = all.iter().filter(|module| !module.is_test());
     let by_path: BTreeMap<_, _> = files.map(|m| (m.path.clone(), m)).collect();

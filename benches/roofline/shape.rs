@@ -3,7 +3,7 @@
 //! Per entry of X, S = X·Θ multiplies and adds a row of K weights; with noise, V takes a square, a
 //! product and a sum more. G = Xᵀ·D is the same by columns. Per token, forward-backward with
 //! expectations has 3 multiply-adds per pair of labels and an exponential (40 operations) per
-//! label, the noise term 13 multiply-adds per pair (`src/noise/adjoint_kernel/mod.rs`).
+//! label, the noise term 13 multiply-adds per pair (`noise::adjoint_kernel`).
 
 use dropchain::kernel::extract::Dataset;
 use dropchain::kernel::score::{BlockPartition, ParameterSpace};
@@ -16,12 +16,12 @@ use crate::work::Work;
 const F64: f64 = 8.0;
 /// Bytes of an index.
 const INDEX: f64 = 4.0;
-/// Operations of an exponential (`src/math.rs`): two for each fused multiply-add.
+/// Operations of an exponential (`kernel::math`): two for each fused multiply-add.
 const EXPONENTIAL: f64 = 40.0;
 /// Blocks of lanes above which scores and variances take a pass each.
 const BLOCKS_TOGETHER: f64 = 3.0;
 
-/// Bytes that a tile loads per multiply-add (`src/chain/products.rs`): 8 rows × 24 columns of
+/// Bytes that a tile loads per multiply-add (`chain::products`): 8 rows × 24 columns of
 /// AVX-512, 4 × 8 elsewhere.
 fn tile() -> f64 {
     let (rows, columns) = match InstructionSet::selected() {

@@ -45,7 +45,7 @@ impl<'a> Evaluation<'a> {
         let mut transitions = space.transitions();
         space.set_transitions(theta, &mut LabelWeights::default(), &mut transitions);
         let mut variances = LabelVariances::default();
-        variances.set(&NOISE, &transitions);
+        variances.set(NOISE.rates()[1], &transitions);
         Self {
             transpose: TransposeProduct::new(&data.nodes, &space.nodes, &partition),
             data,

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 
+use super::Dataset;
 use super::alphabet::Alphabets;
 use super::builder::{MAX_VALUE, beyond_limit};
-use super::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
 use crate::ids::LabelId;

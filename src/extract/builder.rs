@@ -4,8 +4,8 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use super::Dataset;
 use super::alphabet::Alphabets;
-use super::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
 use crate::ids::{AttributeId, LabelId};

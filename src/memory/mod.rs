@@ -1,5 +1,4 @@
-//! Memory limits: how much memory the data and the work on it may take; and large arrays in
-//! memory of huge pages.
+//! Memory limits: how much memory the data and the work on it may take.
 //!
 //! What is about to be allocated is estimated or counted, and compared with a [`MemoryLimit`], so
 //! that too much is an error that says what to do, not the end of the process.
@@ -105,33 +104,6 @@ pub fn megabytes(bytes: u64) -> String {
     format!("{} MB", bytes.div_ceil(1_000_000))
 }
 
-/// Bytes from which huge pages are asked for: two of them.
-#[cfg(target_os = "linux")]
-const LARGE: usize = 4 << 20;
-
-/// Returns zeros, in huge pages where the system has them. Rows at random places of a large array
-/// are then found without looking up an address in memory first.
-pub fn zeros<T: Copy + Default>(length: usize) -> Vec<T> {
-    let zeros = vec![T::default(); length];
-    #[cfg(target_os = "linux")]
-    advise(&zeros);
-    zeros
-}
-
-/// Asks for huge pages for whole pages of memory that nothing was written to yet.
-#[cfg(target_os = "linux")]
-fn advise<T>(array: &[T]) {
-    const PAGE: usize = 4096; // of x86-64, else the call may fail, which does no harm
-    let skipped = array.as_ptr().cast::<u8>().align_offset(PAGE);
-    let length = size_of_val(array).saturating_sub(skipped) / PAGE * PAGE;
-    if size_of_val(array) >= LARGE {
-        let start = array.as_ptr().cast::<u8>().wrapping_add(skipped);
-        // SAFETY: these are pages of the array; the advice does not change what they hold.
-        #[allow(unsafe_code)]
-        let _ = unsafe { libc::madvise(start.cast_mut().cast(), length, libc::MADV_HUGEPAGE) };
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,13 +136,5 @@ mod tests {
             error.unwrap_err().to_string(),
             "about 30 MB of memory needed; the limit is 4 MB"
         );
-    }
-
-    #[test]
-    fn large_and_small_arrays_are_zeros() {
-        for length in [0, 5, 3 << 20] {
-            let array = zeros::<f32>(length);
-            assert!(array.len() == length && array.iter().all(|&x| x == 0.0));
-        }
     }
 }

@@ -119,6 +119,7 @@ mod table;
 pub mod tests;
 mod weights;
 
+#[doc(inline)]
 pub use crate::chain::{LabelWeights, Order};
 pub use columns::ColumnFit;
 #[cfg(any(feature = "train", test))]

@@ -44,6 +44,7 @@ mod threshold;
 mod word_fit;
 mod workspace;
 
+#[doc(inline)]
 pub use crate::interrupt::Interrupt;
 pub use condition::Condition;
 pub use distribution::Distribution;

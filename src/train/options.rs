@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::chain::Order;
 use crate::label::{PlainLabels, Scheme, SchemeDetector};
 use crate::model::{NoiseExposure, Precision};
-use crate::noise::Engine;
-use crate::objective::{AnyTerm, NoiseKind, NoiseOptions};
+use crate::objective::{AnyTerm, NoiseOptions};
 use crate::optim::LbfgsOptions;
 use crate::score::{Boundary, States};
 
@@ -19,9 +18,7 @@ impl Defaults {
     /// Strength of the L2 penalty with noise.
     pub const L2_WITH_NOISE: f64 = 0.1;
     /// Dropout rate.
-    pub const DROPOUT: f64 = 0.3;
-    /// Weight of an unlabeled sentence.
-    pub const UNLABELED_WEIGHT: f64 = 0.02;
+    pub const DROPOUT: f64 = NoiseOptions::DROPOUT;
     /// With more labels, only observed pairs of attribute and label get a weight.
     pub const MANY_LABELS: usize = 256;
     /// Warm-up iterations.
@@ -38,18 +35,6 @@ impl Defaults {
 /// Whether it is the default, which logs and models do not mention.
 pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
-}
-
-impl Default for NoiseOptions {
-    fn default() -> Self {
-        Self {
-            kind: NoiseKind::Dropout,
-            dropout: Defaults::DROPOUT,
-            edge_dropout: None,
-            gradient: Engine::Exact,
-            unlabeled_weight: Defaults::UNLABELED_WEIGHT,
-        }
-    }
 }
 
 /// The parameters of training: what all learners need, and a learner. A model stores them.

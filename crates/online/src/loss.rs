@@ -146,7 +146,7 @@ impl SentenceLoss {
     /// if there is one.
     fn set_variances(&mut self, rows: &Rows<'_>, weights: ScaledWeights<'_>) -> Option<f64> {
         let Quadratic { noise, rates, factors, .. } = self.noise.quadratic.as_ref()?;
-        self.variances.set(noise, &self.transitions);
+        self.variances.set(noise.rates()[1], &self.transitions);
         rows.variances(weights.values, rates, &mut self.score_variances);
         scale(&mut self.score_variances, weights.factor * weights.factor);
         self.variance_derivatives.reset(rows.tokens.len(), rows.problem.space);

@@ -1,7 +1,6 @@
 //! Building data sets.
 
 mod attribute_corpus;
-pub(crate) mod random;
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;

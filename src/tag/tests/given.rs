@@ -1,11 +1,11 @@
 //! Tagging given labels and spans, against the enumeration of all label sequences.
 
 use super::*;
-use crate::chain::tests::oracle::Oracle;
 use crate::ids::LabelId;
 use crate::label::{Span, convert, spans};
-use crate::random::Lcg;
 use crate::sentence::TokenLabel;
+use crate::testing::Lcg;
+use crate::testing::Oracle;
 
 const WORDS: [&str; 5] = ["c", "a", "d", "b", "x"];
 

@@ -13,12 +13,12 @@ use std::sync::Arc;
 use super::tagger::AttributeFilter;
 use super::*;
 use crate::chain::Order;
-use crate::chain::tests::oracle::Chain;
 use crate::label::{self, LabelId, Scheme};
 use crate::model::tests::{LABELS, NamedWeights, crafted, header, model, small_model};
 use crate::model::{Header, Model, Precision, decoding_constraint};
 use crate::sentence::{Attributes, Schema, Sentence};
 use crate::template::Attribute;
+use crate::testing::Chain;
 
 /// NamedWeights that favor illegal sequences (`O I-X`, `I-X` first).
 fn nodes() -> NamedWeights {

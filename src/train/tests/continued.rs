@@ -7,7 +7,7 @@ use crate::label::{LabelSet, Scheme};
 use crate::math::assert_close;
 use crate::model::{Header, Order};
 use crate::optim::Objective;
-use crate::random::Lcg;
+use crate::testing::Lcg;
 use crate::train::development::DevScorer;
 
 /// Names, places and companies: other words than [`NAMES`], and another label.

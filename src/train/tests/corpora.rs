@@ -7,9 +7,9 @@ use crate::eval::Evaluation;
 use crate::ids::AttributeId;
 use crate::label::Scheme;
 use crate::model::{FileRole, add_recall_bias};
-use crate::random::Lcg;
 use crate::score::States;
 use crate::tag::{TagOptions, Tagger, Workspace};
+use crate::testing::Lcg;
 
 fn error(result: Result<Trained>) -> String {
     result.expect_err("an error").to_string()

@@ -98,7 +98,7 @@ they/O left/O New/B-LOC York/I-LOC in/O May/O";
 
 /// Sentences of words that mostly have the same label: about 10,000 tokens per 1,500 sentences.
 fn synthetic_sentences(number: usize, seed: u64) -> Vec<Sentence> {
-    let mut numbers = crate::random::Lcg(seed);
+    let mut numbers = crate::testing::Lcg(seed);
     let labels = ["O", "B-PER", "O", "B-LOC", "O"];
     let mut text = String::new();
     for i in 0..number {

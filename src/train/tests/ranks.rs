@@ -9,7 +9,7 @@ use super::watcher::{Ender, Interrupter};
 use super::*;
 use crate::error::Error;
 use crate::optim::StopReason;
-use crate::ranks::tests::run_ranks;
+use crate::testing::run_ranks;
 
 const TEMPLATE: &str = "word\nword[-1]\nsuffix(2)\n";
 

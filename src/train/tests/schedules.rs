@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::watcher::Interrupter;
 use super::*;
-use crate::ranks::tests::run_ranks;
+use crate::testing::run_ranks;
 
 /// The result of a run on some ranks: that of rank 0.
 fn run(options: &TrainOptions, ranks: usize, has_dev: bool, at: usize, path: &Path) -> Trained {

@@ -2,7 +2,7 @@
 //!
 //! The *margin* of a token is the score of the best label sequence y minus that of the best
 //! sequence z that has another label there, both among those that tagging may choose from. It
-//! takes max-marginals (`src/chain/max_marginals.rs`). y and z differ in a few adjacent tokens
+//! takes max-marginals (`chain::max_marginals`). y and z differ in a few adjacent tokens
 //! only, and the margin is the sum of what weights contribute there (its *parts*):
 //!
 //! ```text

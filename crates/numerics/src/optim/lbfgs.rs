@@ -1,0 +1,218 @@
+//! The memory of L-BFGS and its search direction.
+//!
+//! Problem: d = −H·g, where H approximates the inverse Hessian from the last m steps. With the
+//! curvature pairs s = x_{k+1} − x_k and y = ∇f(x_{k+1}) − ∇f(x_k), H is the result of m BFGS
+//! updates of γ·P, where γ = sᵀy / yᵀPy of the newest pair (Nocedal & Wright 2006, equation 7.20,
+//! in variables scaled by P^(−1/2)) and P is the diagonal preconditioner of the objective, or I.
+//! The two-loop recursion (algorithm 7.4) computes H·g without forming H:
+//!
+//! ```text
+//! q ← −g
+//! newest to oldest:  α_i ← s_iᵀq / s_iᵀy_i;  q ← q − α_i y_i
+//! q ← γ P q
+//! oldest to newest:  β ← y_iᵀq / s_iᵀy_i;    q ← q + (α_i − β) s_i
+//! ```
+//!
+//! Each line's update and the next line's inner product are fused into one pass: 2m + 1 passes over
+//! vectors of n numbers (two more with P), 4mn multiplications. The last pass yields dᵀg, the slope
+//! for the line search.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::vector::{Point, VectorOps};
+use crate::aligned::zeros;
+
+/// The minimum cosine of the angle between s and y of a pair in the memory.
+///
+/// Below it sᵀy is mostly rounding error. The usual bound on sᵀy / yᵀy depends on the unit of f
+/// (ours is a sum, which grows with the corpus); the cosine does not.
+const MIN_COSINE: f64 = 1e-10;
+
+/// A step s and the change y of the gradient along it.
+///
+/// Stored as `f32` to save memory: the rounded vectors form a valid pair themselves, since all
+/// products are computed from them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct CurvaturePair {
+    s: Vec<f32>, // [n]
+    y: Vec<f32>, // [n]
+    sy: f64,     // sᵀy
+    ypy: f64,    // yᵀPy
+}
+
+/// The last curvature pairs, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct LbfgsMemory {
+    pub(super) pairs: VecDeque<CurvaturePair>,
+    #[serde(skip)]
+    alpha: Vec<f64>, // [memory], 0 is the newest
+    #[serde(skip)]
+    inverse_curvature: Option<Vec<f32>>, // [n] the diagonal of P; `None`: I
+}
+
+impl LbfgsMemory {
+    /// Sets the maximum number of pairs, and the diagonal of P.
+    pub(super) fn prepare(&mut self, memory: usize, inverse_curvature: Option<Vec<f32>>) {
+        self.alpha = vec![0.0; memory];
+        self.inverse_curvature = inverse_curvature;
+    }
+
+    /// Returns whether there are at most so many pairs, of so many variables.
+    pub(super) fn fits(&self, memory: usize, dimension: usize) -> bool {
+        let mut vectors = self.pairs.iter().flat_map(|pair| [&pair.s, &pair.y]);
+        self.pairs.len() <= memory && vectors.all(|vector| vector.len() == dimension)
+    }
+
+    /// Returns the `age`-th newest pair, counted from 0.
+    fn pair(&self, age: usize) -> &CurvaturePair {
+        &self.pairs[self.pairs.len() - 1 - age]
+    }
+
+    /// Adds the pair of a step between two points; returns ‖s‖. A pair without positive curvature
+    /// is not stored; the oldest pair is lost either way, since the new one is computed in its
+    /// place.
+    pub(super) fn update<D>(&mut self, ops: &mut VectorOps, from: &Point<D>, to: &Point<D>) -> f64 {
+        let is_full = self.pairs.len() == self.alpha.len();
+        let oldest = if is_full { self.pairs.pop_front() } else { None };
+        let mut pair = oldest.unwrap_or_default();
+        if pair.s.len() != from.x.len() {
+            (pair.s, pair.y) = (zeros(from.x.len()), zeros(from.x.len()));
+        }
+        let [ss, yy, sy] = ops.difference(from, to, &mut pair.s, &mut pair.y);
+        let step_norm = ss.sqrt();
+        if sy.is_finite() && yy.is_finite() && sy > MIN_COSINE * step_norm * yy.sqrt() {
+            pair.sy = sy;
+            pair.ypy = match &self.inverse_curvature {
+                Some(p) => ops.weighted_square(&pair.y, p),
+                None => yy,
+            };
+            self.pairs.push_back(pair);
+        }
+        step_norm
+    }
+
+    /// Sets d = −H·g, by the two-loop recursion; returns dᵀg.
+    pub(super) fn direction(&mut self, ops: &mut VectorOps, g: &[f64], d: &mut [f64]) -> f64 {
+        if self.pairs.is_empty() {
+            let slope = ops.negate(g, g, d);
+            return match &self.inverse_curvature {
+                Some(p) => ops.scale(d, 1.0, p, g),
+                None => slope,
+            };
+        }
+        let mut dot = ops.negate(g, &self.pair(0).s, d);
+        for age in 0..self.pairs.len() {
+            let pair = self.pair(age);
+            let alpha = dot / pair.sy;
+            let next = if age + 1 < self.pairs.len() { &self.pair(age + 1).s } else { &pair.y };
+            dot = ops.update(d, 1.0, -alpha, &pair.y, next);
+            self.alpha[age] = alpha;
+        }
+        let mut scale = self.pair(0).sy / self.pair(0).ypy;
+        if let Some(p) = &self.inverse_curvature {
+            let oldest = &self.pair(self.pairs.len() - 1).y;
+            dot = ops.scale(d, scale, p, oldest);
+            scale = 1.0;
+        } else {
+            dot *= scale;
+        }
+        for age in (0..self.pairs.len()).rev() {
+            let pair = self.pair(age);
+            let factor = self.alpha[age] - dot / pair.sy;
+            dot = match age {
+                0 => ops.update(d, scale, factor, &pair.s, g),
+                _ => ops.update(d, scale, factor, &pair.s, &self.pair(age - 1).y),
+            };
+            scale = 1.0;
+        }
+        dot
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn new_memory(memory: usize, inverse_curvature: Option<Vec<f32>>) -> LbfgsMemory {
+        let mut new = LbfgsMemory::default();
+        new.prepare(memory, inverse_curvature);
+        new
+    }
+
+    /// Updates the memory with the step s and the gradient change y; returns whether the pair is
+    /// stored, in a memory that is not full.
+    fn update(memory: &mut LbfgsMemory, s: [f64; 2], y: [f64; 2]) -> bool {
+        let pairs = memory.pairs.len();
+        let [from, to] = [[[0.0; 2]; 2], [s, y]].map(|vectors| {
+            let [x, gradient] = vectors.map(Vec::from);
+            Point { x, gradient, value: 0.0, detail: () }
+        });
+        memory.update(&mut VectorOps::new(2), &from, &to);
+        memory.pairs.len() > pairs
+    }
+
+    fn direction(memory: &mut LbfgsMemory, gradient: [f64; 2]) -> ([f64; 2], f64) {
+        let mut direction = [0.0; 2];
+        let slope = memory.direction(&mut VectorOps::new(2), &gradient, &mut direction);
+        (direction, slope)
+    }
+
+    #[test]
+    fn an_empty_memory_gives_steepest_descent() {
+        let mut memory = new_memory(3, None);
+        assert_eq!(direction(&mut memory, [3.0, -4.0]), ([-3.0, 4.0], -25.0));
+    }
+
+    #[test]
+    fn two_conjugate_steps_give_the_newton_direction() {
+        // Hessian diag(2, 8)
+        let mut memory = new_memory(3, None);
+        update(&mut memory, [1.0, 0.0], [2.0, 0.0]);
+        update(&mut memory, [0.0, 1.0], [0.0, 8.0]);
+        assert_eq!(direction(&mut memory, [4.0, 8.0]), ([-2.0, -1.0], -16.0));
+    }
+
+    #[test]
+    fn the_newest_steps_survive_when_the_ring_is_full() {
+        let mut memory = new_memory(2, None);
+        update(&mut memory, [1.0, 1.0], [500.0, 500.0]);
+        update(&mut memory, [1.0, 0.0], [2.0, 0.0]);
+        update(&mut memory, [0.0, 1.0], [0.0, 8.0]);
+        assert_eq!(direction(&mut memory, [4.0, 8.0]), ([-2.0, -1.0], -16.0));
+    }
+
+    #[test]
+    fn a_step_without_positive_curvature_is_not_stored() {
+        let mut memory = new_memory(3, None);
+        assert!(!update(&mut memory, [1.0, 0.0], [-2.0, 0.0]));
+        assert!(!update(&mut memory, [1.0, 0.0], [1e-12, 1.0]));
+        assert!(!update(&mut memory, [0.0, 0.0], [0.0, 0.0]));
+        assert!(!update(&mut memory, [1.0, 0.0], [f64::NAN, 0.0]));
+        assert!(memory.pairs.is_empty());
+    }
+
+    #[test]
+    fn an_exact_preconditioner_gives_the_newton_direction_at_once() {
+        // Hessian diag(2, 8)
+        let mut memory = new_memory(3, Some(vec![0.5, 0.125]));
+        assert_eq!(direction(&mut memory, [4.0, 8.0]), ([-2.0, -1.0], -16.0));
+        update(&mut memory, [1.0, 1.0], [2.0, 8.0]);
+        assert_eq!(direction(&mut memory, [4.0, 8.0]), ([-2.0, -1.0], -16.0));
+    }
+
+    #[test]
+    fn the_scale_of_the_preconditioner_does_not_matter_after_a_step() {
+        let mut memory = new_memory(3, Some(vec![4.0, 1.0]));
+        update(&mut memory, [1.0, 1.0], [2.0, 8.0]);
+        assert_eq!(direction(&mut memory, [4.0, 8.0]), ([-2.0, -1.0], -16.0));
+    }
+
+    #[test]
+    fn the_curvature_test_does_not_depend_on_the_unit() {
+        let mut memory = new_memory(3, None);
+        assert!(update(&mut memory, [1.0, 0.0], [1e-30, 0.0]));
+        assert!(update(&mut memory, [1.0, 0.0], [1e30, 0.0]));
+    }
+}

@@ -1,0 +1,53 @@
+//! What the tests of this package and of those above it share.
+
+mod data;
+mod oracle;
+mod ranks;
+
+use std::sync::Mutex;
+
+use crate::simd::InstructionSet;
+
+pub use data::{RandomData, copied, one_sentence, with_partial_labels, with_weights};
+pub use oracle::{Chain, Oracle};
+pub use ranks::run_ranks;
+
+/// A sequential generator for tests: Knuth's MMIX linear congruential generator. The field is
+/// its state, which starts as the seed.
+pub struct Lcg(pub u64);
+
+#[allow(clippy::should_implement_trait)] // the sequence has no end
+impl Lcg {
+    /// Returns the next number, in [−1, 1).
+    pub fn next(&mut self) -> f64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+
+    /// Returns the next integer in 0..`n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        ((self.next() + 1.0) / 2.0 * n as f64) as usize
+    }
+
+    /// Returns the next `n` numbers.
+    pub fn vector(&mut self, n: usize) -> Vec<f64> {
+        (0..n).map(|_| self.next()).collect()
+    }
+}
+
+/// Asserts that kernels that `run` calls give the same bits with every instruction set of the
+/// processor.
+pub fn assert_same_bits(run: impl Fn() -> Vec<f64>) {
+    static SELECTION: Mutex<()> = Mutex::new(());
+    let _selection = SELECTION.lock().unwrap();
+    let bits = InstructionSet::ALL.map(|set| {
+        set.select();
+        run().into_iter().map(f64::to_bits).collect::<Vec<_>>()
+    });
+    InstructionSet::of_processor().select();
+    assert!(!bits[0].is_empty());
+    for (set, other) in InstructionSet::ALL.iter().zip(&bits).skip(1) {
+        assert_eq!(&bits[0], other, "{set:?}");
+    }
+}
