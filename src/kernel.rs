@@ -5,9 +5,10 @@
 //! tag need none of it; a learner ([`train::Learner`]) or a term of the objective
 //! ([`objective::Term`]) is written with it.
 //!
-//! The library itself names these modules without `kernel`: their folders stand beside the others
-//! in `src/`. A module with the name of a public one ([`corpus`], [`train`], …) lists the parts of
-//! that one which other crates need and users do not.
+//! The library itself names these modules without `kernel`: the numerics are in the package
+//! `dropchain-numerics` (`crates/numerics/`), the folders of the others beside those of `src/`. A
+//! module with the name of a public one ([`corpus`], [`train`], …) lists the parts of it that
+//! other crates need and users do not.
 
 #[doc(inline)]
 pub use dropchain_numerics::{aligned, chain, ids, interrupt, math, names, random, simd};
