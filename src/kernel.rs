@@ -10,10 +10,8 @@
 //! module with the name of a public one ([`corpus`], [`train`], …) lists the parts of it that
 //! other crates need and users do not.
 
-#[doc(inline)]
 pub use dropchain_numerics::{aligned, chain, ids, interrupt, math, names, random, simd};
 #[cfg(feature = "train")]
-#[doc(inline)]
 pub use dropchain_numerics::{noise, objective, optim, ranks, score};
 
 #[cfg(feature = "train")]

@@ -9,7 +9,6 @@ pub(crate) mod tests;
 pub use alphabet::{Alphabet, Alphabets};
 pub use attribute_corpus::AttributeCorpus;
 pub use builder::{AttributeSource, DatasetBuilder, TokenSink};
-#[doc(inline)]
 pub use dropchain_numerics::data::{
     Allowed, AllowedLabels, Classes, Dataset, SparseRows, Target, numbered,
 };

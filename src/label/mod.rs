@@ -20,7 +20,6 @@ pub(crate) mod span;
 #[cfg(test)]
 mod tests;
 
-#[doc(inline)]
 pub use crate::ids::LabelId;
 pub use label_set::LabelSet;
 pub use labeling::{Labeling, convert, encode, spans};

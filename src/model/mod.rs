@@ -119,7 +119,6 @@ mod table;
 pub mod tests;
 mod weights;
 
-#[doc(inline)]
 pub use crate::chain::{LabelWeights, Order};
 pub use columns::ColumnFit;
 #[cfg(any(feature = "train", test))]

@@ -44,7 +44,6 @@ mod threshold;
 mod word_fit;
 mod workspace;
 
-#[doc(inline)]
 pub use crate::interrupt::Interrupt;
 pub use condition::Condition;
 pub use distribution::Distribution;

@@ -54,13 +54,9 @@ pub(crate) mod training_set;
 mod two_passes;
 
 pub use crate::extract::AttributeCorpus;
-#[doc(inline)]
 pub use crate::noise::Engine;
-#[doc(inline)]
 pub use crate::objective::{AnyTerm, NoiseKind, NoiseOptions};
-#[doc(inline)]
 pub use crate::optim::StopReason;
-#[doc(inline)]
 pub use crate::score::{Boundary, States};
 pub use base_models::{BaseModels, BaseRole};
 pub use checkpoint::{CheckpointInterval, Checkpoints};
