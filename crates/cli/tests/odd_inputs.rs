@@ -45,7 +45,7 @@ fn a_line_without_an_end_is_an_error_within_the_address_space() {
         "train /dev/zero --format spans --template minimal --model new --quiet",
         "eval --predictions /dev/zero train.conll",
     ] {
-        let line = format!("ulimit -v 300000 && exec \"$D\" {command}");
+        let line = format!("ulimit -v 200000 && exec \"$D\" {command}");
         let message = dir.shell(&line).failure();
         assert!(message.starts_with("/dev/zero:1: the "), "{message}");
     }

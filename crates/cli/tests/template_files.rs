@@ -67,9 +67,9 @@ fn the_regular_expressions_of_a_stored_template_are_bounded_in_sum() {
 #[test]
 fn a_stored_template_cannot_multiply_its_files() {
     // Long words: what counts are bytes, what costs are numbers.
-    let vectors: String = (0..2_000).map(|i| format!("{}{i} 0.1\n", "word".repeat(200))).collect();
-    let lines = (1..).map(|n| format!("vector(\"v\", first({}))\n", 2_000 - n));
-    let source: String = lines.take(1_000).collect();
+    let vectors: String = (0..250).map(|i| format!("{}{i} 0.1\n", "word".repeat(10_000))).collect();
+    let lines = (1..).map(|n| format!("vector(\"v\", first({}))\n", 250 - n));
+    let source: String = lines.take(150).collect();
     let error = stored(&source, &[("v", &vectors)]).unwrap_err();
     assert!(error.contains("too many functions read large files"), "{error}");
 }
