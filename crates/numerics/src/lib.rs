@@ -27,7 +27,7 @@ pub mod ranks;
 #[cfg(feature = "train")]
 pub mod score;
 pub mod simd;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 #[path = "../tests/testing/mod.rs"]
 pub mod testing;
 

@@ -122,7 +122,7 @@ impl Problem {
 /// |---|---|---|
 /// | likelihood | 2EK + 3TK² | scores and their transpose; forward, backward, expectations |
 /// | every noise term | 2EK | variances and their transpose |
-/// | `exact` | 13TK² | `adjoint_kernel/mod.rs`: 4 forward, 4 backward, 5 in sums |
+/// | `exact` | 13TK² | `adjoint_kernel.rs`: 4 forward, 4 backward, 5 in sums |
 /// | `local` | 13TK² | marginals and M 4, value 5, covariances 4 |
 /// | `window=R` | (21 + 6r)TK² | also marginals and M twice, 3 per source to both sides |
 /// | `message` | 2TK²·(Kq + K²) + 9TK² | vectors over (feature, label) and label pairs |

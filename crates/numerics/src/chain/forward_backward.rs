@@ -348,7 +348,7 @@ fn matrix_times_column<const L: usize>(stride: usize, matrix: &[f64], x: &[f64],
 
 /// Fills log α and log c at order 1, given log ψ and log e. The rows of v, which are filled later,
 /// serve as a buffer.
-pub(super) fn forward_in_log_space(lattice: &mut Lattice, transitions: &Transitions) {
+pub(crate) fn forward_in_log_space(lattice: &mut Lattice, transitions: &Transitions) {
     lattice.mode = Mode::Log;
     let (labels, stride) = (lattice.labels, lattice.stride);
     let mut alpha = std::mem::take(&mut lattice.alpha);
@@ -379,7 +379,7 @@ pub(super) fn forward_in_log_space(lattice: &mut Lattice, transitions: &Transiti
 }
 
 /// Fills log β, log v and the node marginals.
-pub(super) fn backward_in_log_space(lattice: &mut Lattice, transitions: &Transitions) {
+pub(crate) fn backward_in_log_space(lattice: &mut Lattice, transitions: &Transitions) {
     let (labels, stride) = (lattice.labels, lattice.stride);
     let mut beta = std::mem::take(&mut lattice.beta);
     let mut suffix = std::mem::take(&mut lattice.suffix);

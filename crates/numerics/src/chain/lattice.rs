@@ -64,7 +64,7 @@ pub struct Lattice {
 impl Lattice {
     /// Sizes the arrays and sets log ψ, log e and their maxima; returns whether all scores are
     /// finite. Labels outside `mask` get log ψ = −∞; with a mask, edge scores may be −∞ too.
-    pub(super) fn prepare(
+    pub(crate) fn prepare(
         &mut self,
         transitions: &Transitions,
         scores: Scores,
@@ -122,7 +122,7 @@ impl Lattice {
     }
 
     /// Returns A = Σ_t (log c[t] + n̄[t] + w̄[t]).
-    pub(super) fn log_partition(&self) -> f64 {
+    pub(crate) fn log_partition(&self) -> f64 {
         let scale = self.scale.iter().zip(&self.shift);
         match self.mode {
             Mode::Scaled => scale.map(|(c, shift)| c.ln() + shift).sum(),

@@ -45,7 +45,7 @@
 //!
 //! Arrays of the wrong shape are a bug in the caller and do panic.
 
-mod forward_backward;
+pub(crate) mod forward_backward;
 mod label_pairs;
 mod lattice;
 mod marginals;
@@ -53,8 +53,6 @@ mod max_marginals;
 mod nbest;
 pub mod products;
 mod scores;
-#[cfg(test)]
-mod tests;
 mod transitions;
 mod viterbi;
 

@@ -215,7 +215,7 @@ fn add_multiple<const L: usize, const N: usize>(
 }
 
 /// out[t][b] += Σ_a x[t][a]·matrix[a][b] for all t, with x and out `[T][S]`, matrix `[K][S]`.
-#[cfg(any(feature = "train", test))]
+#[cfg(feature = "train")]
 pub(crate) fn add_matrix_product(stride: usize, x: &[f64], matrix: &[f64], out: &mut [f64]) {
     let x = Rows { x, stride, length: matrix.len() / stride };
     simd::dispatch(Product { stride, x, y: matrix, out });
@@ -245,7 +245,7 @@ trait LeftFactor: Copy {
 }
 
 /// A matrix `[T][S]`, row by row.
-#[cfg(any(feature = "train", test))]
+#[cfg(feature = "train")]
 #[derive(Clone, Copy)]
 struct Rows<'a> {
     x: &'a [f64],
@@ -253,7 +253,7 @@ struct Rows<'a> {
     length: usize, // K
 }
 
-#[cfg(any(feature = "train", test))]
+#[cfg(feature = "train")]
 impl LeftFactor for Rows<'_> {
     #[inline(always)]
     fn factors(self, row: usize, rows: usize) -> impl Iterator<Item = [f64; MAX_ROWS]> {
@@ -439,60 +439,5 @@ pub(super) fn exponentiate_rows(potentials: &mut [f64], labels: usize) {
     exp_at_least(potentials, LN_FLOOR);
     for row in potentials.chunks_exact_mut(padded(labels)) {
         row[labels..].fill(0.0);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::chain::products::padded;
-
-    /// Integers, so that sums of products are exact; 0 in the padding.
-    fn rows(rows: usize, labels: usize, seed: usize) -> Vec<f64> {
-        let stride = padded(labels);
-        let number = |i: usize| (i * i + seed) % 23;
-        (0..rows * stride)
-            .map(|i| if i % stride < labels { number(i) as f64 - 11.0 } else { 0.0 })
-            .collect()
-    }
-
-    fn assert_products(labels: usize, tokens: usize) {
-        let stride = padded(labels);
-        let (x, y) = (rows(tokens, labels, 3), rows(tokens, labels, 7));
-        let matrix = rows(labels, labels, 5);
-
-        let mut outer = rows(labels, labels, 1);
-        let before = outer.clone();
-        add_outer_products(stride, &x, &y, &mut outer);
-        for a in 0..labels {
-            for b in 0..stride {
-                let terms = (0..tokens).map(|t| x[t * stride + a] * y[t * stride + b]);
-                let expected = before[a * stride + b] + terms.sum::<f64>();
-                assert_eq!(outer[a * stride + b], expected, "{labels} {tokens}");
-            }
-        }
-
-        let mut product = y.clone();
-        add_matrix_product(stride, &x, &matrix, &mut product);
-        let mut row = vec![0.0; stride];
-        for t in 0..tokens {
-            let (x, y) = (&x[t * stride..][..labels], &y[t * stride..][..stride]);
-            for b in 0..stride {
-                let terms = (0..labels).map(|a| x[a] * matrix[a * stride + b]);
-                let expected = y[b] + terms.sum::<f64>();
-                assert_eq!(product[t * stride + b], expected, "{labels} {tokens}");
-            }
-            by_stride!(48, stride, |L, B| row_times_matrix::<L, B>(x, &matrix, y, &mut row));
-            assert_eq!(row, product[t * stride..][..stride], "{labels} {tokens}");
-        }
-    }
-
-    #[test]
-    fn products_are_sums_of_products_for_any_number_of_labels_and_tokens() {
-        for labels in [1, 2, 3, 5, 8, 9, 13, 17, 23, 25, 33, 41, 49, 60] {
-            for tokens in [0, 1, 2, 3, 4, 5, 9] {
-                assert_products(labels, tokens);
-            }
-        }
     }
 }

@@ -307,11 +307,13 @@ impl<'a> AllowedLabels<'a> {
 
 /// The labels of the tokens that have no single one.
 #[derive(Clone, Debug, Default, Hash)]
-pub(super) struct PartialLabels {
-    tokens: Vec<u64>,                     // ascending
-    sets: Vec<u32>,                       // the set of each token
-    members: Vec<Vec<LabelId>>,           // [sets] distinct and ascending
-    numbers: BTreeMap<Vec<LabelId>, u32>, // of the sets
+pub struct PartialLabels {
+    /// The tokens, ascending.
+    pub tokens: Vec<u64>,
+    sets: Vec<u32>,             // the set of each token
+    members: Vec<Vec<LabelId>>, // [sets] distinct and ascending
+    /// The numbers of the sets.
+    pub numbers: BTreeMap<Vec<LabelId>, u32>,
 }
 
 impl PartialLabels {
@@ -358,45 +360,5 @@ impl PartialLabels {
         // Each set is stored twice, once in a map.
         let members: usize = self.members.iter().map(|set| 4 * set.len() + 96).sum();
         8 * self.tokens.capacity() + 4 * self.sets.capacity() + members
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sets_are_interned_and_a_set_of_one_is_a_label() {
-        let mut partial = PartialLabels::default();
-        let labels = [&[4, 2][..], &[7], &[], &[2, 4, 2], &[1, 2], &[3, 3]];
-        let labels: Vec<LabelId> = (10..)
-            .zip(labels)
-            .map(|(token, set)| {
-                let set: Vec<LabelId> = set.iter().copied().map(LabelId).collect();
-                partial.push(token, &set)
-            })
-            .collect();
-        let Target::Allowed(allowed) = partial.target(10..16, &labels) else {
-            panic!("a partial target");
-        };
-        assert!(!allowed.is_any());
-        let [two_four, one_two] = [[LabelId(2), LabelId(4)], [LabelId(1), LabelId(2)]];
-        assert_eq!(
-            allowed.iter().collect::<Vec<_>>(),
-            [
-                Allowed::Some(&two_four[..]),
-                Allowed::One(LabelId(7)),
-                Allowed::Any,
-                Allowed::Some(&two_four),
-                Allowed::Some(&one_two),
-                Allowed::One(LabelId(3)),
-            ]
-        );
-        assert_eq!((partial.tokens.len(), partial.numbers.len()), (4, 2));
-        assert!(matches!(partial.target(11..12, &labels[1..2]), Target::Gold([LabelId(7)])));
-        let Target::Allowed(any) = partial.target(12..13, &labels[2..3]) else {
-            panic!("a partial target");
-        };
-        assert!(any.is_any());
     }
 }

@@ -2,7 +2,7 @@
 //! column for each attribute (or for each class of attributes that always occur together, see
 //! [`Classes`]), and the labels of the sentences. Training sees nothing else of the text.
 
-mod dataset;
+pub(crate) mod dataset;
 mod matrix;
 
 pub use dataset::{Allowed, AllowedLabels, ColumnCount, Dataset, Target};

@@ -30,7 +30,7 @@
 //! |---|---|
 //! | R itself (eq. 14; at order 0 eq. 8), ∂R/∂V and w = ∂R/∂μ | `quadratic.rs` |
 //! | the gradient through μ, exact, O(TK²) | `adjoint.rs`, `quadratic.rs` |
-//! | the same for most sentences, faster | `adjoint_kernel/` |
+//! | the same for most sentences, faster | `adjoint_kernel.rs` |
 //! | the same where few label pairs have weights, O(T(K + P)) for P pairs | `pair_kernel.rs` |
 //! | the paper's dynamic program (eqs. 15–18), exact, O(TK²q) | `message.rs` |
 //! | co-occurrence collapsing (section 4.1) | `features.rs` |
@@ -64,14 +64,12 @@
 //! Arrays have the layout of [`chain`](crate::chain): rows are padded to the stride S.
 
 mod adjoint;
-mod adjoint_kernel;
-mod features;
+pub(crate) mod adjoint_kernel;
+pub(crate) mod features;
 mod message;
 mod pair_kernel;
-mod quadratic;
+pub(crate) mod quadratic;
 mod regularizer;
-#[cfg(test)]
-mod tests;
 mod window;
 
 use std::fmt;

@@ -113,13 +113,18 @@ pub(super) fn independent_tokens(
 
 /// The matrices of one token, and sums of derivatives with respect to transitions over all tokens.
 #[derive(Clone, Debug, Default)]
-pub(super) struct EdgeMatrices {
-    pub marginals: Vec<f64>,     // [K][S] μ
-    pub weighted: Vec<f64>,      // [K][S] M = μ·w
-    pub variance: Vec<f64>,      // [K][S] V
-    pub score_sums: Vec<f64>,    // [K][S] Σ weight·∂R/∂transition scores
-    pub variance_sums: Vec<f64>, // [K][S] Σ weight·∂R/∂transition variances
-    column_sums: Vec<f64>,       // [S]
+pub struct EdgeMatrices {
+    /// μ, `[K][S]`.
+    pub marginals: Vec<f64>,
+    /// M = μ·w, `[K][S]`.
+    pub weighted: Vec<f64>,
+    /// V, `[K][S]`.
+    pub variance: Vec<f64>,
+    /// Σ weight·∂R/∂transition scores, `[K][S]`.
+    pub score_sums: Vec<f64>,
+    /// Σ weight·∂R/∂transition variances, `[K][S]`.
+    pub variance_sums: Vec<f64>,
+    column_sums: Vec<f64>, // [S]
 }
 
 impl EdgeMatrices {

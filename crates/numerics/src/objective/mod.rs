@@ -40,15 +40,13 @@
 mod buffers;
 mod monte_carlo;
 mod noise;
-mod pass;
-mod penalty;
-mod problem;
+pub(crate) mod pass;
+pub(crate) mod penalty;
+pub(crate) mod problem;
 mod reweighting;
 mod sentence;
 mod term;
-#[cfg(test)]
-pub(crate) mod tests;
-mod totals;
+pub(crate) mod totals;
 
 use serde::{Deserialize, Serialize};
 
@@ -86,8 +84,8 @@ pub struct Terms {
 /// only the noise term. The objective shares their matrices.
 #[derive(Debug)]
 pub struct PenalizedLikelihood {
-    problem: Problem,
-    pass: SentencePass, // the likelihood and R
+    pub(crate) problem: Problem,
+    pub(crate) pass: SentencePass, // the likelihood and R
     terms: Vec<Box<dyn Term>>,
     penalty: Penalty,
 }

@@ -21,7 +21,7 @@ use crate::score::{ForwardProduct, VarianceDerivatives, Variances};
 
 /// The weights and factors of a pass.
 #[derive(Clone, Copy)]
-pub(super) struct PassInput<'a> {
+pub(crate) struct PassInput<'a> {
     pub problem: &'a Problem,
     pub theta: &'a [f64],
     /// Whether the result is the coefficients of θ∘² in the noise term, for fixed marginals,
@@ -39,7 +39,7 @@ pub struct SentencePass {
     pub(super) noise: Option<SentenceNoise>,
     pub(super) products: [ForwardProduct; 2], // nodes, edges
     weights: LabelWeights,                    // a buffer
-    pub(super) transitions: Transitions,      // with the label weights of the last θ
+    pub(crate) transitions: Transitions,      // with the label weights of the last θ
     variances: LabelVariances,
     sums: LabelSums,
     workers: Vec<ChunkWorker>, // one per chunk of a block
@@ -81,7 +81,7 @@ impl SentencePass {
     }
 
     /// Works with matrices over all label pairs from now on.
-    pub(super) fn use_all_pairs(&mut self, problem: &Problem) {
+    pub(crate) fn use_all_pairs(&mut self, problem: &Problem) {
         if self.transitions.pairs().is_some() {
             self.transitions = Transitions::new(problem.space.labels(), problem.space.order());
             self.create_workers(problem);
@@ -111,7 +111,7 @@ impl SentencePass {
     }
 
     /// Prepares the weights, potentials and variances that all sentences share.
-    pub(super) fn set_weights(&mut self, PassInput { problem, theta, .. }: PassInput<'_>) {
+    pub(crate) fn set_weights(&mut self, PassInput { problem, theta, .. }: PassInput<'_>) {
         for product in &mut self.products {
             product.set_weights(theta);
         }
@@ -177,7 +177,7 @@ impl SentencePass {
     ///
     /// While the gradient of one block is gathered, the sentences of the next are already being
     /// evaluated, so that no thread waits for the last sentences of a block.
-    pub(super) fn add_blocks(
+    pub(crate) fn add_blocks(
         &mut self,
         input: PassInput<'_>,
         limit: f64,

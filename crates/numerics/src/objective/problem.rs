@@ -22,7 +22,7 @@ pub struct Problem {
     /// How the sentences are divided.
     pub partition: BlockPartition,
     pub(super) transposes: [TransposeProduct; 2], // nodes, edges
-    pub(super) totals: Totals,                    // over all ranks
+    pub(crate) totals: Totals,                    // over all ranks
     ranks: Option<Ranks>,
 }
 
@@ -93,7 +93,7 @@ impl Problem {
 
 /// Sums over sentences, besides those of derivatives.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct SentenceSums {
+pub(crate) struct SentenceSums {
     pub loss: FixedPointSum,
     pub noise: FixedPointSum,
     /// Whether some derivative exceeds the limit that the anchors are for.

@@ -46,7 +46,7 @@ const KAPPA: f64 = 0.1;
 
 /// Counts over all sentences. All of them have the same bits for any number of ranks.
 #[derive(Clone, Debug)]
-pub(super) struct Totals {
+pub(crate) struct Totals {
     /// The total weights of labeled and of unlabeled sentences.
     pub weights: [f64; 2],
     /// The largest weight of a sentence.
@@ -65,7 +65,7 @@ pub(super) struct Totals {
 
 /// Sums over the entries x of each column, `[columns]`, or bounds on them.
 #[derive(Clone, Debug)]
-pub(super) struct ColumnTotals {
+pub(crate) struct ColumnTotals {
     /// Σ w·x², where w is the weight of the sentence. A class of m attributes counts once.
     pub squares: Arc<[f64]>,
     /// At least Σ max(1, |x|): the number of entries times the largest of them.
@@ -202,7 +202,7 @@ fn entries(data: &Dataset, matrix: &SparseRows, i: usize) -> impl Iterator<Item 
 
 /// The limits on derivatives under noise, relative to the largest weight of a sentence. Each factor
 /// of 2 costs the sums a bit.
-pub(super) const LIMITS: [f64; 3] = [8.0, (1u64 << 32) as f64, (1u128 << 96) as f64];
+pub(crate) const LIMITS: [f64; 3] = [8.0, (1u64 << 32) as f64, (1u128 << 96) as f64];
 
 /// Weights per task.
 const TASK_WEIGHTS: usize = 1 << 14;
@@ -289,52 +289,4 @@ fn tasks(block: &FeatureBlock) -> Vec<Task> {
         }
     }
     tasks
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::chain::Order;
-    use crate::data::{Classes, Dataset};
-    use crate::score::{Boundary, SpaceOptions, States};
-    use crate::testing::one_sentence;
-
-    /// Two tokens with two labels: column 0 at both with these values, column 1 at the second.
-    fn problem(values: [f64; 2]) -> (Dataset, ParameterSpace) {
-        let data = one_sentence(&[&[(0, values[0])], &[(0, values[1]), (1, 1.0)]]);
-        let options = SpaceOptions {
-            order: Order::One,
-            boundary: Boundary::On,
-            states: States::All,
-            transitions: true,
-            label_pairs: States::All,
-            min_frequency: None,
-        };
-        let (nodes, edges) = (Classes::singletons(2), Classes::singletons(0));
-        let space = ParameterSpace::new(2, &data, &nodes, &edges, options);
-        (data, space)
-    }
-
-    #[test]
-    fn an_estimate_is_one_by_the_root_of_what_is_expected() {
-        let (data, space) = problem([1.0, 3.0]);
-        let estimates = Totals::new(&data, &space).inverse_curvature(&space, &0.25.into());
-        assert_eq!(estimates.len(), space.dimension());
-        let h = |square: f64| (1.0 / (0.1 * square + 0.5).sqrt()) as f32;
-        let nodes = space.nodes.weights(&estimates);
-        assert_eq!(nodes, [h(10.0), h(10.0), h(1.0), h(1.0)]);
-        // 2 tokens by 2 labels
-        let labels = space.dimension() - nodes.len();
-        let others = estimates.iter().filter(|&&e| e == h(1.0)).count();
-        assert_eq!(others, labels + 2);
-    }
-
-    #[test]
-    fn estimates_are_finite_and_above_0_whatever_the_values() {
-        for (values, l2) in [([1e200, 1e200], 0.0), ([1e-200, 1e-200], 0.0), ([1.0, 1.0], 1e300)] {
-            let (data, space) = problem(values);
-            let estimates = Totals::new(&data, &space).inverse_curvature(&space, &l2.into());
-            assert!(estimates.iter().all(|&e| e > 0.0 && e.is_finite()));
-        }
-    }
 }

@@ -113,14 +113,12 @@
 //! ```
 
 mod descent;
-mod lbfgs;
-mod line_search;
+pub(crate) mod lbfgs;
+pub(crate) mod line_search;
 mod objective;
-mod owlqn;
-mod state;
-#[cfg(test)]
-mod tests;
-mod vector;
+pub(crate) mod owlqn;
+pub(crate) mod state;
+pub(crate) mod vector;
 
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;

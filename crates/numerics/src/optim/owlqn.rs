@@ -19,13 +19,15 @@ use super::vector::{VectorOps, by_chunks, dot};
 
 /// The L1 penalty and the pseudo-gradient at the current point.
 #[derive(Debug)]
-pub(super) struct L1Penalty<'a> {
-    strength: &'a [f64],         // [n] c
-    pub(super) pseudo: Vec<f64>, // [n] ◇F as of the last call of `differentiate`
+pub struct L1Penalty<'a> {
+    strength: &'a [f64], // [n] c
+    /// ◇F as of the last call of `differentiate`, `[n]`.
+    pub pseudo: Vec<f64>,
 }
 
 impl<'a> L1Penalty<'a> {
-    pub(super) fn new(strength: &'a [f64]) -> Self {
+    /// The penalty of these strengths, `[n]`.
+    pub fn new(strength: &'a [f64]) -> Self {
         Self { strength, pseudo: vec![0.0; strength.len()] }
     }
 
@@ -36,7 +38,7 @@ impl<'a> L1Penalty<'a> {
     }
 
     /// Computes ◇F from x and ∇f(x); returns its squared norm.
-    pub(super) fn differentiate(&mut self, ops: &mut VectorOps, x: &[f64], g: &[f64]) -> f64 {
+    pub fn differentiate(&mut self, ops: &mut VectorOps, x: &[f64], g: &[f64]) -> f64 {
         let strength = self.strength;
         let pseudo = self.pseudo.as_mut_slice();
         by_chunks!(ops, [x, g, strength], [pseudo], {
@@ -49,7 +51,7 @@ impl<'a> L1Penalty<'a> {
 
     /// Sets the coordinates of the direction that are not opposite to ◇F to 0; returns the slope
     /// ◇F·direction.
-    pub(super) fn align(&self, ops: &mut VectorOps, direction: &mut [f64]) -> f64 {
+    pub fn align(&self, ops: &mut VectorOps, direction: &mut [f64]) -> f64 {
         let slope = self.align_where(ops, direction, |c| c > 0.0);
         if slope < 0.0 {
             return slope;
@@ -76,7 +78,7 @@ impl<'a> L1Penalty<'a> {
 
     /// Sets out = x + step·direction, projected onto the orthant of x; returns the linear change
     /// ◇F·(out − x) and Σ c_i |out_i|.
-    pub(super) fn project(
+    pub fn project(
         &self,
         ops: &mut VectorOps,
         x: &[f64],
@@ -106,7 +108,7 @@ fn absolute_sum(x: &[f64], strength: &[f64]) -> f64 {
 }
 
 /// Returns one coordinate of ◇F.
-fn pseudo_derivative(x: f64, g: f64, c: f64) -> f64 {
+pub fn pseudo_derivative(x: f64, g: f64, c: f64) -> f64 {
     if x > 0.0 || (x == 0.0 && g + c < 0.0) {
         g + c
     } else if x < 0.0 || g - c > 0.0 {
@@ -115,69 +117,5 @@ fn pseudo_derivative(x: f64, g: f64, c: f64) -> f64 {
         g
     } else {
         0.0
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_pseudo_gradient_is_the_one_sided_derivative_that_descends() {
-        assert_eq!(pseudo_derivative(2.0, 1.0, 0.5), 1.5);
-        assert_eq!(pseudo_derivative(-2.0, 1.0, 0.5), 0.5);
-        assert_eq!(pseudo_derivative(0.0, -1.0, 0.25), -0.75);
-        assert_eq!(pseudo_derivative(0.0, 1.0, 0.25), 0.75);
-        assert_eq!(pseudo_derivative(0.0, 0.5, 0.5), 0.0);
-        assert_eq!(pseudo_derivative(0.0, -0.5, 0.5), 0.0);
-        assert_eq!(pseudo_derivative(0.0, 0.3, 0.0), 0.3);
-        assert!(pseudo_derivative(0.0, f64::NAN, 0.5).is_nan());
-    }
-
-    /// Returns the penalty at a point with three coordinates.
-    fn penalty<'a>(strength: &'a [f64; 3], x: &[f64; 3], g: &[f64; 3]) -> L1Penalty<'a> {
-        let mut penalty = L1Penalty::new(strength);
-        penalty.differentiate(&mut VectorOps::new(3), x, g);
-        penalty
-    }
-
-    #[test]
-    fn a_step_stops_at_zero_where_it_would_leave_the_orthant() {
-        let x = [1.0, 0.0, -1.0];
-        let penalty = penalty(&[0.5, 0.5, 0.0], &x, &[2.0, -1.0, -3.0]);
-        assert_eq!(penalty.pseudo, [2.5, -0.5, -3.0]);
-        let mut out = [9.0; 3];
-        let (change, absolute) =
-            penalty.project(&mut VectorOps::new(3), &x, 2.0, &[-2.0, 1.0, 3.0], &mut out);
-        assert_eq!(out, [0.0, 2.0, 5.0]);
-        assert_eq!(change, -2.5 - 1.0 - 18.0);
-        assert_eq!(absolute, 1.0);
-    }
-
-    #[test]
-    fn a_zero_moves_only_to_the_side_on_which_the_function_falls() {
-        let x = [0.0; 3];
-        let penalty = penalty(&[0.5; 3], &x, &[1.0, -1.0, 0.1]);
-        let mut out = [9.0; 3];
-        penalty.project(&mut VectorOps::new(3), &x, 1.0, &[1.0, -1.0, 1.0], &mut out);
-        assert_eq!(out, [0.0; 3]);
-        penalty.project(&mut VectorOps::new(3), &x, 1.0, &[-1.0, 1.0, -1.0], &mut out);
-        assert_eq!(out, [-1.0, 1.0, 0.0]);
-    }
-
-    #[test]
-    fn alignment_exempts_smooth_coordinates_while_the_direction_descends() {
-        let penalty = penalty(&[1.0, 1.0, 0.0], &[1.0; 3], &[2.0, 2.0, 1.0]);
-        let mut direction = [-2.0, 5.0, 1.0];
-        let slope = penalty.align(&mut VectorOps::new(3), &mut direction);
-        assert_eq!((direction, slope), ([-2.0, 0.0, 1.0], -5.0));
-    }
-
-    #[test]
-    fn a_direction_that_would_not_descend_is_aligned_in_all_coordinates() {
-        let penalty = penalty(&[1.0, 1.0, 0.0], &[1.0; 3], &[2.0, 2.0, 1.0]);
-        let mut direction = [-2.0, 5.0, 10.0];
-        let slope = penalty.align(&mut VectorOps::new(3), &mut direction);
-        assert_eq!((direction, slope), ([-2.0, 0.0, 0.0], -6.0));
     }
 }

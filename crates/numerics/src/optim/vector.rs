@@ -11,31 +11,35 @@ use crate::simd::{self, Kernel};
 
 /// Entries per chunk: 128 KiB, so that the chunks of all vectors of a pass fit in the L2 cache, and
 /// long enough to make the scheduling overhead negligible.
-pub(super) const CHUNK: usize = 16_384;
+pub const CHUNK: usize = 16_384;
 
 /// Independent partial sums within a chunk, which hide the latency of multiply-adds.
 const LANES: usize = 32;
 
 /// The sums that a pass over vectors computes, or those of one chunk; unused ones are 0.
-pub(super) type ChunkSums = [f64; 3];
+pub type ChunkSums = [f64; 3];
 
 /// A point with the results of its evaluation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Point<D> {
-    pub(super) x: Vec<f64>,        // [n]
-    pub(super) gradient: Vec<f64>, // [n] of the smooth part
-    pub(super) value: f64,         // F, with the penalty
-    pub(super) detail: D,
+pub struct Point<D> {
+    /// The point, `[n]`.
+    pub x: Vec<f64>,
+    /// The gradient of the smooth part, `[n]`.
+    pub gradient: Vec<f64>,
+    /// F, with the penalty.
+    pub value: f64,
+    /// What the objective says of its value.
+    pub detail: D,
 }
 
 /// Operations on vectors of n entries; owns the partial sums of the chunks.
 #[derive(Debug)]
-pub(super) struct VectorOps {
+pub struct VectorOps {
     pub(super) partial: Vec<ChunkSums>, // [chunks]
 }
 
 /// An element that is converted to `f64` in sums.
-pub(super) trait Scalar: Copy + Into<f64> + Sync {}
+pub trait Scalar: Copy + Into<f64> + Sync {}
 
 impl Scalar for f32 {}
 impl Scalar for f64 {}
@@ -66,7 +70,8 @@ macro_rules! by_chunks {
 pub(super) use by_chunks;
 
 impl VectorOps {
-    pub(super) fn new(dimension: usize) -> Self {
+    /// Operations on vectors of this length.
+    pub fn new(dimension: usize) -> Self {
         Self { partial: vec![ChunkSums::default(); dimension.div_ceil(CHUNK)] }
     }
 
@@ -81,12 +86,12 @@ impl VectorOps {
     }
 
     /// Returns a·b.
-    pub(super) fn dot(&mut self, a: &[f64], b: &[f64]) -> f64 {
+    pub fn dot(&mut self, a: &[f64], b: &[f64]) -> f64 {
         by_chunks!(self, [a, b], [], [dot(a, b), 0.0, 0.0])[0]
     }
 
     /// Returns x·x, g·g, and the number of nonzero entries of x.
-    pub(super) fn norms(&mut self, x: &[f64], g: &[f64]) -> ChunkSums {
+    pub fn norms(&mut self, x: &[f64], g: &[f64]) -> ChunkSums {
         by_chunks!(self, [x, g], [], {
             let nonzero = x.iter().filter(|x| **x != 0.0).count();
             [dot(x, x), dot(g, g), nonzero as f64]
@@ -94,7 +99,7 @@ impl VectorOps {
     }
 
     /// out = −a; returns out·b.
-    pub(super) fn negate<B: Scalar>(&mut self, a: &[f64], b: &[B], out: &mut [f64]) -> f64 {
+    pub fn negate<B: Scalar>(&mut self, a: &[f64], b: &[B], out: &mut [f64]) -> f64 {
         by_chunks!(self, [a, b], [out], {
             for (o, a) in out.iter_mut().zip(a) {
                 *o = -a;
@@ -104,7 +109,7 @@ impl VectorOps {
     }
 
     /// out = a + factor·d
-    pub(super) fn step(&mut self, a: &[f64], factor: f64, d: &[f64], out: &mut [f64]) {
+    pub fn step(&mut self, a: &[f64], factor: f64, d: &[f64], out: &mut [f64]) {
         by_chunks!(self, [a, d], [out], {
             for ((o, a), d) in out.iter_mut().zip(a).zip(d) {
                 *o = a + factor * d;
@@ -114,7 +119,7 @@ impl VectorOps {
     }
 
     /// out = scale·out + factor·v; returns out·w.
-    pub(super) fn update<W: Scalar>(
+    pub fn update<W: Scalar>(
         &mut self,
         out: &mut [f64],
         scale: f64,
@@ -131,13 +136,7 @@ impl VectorOps {
     }
 
     /// out = factor·P·out with P = diag(p); returns out·w.
-    pub(super) fn scale<W: Scalar>(
-        &mut self,
-        out: &mut [f64],
-        factor: f64,
-        p: &[f32],
-        w: &[W],
-    ) -> f64 {
+    pub fn scale<W: Scalar>(&mut self, out: &mut [f64], factor: f64, p: &[f32], w: &[W]) -> f64 {
         by_chunks!(self, [p, w], [out], {
             for (o, &p) in out.iter_mut().zip(p) {
                 *o *= factor * f64::from(p);
@@ -147,7 +146,7 @@ impl VectorOps {
     }
 
     /// Returns vᵀ·P·v with P = diag(p).
-    pub(super) fn weighted_square(&mut self, v: &[f32], p: &[f32]) -> f64 {
+    pub fn weighted_square(&mut self, v: &[f32], p: &[f32]) -> f64 {
         by_chunks!(self, [v, p], [], {
             let terms = v.iter().zip(p).map(|(&v, &p)| {
                 let v = f64::from(v);
@@ -159,7 +158,7 @@ impl VectorOps {
 
     /// s = x₁ − x₀ and y = g₁ − g₀ of two points, rounded; returns s·s, y·y and s·y of the rounded
     /// vectors.
-    pub(super) fn difference<D>(
+    pub fn difference<D>(
         &mut self,
         from: &Point<D>,
         to: &Point<D>,
@@ -201,62 +200,5 @@ impl<A: Scalar, B: Scalar> Kernel for Dot<'_, A, B> {
         }
         let rest: f64 = a_rest.iter().zip(b_rest).map(|(&a, &b)| a.into() * b.into()).sum();
         lanes.iter().sum::<f64>() + rest
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ramp(n: usize, factor: f64) -> Vec<f64> {
-        (0..n).map(|i| factor * (i % 1000) as f64).collect()
-    }
-
-    #[test]
-    fn a_dot_product_over_many_chunks_is_exact_on_integers() {
-        for n in [0, 1, 7, 8, 9, CHUNK, CHUNK + 1, 3 * CHUNK + 5] {
-            let a = ramp(n, 1.0);
-            let expected: u64 = (0..n as u64).map(|i| (i % 1000) * (i % 1000)).sum();
-            assert_eq!(VectorOps::new(n).dot(&a, &a), expected as f64, "n = {n}");
-        }
-    }
-
-    #[test]
-    fn every_operation_on_many_chunks_agrees_with_its_formula() {
-        let n = 2 * CHUNK + 3;
-        let a = ramp(n, 1.0);
-        let b = ramp(n, 2.0);
-        let squares = VectorOps::new(n).dot(&a, &a);
-        let mut ops = VectorOps::new(n);
-        let mut out = vec![0.0; n];
-
-        assert_eq!(ops.negate(&a, &b, &mut out), -2.0 * squares);
-        assert_eq!(out[n - 1], -a[n - 1]);
-
-        ops.step(&a, 3.0, &b, &mut out);
-        assert_eq!(out[n - 1], 7.0 * a[n - 1]);
-
-        // 2·7a − 5·2a = 4a
-        let rounded: Vec<f32> = b.iter().map(|&b| b as f32).collect();
-        let sum = ops.update(&mut out, 2.0, -5.0, &rounded, &a);
-        assert_eq!(sum, 4.0 * squares);
-        assert_eq!(out[n - 1], 4.0 * a[n - 1]);
-
-        let (mut s, mut y) = (vec![0.0; n], vec![0.0; n]);
-        let [from, to] = [[&b, &a], [&a, &b]].map(|vectors| {
-            let [x, gradient] = vectors.map(Clone::clone);
-            Point { x, gradient, value: 0.0, detail: () }
-        });
-        assert_eq!(ops.difference(&from, &to, &mut s, &mut y), [squares, squares, -squares]);
-        assert_eq!((s[n - 1], y[n - 1]), (-rounded[n - 1] / 2.0, rounded[n - 1] / 2.0));
-
-        let halves = vec![0.5_f32; n];
-        out.copy_from_slice(&a);
-        assert_eq!(ops.scale(&mut out, 4.0, &halves, &a), 2.0 * squares);
-        assert_eq!(out[n - 1], 2.0 * a[n - 1]);
-        assert_eq!(ops.weighted_square(&rounded, &halves), 2.0 * squares);
-
-        let zeros = a.iter().filter(|a| **a == 0.0).count();
-        assert_eq!(ops.norms(&a, &b), [squares, 4.0 * squares, (n - zeros) as f64]);
     }
 }

@@ -23,8 +23,6 @@ mod observed;
 mod parameters;
 mod partition;
 mod targets;
-#[cfg(test)]
-pub(crate) mod tests;
 mod transpose;
 
 pub use forward::{ForwardProduct, Variances};

@@ -1,11 +1,13 @@
 //! What the tests of this package and of those above it share.
 
 mod data;
+pub mod internal;
 mod oracle;
 mod ranks;
 
 use std::sync::Mutex;
 
+use crate::chain::Constraint;
 use crate::simd::InstructionSet;
 
 pub use data::{RandomData, copied, one_sentence, with_partial_labels, with_weights};
@@ -33,6 +35,32 @@ impl Lcg {
     /// Returns the next `n` numbers.
     pub fn vector(&mut self, n: usize) -> Vec<f64> {
         (0..n).map(|_| self.next()).collect()
+    }
+
+    /// Returns a number that is mostly moderate, sometimes around ±50, sometimes around ±10,000.
+    pub fn extreme(&mut self) -> f64 {
+        let magnitude = match (self.next() * 5.0) as i32 {
+            -4 | 4 => 1e4,
+            -3 | 3 | 2 => 50.0,
+            _ => 2.0,
+        };
+        magnitude * self.next()
+    }
+
+    /// Returns an integer from −2 to 2, so that sums are exact and ties frequent.
+    pub fn integer(&mut self) -> f64 {
+        (self.next() * 3.0).trunc()
+    }
+
+    /// Returns whether the next number is below 0.3.
+    pub fn flag(&mut self) -> bool {
+        self.next() < 0.3
+    }
+
+    /// Returns a random constraint on paths.
+    pub fn constraint(&mut self, labels: usize) -> Constraint {
+        let mut flags = |n: usize| (0..n).map(|_| self.flag()).collect::<Vec<_>>();
+        Constraint::new(&flags(labels * labels), &flags(labels), &flags(labels))
     }
 }
 
