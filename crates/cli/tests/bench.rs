@@ -67,17 +67,24 @@ const SWEEP: &str = "bench gradients train.conll --columns word,upos,ner --templ
 #[test]
 fn a_sweep_has_every_engine_at_every_point_and_is_drawn_as_a_figure() {
     let dir = TestDir::with_sample_corpus();
-    dir.run(&format!("{SWEEP} --sweep length --figure out.svg --json out.json")).success();
+    dir.run(&format!("{SWEEP} --sweep length,window --figure out.svg --json out.json")).success();
     let report: Value = serde_json::from_str(&dir.text("out.json")).unwrap();
     let sweeps = report["sweeps"].as_array().unwrap();
-    assert_eq!((sweeps.len(), &sweeps[0]["axis"]), (1, &Value::from("length")));
-    let points = sweeps[0]["points"].as_array().unwrap();
-    let values: Vec<f64> = points.iter().map(|point| point["value"].as_f64().unwrap()).collect();
-    assert_eq!(values, [5.0, 10.0, 20.0, 40.0, 80.0]);
-    for point in points {
+    let axes: Vec<&Value> = sweeps.iter().map(|sweep| &sweep["axis"]).collect();
+    assert_eq!(axes, ["length", "window"]);
+    let points = |sweep: usize| sweeps[sweep]["points"].as_array().unwrap();
+    let values = |sweep| -> Vec<f64> {
+        points(sweep).iter().map(|point| point["value"].as_f64().unwrap()).collect()
+    };
+    assert_eq!(values(0), [5.0, 10.0, 20.0, 40.0, 80.0]);
+    assert_eq!(values(1), [1.0, 2.0, 4.0, 8.0]);
+    for point in points(0).iter().chain(points(1)) {
         let rows = point["engines"].as_array().unwrap();
-        let names: Vec<&Value> = rows.iter().map(|row| &row["engine"]).collect();
-        assert_eq!(names, ["likelihood", "exact", "local"]);
+        let names: Vec<&str> = rows.iter().map(|row| row["engine"].as_str().unwrap()).collect();
+        let window = format!("window={}", point["value"]).replace(".0", "");
+        assert!(
+            names == ["likelihood", "exact", "local"] || names == ["likelihood", "exact", &window]
+        );
         for row in rows {
             assert!(row["added_multiply_adds"].as_f64().unwrap() > 0.0, "{row}");
             let seconds = &row["seconds"];
@@ -86,7 +93,9 @@ fn a_sweep_has_every_engine_at_every_point_and_is_drawn_as_a_figure() {
     }
     let svg = dir.text("out.svg");
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-    for part in ["light-dark(", "<title>", "Error by radius", "Cost by tokens T"] {
+    for part in
+        ["light-dark(", "<title>", "Error by radius", "Cost by tokens T", "Cost by radius r"]
+    {
         assert!(svg.contains(part), "{part}");
     }
 }

@@ -166,7 +166,8 @@ fn norm(vector: impl Iterator<Item = f64>) -> f64 {
     vector.map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// What sweeps vary: numbers of labels, of tokens, and shares of attributes.
+/// What sweeps vary: radii of windows, numbers of labels, of tokens, and shares of attributes.
+const SWEEP_RADII: [usize; 4] = [1, 2, 4, 8];
 const SWEEP_LABELS: [usize; 4] = [4, 8, 16, 32];
 const SWEEP_LENGTHS: [usize; 5] = [5, 10, 20, 40, 80];
 const SWEEP_SHARES: [f64; 4] = [0.125, 0.25, 0.5, 1.0];
@@ -180,14 +181,20 @@ const SWEEP_MAX_LABELS: usize = 32;
 const SWEEP_WORK: f64 = 1.5e8;
 const SWEEP_SENTENCES: usize = 200;
 
-/// Returns the sizes of sentences, where other sizes than what varies are those of the corpus.
-fn shapes(axis: SweepAxis, labels: usize) -> Vec<Shape> {
+/// Returns the sizes of sentences, where other sizes than what varies are those of the corpus, and
+/// what is measured on them: where the radius varies, windows and the exact gradient.
+fn steps(axis: SweepAxis, labels: usize, variants: &[Variant]) -> Vec<(Shape, Vec<Variant>)> {
     let base =
         Shape { length: SWEEP_LENGTH, labels: labels.clamp(1, SWEEP_MAX_LABELS), share: 1.0 };
+    let windows = |radius| [Engine::Exact, Engine::Window(radius)].map(Variant::Quadratic);
+    let step = |shape| (shape, variants.to_vec());
     match axis {
-        SweepAxis::Labels => SWEEP_LABELS.map(|labels| Shape { labels, ..base }).to_vec(),
-        SweepAxis::Length => SWEEP_LENGTHS.map(|length| Shape { length, ..base }).to_vec(),
-        SweepAxis::Attributes => SWEEP_SHARES.map(|share| Shape { share, ..base }).to_vec(),
+        SweepAxis::Window => SWEEP_RADII
+            .map(|radius| (base, [&[Variant::Likelihood], &windows(radius)[..]].concat()))
+            .to_vec(),
+        SweepAxis::Labels => SWEEP_LABELS.map(|labels| step(Shape { labels, ..base })).to_vec(),
+        SweepAxis::Length => SWEEP_LENGTHS.map(|length| step(Shape { length, ..base })).to_vec(),
+        SweepAxis::Attributes => SWEEP_SHARES.map(|share| step(Shape { share, ..base })).to_vec(),
     }
 }
 
@@ -206,10 +213,10 @@ pub fn sweep(
     observer: &(dyn Fn(Variant, u32) + Sync),
 ) -> Result<Sweep> {
     let mut points = Vec::new();
-    for shape in shapes(axis, problem.space.labels()) {
+    for (shape, variants) in steps(axis, problem.space.labels(), variants) {
         let single = problem.synthetic(shape, 1);
         let mut engines: Vec<Measurement> = Vec::new();
-        for &variant in variants {
+        for variant in variants {
             let sentences = (SWEEP_WORK / multiply_adds(&single, variant).max(1.0)) as usize;
             let sentences = problem.synthetic(shape, sentences.clamp(1, SWEEP_SENTENCES));
             let theta = random_weights(sentences.space.dimension(), SCALE);
@@ -218,6 +225,7 @@ pub fn sweep(
             engines.extend(measure(&sentences, &theta, &pair, repeats, observer)?.pop());
         }
         let value = match axis {
+            SweepAxis::Window => engines.last().and_then(Measurement::radius).unwrap_or(0.0),
             SweepAxis::Labels => shape.labels as f64,
             SweepAxis::Length => shape.length as f64,
             SweepAxis::Attributes => (engines[0].active_per_token * shape.length as f64).round(),

@@ -137,14 +137,14 @@ struct MeasurementArguments {
     /// Use the first N training sentences only
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
-    /// Also measure by what varies: labels, length, attributes; all without a value
+    /// Also measure by what varies: window, labels, length, attributes; all without a value
     ///
-    /// Varies the number K of labels, T of tokens, or q of distinct attributes of a sentence. The
-    /// sentences are the tokens of the corpus, cut into sentences of 20 tokens unless the length
+    /// Varies the radius of `window=R`, or the number K of labels, T of tokens, or q of distinct
+    /// attributes of a sentence. The sentences are the tokens of the corpus, cut into sentences of 20 tokens unless the length
     /// varies and labeled at random, without edge attributes; the weights are random. On one
     /// thread.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT", num_args = 0..=1,
-          default_missing_value = "labels,length,attributes")]
+          default_missing_value = "window,labels,length,attributes")]
     sweep: Option<Vec<SweepAxis>>,
 }
 

@@ -122,6 +122,7 @@ impl Spread {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum SweepAxis {
+    Window,
     Labels,
     Length,
     Attributes,
@@ -131,6 +132,7 @@ impl SweepAxis {
     /// Returns the name of the quantity with its symbol.
     pub fn label(self) -> &'static str {
         match self {
+            Self::Window => "radius r",
             Self::Labels => "labels K",
             Self::Length => "tokens T",
             Self::Attributes => "distinct attributes q",
@@ -150,7 +152,8 @@ pub struct Sweep {
 /// The cost of the engines on sentences of one size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepPoint {
-    /// The number of labels, of tokens or of distinct attributes of a sentence.
+    /// The radius of windows, or the number of labels, of tokens or of distinct attributes of a
+    /// sentence.
     pub value: f64,
     /// The engines; the first is the likelihood.
     pub engines: Vec<Measurement>,
@@ -268,7 +271,7 @@ impl Gradients {
 
 impl Measurement {
     /// Returns the radius of a window; that of `local` is 0.
-    fn radius(&self) -> Option<f64> {
+    pub fn radius(&self) -> Option<f64> {
         match self.engine.as_str() {
             "local" => Some(0.0),
             name => name.strip_prefix("window=")?.parse().ok(),
@@ -297,7 +300,10 @@ impl Sweep {
             let counted = points.iter().zip(&work);
             let counted = counted.filter_map(|(point, work)| Some((point.x, scale? * work)));
             let counted = Series::new(0, Mark::Reference, counted).name("count of multiply-adds");
-            let name = self.points[0].engines[number].name();
+            let name = match self.points[0].engines[number].name() {
+                name if name.starts_with("window=") && self.axis == SweepAxis::Window => "window",
+                name => name,
+            };
             (counted, Series::new(0, Mark::LineAndPoints, points).name(name))
         });
         let (mut series, curves): (Vec<Series>, Vec<Series>) = curves.unzip();
