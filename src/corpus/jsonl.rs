@@ -294,7 +294,7 @@ fn set_weight(line: &InputLine, object: &JsonObject, sentence: &mut Sentence) ->
 
 #[cfg(test)]
 mod tests {
-    use crate::corpus::tests::{error, options, sentences};
+    use crate::corpus::tests::{error, options, rows, sentences};
     use crate::corpus::{Format, ReadOptions};
     use crate::sentence::DocumentRule;
     use crate::sentence::Sentence;
@@ -446,45 +446,27 @@ mod tests {
 
     #[test]
     fn objects_that_are_none_are_errors_with_their_line_and_key() {
-        for (text, expected) in [
-            ("{\"tokens\": [\"ä\" 1]}", ":17: not valid JSON: expected `,` or `]`"),
-            ("{\"tokens\": [\"a\"", ":15: not valid JSON: EOF while parsing a list"),
-            (
-                "[1]",
-                ": invalid type: sequence, expected a JSON object such as {\"tokens\": [\"a\"], \
-                 \"labels\": [\"O\"]}",
-            ),
-            (
-                "{\"a\": 1, \"b\": 2}",
-                ": expected the key \"tokens\" or \"text\", found \"a\", \"b\"",
-            ),
-            ("{}", ": expected the key \"tokens\" or \"text\", found no key"),
-            ("{\"tokens\":[],\"tokens\":[]}", ": the key \"tokens\" occurs twice"),
-            (
-                "{\"tokens\": \"a b\"}",
-                ": key \"tokens\": expected an array of strings, found a string",
-            ),
-            (
-                "{\"tokens\": [\"a\", null]}",
-                ": key \"tokens\": expected an array of strings, but item 2 is null",
-            ),
-            (
-                "{\"tokens\": [\"a\"], \"labels\": {}}",
-                ": key \"labels\": expected an array of strings, found an object",
-            ),
-            (
-                "{\"tokens\": [\"a\"]}",
-                ": the key \"labels\" is missing; expected a string for each token there",
-            ),
-            (
-                "{\"tokens\": [\"a\", \"b\"], \"labels\": [\"O\"]}",
-                ": key \"labels\": expected as many strings as tokens (2), found 1",
-            ),
-            (
-                "{\"tokens\": [\"a\"], \"labels\": [\"\"]}",
-                ": the label of token 1 is empty; expected a label, such as O",
-            ),
-        ] {
+        let table = r#"
+            {"tokens": ["ä" 1]} → :17: not valid JSON: expected `,` or `]`
+            {"tokens": ["a" → :15: not valid JSON: EOF while parsing a list
+            [1] → : invalid type: sequence, expected a JSON object such as {"tokens": ["a"],
+                "labels": ["O"]}
+            {"a": 1, "b": 2} → : expected the key "tokens" or "text", found "a", "b"
+            {} → : expected the key "tokens" or "text", found no key
+            {"tokens":[],"tokens":[]} → : the key "tokens" occurs twice
+            {"tokens": "a b"} → : key "tokens": expected an array of strings, found a string
+            {"tokens": ["a", null]} → : key "tokens": expected an array of strings, but item 2 is
+                null
+            {"tokens": ["a"], "labels": {}} → : key "labels": expected an array of strings, found an
+                object
+            {"tokens": ["a"]} → : the key "labels" is missing; expected a string for each token
+                there
+            {"tokens": ["a", "b"], "labels": ["O"]} → : key "labels": expected as many strings as
+                tokens (2), found 1
+            {"tokens": ["a"], "labels": [""]} → : the label of token 1 is empty; expected a label,
+                such as O
+        "#;
+        for (text, expected) in rows(table) {
             assert_eq!(error(text, &jsonl()), format!("x:1{expected}"));
         }
         let text = "{\"tokens\":[\"a\"],\"pos\":[\"N\"],\"labels\":[\"O\"]}\n\
@@ -522,18 +504,13 @@ mod tests {
 
     #[test]
     fn attributes_that_are_none_are_errors_with_their_item() {
-        for (attributes, expected) in [
-            ("[[1]]", "item 1: expected names, or pairs of a name and a number, in an array"),
-            (
-                "[[[\"a\"]]]",
-                "item 1: expected pairs of a name and a number, such as [\"w=Ann\", 0.5]",
-            ),
-            (
-                "[{\"a\": \"x\"}]",
-                "item 1: attribute 'a' has the value \"x\"; expected a finite number",
-            ),
-            ("[[\"\"]]", "item 1: an attribute without a name"),
-        ] {
+        let table = r#"
+            [[1]] → item 1: expected names, or pairs of a name and a number, in an array
+            [[["a"]]] → item 1: expected pairs of a name and a number, such as ["w=Ann", 0.5]
+            [{"a": "x"}] → item 1: attribute 'a' has the value "x"; expected a finite number
+            [[""]] → item 1: an attribute without a name
+        "#;
+        for (attributes, expected) in rows(table) {
             let text = format!("{{\"attributes\": {attributes}, \"labels\": [\"O\"]}}");
             let expected = format!("x:1: key \"attributes\", {expected}");
             assert_eq!(error(&text, &jsonl()), expected);

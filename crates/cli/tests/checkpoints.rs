@@ -134,8 +134,7 @@ fn interrupted_training_resumes_to_the_same_model_and_log() {
     assert_eq!(output.status.code(), Some(130), "{output:#?}");
     assert!(output.stderr.contains("repeat the command with --resume"), "{output:#?}");
     assert!(dir.bytes("m") != model);
-    let message = dir.run(&line).failure();
-    assert!(message.contains("continue it with --resume"), "{message}");
+    dir.run(&line).fails_with("continue it with --resume");
     let output = dir.run(&format!("{line} --resume"));
     assert!(output.stderr.contains("resuming after iteration"), "{output:#?}");
     output.success();

@@ -97,8 +97,8 @@ fn parameters_are_searched_by_folds_and_on_development_documents() {
     assert_eq!(result["configurations"].as_array().unwrap().len(), 4);
     dir.run("classify eval m train.txt").success();
     dir.run(&format!("classify tune train.txt --dev train.txt {grid}")).success();
-    let message = dir.run(&format!("classify tune train.txt --folds 9 {grid} --quiet")).failure();
-    assert!(message.contains("--folds 9: there are 8 documents"), "{message}");
+    dir.run(&format!("classify tune train.txt --folds 9 {grid} --quiet"))
+        .fails_with("--folds 9: there are 8 documents");
 }
 
 #[test]
@@ -132,8 +132,7 @@ fn faults_are_told_with_their_place_and_an_old_model_stays() {
         assert!(message.contains(expected), "{message}");
     }
     dir.write("a.csv", b"text,label\n\xff,pos\n");
-    let message = dir.run("classify train a.csv --quiet --model m").failure();
-    assert!(message.contains("a.csv:2: the text is not UTF-8"), "{message}");
+    dir.run("classify train a.csv --quiet --model m").fails_with("a.csv:2: the text is not UTF-8");
     assert!(dir.bytes("m") == before);
     dir.write("more.txt", "x\n");
     for (line, expected) in [
@@ -149,7 +148,6 @@ fn faults_are_told_with_their_place_and_an_old_model_stays() {
         ("eval m missing.txt", "missing.txt: No such file"),
         ("eval tagger train.txt", "the model is a tagger; expected a classifier"),
     ] {
-        let message = dir.run(&format!("classify {line}")).failure();
-        assert!(message.contains(expected), "{expected}: {message}");
+        dir.run(&format!("classify {line}")).fails_with(expected);
     }
 }

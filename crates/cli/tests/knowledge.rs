@@ -82,12 +82,10 @@ fn files_of_knowledge_are_inputs_that_no_output_replaces() {
     {
         let before = dir.text(file);
         for command in ["train", "tune --folds 2"] {
-            let error = dir
-                .run(&format!(
-                    "{command} train.conll --template minimal {flag} {file} --model {file}"
-                ))
-                .failure();
-            assert!(error.contains("this is the input file"), "{error}");
+            dir.run(&format!(
+                "{command} train.conll --template minimal {flag} {file} --model {file}"
+            ))
+            .fails_with("this is the input file");
             assert_eq!(dir.text(file), before);
         }
     }

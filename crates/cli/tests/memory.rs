@@ -115,11 +115,8 @@ fn a_corpus_over_the_limit_is_an_error_with_its_line() {
     // Clusters keep words, not sentences.
     let words: String = (0..100_000).map(|i| format!("word-{i}\n")).collect();
     dir.write("words.txt", words);
-    let message = dir.run("cluster --quiet words.txt --output paths --memory 5M").failure();
-    assert!(
-        message.contains(": the text up to here needs more memory than the limit, 5 MB"),
-        "{message}"
-    );
+    dir.run("cluster --quiet words.txt --output paths --memory 5M")
+        .fails_with(": the text up to here needs more memory than the limit, 5 MB");
     // A stream keeps nothing.
     dir.run("tag m bomb.conll --format conll --columns word,pos --memory 5M").success();
 }
@@ -202,16 +199,13 @@ fn a_sentence_that_is_too_long_is_refused_with_its_first_line() {
     for command in
         ["cluster --quiet a.conll --output p", "tag --quiet m a.conll --columns word,label"]
     {
-        let message = dir.run(&format!("{command} --max-sentence 2")).failure();
-        assert!(message.starts_with("a.conll:3: the sentence that begins"), "{message}");
+        dir.run(&format!("{command} --max-sentence 2"))
+            .fails_at("a.conll:3: the sentence that begins");
     }
     // The default.
     dir.write("long.conll", "a O\n".repeat(100_001));
-    let message = dir.run("train --quiet long.conll --template minimal --model m").failure();
-    assert!(
-        message.starts_with("long.conll:1: the sentence that begins here has more than 100000 "),
-        "{message}"
-    );
+    dir.run("train --quiet long.conll --template minimal --model m")
+        .fails_at("long.conll:1: the sentence that begins here has more than 100000 ");
 }
 
 #[test]

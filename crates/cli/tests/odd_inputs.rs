@@ -46,8 +46,7 @@ fn a_line_without_an_end_is_an_error_within_the_address_space() {
         "eval --predictions /dev/zero train.conll",
     ] {
         let line = format!("ulimit -v 200000 && exec \"$D\" {command}");
-        let message = dir.shell(&line).failure();
-        assert!(message.starts_with("/dev/zero:1: the "), "{message}");
+        dir.shell(&line).fails_at("/dev/zero:1: the ");
     }
     assert_eq!(dir.names(), ["m", "train.conll"]);
 }
@@ -65,8 +64,7 @@ fn files_of_a_folder_that_are_no_regular_ones_are_named_and_not_opened() {
         ("train brat --format brat --template minimal --model m --quiet", "brat/a.txt"),
         ("classify train classes --model m --quiet", "classes/a/b"),
     ] {
-        let message = dir.run(command).failure();
-        assert!(message.starts_with(&format!("{file}: is no regular file")), "{message}");
+        dir.run(command).fails_at(&format!("{file}: is no regular file"));
     }
 }
 

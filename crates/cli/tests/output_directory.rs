@@ -59,8 +59,7 @@ fn annotations_may_be_written_beside_their_text() {
     dir.write("columns.txt", NER_CORPUS);
     let refused =
         dir.run("tag m columns.txt --format conll --output brat --output-dir . --force --quiet");
-    let message = refused.failure();
-    assert!(message.contains("columns.txt would replace columns.txt"), "{message}");
+    refused.fails_with("columns.txt would replace columns.txt");
     assert_eq!(dir.text("columns.txt"), NER_CORPUS);
     assert!(!dir.path("columns.ann").exists());
 }
@@ -75,8 +74,7 @@ fn an_output_file_is_never_an_input() {
         "tag m b.conll --output conll --output-dir . --force",
         "tag m out/a.conll out/c.d --output conll --output-dir out --force",
     ] {
-        let message = dir.run(line).failure();
-        assert!(message.contains("this is the input file"), "{line}: {message}");
+        dir.run(line).fails_with("this is the input file");
     }
     assert_eq!(dir.text("out/a.conll"), NER_CORPUS);
     // The model is an input, too, and so is a file behind a link.
@@ -100,8 +98,7 @@ fn a_file_that_exists_is_replaced_only_by_force() {
     dir.write("out/a.txt", "");
     dir.write("out/b.ann", "T1\tPER 0 3\tAnn\n");
     let line = "tag m a.txt b.conll --output brat --output-dir out";
-    let message = dir.run(line).failure();
-    assert!(message.starts_with("--output-dir out/b.ann: this file exists"), "{message}");
+    dir.run(line).fails_at("--output-dir out/b.ann: this file exists");
     assert_eq!(dir.text("out/a.txt"), "", "nothing was written before the check");
     assert!(!dir.path("out/a.ann").exists());
     dir.run(&format!("{line} --force")).success();
@@ -145,8 +142,8 @@ fn a_batch_goes_on_after_errors_and_where_it_ended() {
 fn an_input_with_an_error_leaves_no_files_of_its_own() {
     let dir = ner_model();
     dir.write("bad.conll", "Ann NNP O\nleft\n");
-    let message = dir.run("tag m a.txt bad.conll --output brat --output-dir out --quiet").failure();
-    assert!(message.starts_with("bad.conll:2: "), "{message}");
+    dir.run("tag m a.txt bad.conll --output brat --output-dir out --quiet")
+        .fails_at("bad.conll:2: ");
     let names = fs::read_dir(dir.path("out")).unwrap();
     let mut names: Vec<String> =
         names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();

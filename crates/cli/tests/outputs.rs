@@ -35,8 +35,7 @@ fn contents(dir: &TestDir) -> Vec<(String, Vec<u8>)> {
 /// Asserts that a command fails with a message and changes no file; returns the message.
 fn assert_refused(dir: &TestDir, line: &str, expected: &str) {
     let before = contents(dir);
-    let message = dir.run(line).failure();
-    assert!(message.contains(expected), "{line}: {message}");
+    dir.run(line).fails_with(expected);
     assert!(before == contents(dir), "{line} changed a file");
 }
 
@@ -83,8 +82,7 @@ fn an_input_is_recognized_under_any_name() {
     }
     let before = contents(&dir);
     let line = "$D train - --template minimal --model hard < train.conll";
-    let message = dir.shell(line).failure();
-    assert!(message.contains("this is the input file -"), "{message}");
+    dir.shell(line).fails_with("this is the input file -");
     assert!(before == contents(&dir));
 }
 
@@ -115,8 +113,8 @@ fn two_outputs_are_different_files() {
             "this is the model file; expected a different file",
         );
     }
-    let message = dir.shell("$D train train.conll --template minimal --model m > m").failure();
-    assert!(message.contains("standard output is redirected to this file"), "{message}");
+    dir.shell("$D train train.conll --template minimal --model m > m")
+        .fails_with("standard output is redirected to this file");
 }
 
 #[test]
@@ -138,8 +136,7 @@ fn results_are_not_printed_into_an_input() {
         let output = dir.shell(line);
         assert_eq!(output.status.code(), Some(1), "{line}");
         if !line.contains("2>>") {
-            let message = output.failure();
-            assert!(message.contains("the input file is the output file"), "{line}: {message}");
+            output.fails_with("the input file is the output file");
             assert!(before == contents(&dir), "{line}");
         }
     }
@@ -185,8 +182,7 @@ fn a_log_may_go_to_a_pipe() {
 #[test]
 fn a_full_disk_is_an_error_of_tagging() {
     let dir = files();
-    let message = dir.shell("$D tag m train.conll --quiet > /dev/full").failure();
-    assert!(message.starts_with("standard output: "), "{message}");
+    dir.shell("$D tag m train.conll --quiet > /dev/full").fails_at("standard output: ");
 }
 
 // Runs that cannot save their result, or are killed
@@ -227,8 +223,7 @@ fn a_file_size_limit_is_an_error_of_what_is_printed() {
     let dir = files();
     for command in ["man train", "completions bash", "man --output-dir pages"] {
         let output = dir.shell(&format!("ulimit -f 1; $D {command} > printed"));
-        let message = output.failure();
-        assert!(message.contains("File too large"), "{message}");
+        output.fails_with("File too large");
     }
     assert_eq!(dir.shell("$D man train | true").status.code(), Some(0));
 }
@@ -251,8 +246,7 @@ fn an_unwritable_directory_is_an_error_before_anything_is_read() {
         println!("skipped: the superuser may write anywhere");
         return;
     }
-    let message = output.failure();
-    assert!(message.starts_with("out/m: Permission denied"), "{message}");
+    output.fails_at("out/m: Permission denied");
 }
 
 // Names

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::serve_limits::serve;
 use crate::support::{Browser, Connection, NER_CORPUS, POS_CORPUS, Server, TestDir, post};
 
 /// Lines of raw text.
@@ -174,8 +175,7 @@ fn models_are_chosen_by_name_and_the_first_is_the_default() {
 
 #[test]
 fn a_head_request_has_the_headers_of_the_answer_alone() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    let server = Server::start(&dir, "m");
+    let (_dir, server) = serve("");
     let mut connection = server.connect();
     let head = "HEAD / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     connection.send(head);
@@ -207,8 +207,7 @@ fn hosts_origins_and_sentences_are_limited_by_options() {
 
 #[test]
 fn labels_are_explained_as_by_the_program() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    let server = Server::start(&dir, "m");
+    let (dir, server) = serve("");
     let answer = server.post("/explain", "{\"text\": \"Ann left Rome.\"}").success();
     let line = dir.run_with_stdin("explain m --output json --top 8", "Ann left Rome.\n");
     let line = line.success();
@@ -225,8 +224,7 @@ fn labels_are_explained_as_by_the_program() {
 
 #[test]
 fn the_page_loads_nothing_from_elsewhere() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    let server = Server::start(&dir, "m");
+    let (_dir, server) = serve("");
     let page = server.get("/");
     assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
     let policy = page.header("content-security-policy").unwrap();
@@ -263,8 +261,7 @@ fn the_page_marks_names_in_a_browser() {
 
 #[test]
 fn a_connection_serves_many_requests_in_order() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    let server = Server::start(&dir, "m");
+    let (_dir, server) = serve("");
     let mut connection = server.connect();
     let bodies = [["Rome"], ["left"], ["Ann"], ["closed"]].map(|tokens| json!({"tokens": tokens}));
     let requests = bodies.iter().map(|body| post("/tag", &body.to_string()));
@@ -279,8 +276,7 @@ fn a_connection_serves_many_requests_in_order() {
 
 #[test]
 fn two_servers_do_not_share_a_port() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    let server = Server::start(&dir, "m");
+    let (dir, server) = serve("");
     let message = dir.run(&format!("serve m --listen {}", server.address)).failure();
     assert!(message.starts_with(&format!("{}: Address already in use", server.address)));
     assert!(Connection::open(server.address).is_ok());

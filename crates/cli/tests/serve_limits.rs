@@ -6,8 +6,11 @@ use serde_json::json;
 
 use crate::support::{Connection, NER_CORPUS, Response, Server, TestDir, post, wait_until};
 
-fn model() -> TestDir {
-    TestDir::with_model(NER_CORPUS, "--template minimal")
+/// A server of a small model, and its directory.
+pub fn serve(options: &str) -> (TestDir, Server) {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    let server = Server::start(&dir, &format!("m {options}"));
+    (dir, server)
 }
 
 /// A model of so many labels that tagging a token takes long.
@@ -31,8 +34,7 @@ fn status_of_small(server: &Server) -> u16 {
 
 #[test]
 fn a_body_that_is_too_large_is_refused() {
-    let dir = model();
-    let server = Server::start(&dir, "m --max-body 1k");
+    let (_dir, server) = serve("--max-body 1k");
     let body = |length: usize| format!("{{\"text\":\"{}\"}}", "a".repeat(length - 11));
     assert_eq!(server.post("/tag", &body(1000)).status, 200);
     let message = server.post("/tag", &body(1001)).error(413);
@@ -91,8 +93,7 @@ fn no_request_takes_more_memory_than_the_limits_say() {
 
 #[test]
 fn an_answer_from_the_headers_reaches_a_client_that_sends_a_large_body() {
-    let dir = model();
-    let server = Server::start(&dir, "m");
+    let (_dir, server) = serve("");
     let body = "x".repeat(4_000_000);
     let length = format!("Content-Length: {}\r\n", body.len());
     for (request, host, status) in [
@@ -121,8 +122,7 @@ fn an_answer_from_the_headers_reaches_a_client_that_sends_a_large_body() {
 
 #[test]
 fn a_client_that_expects_to_be_told_is_told_before_it_sends_a_body() {
-    let dir = model();
-    let server = Server::start(&dir, "m");
+    let (_dir, server) = serve("");
     let head = |path: &str, length: usize| {
         format!(
             "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
@@ -147,8 +147,7 @@ fn a_client_that_expects_to_be_told_is_told_before_it_sends_a_body() {
 
 #[test]
 fn headers_that_are_far_too_large_are_answered_before_the_end() {
-    let dir = model();
-    let server = Server::start(&dir, "m");
+    let (_dir, server) = serve("");
     let mut connection = server.connect();
     connection.send(format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(8_000_000)));
     assert_eq!(connection.response().status, 431);
@@ -223,8 +222,7 @@ fn a_sentence_that_takes_too_long_is_given_up_before_its_end() {
 
 #[test]
 fn slow_clients_do_not_keep_connections() {
-    let dir = model();
-    let server = Server::start(&dir, "m --idle-timeout 0.3 --timeout 0.3 --max-connections 3");
+    let (_dir, server) = serve("--idle-timeout 0.3 --timeout 0.3 --max-connections 3");
     let mut silent = server.connect();
     let mut headers = server.connect();
     headers.send("POST /tag HTTP/1.1\r\nHost: loc");
@@ -243,8 +241,7 @@ fn slow_clients_do_not_keep_connections() {
 
 #[test]
 fn a_client_that_does_not_read_its_answer_is_cut_off() {
-    let dir = model();
-    let server = Server::start(&dir, "m --idle-timeout 0.3 --max-connections 1");
+    let (_dir, server) = serve("--idle-timeout 0.3 --max-connections 1");
     let mut connection = server.connect();
     let body = json!({"tokens": vec!["a"; 30_000]}).to_string();
     // More than the system buffers.
@@ -257,8 +254,7 @@ fn a_client_that_does_not_read_its_answer_is_cut_off() {
 
 #[test]
 fn connections_beyond_the_limit_wait() {
-    let dir = model();
-    let server = Server::start(&dir, "m --max-connections 1");
+    let (_dir, server) = serve("--max-connections 1");
     let mut first = server.connect();
     let health = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
     first.send(health);
@@ -273,8 +269,7 @@ fn connections_beyond_the_limit_wait() {
 
 #[test]
 fn garbage_is_answered_with_an_error_and_harms_nobody() {
-    let dir = model();
-    let server = Server::start(&dir, "m");
+    let (_dir, server) = serve("");
     let status = |bytes: &[u8]| {
         let mut connection = server.connect();
         connection.send(bytes);

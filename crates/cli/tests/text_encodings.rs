@@ -41,8 +41,8 @@ fn what_is_no_text_is_an_error_that_names_both_options_or_replaced_and_counted()
     assert!(run.success().contains('\u{fffd}'));
 
     dir.write("x.txt", b"ab\n\x82\xa0\xff\n");
-    let error = dir.run("tag m x.txt --encoding shift_jis").failure();
-    assert!(error.starts_with("x.txt:2: the next bytes are not Shift_JIS; "), "{error}");
+    dir.run("tag m x.txt --encoding shift_jis")
+        .fails_at("x.txt:2: the next bytes are not Shift_JIS; ");
     let run = dir.run("tag m x.txt --encoding shift_jis-lossy --output inline");
     assert!(run.success().contains("あ\u{fffd}"));
     let error = dir.run("tag m x.txt --encoding klingon").exits(2);

@@ -81,13 +81,12 @@ fn folds_need_no_development_file_and_predict_all_sentences() {
                  --predictions";
     let suspicious = dir.run(&format!("{check} p.conll")).json()["suspicious"].take();
     assert!(suspicious[0]["suspicion"].as_f64().unwrap() > 0.5, "{suspicious}");
-    let error = dir.run(&format!("{check} train.conll")).failure();
-    assert!(error.contains("found no probability"), "{error}");
+    dir.run(&format!("{check} train.conll")).fails_with("found no probability");
     dir.run("report l --gold train.conll --predictions p.conll --output page.html").success();
     let page = dir.text("page.html");
     assert!(page.contains("Search") && page.contains("Calibration"), "{page}");
-    let again = dir.run(&format!("{line} --predictions p.conll")).failure();
-    assert!(again.starts_with("--predictions p.conll: this file exists"), "{again}");
+    dir.run(&format!("{line} --predictions p.conll"))
+        .fails_at("--predictions p.conll: this file exists");
     let small = "--folds 3 --dropout 0,0.3 --l2 0.3 --max-iterations 6";
     let table = dir.run(&format!("{SAMPLE} {small}")).success();
     let gain = table.lines().find(|line| line.starts_with("dropout over the best without: "));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::checkpoints::number_of_kills;
+use crate::checkpoints::{Random, number_of_kills};
 #[cfg(unix)]
 use crate::support::send;
 use crate::support::{Output, TestDir, finish, sample_corpus, wait_until};
@@ -28,17 +28,6 @@ struct Outcome {
     json: Value,
     log: Vec<Value>,
     model: Vec<u8>,
-}
-
-/// Numbers that look random.
-struct Generator(u64);
-
-impl Generator {
-    /// Returns a number below `end`.
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = (self.0).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (self.0 >> 33) as usize % end
-    }
 }
 
 /// Creates a directory with the first sentences of the sample corpus.
@@ -116,7 +105,7 @@ fn interrupted_checkpoint(dir: &TestDir, search: &str, runs: usize) -> Vec<u8> {
 
 #[test]
 fn a_search_killed_at_any_moment_resumes_to_the_same_bits() {
-    let mut random = Generator(11);
+    let mut random = Random(11);
     let mut resumed = 0;
     let kills = number_of_kills(2 * SEARCHES.len()) / SEARCHES.len();
     for search in SEARCHES {
@@ -125,7 +114,7 @@ fn a_search_killed_at_any_moment_resumes_to_the_same_bits() {
         for kill in 0..kills {
             let mut child = spawn(&dir, &line(search, "--quiet --threads 2"));
             // One in each part of the time.
-            let part = (kill as f64 + random.below(1000) as f64 / 1000.0) / kills as f64;
+            let part = (kill as f64 + random.next()) / kills as f64;
             thread::sleep(time.mul_f64(part));
             child.kill().unwrap();
             child.wait().unwrap();
@@ -191,13 +180,8 @@ fn a_search_starts_over_only_if_it_is_forced_to() {
     let (expected, _) = uninterrupted(&dir, SEARCHES[0]);
     let checkpoint = interrupted_checkpoint(&dir, SEARCHES[0], 4);
     let start = line(SEARCHES[0], "--threads 2").replace(" --resume", "");
-    let message = dir.run(&start).failure();
-    assert!(
-        message.starts_with(
-            "--checkpoint ck: this file exists: if it is the checkpoint of an earlier run"
-        ),
-        "{message}"
-    );
+    dir.run(&start)
+        .fails_at("--checkpoint ck: this file exists: if it is the checkpoint of an earlier run");
     assert_eq!(dir.bytes("ck"), checkpoint);
     fs::remove_file(dir.path("ck")).unwrap();
     let again = dir.run(&start);

@@ -114,8 +114,7 @@ fn an_interrupted_training_resumes_from_the_same_models_only() {
     child.wait().unwrap();
     if dir.path("ck").exists() {
         let resumed = train("--init expected --checkpoint ck --resume --model n");
-        let error = dir.run(&resumed).failure();
-        assert!(error.contains("was written with other training data"), "{error}");
+        dir.run(&resumed).fails_with("was written with other training data");
     }
     dir.run(&train("--init m --checkpoint ck --resume --model n")).success();
     assert!(dir.bytes("n") == dir.bytes("expected"));

@@ -18,26 +18,13 @@ const TAGGED: [&[[&str; 2]]; 4] = [
 ];
 
 fn weights() -> NamedWeights {
-    let names = [
-        "word[0]=a",
-        "word[0]=b",
-        "word[0]=C",
-        "lower[0]=a",
-        "lower[0]=c",
-        "word[-1]=a",
-        "pos[-1]=D",
-        "pos[0]=N",
-        "pos[0]=V",
-        "pos[+1]=V",
-        "pos[-1]|pos[0]=D|N",
-        "pos[0]|pos[+1]=J|N",
-        "pos[-1]|pos[0]|pos[+1]=D|N|V",
-        "pos[-1]|pos[0]|pos[+1]=D|J|N",
-        "pos[0]|word[0]=D|a",
-    ];
+    let names = "\
+        word[0]=a word[0]=b word[0]=C lower[0]=a lower[0]=c word[-1]=a pos[-1]=D pos[0]=N \
+        pos[0]=V pos[+1]=V pos[-1]|pos[0]=D|N pos[0]|pos[+1]=J|N pos[-1]|pos[0]|pos[+1]=D|N|V \
+        pos[-1]|pos[0]|pos[+1]=D|J|N pos[0]|word[0]=D|a";
     let weight = |i: usize, b: u32| (i as f64 + 3.7 * f64::from(b)).sin() / 3.0;
     let row = |i: usize| (0..3).map(|b| (b, weight(i, b))).collect();
-    names.into_iter().enumerate().map(|(i, name)| (name, row(i))).collect()
+    names.split(' ').enumerate().map(|(i, name)| (name, row(i))).collect()
 }
 
 fn bundled() -> Tagger {

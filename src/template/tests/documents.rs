@@ -278,29 +278,20 @@ fn forms_are_those_of_other_occurrences() {
 
 #[test]
 fn errors_in_functions_over_the_document_say_what_is_expected() {
-    for (line, expected) in [
-        ("others()", "t.tpl:1:1: 'others' needs a function of a word, as in others(word[-1])"),
-        (
-            "others(start)",
-            "t.tpl:1:8: 'others' gathers texts that a word or its run has, not 'start'; expected \
-             for example others(word[-1]) or others(shape[+1])",
-        ),
-        (
-            "others(others(word))",
-            "t.tpl:1:8: 'others' gathers texts that a word or its run has, not 'others'; expected \
-             for example others(word[-1]) or others(shape[+1])",
-        ),
-        (
-            "others(word, shape)",
-            "t.tpl:1:14: 'others' does not take the argument shape; expected others(word[-1])",
-        ),
-        ("run(position, lower)", "t.tpl:1:1: 'run' reads a column, not 'lower'"),
-        (
-            "others(ngrams(1..9))",
-            "t.tpl:1:1: this line can produce 7200 attributes per token; at most 4096 are allowed",
-        ),
-        ("others(lemma)", "t.tpl:1:8: the input has no column 'lemma', only word"),
-    ] {
+    let table = r#"
+        others() → t.tpl:1:1: 'others' needs a function of a word, as in others(word[-1])
+        others(start) → t.tpl:1:8: 'others' gathers texts that a word or its run has, not 'start';
+            expected for example others(word[-1]) or others(shape[+1])
+        others(others(word)) → t.tpl:1:8: 'others' gathers texts that a word or its run has, not
+            'others'; expected for example others(word[-1]) or others(shape[+1])
+        others(word, shape) → t.tpl:1:14: 'others' does not take the argument shape; expected
+            others(word[-1])
+        run(position, lower) → t.tpl:1:1: 'run' reads a column, not 'lower'
+        others(ngrams(1..9)) → t.tpl:1:1: this line can produce 7200 attributes per token; at most
+            4096 are allowed
+        others(lemma) → t.tpl:1:8: the input has no column 'lemma', only word
+    "#;
+    for (line, expected) in rows(table) {
         let found = parse(line).and_then(|template| template.bind(&Schema::words()).map(|_| ()));
         assert_eq!(found.unwrap_err().to_string(), expected, "{line}");
     }

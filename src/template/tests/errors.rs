@@ -2,6 +2,13 @@
 
 use super::*;
 
+/// Asserts the errors of templates.
+fn assert_errors(table: &str) {
+    for (source, message) in rows(table) {
+        assert_eq!(error(source), message, "{source}");
+    }
+}
+
 #[test]
 fn a_misspelled_function_gets_a_suggestion() {
     assert_eq!(
@@ -13,92 +20,63 @@ fn a_misspelled_function_gets_a_suggestion() {
 
 #[test]
 fn invalid_arguments_are_quoted() {
-    for (source, message) in [
-        ("prefix", "t.tpl:1:1: 'prefix' needs a length or a range of lengths, as in prefix(1..4)"),
-        ("prefix(0)", "t.tpl:1:8: the length 0 is not allowed; expected 1 to 32"),
-        ("prefix(1..99)", "t.tpl:1:8: the length 99 is not allowed; expected 1 to 32"),
-        ("prefix(4..1)", "t.tpl:1:8: the range 4..1 is empty; expected 1..4"),
-        (
-            "shape(wide, pos, x)",
-            "t.tpl:1:13: 'shape' does not take the argument pos; expected shape(dan2)",
-        ),
-        ("bias(3)", "t.tpl:1:6: 'bias' does not take the argument 3; expected bias"),
-        (
-            "prefix(3, shape)",
-            "t.tpl:1:11: 'prefix' reads a column, lower or lower(column), not 'shape'",
-        ),
-        ("bias[1]", "t.tpl:1:1: 'bias' takes no position; remove the square brackets"),
-        ("bag(word)", "t.tpl:1:1: 'bag' needs a range of positions, as in bag(word, 1..4)"),
-        ("bag(word, 1..2)[1]", "t.tpl:1:1: 'bag' takes no position; remove the square brackets"),
-        (
-            "length(word[-1])[-1]",
-            "t.tpl:1:8: found a position both inside and outside the parentheses; \
-             expected only one",
-        ),
-        (
-            "column(-1)",
-            "t.tpl:1:1: 'column' needs a number from 0 or a name in quotes, as in \
-                         column(2) or column(\"name\")",
-        ),
-        ("cluster(\"paths.txt\", 4, 4)", "t.tpl:1:25: the length 4 occurs twice"),
-    ] {
-        assert_eq!(error(source), message, "{source}");
-    }
+    assert_errors(
+        r#"
+        prefix → t.tpl:1:1: 'prefix' needs a length or a range of lengths, as in prefix(1..4)
+        prefix(0) → t.tpl:1:8: the length 0 is not allowed; expected 1 to 32
+        prefix(1..99) → t.tpl:1:8: the length 99 is not allowed; expected 1 to 32
+        prefix(4..1) → t.tpl:1:8: the range 4..1 is empty; expected 1..4
+        shape(wide, pos, x) → t.tpl:1:13: 'shape' does not take the argument pos; expected
+            shape(dan2)
+        bias(3) → t.tpl:1:6: 'bias' does not take the argument 3; expected bias
+        prefix(3, shape) → t.tpl:1:11: 'prefix' reads a column, lower or lower(column), not 'shape'
+        bias[1] → t.tpl:1:1: 'bias' takes no position; remove the square brackets
+        bag(word) → t.tpl:1:1: 'bag' needs a range of positions, as in bag(word, 1..4)
+        bag(word, 1..2)[1] → t.tpl:1:1: 'bag' takes no position; remove the square brackets
+        length(word[-1])[-1] → t.tpl:1:8: found a position both inside and outside the parentheses;
+            expected only one
+        column(-1) → t.tpl:1:1: 'column' needs a number from 0 or a name in quotes, as in column(2)
+            or column("name")
+        cluster("paths.txt", 4, 4) → t.tpl:1:25: the length 4 occurs twice
+        "#,
+    );
 }
 
 #[test]
 fn unexpected_lexemes_are_quoted() {
-    for (source, message) in [
-        (
-            "word shape",
-            "t.tpl:1:6: expected '&', 'if' or the end of the line (a line holds one template), \
-             found 'shape'",
-        ),
-        ("word &", "t.tpl:1:7: expected a function or a column, found the end of the line"),
-        ("word[x]", "t.tpl:1:6: expected a position such as -1, found 'x'"),
-        ("word[1", "t.tpl:1:7: expected ']', found the end of the line"),
-        ("prefix(1", "t.tpl:1:9: expected ',' or ')', found the end of the line"),
-        ("prefix(1..x)", "t.tpl:1:11: expected the end of the range, ',' or ')', found 'x'"),
-        ("prefix(0..)", "t.tpl:1:8: the length 0 is not allowed; expected 1 to 32"),
-        (
-            "ngrams(2..)",
-            "t.tpl:1:1: 'ngrams' needs a length or a range of lengths, as in ngrams(2..4)",
-        ),
-        ("bag(word, 1..)", "t.tpl:1:1: 'bag' needs a range of positions, as in bag(word, 1..4)"),
-        (
-            "word noise=0.2",
-            "t.tpl:1:6: expected '&', 'if' or the end of the line (a line holds one template), \
-             found 'noise'",
-        ),
-        ("if word", "t.tpl:1:1: expected a function or a column, found the keyword 'if'"),
-        ("\"word\"", "t.tpl:1:1: expected a function or a column, found '\"word\"'"),
-    ] {
-        assert_eq!(error(source), message, "{source}");
-    }
+    assert_errors(
+        r#"
+        word shape → t.tpl:1:6: expected '&', 'if' or the end of the line (a line holds one
+            template), found 'shape'
+        word & → t.tpl:1:7: expected a function or a column, found the end of the line
+        word[x] → t.tpl:1:6: expected a position such as -1, found 'x'
+        word[1 → t.tpl:1:7: expected ']', found the end of the line
+        prefix(1 → t.tpl:1:9: expected ',' or ')', found the end of the line
+        prefix(1..x) → t.tpl:1:11: expected the end of the range, ',' or ')', found 'x'
+        prefix(0..) → t.tpl:1:8: the length 0 is not allowed; expected 1 to 32
+        ngrams(2..) → t.tpl:1:1: 'ngrams' needs a length or a range of lengths, as in ngrams(2..4)
+        bag(word, 1..) → t.tpl:1:1: 'bag' needs a range of positions, as in bag(word, 1..4)
+        word noise=0.2 → t.tpl:1:6: expected '&', 'if' or the end of the line (a line holds one
+            template), found 'noise'
+        if word → t.tpl:1:1: expected a function or a column, found the keyword 'if'
+        "word" → t.tpl:1:1: expected a function or a column, found '"word"'
+        "#,
+    );
 }
 
 #[test]
 fn invalid_conditions_are_explained() {
-    for (source, message) in [
-        (
-            "word if title",
-            "t.tpl:1:14: expected a test of title[0] (<=, ==, matches \"…\" or exists), \
-             found the end of the line",
-        ),
-        (
-            "word if word <= 3",
-            "t.tpl:1:14: '<=' compares numbers, but word[0] is not a number; expected ==, \
-             matches or exists, or 'not' before the test",
-        ),
-        ("word if length == \"a\"", "t.tpl:1:19: expected a non-negative integer, found '\"a\"'"),
-        ("word if word == 3", "t.tpl:1:17: expected a string in quotes, found '3'"),
-        (
-            "word if word == \"\\n\"",
-            "t.tpl:1:17: unknown escape '\\n' in \"\\\\n\"; expected \\\" or \\\\",
-        ),
-    ] {
-        assert_eq!(error(source), message, "{source}");
-    }
+    assert_errors(
+        r#"
+        word if title → t.tpl:1:14: expected a test of title[0] (<=, ==, matches "…" or exists),
+            found the end of the line
+        word if word <= 3 → t.tpl:1:14: '<=' compares numbers, but word[0] is not a number; expected
+            ==, matches or exists, or 'not' before the test
+        word if length == "a" → t.tpl:1:19: expected a non-negative integer, found '"a"'
+        word if word == 3 → t.tpl:1:17: expected a string in quotes, found '3'
+        word if word == "\n" → t.tpl:1:17: unknown escape '\n' in "\\n"; expected \" or \\
+        "#,
+    );
 }
 
 #[test]
@@ -116,25 +94,17 @@ fn invalid_regular_expressions_are_explained() {
 
 #[test]
 fn limits_are_enforced() {
-    for (source, message) in [
-        ("word[101]", "t.tpl:1:6: the position 101 is out of range; expected -100 to 100"),
-        (
-            "bag(word, 1..1000)",
-            "t.tpl:1:11: the position 1000 is out of range; expected -100 to 100",
-        ),
-        (
-            "ngrams(2..6) & ngrams(2..6)",
-            "t.tpl:1:1: this line can produce 250000 attributes per token; at most 4096 are \
-             allowed",
-        ),
-        (
-            "word&word&word&word&word&word&word&word&word",
-            "t.tpl:1:1: 9 terms and 0 conditions; at most 8 of each are allowed",
-        ),
-        ("word[99999999999]", "t.tpl:1:6: the number 99999999999 is too large"),
-    ] {
-        assert_eq!(error(source), message, "{source}");
-    }
+    assert_errors(
+        r#"
+        word[101] → t.tpl:1:6: the position 101 is out of range; expected -100 to 100
+        bag(word, 1..1000) → t.tpl:1:11: the position 1000 is out of range; expected -100 to 100
+        ngrams(2..6) & ngrams(2..6) → t.tpl:1:1: this line can produce 250000 attributes per token;
+            at most 4096 are allowed
+        word&word&word&word&word&word&word&word&word → t.tpl:1:1: 9 terms and 0 conditions; at most
+            8 of each are allowed
+        word[99999999999] → t.tpl:1:6: the number 99999999999 is too large
+        "#,
+    );
     let nested = format!("lower{}", "(lower".repeat(1000));
     assert_eq!(error(&nested), "t.tpl:1:49: the parentheses are nested too deeply");
     let long = "# \n".repeat(400_000);
@@ -174,33 +144,19 @@ fn unreadable_files_are_errors_of_the_template() {
 
 #[test]
 fn invalid_vector_arguments_are_explained() {
-    for (source, message) in [
-        (
-            "vector",
-            "t.tpl:1:1: 'vector' needs a file name in quotes, as in vector(\"vectors.txt\", \
-             first(50000), scale(0.5))",
-        ),
-        ("vector(\"vectors.txt\", first(0))", "t.tpl:1:29: 'first' takes a positive integer"),
-        (
-            "vector(\"vectors.txt\", scale(0))",
-            "t.tpl:1:29: 'scale' takes a number from 0.000001 to 1000000",
-        ),
-        (
-            "vector(\"vectors.txt\", scale())",
-            "t.tpl:1:23: 'scale' takes a number from 0.000001 to 1000000",
-        ),
-        (
-            "vector(\"vectors.txt\", 0.5)",
-            "t.tpl:1:23: 'vector' does not take the argument 0.5; expected \
-             vector(\"vectors.txt\", first(50000), scale(0.5))",
-        ),
-        (
-            "vector(\"ragged.txt\")",
-            "ragged.txt:2: found 1 numbers; expected 2, as before ('Rome 2')",
-        ),
-    ] {
-        assert_eq!(error(source), message);
-    }
+    assert_errors(
+        r#"
+        vector → t.tpl:1:1: 'vector' needs a file name in quotes, as in vector("vectors.txt",
+            first(50000), scale(0.5))
+        vector("vectors.txt", first(0)) → t.tpl:1:29: 'first' takes a positive integer
+        vector("vectors.txt", scale(0)) → t.tpl:1:29: 'scale' takes a number from 0.000001 to
+            1000000
+        vector("vectors.txt", scale()) → t.tpl:1:23: 'scale' takes a number from 0.000001 to 1000000
+        vector("vectors.txt", 0.5) → t.tpl:1:23: 'vector' does not take the argument 0.5; expected
+            vector("vectors.txt", first(50000), scale(0.5))
+        vector("ragged.txt") → ragged.txt:2: found 1 numbers; expected 2, as before ('Rome 2')
+        "#,
+    );
 }
 
 #[test]

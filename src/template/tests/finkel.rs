@@ -170,27 +170,16 @@ fn the_chunk_set_contains_the_nineteen_of_the_reference_run() {
     let template = parse(CHUNK).unwrap();
     let sentence = table("0 1 2", Some(2), "a A O\nb B O\nc C O\nd D O\ne E O");
     let attributes = collect(&template, &sentence, 2).node;
-    for expected in [
-        "word[-2]=a",
-        "word[-1]=b",
-        "word[0]=c",
-        "word[+1]=d",
-        "word[+2]=e",
-        "word[-1]|word[0]=b|c",
-        "word[0]|word[+1]=c|d",
-        "column(1)[-2]=A",
-        "column(1)[-1]=B",
-        "column(1)[0]=C",
-        "column(1)[+1]=D",
-        "column(1)[+2]=E",
-        "column(1)[-2]|column(1)[-1]=A|B",
-        "column(1)[-1]|column(1)[0]=B|C",
-        "column(1)[0]|column(1)[+1]=C|D",
-        "column(1)[+1]|column(1)[+2]=D|E",
-        "column(1)[-2]|column(1)[-1]|column(1)[0]=A|B|C",
-        "column(1)[-1]|column(1)[0]|column(1)[+1]=B|C|D",
-        "column(1)[0]|column(1)[+1]|column(1)[+2]=C|D|E",
-    ] {
+    let nineteen = "\
+        word[-2]=a word[-1]=b word[0]=c word[+1]=d word[+2]=e word[-1]|word[0]=b|c \
+        word[0]|word[+1]=c|d column(1)[-2]=A column(1)[-1]=B column(1)[0]=C column(1)[+1]=D \
+        column(1)[+2]=E column(1)[-2]|column(1)[-1]=A|B column(1)[-1]|column(1)[0]=B|C \
+        column(1)[0]|column(1)[+1]=C|D column(1)[+1]|column(1)[+2]=D|E \
+        column(1)[-2]|column(1)[-1]|column(1)[0]=A|B|C \
+        column(1)[-1]|column(1)[0]|column(1)[+1]=B|C|D \
+        column(1)[0]|column(1)[+1]|column(1)[+2]=C|D|E";
+    assert_eq!(nineteen.split(' ').count(), 19);
+    for expected in nineteen.split(' ') {
         assert!(attributes.contains(&expected.to_owned()), "{expected}");
     }
 }

@@ -40,58 +40,14 @@ edge: word
 
 const PATTERNS: &str = "*:%x[-1,0]/%X[1,0]\nu:%m[0,0,\"^\\u?.*\\p\"]\nb%t[-6,0,\"\\W$\"]\nB\n";
 
+/// What lines of templates are made of, besides their ends.
+const TOKENS: &str = "\
+    word lower shape prefix bag regex value length column lexicon cluster vector first scale \
+    0.5 edge: if not and exists matches == <= ( ) [ ] -1 3 .. , & \"a\" \"names.txt\" \
+    \"vectors.txt\" \\ # é U u: %x[ %m[ 0,0 , @ * B =";
+
 fn template_text() -> impl Strategy<Value = String> {
-    let token = prop_oneof![
-        Just("word"),
-        Just("lower"),
-        Just("shape"),
-        Just("prefix"),
-        Just("bag"),
-        Just("regex"),
-        Just("value"),
-        Just("length"),
-        Just("column"),
-        Just("lexicon"),
-        Just("cluster"),
-        Just("vector"),
-        Just("first"),
-        Just("scale"),
-        Just("0.5"),
-        Just("edge:"),
-        Just("if"),
-        Just("not"),
-        Just("and"),
-        Just("exists"),
-        Just("matches"),
-        Just("=="),
-        Just("<="),
-        Just("("),
-        Just(")"),
-        Just("["),
-        Just("]"),
-        Just("-1"),
-        Just("3"),
-        Just(".."),
-        Just(","),
-        Just("&"),
-        Just("\"a\""),
-        Just("\"names.txt\""),
-        Just("\"vectors.txt\""),
-        Just("\\"),
-        Just("\n"),
-        Just("#"),
-        Just("é"),
-        Just("U"),
-        Just("u:"),
-        Just("%x["),
-        Just("%m["),
-        Just("0,0"),
-        Just(","),
-        Just("@"),
-        Just("*"),
-        Just("B"),
-        Just("=")
-    ];
+    let token = prop::sample::select(TOKENS.split(' ').chain(["\n"]).collect::<Vec<_>>());
     prop::collection::vec((token, any::<bool>()), 0..24).prop_map(|tokens| {
         let blanked = tokens.into_iter().map(|(token, blank)| {
             let blank = if blank { " " } else { "" };

@@ -25,53 +25,26 @@ fn labels_of_development_data_are_converted_and_that_is_said_or_an_error() {
         )
     };
     for (train, dev, expected) in [
-        (NAMES, "Ada/B-PER Byron/I-PER left/O", String::new()),
-        (NAMES, "Ada/B-ORG Byron/I-ORG left/O", String::new()),
-        (NAMES, "left/O", String::new()),
-        (
-            NAMES,
-            "Ada/I-PER Byron/I-PER left/O",
-            "development data: read as IO, 2 labels, converted to IOB2".to_owned(),
-        ),
-        (
-            NAMES,
-            "Ada/B-PER Byron/E-PER left/O London/S-LOC",
-            "development data: read as BIOES, 4 labels, converted to IOB2".to_owned(),
-        ),
-        (
-            NAMES,
-            "Ada/PER-B Byron/PER-I left/O",
-            "development data: read as IOB2 written X-B, 3 labels, converted to IOB2".to_owned(),
-        ),
-        (
-            NAMES,
-            "Ada/B-PER Byron/I-PER left/0",
-            "development data: read as IOB2, outside '0', 3 labels, converted to IOB2".to_owned(),
-        ),
-        (
-            NAMES,
-            "left/0 again/0",
-            "development data: read as IO, outside '0', 1 label, converted to IOB2".to_owned(),
-        ),
-        (
-            NAMES,
-            "Ada/PER Byron/PER left/O again/O",
-            "development data: read as types without prefixes, 2 labels, converted to IOB2"
-                .to_owned(),
-        ),
-        (NAMES, tags, other("tags", "NNP", "IOB2")),
-        (
-            types,
-            "Ada/B-PER Byron/I-PER left/O",
-            "development data: read as IOB2, 3 labels, converted to types without prefixes"
-                .to_owned(),
-        ),
-        (types, "Ada/ORG left/O", String::new()),
-        (types, "Ada/ORG", String::new()),
-        (tags, "Ada/B-PER Byron/I-PER left/O", other("IOB2", "B-PER", "tags")),
-        (tags, "Ada/UH left/VBD", String::new()),
+        (NAMES, "Ada/B-PER Byron/I-PER left/O", ""),
+        (NAMES, "Ada/B-ORG Byron/I-ORG left/O", ""),
+        (NAMES, "left/O", ""),
+        (NAMES, "Ada/I-PER Byron/I-PER left/O", "IO, 2 labels, converted to IOB2"),
+        (NAMES, "Ada/B-PER Byron/E-PER London/S-LOC O/O", "BIOES, 4 labels, converted to IOB2"),
+        (NAMES, "Ada/PER-B Byron/PER-I O/O", "IOB2 written X-B, 3 labels, converted to IOB2"),
+        (NAMES, "Ada/B-PER Byron/I-PER O/0", "IOB2, outside '0', 3 labels, converted to IOB2"),
+        (NAMES, "left/0 again/0", "IO, outside '0', 1 label, converted to IOB2"),
+        (NAMES, "A/PER B/PER c/O d/O", "types without prefixes, 2 labels, converted to IOB2"),
+        (NAMES, tags, &other("tags", "NNP", "IOB2")),
+        (types, "A/B-PER B/I-PER c/O", "IOB2, 3 labels, converted to types without prefixes"),
+        (types, "Ada/ORG left/O", ""),
+        (types, "Ada/ORG", ""),
+        (tags, "Ada/B-PER Byron/I-PER left/O", &other("IOB2", "B-PER", "tags")),
+        (tags, "Ada/UH left/VBD", ""),
     ] {
-        assert_eq!(said(train, dev, TrainOptions::default()), expected, "{dev}");
+        let is_read = !expected.is_empty() && !expected.starts_with("x.conll");
+        let start = if is_read { "development data: read as " } else { "" };
+        let found = said(train, dev, TrainOptions::default());
+        assert_eq!(found, format!("{start}{expected}"), "{dev}");
     }
     let chosen = changed(TrainOptions::default(), |o| o.labels.plain_labels = PlainLabels::Tags);
     assert_eq!(said(types, "Ada/ORG left/O", chosen), "");

@@ -16,14 +16,14 @@ use super::*;
 /// Asserts that for every token and every other label the margin is that of the enumeration, that
 /// the parts sum to it, and that each of them is what its labels say. Returns the number of tokens
 /// that differ, over all.
-fn assert_explains(explanation: &Explanation<'_>, oracle: &Paths) -> usize {
+fn assert_explains(explanation: &Explanation<'_>, oracle: &Oracle) -> usize {
     let labels = explanation.labels();
-    let best = oracle.best();
+    let best = &oracle.nbest(1)[0];
     assert_eq!(labels, best.0);
     let mut differing = 0;
     for t in 0..labels.len() {
         let expected = |is_wanted: &dyn Fn(LabelId) -> bool| {
-            let others = oracle.0.iter().filter(|(path, _)| is_wanted(path[t]));
+            let others = oracle.paths.iter().filter(|(path, _)| is_wanted(path[t]));
             let score = others.map(|(_, score)| *score).max_by(f64::total_cmp);
             score.map(|score| best.1 - score)
         };
@@ -65,9 +65,9 @@ fn assert_explains(explanation: &Explanation<'_>, oracle: &Paths) -> usize {
             }
         }
         let sum = oracle.log_partition();
-        let same = oracle.0.iter().filter(|(path, _)| path[t] == labels[t]);
+        let same = oracle.paths.iter().filter(|(path, _)| path[t] == labels[t]);
         let probability: f64 = same.map(|(_, score)| (score - sum).exp()).sum();
-        if oracle.0.len() == LABELS.len().pow(labels.len() as u32) {
+        if oracle.paths.len() == LABELS.len().pow(labels.len() as u32) {
             assert!((explanation.probabilities[t] - probability).abs() < 1e-9);
         }
     }
@@ -98,7 +98,7 @@ fn margins_are_those_of_the_enumeration_and_parts_sum_to_them() {
                 let tagging = tag(&tagger, words, options);
                 assert_eq!(explanation.labels(), tagging.labels);
                 differing +=
-                    assert_explains(&explanation, &Paths::of(&tagger, &sentence, constrain));
+                    assert_explains(&explanation, &enumerated(&tagger, &sentence, constrain));
             }
         }
     }
@@ -116,7 +116,7 @@ fn alternatives_keep_what_is_known() {
     let sentence = Sentence::from_words(words);
     let options = TagOptions::default();
     let explanation = given(&tagger, &sentence, &condition, options);
-    let known = Paths::of(&tagger, &sentence, true)
+    let known = enumerated(&tagger, &sentence, true)
         .given(|path| path[1] == LabelId(1) && path[3] != LabelId(1));
     assert_explains(&explanation, &known);
     assert!(explanation.runner_up(1).is_none());
@@ -124,7 +124,7 @@ fn alternatives_keep_what_is_known() {
     let span = Span { start: 1, end: 3, kind: "X" };
     let condition = Condition::new().span(&span);
     let explanation = given(&tagger, &sentence, &condition, options);
-    let known = Paths::of(&tagger, &sentence, true)
+    let known = enumerated(&tagger, &sentence, true)
         .given(|path| path[1] == LabelId(1) && path[2] == LabelId(2) && path[3] != LabelId(2));
     assert_explains(&explanation, &known);
 }
@@ -159,7 +159,7 @@ fn values_and_repeated_attributes_count() {
     let mut sentence = Sentence::from_words(["", "", ""]);
     sentence.attributes = Some(Box::new(attributes));
     let explanation = Explanation::new(&tagger, &sentence).unwrap();
-    assert_explains(&explanation, &Paths::of(&tagger, &sentence, true));
+    assert_explains(&explanation, &enumerated(&tagger, &sentence, true));
     let runner_up = explanation.runner_up(1).unwrap();
     let parts = runner_up.parts().unwrap();
     let names: Vec<_> = parts.iter().map(|part| (part.token, part.name)).collect();
@@ -184,7 +184,7 @@ fn the_recall_bias_is_a_part_of_its_own() {
     let explanations = [&with, &without].map(|tagger| Explanation::new(tagger, &sentence).unwrap());
     let mut seen = 0;
     for explanation in &explanations {
-        assert_explains(explanation, &Paths::of(explanation.tagger, &sentence, true));
+        assert_explains(explanation, &enumerated(explanation.tagger, &sentence, true));
         for t in 0..words.len() {
             let runner_up = explanation.runner_up(t).unwrap();
             let parts = runner_up.parts().unwrap();

@@ -5,13 +5,14 @@ mod damage;
 mod explanation;
 mod predictions;
 
-use dropchain::kernel::chain::{Order, score};
+use dropchain::kernel::chain::{Order, padded};
 use dropchain::kernel::ids::LabelId;
 use dropchain::kernel::model::LabelSource;
 use dropchain::label::{LabelSet, Scheme};
 use dropchain::model::{EdgeWeights, Header, NodeWeights, Precision};
 use dropchain::tag::{Condition, TagOptions, Tagging, Workspace};
 use dropchain::{Model, Sentence, Tagger, Template};
+use dropchain_numerics::testing::{Chain, Oracle};
 
 use super::*;
 
@@ -85,56 +86,23 @@ fn assert_close(found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-12, "{found} ≠ {expected}");
 }
 
-/// Label sequences of a sentence with their scores.
-struct Paths(Vec<(Vec<LabelId>, f64)>);
-
-impl Paths {
-    /// Enumerates the sequences of a sentence, if `constrain` only the legal ones.
-    fn of(tagger: &Tagger, sentence: &Sentence, constrain: bool) -> Self {
-        let workspace = &mut Workspace::default();
-        let options = TagOptions::default();
-        let scores = tagger.scores_given(sentence, &Condition::new(), options, workspace);
-        let scores = scores.unwrap();
-        let mut paths = vec![Vec::new()];
-        for _ in 0..sentence.len() {
-            let longer = |path: Vec<LabelId>| {
-                (0..LABELS.len()).map(move |b| [&path[..], &[LabelId(b as u16)]].concat())
-            };
-            paths = paths.into_iter().flat_map(longer).collect();
-        }
-        let legal = tagger.constraint().filter(|_| constrain);
-        let is_legal = |path: &Vec<LabelId>| {
-            let index = |label: Option<&LabelId>| label.unwrap().index();
-            let pairs = |c: &dropchain::kernel::chain::Constraint| {
-                let mut pairs = path.windows(2);
-                pairs.all(|ab| c.allows(ab[0].index(), ab[1].index()))
-            };
-            legal.is_none_or(|c| {
-                c.allows_start(index(path.first())) && c.allows_end(index(path.last())) && pairs(c)
-            })
-        };
-        let paths = paths.into_iter().filter(is_legal).map(|path| {
-            let sum = score(tagger.transitions(), scores.scores(), &path);
-            (path, sum)
-        });
-        Self(paths.collect())
-    }
-
-    /// Keeps the sequences for which something holds.
-    fn given(self, holds: impl Fn(&[LabelId]) -> bool) -> Self {
-        Self(self.0.into_iter().filter(|(path, _)| holds(path)).collect())
-    }
-
-    fn best(&self) -> &(Vec<LabelId>, f64) {
-        // Of equal scores the first, as in decoding.
-        let best = self.0.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1));
-        best.unwrap()
-    }
-
-    fn log_partition(&self) -> f64 {
-        let sum: f64 = self.0.iter().map(|(_, score)| score.exp()).sum();
-        sum.ln()
-    }
+/// Enumerates the label sequences of a sentence, if `constrain` only the legal ones.
+fn enumerated(tagger: &Tagger, sentence: &Sentence, constrain: bool) -> Oracle {
+    let workspace = &mut Workspace::default();
+    let options = TagOptions::default();
+    let scores = tagger.scores_given(sentence, &Condition::new(), options, workspace).unwrap();
+    let (k, stride, header) = (LABELS.len(), padded(LABELS.len()), tagger.model().header());
+    let rows = |scores: &[f64]| scores.chunks(stride).map(|row| row[..k].to_vec()).collect();
+    let mut chain = Chain::new(sentence.len(), k, || 0.0);
+    chain.order = header.order;
+    chain.trans = header.label_weights.transitions.chunks(k).map(<[f64]>::to_vec).collect();
+    chain.start.clone_from(&header.label_weights.start);
+    chain.end.clone_from(&header.label_weights.end);
+    chain.node = rows(&scores.nodes);
+    let edges = scores.edges.chunks(k * stride);
+    chain.edge = (!scores.edges.is_empty()).then(|| edges.map(rows).collect());
+    chain.constraint = tagger.constraint().filter(|_| constrain).cloned();
+    chain.enumerate()
 }
 
 #[test]
@@ -143,9 +111,9 @@ fn uncertainty_is_that_of_the_enumeration() {
         let tagger = tagger_of(Header { order, ..header() });
         for words in SENTENCES {
             let sentence = Sentence::from_words(words);
-            let paths = Paths::of(&tagger, &sentence, false);
+            let paths = enumerated(&tagger, &sentence, false);
             let total = paths.log_partition();
-            let probability = (paths.best().1 - total).exp();
+            let probability = (paths.nbest(1)[0].1 - total).exp();
             let expected = 1.0 - probability.powf(1.0 / words.len() as f64);
             let found = uncertainty(&tagger, &sentence, &mut Workspace::default()).unwrap();
             assert!((found - expected).abs() < 1e-9, "{found} {expected}");

@@ -42,14 +42,14 @@ pub struct Target<'a> {
     /// Further inputs to start from, such as models of this version.
     pub seeds: Vec<Vec<u8>>,
     /// Words to insert.
-    pub dictionary: &'a [&'static str],
+    pub dictionary: Vec<String>,
     /// How to change inputs; [`Mutator::mutate`] if `None`.
     pub mutate: Option<Mutate<'a>>,
 }
 
 impl<'a> Target<'a> {
-    pub fn new(name: &'a str, dictionary: &'a [&'static str]) -> Self {
-        Self { name, seeds: Vec::new(), dictionary, mutate: None }
+    pub fn new(name: &'a str, dictionary: &str) -> Self {
+        Self { name, seeds: Vec::new(), dictionary: words(dictionary), mutate: None }
     }
 
     /// Calls `check` with each input; it panics if a property does not hold.
@@ -71,7 +71,7 @@ impl<'a> Target<'a> {
         let iterations = number("FUZZ_ITERATIONS").unwrap_or(ITERATIONS);
         let mut mutator = Mutator::new(
             Random::new(seed ^ xxh3_64(self.name.as_bytes())),
-            self.dictionary,
+            &self.dictionary,
             MAX_INPUT,
         );
         for _ in 0..iterations {
@@ -87,6 +87,13 @@ impl<'a> Target<'a> {
         println!("{name}: seed {seed}, {given} stored inputs, {iterations} random ones");
         println!("{name}: the slowest took {:.1?}", run.slowest);
     }
+}
+
+/// The words of a dictionary, between blanks; in a word, `␣` is a blank, `⇥` a tab, and
+/// `↵` a line end.
+pub fn words(text: &str) -> Vec<String> {
+    let words = text.split([' ', '\n']).filter(|word| !word.is_empty());
+    words.map(|word| word.replace('␣', " ").replace('⇥', "\t").replace('↵', "\n")).collect()
 }
 
 /// The inputs of one target, one after the other.

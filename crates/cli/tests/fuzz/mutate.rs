@@ -1,5 +1,7 @@
 //! Random changes to inputs.
 
+use crate::harness::words;
+
 /// SplitMix64.
 #[derive(Clone)]
 pub struct Random(u64);
@@ -34,52 +36,30 @@ impl Random {
     }
 }
 
-/// Pieces of every format that mutations insert: separators, numbers at limits, odd characters,
-/// and bytes that are not UTF-8.
-const COMMON: &[&[u8]] = &[
-    b"\n",
-    b"\n\n",
-    b"\r\n",
-    b"\r",
-    b"\t",
-    b" ",
-    b"\"",
-    b"\\",
-    b"0",
-    b"-1",
-    b"1e308",
-    b"1e999",
-    b"nan",
-    b"65535",
-    b"4294967296",
-    b"18446744073709551616",
-    b"\0",
-    b"\x0b",
-    b"\xff",
-    b"\xc3",
-    b"\xef\xbb\xbf",
-    "é".as_bytes(),
-    "\u{a0}".as_bytes(),
-    "\u{2028}".as_bytes(),
-    "e\u{301}".as_bytes(),
-    "👩‍👧".as_bytes(),
-    "ß".as_bytes(),
-    "İ".as_bytes(),
-];
+/// Words of every format that mutations insert: numbers at limits, odd characters.
+const COMMON: &str = "\
+    ␣ ⇥ \" \\ 0 -1 1e308 1e999 nan 65535 4294967296 18446744073709551616 é \u{a0} \u{2028} \
+    e\u{301} 👩‍👧 ß İ";
+
+/// Line ends, control characters, and bytes that are not UTF-8.
+const BYTES: &[&[u8]] =
+    &[b"\n", b"\n\n", b"\r\n", b"\r", b"\0", b"\x0b", b"\xff", b"\xc3", b"\xef\xbb\xbf"];
 
 /// Changes inputs at random.
 pub struct Mutator {
     pub random: Random,
     /// Words of the input language, inserted whole.
-    dictionary: Vec<&'static [u8]>,
+    dictionary: Vec<Vec<u8>>,
     /// Maximum length of an input, in bytes.
     limit: usize,
 }
 
 impl Mutator {
-    pub fn new(random: Random, dictionary: &[&'static str], limit: usize) -> Self {
-        let words = dictionary.iter().map(|word| word.as_bytes());
-        Self { random, dictionary: COMMON.iter().copied().chain(words).collect(), limit }
+    pub fn new(random: Random, dictionary: &[String], limit: usize) -> Self {
+        let common = words(COMMON).into_iter().chain(dictionary.iter().cloned());
+        let mut dictionary: Vec<Vec<u8>> = common.map(String::into_bytes).collect();
+        dictionary.extend(BYTES.iter().map(|bytes| bytes.to_vec()));
+        Self { random, dictionary, limit }
     }
 
     /// Changes `input` in one to eight places; `other` is an input to take parts from.
@@ -107,8 +87,8 @@ impl Mutator {
             }
             2 | 3 => drop(input.drain(self.random.range(len, 256))),
             4 | 5 => {
-                let word = self.random.choose(&self.dictionary).copied();
-                let word = word.unwrap_or_default();
+                let word = self.random.choose(&self.dictionary);
+                let word = word.map_or(&[][..], Vec::as_slice);
                 let at = self.random.below(len + 1);
                 let replaced = if self.random.below(2) == 0 { 0 } else { word.len() };
                 input.splice(at..(at + replaced).min(len), word.iter().copied());

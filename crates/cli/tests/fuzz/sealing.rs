@@ -16,7 +16,7 @@ const SECTIONS: usize = 11;
 const BLOCK: usize = 16 << 10;
 
 /// Numbers of the header's encoding: of 16, 32 and 64 bits, and floats that are not finite.
-pub const NUMBERS: &[&str] = &["\u{0}", "\u{1}", "\u{2}", "\u{7f}", "\u{10}\u{27}"];
+pub const NUMBERS: &str = "\u{0} \u{1} \u{2} \u{7f} \u{10}\u{27}";
 
 fn number(bytes: &[u8], at: usize) -> Option<usize> {
     let eight = bytes.get(at..at + 8)?.try_into().ok()?;

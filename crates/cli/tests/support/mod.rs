@@ -253,6 +253,20 @@ impl Output {
         message.trim_end().to_owned()
     }
 
+    /// Asserts that the run failed with a message in which this is.
+    #[track_caller]
+    pub fn fails_with(self, part: impl AsRef<str>) {
+        let (line, message) = (self.line.clone(), self.failure());
+        assert!(message.contains(part.as_ref()), "{line}: {message}");
+    }
+
+    /// Asserts that the run failed with a message that begins with this.
+    #[track_caller]
+    pub fn fails_at(self, start: impl AsRef<str>) {
+        let (line, message) = (self.line.clone(), self.failure());
+        assert!(message.starts_with(start.as_ref()), "{line}: {message}");
+    }
+
     /// Asserts that the run succeeded, and parses its standard output as JSON.
     pub fn json(self) -> Value {
         let line = self.line.clone();

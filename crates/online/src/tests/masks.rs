@@ -50,7 +50,7 @@ fn masked_values_are_right_on_average() {
     let data =
         (0..).map(|seed| shape.build(&mut Lcg(seed))).find(|data| data.nodes.nonzeros() == 3);
     let data = data.unwrap();
-    let space = shape.space(&data, FIRST_ORDER);
+    let space = space(&data, &shape, FIRST_ORDER);
     let problem = Problem::new(&data, &space);
     let rows = Rows::new(&problem, 0);
     const N: u64 = 20_000;

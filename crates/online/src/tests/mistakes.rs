@@ -1,8 +1,8 @@
 //! The learners from mistakes against dense implementations.
 
 use super::enumeration::{allowed, features, paths};
-use super::random_data::{with_partial_labels, with_weights};
 use super::*;
+use dropchain_numerics::testing::{with_partial_labels, with_weights};
 
 /// The most likely path by enumeration, among those that are allowed; among ties the first in the
 /// order of Viterbi.

@@ -3,7 +3,6 @@
 mod enumeration;
 mod masks;
 mod mistakes;
-pub(crate) mod random_data;
 mod sgd;
 
 use dropchain::kernel::chain::Order;
@@ -12,16 +11,16 @@ use dropchain::kernel::ids::LabelId;
 use dropchain::kernel::math::assert_close;
 use dropchain::kernel::objective::Penalty;
 use dropchain::kernel::score::{Boundary, ParameterSpace, SpaceOptions, States};
+use dropchain_numerics::testing::{Lcg, RandomData, copied};
 
 use crate::algorithm::*;
 use crate::epochs::{EpochLearner, shuffle};
-use random_data::{Lcg, RandomData, copied};
 
 const DATA: RandomData =
     RandomData { sentences: 6, longest: 4, labels: 3, nodes: 9, edges: 3, binary: false };
 
 /// All parameters of a first-order chain.
-pub(crate) const FIRST_ORDER: SpaceOptions = SpaceOptions {
+const FIRST_ORDER: SpaceOptions = SpaceOptions {
     order: Order::One,
     boundary: Boundary::On,
     states: States::All,
@@ -29,6 +28,12 @@ pub(crate) const FIRST_ORDER: SpaceOptions = SpaceOptions {
     label_pairs: States::All,
     min_frequency: None,
 };
+
+/// The parameters without collapsing.
+fn space(data: &Dataset, shape: &RandomData, options: SpaceOptions) -> ParameterSpace {
+    let [nodes, edges] = [shape.nodes, shape.edges].map(Classes::singletons);
+    ParameterSpace::new(shape.labels, data, &nodes, &edges, options)
+}
 
 /// Small data and parameters of every kind.
 fn cases() -> Vec<(Dataset, ParameterSpace)> {
@@ -53,7 +58,7 @@ fn cases() -> Vec<(Dataset, ParameterSpace)> {
             label_pairs: states,
             min_frequency: None,
         };
-        let space = shape.space(&data, options);
+        let space = space(&data, &shape, options);
         cases.push((data, space));
     }
     cases

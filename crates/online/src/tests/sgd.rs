@@ -3,9 +3,9 @@
 use dropchain::kernel::noise::Engine;
 use dropchain::kernel::objective::{NoiseKind, NoiseOptions, PenalizedLikelihood};
 use dropchain::kernel::optim::Objective;
+use dropchain_numerics::testing::with_weights;
 
 use super::enumeration::loss;
-use super::random_data::with_weights;
 use super::*;
 
 /// The strength and the centers of a penalty.

@@ -85,7 +85,7 @@ fn reseal(mutator: &mut Mutator, input: &mut Vec<u8>, other: &[u8]) {
 fn a_hostile_checkpoint_with_a_valid_checksum_is_an_error_or_yields_a_model() {
     let dir = TempDir::new().unwrap();
     for kind in KINDS {
-        let mut target = Target::new("sealed-checkpoints", &[]);
+        let mut target = Target::new("sealed-checkpoints", "");
         target.seeds.push(checkpoint(&dir, kind));
         target.mutate = Some(&reseal);
         target.run(|input| {

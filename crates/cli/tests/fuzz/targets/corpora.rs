@@ -18,88 +18,22 @@ use serde::de::IgnoredAny;
 
 use crate::harness::Target;
 
-const CONLL: &[&str] = &[
-    "-DOCSTART-",
-    "-DOCSTART- -X- O O",
-    "B-X",
-    "I-X",
-    "O",
-    "# c",
-    "#",
-    "token\tner_tag",
-    "word pos label",
-    "1 ",
-    "2\t",
-    ",",
-    "\"a\",\"b\"",
-    "a|DT|O",
-    "a/DT",
-    "_",
-    "B-X|O",
-    "# weight = 0.5",
-];
-const CONLLU: &[&str] = &[
-    "1-2",
-    "2.1",
-    "3",
-    "_",
-    "\t_",
-    "# newdoc",
-    "# text = ",
-    "SpaceAfter=No",
-    "|",
-    "=",
-    "#",
-    "name=B-X",
-    "\\p",
-];
-const CRFSUITE: &[&str] = &["w=a", ":0.5", "\\:", "\\\\", ":", "@weight", "_\t", "B-X\t"];
-const JSONL: &[&str] = &[
-    "{",
-    "}",
-    "[",
-    "]",
-    ",",
-    ":",
-    "\"tokens\"",
-    "\"labels\"",
-    "\"text\"",
-    "\"a\"",
-    "\\u0000",
-    "\\ud83d",
-    "\\n",
-    "null",
-    "[]",
-    "{}",
-    "\"pos\":[\"X\"]",
-    "\"offsets\"",
-];
-const SPANS: &[&str] = &[
-    "{\"text\":\"",
-    "\"spans\":[",
-    "\"label\":[[0,3,\"X\"]]",
-    "\"entities\":[{\"start_offset\":",
-    "\"tokens\":[{\"start\":0,\"end\":1}]",
-    "\"data\":{",
-    "\"annotations\":[{\"result\":[{\"value\":{",
-    "\"start\":",
-    "\"end\":",
-    "\"answer\":\"reject\"",
-    "\"labels\":[\"X\"]",
-    "\"labels\":[\"X\",\"Y\"]",
-    "\"data\":{\"body\":",
-    "\"startOffset\":",
-    "-1",
-    "1e99",
-    "[",
-    "]",
-    "}",
-    ",",
-    "\n",
-    "é",
-    "\\ud83d\\ude00",
-];
-const TEXT: &[&str] = &["Mr.", "U.S.", "...", "“", "”", ":-)", "http://a.b/", "don't", "1."];
+const CONLL: &str = r#"
+    -DOCSTART- -DOCSTART-␣-X-␣O␣O B-X I-X O #␣c # token⇥ner_tag word␣pos␣label 1␣ 2⇥ , "a","b"
+    a|DT|O a/DT _ B-X|O #␣weight␣=␣0.5
+"#;
+const CONLLU: &str = r#"1-2 2.1 3 _ ⇥_ #␣newdoc #␣text␣=␣ SpaceAfter=No | = # name=B-X \p"#;
+const CRFSUITE: &str = r#"w=a :0.5 \: \\ : @weight _⇥ B-X⇥"#;
+const JSONL: &str = r#"
+    { } [ ] , : "tokens" "labels" "text" "a" \u0000 \ud83d \n null [] {} "pos":["X"] "offsets"
+"#;
+const SPANS: &str = r#"
+    {"text":" "spans":[ "label":[[0,3,"X"]] "entities":[{"start_offset":
+    "tokens":[{"start":0,"end":1}] "data":{ "annotations":[{"result":[{"value":{ "start": "end":
+    "answer":"reject" "labels":["X"] "labels":["X","Y"] "data":{"body": "startOffset": -1 1e99 [ ]
+    } , é \ud83d\ude00
+"#;
+const TEXT: &str = "Mr. U.S. ... “ ” :-) http://a.b/ don't 1.";
 
 /// Passes on at most `size` bytes at a time, as a pipe may.
 struct Pieces(Cursor<Vec<u8>>, usize);
@@ -375,8 +309,7 @@ fn annotations_of_brat_never_crash() {
     let text = folder.path().join("a.txt");
     std::fs::write(&text, "Zoë Lee left\r\nRome. 😀 Bob\n").unwrap();
     let options = variants(InputFormat::Brat);
-    let words = ["T1\tX 0 3\tZoë", ";", " ", "\t", "\n", "9", "#"];
-    Target::new("brat", &words).run(|input| {
+    Target::new("brat", "T1⇥X␣0␣3⇥Zoë ; 9 #").run(|input| {
         std::fs::write(folder.path().join("a.ann"), input).unwrap();
         for options in &options {
             let read = Reader::open(&[&text], options).unwrap();
@@ -392,7 +325,7 @@ fn text_is_read_alike_in_any_pieces_and_written_as_it_can_be_read() {
 
 #[test]
 fn damaged_gzip_is_an_error_in_any_pieces() {
-    Target::new("gzip", &[]).run(|input| {
+    Target::new("gzip", "").run(|input| {
         let options = &variants(Format::Conll.into())[0];
         let whole = read(Box::new(Cursor::new(input.to_vec())), options);
         let pieces = BufReader::with_capacity(5, Pieces(Cursor::new(input.to_vec()), 5));

@@ -39,7 +39,7 @@ fn sentence(model: &Model) -> Sentence {
 #[test]
 fn a_model_of_crfsuite_is_an_error_or_a_model_like_any_other() {
     let genuine = include_bytes!("../../../../../tests/data/models/crfsuite.model");
-    let mut target = Target::new("crfsuite-models", &[]);
+    let mut target = Target::new("crfsuite-models", "");
     target.seeds.push(genuine.to_vec());
     target.mutate = Some(&mutate);
     target.run(|input| {

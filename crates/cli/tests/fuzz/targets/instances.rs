@@ -11,26 +11,10 @@ use dropchain_documents::{
 
 use crate::harness::Target;
 
-const WORDS: &[&str] = &[
-    "text",
-    "label",
-    "label\ttext\n",
-    "pos\t",
-    "\"text\":\"a\"",
-    "\"label\":",
-    "{",
-    "}",
-    ",",
-    "\"\"",
-    "\"a\n\"",
-    "+1 1:0.5 ",
-    " 3:-1e5",
-    ":",
-    "# c",
-    "1.5",
-    "nan",
-    "inf",
-];
+const WORDS: &str = r#"
+    text label label⇥text↵ pos⇥ "text":"a" "label": { } , "" "a↵" +1␣1:0.5␣ ␣3:-1e5 : #␣c 1.5 nan
+    inf
+"#;
 
 const FORMATS: [InstanceFormat; 6] = [
     InstanceFormat::Labeled,

@@ -7,16 +7,12 @@ use dropchain::label::{
 
 use crate::harness::Target;
 
-const LABELS: &[&str] = &[
-    "B-X", "I-X", "E-X", "S-X", "O", "B-Y", "I-Y", "B", "I", "B--X", "I-", "[-X", "]-X", ".-X",
-    "O-X", "NN", "B-0",
-];
+const LABELS: &str = "B-X I-X E-X S-X O B-Y I-Y B I B--X I- [-X ]-X .-X O-X NN B-0";
 
-const NOTATIONS: &[&str] = &[
-    "\n", "B_X", "I_X", "X-B", "X-I", "X-E", "b-x", "i-x", "o", "0", "OUT", "OTHER", "_", "U-X",
-    "L-X", "M-X", "W-X", "B", "M", "E", "S", "B/X", "I/X", "B.X", "I|X", "<other>", "<a>", "I-<a>",
-    "B-X-Y", "B_X_Y", "X", "NNP", "B-", "-B", "-", "\"",
-];
+const NOTATIONS: &str = r#"
+    B_X I_X X-B X-I X-E b-x i-x o 0 OUT OTHER _ U-X L-X M-X W-X B M E S B/X I/X B.X I|X <other>
+    <a> I-<a> B-X-Y B_X_Y X NNP B- -B - "
+"#;
 
 /// Schemes that encode all spans; IO merges adjacent ones of one type.
 const EXACT: [Scheme; 3] = [Scheme::Iob1, Scheme::Iob2, Scheme::Bioes];

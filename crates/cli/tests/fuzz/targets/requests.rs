@@ -33,7 +33,7 @@ const NAME: &str = "connections";
 /// Number of panics on the threads of connections; those of tagging are answers with status 500.
 static PANICS: AtomicUsize = AtomicUsize::new(0);
 
-const HTTP: &[&str] = &[
+const HTTP: [&str; 22] = [
     "\r\n",
     "\r\n\r\n",
     "GET ",
@@ -58,42 +58,13 @@ const HTTP: &[&str] = &[
     "{\"text\":\"Ann left\"}",
 ];
 
-const BODIES: &[&str] = &[
-    "\n",
-    "model=b&",
-    "model=c&",
-    "forced=ner&",
-    "forced=ner,spans&",
-    "marginals&",
-    "nbest=3&",
-    "nbest=1000&",
-    "constrain=off&",
-    "scheme=bioes&",
-    "scheme=raw&",
-    "%2C",
-    "{\"text\":\"",
-    "{\"texts\":[",
-    "{\"inputs\":[{",
-    "\"tokens\":[\"Ann\",\"left\"]",
-    "\"rows\":[[\"Ann\",\"1\"]]",
-    "\"columns\":[\"word\",\"size\",\"label\"]",
-    "\"size\":[\"1\",\"2\"]",
-    "\"doc\":\"1\"",
-    "\"doc\":null",
-    "\"ner\":[null,\"O\"]",
-    "\"ner\":[[\"B-PER\",\"O\"],\"I-PER\"]",
-    "\"spans\":[[0,1,\"PER\"]]",
-    "\"spans\":[{\"start\":0,\"end\":1,\"label\":\"PER\"}]",
-    "null",
-    "-1",
-    "[",
-    "]",
-    "}",
-    ",",
-    "\"",
-    "\\u0000",
-    "\\ud83d",
-];
+const BODIES: &str = r#"
+    model=b& model=c& forced=ner& forced=ner,spans& marginals& nbest=3& nbest=1000& constrain=off&
+    scheme=bioes& scheme=raw& %2C {"text":" {"texts":[ {"inputs":[{ "tokens":["Ann","left"]
+    "rows":[["Ann","1"]] "columns":["word","size","label"] "size":["1","2"] "doc":"1" "doc":null
+    "ner":[null,"O"] "ner":[["B-PER","O"],"I-PER"] "spans":[[0,1,"PER"]]
+    "spans":[{"start":0,"end":1,"label":"PER"}] null -1 [ ] } , " \u0000 \ud83d
+"#;
 
 /// A server in this process with several models, which ends with it.
 struct Running {
@@ -217,7 +188,9 @@ fn query(bytes: &[u8]) -> String {
 #[test]
 fn any_request_is_answered_and_takes_nothing_from_the_next() {
     let server = Running::start(Duration::from_millis(100));
-    Target::new("requests", HTTP).run(|input| {
+    let mut target = Target::new("requests", "");
+    target.dictionary = HTTP.map(str::to_owned).to_vec();
+    target.run(|input| {
         let answers = server.send(input);
         let answers = String::from_utf8_lossy(&answers);
         assert!(!answers.contains("HTTP/1.1 500"), "{answers}");

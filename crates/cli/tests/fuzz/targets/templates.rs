@@ -8,84 +8,18 @@ use dropchain::{Error, Result, Sentence};
 
 use crate::harness::Target;
 
-const OWN: &[&str] = &[
-    "word",
-    "lower",
-    "shape",
-    "shape(dan2)",
-    "prefix(1..4)",
-    "suffix(2..3, lower)",
-    "bag(word,",
-    "ngrams(1..3)",
-    "regex(\"",
-    "value(length)",
-    "lexicon(\"f\")",
-    "cluster(\"f\", 1, 4)",
-    "vector(\"f\", scale(2))",
-    "column(1)",
-    "column(\"pos\")",
-    "[-1]",
-    "[+1]",
-    " & ",
-    " if ",
-    " not ",
-    " and ",
-    " exists",
-    " matches ",
-    " == ",
-    " <= ",
-    "edge: ",
-    "..",
-    "(",
-    ")",
-    "bias",
-    "title",
-    "occurrence",
-    "affixes(2..6)",
-    "#",
-];
-const PATTERNS: &[&str] = &[
-    "U",
-    "B",
-    "*",
-    "u:",
-    "b",
-    "%x[",
-    "%X[0,0]",
-    "%m[0,0,\"",
-    "%t[-6,0,\"",
-    "]",
-    "0,0",
-    "-1,1",
-    "@",
-    "/",
-    "\\d",
-    "\\u",
-    "\\p",
-    ".",
-    "?",
-    "^",
-    "$",
-    "[^a]",
-    "\"",
-];
-const FILES: &[&str] = &[
-    "0110\t",
-    "\t7",
-    "1 0.5 -1",
-    "3 2",
-    "Paris",
-    "NaN",
-    "inf",
-    " ",
-    "York",
-    "{\"",
-    "\":3,",
-    "[\"",
-    "name\":\"",
-    "name,id",
-    "PER ",
-];
+const OWN: &str = r#"
+    word lower shape shape(dan2) prefix(1..4) suffix(2..3,␣lower) bag(word, ngrams(1..3) regex("
+    value(length) lexicon("f") cluster("f",␣1,␣4) vector("f",␣scale(2)) column(1) column("pos")
+    [-1] [+1] ␣&␣ ␣if␣ ␣not␣ ␣and␣ ␣exists ␣matches␣ ␣==␣ ␣<=␣ edge:␣ .. ( ) bias title occurrence
+    affixes(2..6) #
+"#;
+const PATTERNS: &str = r#"
+    U B * u: b %x[ %X[0,0] %m[0,0," %t[-6,0," ] 0,0 -1,1 @ / \d \u \p . ? ^ $ [^a] "
+"#;
+const FILES: &str = r#"
+    0110⇥ ⇥7 1␣0.5␣-1 3␣2 Paris NaN inf ␣ York {" ":3, [" name":" name,id PER␣
+"#;
 
 /// Collects names and values of attributes.
 #[derive(Default)]

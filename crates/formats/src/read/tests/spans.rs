@@ -382,75 +382,45 @@ fn spans_with_several_labels_are_left_out() {
 #[test]
 fn hostile_objects_are_errors_with_their_line() {
     let deep = format!(r#"{{"text":"a","spans":{}1{}}}"#, "[".repeat(9000), "]".repeat(9000));
-    let span = |span: &str| format!(r#"{{"text":"é b","spans":[{span}]}}"#);
-    let offset = "expected an offset, a whole number from 0, found";
-    for (text, expected) in [
-        (
-            span(r#"{"start":-1,"end":1,"label":"X"}"#),
-            format!("key \"spans\", item 1: {offset} -1"),
-        ),
-        (
-            span(r#"{"start":0,"end":1e99,"label":"X"}"#),
-            format!("key \"spans\", item 1: {offset} 1e99"),
-        ),
-        (span(r#"[0.5,1,"X"]"#), format!("key \"spans\", item 1: {offset} 0.5")),
-        (
-            span(r#"[2,1,"X"]"#),
-            "the span 2–1 (X) is empty or reversed; expected an end after the \
-             start"
-                .to_owned(),
-        ),
-        (
-            span(r#"[0,9,"X"]"#),
-            "the span 0–9 (X) ends beyond the text, which has 3 characters".to_owned(),
-        ),
-        (span(r#"[0,1,""]"#), "the span 0–1 () has no label".to_owned()),
-        (
-            span(r#"{"start":0,"end":1}"#),
-            "key \"spans\", item 1: found no label; expected \"label\" with a \
-             string"
-                .to_owned(),
-        ),
-        (
-            span(r#"{"start":0,"start":1,"end":2,"label":"X"}"#),
-            "key \"spans\", item 1: duplicate field `start`".to_owned(),
-        ),
-        (
-            span("3"),
-            "key \"spans\", item 1: invalid type: integer `3`, expected an object with \
-             \"start\", \"end\" and \"label\""
-                .to_owned(),
-        ),
-        (
-            r#"{"text":3,"spans":[]}"#.to_owned(),
-            "key \"text\": expected a string, found a number".to_owned(),
-        ),
-        (
-            r#"{"spans":[],"body":"a","id":"7"}"#.to_owned(),
-            "expected the key \"text\" with the text (of Label Studio: in \"data\"), found \
-             strings under \"body\", \"id\" (`columns` KEY)"
-                .to_owned(),
-        ),
-        (
-            span(r#"{"value":{"start":"/p[1]","end":"/p[1]","hypertextlabels":["A"]}}"#),
-            "key \"spans\", item 1: found a region of HTML (hypertextlabels); expected \
-             spans of text, which alone are read"
-                .to_owned(),
-        ),
-        (
-            r#"{"text":"a"}"#.to_owned(),
-            "found no spans; expected an array of them under \"spans\", \
-             \"label\", \"labels\", \"entities\" or \"annotations\""
-                .to_owned(),
-        ),
-        (
-            r#"{"text":"a","spans":{}}"#.to_owned(),
-            "key \"spans\": invalid type: map, expected a sequence".to_owned(),
-        ),
-        (r#"{"text":"a","#.to_owned(), "the JSON object that begins here does not end".to_owned()),
-        ("[".to_owned(), "the array that begins here does not end".to_owned()),
-    ] {
-        assert_eq!(error(&text, &spans()), format!("x:1: {expected}"), "{text}");
+    let table = r#"
+        {"text":"é b","spans":[{"start":-1,"end":1,"label":"X"}]} → key "spans", item 1: expected an
+            offset, a whole number from 0, found -1
+        {"text":"é b","spans":[{"start":0,"end":1e99,"label":"X"}]} → key "spans", item 1: expected
+            an offset, a whole number from 0, found 1e99
+        {"text":"é b","spans":[[0.5,1,"X"]]} → key "spans", item 1: expected an offset, a whole
+            number from 0, found 0.5
+        {"text":"é b","spans":[[2,1,"X"]]} → the span 2–1 (X) is empty or reversed; expected an end
+            after the start
+        {"text":"é b","spans":[[0,9,"X"]]} → the span 0–9 (X) ends beyond the text, which has 3
+            characters
+        {"text":"é b","spans":[[0,1,""]]} → the span 0–1 () has no label
+        {"text":"é b","spans":[{"start":0,"end":1}]} → key "spans", item 1: found no label; expected
+            "label" with a string
+        {"text":"é b","spans":[{"start":0,"start":1,"end":2,"label":"X"}]} → key "spans", item 1:
+            duplicate field `start`
+        {"text":"é b","spans":[3]} → key "spans", item 1: invalid type: integer `3`, expected an
+            object with "start", "end" and "label"
+        {"text":3,"spans":[]} → key "text": expected a string, found a number
+        {"spans":[],"body":"a","id":"7"} → expected the key "text" with the text (of Label Studio:
+            in "data"), found strings under "body", "id" (`columns` KEY)
+        {"text":"é b","spans":[{"value":{"start":"/p[1]","end":"/p[1]","hypertextlabels":["A"]}}]} →
+            key "spans", item 1: found a region of HTML (hypertextlabels); expected spans of text,
+            which alone are read
+        {"text":"a"} → found no spans; expected an array of them under "spans", "label", "labels",
+            "entities" or "annotations"
+        {"text":"a","spans":{}} → key "spans": invalid type: map, expected a sequence
+        {"text":"a", → the JSON object that begins here does not end
+        [ → the array that begins here does not end
+    "#;
+    let mut rows: Vec<(&str, String)> = Vec::new();
+    for line in table.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        match line.split_once(" →") {
+            Some((text, message)) => rows.push((text, message.to_owned())),
+            None => rows.last_mut().unwrap().1 += &format!(" {line}"), // of the same message
+        }
+    }
+    for (text, message) in rows {
+        assert_eq!(error(text, &spans()), format!("x:1:{message}"), "{text}");
     }
     assert!(error(&deep, &spans()).starts_with("x:1"), "{}", error(&deep, &spans()));
     assert!(error("3\n", &spans()).starts_with("x:1:1: expected a JSON object"));
