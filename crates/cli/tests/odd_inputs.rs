@@ -64,7 +64,7 @@ fn files_of_a_folder_that_are_no_regular_ones_are_named_and_not_opened() {
         ("train brat --format brat --template minimal --model m --quiet", "brat/a.txt"),
         ("classify train classes --model m --quiet", "classes/a/b"),
     ] {
-        dir.run(command).fails_at(&format!("{file}: is no regular file"));
+        dir.run(command).fails_at(format!("{file}: is no regular file"));
     }
 }
 
