@@ -3,7 +3,8 @@
 use super::super::syntax::FUNCTIONS;
 use super::*;
 
-/// The values of functions at a token: those of a line between blanks, and lines between semicolons.
+/// The values of functions at a token: blanks stand between those of a line, semicolons between
+/// lines.
 fn values(source: &str, sentence: &str, t: usize) -> String {
     let nodes = nodes(source, sentence, t);
     let mut count = 0;
