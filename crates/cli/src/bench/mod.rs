@@ -140,9 +140,9 @@ struct MeasurementArguments {
     /// Also measure by what varies: window, labels, length, attributes; all without a value
     ///
     /// Varies the radius of `window=R`, or the number K of labels, T of tokens, or q of distinct
-    /// attributes of a sentence. The sentences are the tokens of the corpus, cut into sentences of 20 tokens unless the length
-    /// varies and labeled at random, without edge attributes; the weights are random. On one
-    /// thread.
+    /// attributes of a sentence. The sentences are the tokens of the corpus, cut into sentences of
+    /// 20 tokens unless the length varies and labeled at random, without edge attributes; the
+    /// weights are random. On one thread.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT", num_args = 0..=1,
           default_missing_value = "window,labels,length,attributes")]
     sweep: Option<Vec<SweepAxis>>,
