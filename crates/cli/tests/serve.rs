@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::serve_limits::serve;
-use crate::support::{Browser, Connection, NER_CORPUS, POS_CORPUS, Server, TestDir, post};
+use crate::support::{Browser, Connection, NER_CORPUS, POS_CORPUS, Server, TestDir, post, serve};
 
 /// Lines of raw text.
 const LINES: [&str; 4] = [

@@ -4,14 +4,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use crate::support::{Connection, NER_CORPUS, Response, Server, TestDir, post, wait_until};
-
-/// A server of a small model, and its directory.
-pub fn serve(options: &str) -> (TestDir, Server) {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    let server = Server::start(&dir, &format!("m {options}"));
-    (dir, server)
-}
+use crate::support::{Connection, NER_CORPUS, Response, Server, TestDir, post, serve, wait_until};
 
 /// A model of so many labels that tagging a token takes long.
 pub fn slow_model() -> TestDir {

@@ -22,7 +22,7 @@ use tempfile::TempDir;
 
 pub use browser::Browser;
 #[cfg(unix)]
-pub use server::{Connection, Response, Server, post};
+pub use server::{Connection, Response, Server, post, serve};
 pub use session::Session;
 
 /// The program.

@@ -9,10 +9,17 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{TestDir, send, wait, wait_until};
+use super::{NER_CORPUS, TestDir, send, wait, wait_until};
 
 /// An answer that takes longer counts as none.
 const READ_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A server of a small model, and its directory.
+pub fn serve(options: &str) -> (TestDir, Server) {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    let server = Server::start(&dir, &format!("m {options}"));
+    (dir, server)
+}
 
 /// A running `serve` process. It is killed when it is dropped.
 pub struct Server {
