@@ -294,10 +294,11 @@ fn set_weight(line: &InputLine, object: &JsonObject, sentence: &mut Sentence) ->
 
 #[cfg(test)]
 mod tests {
-    use crate::corpus::tests::{error, options, rows, sentences};
+    use crate::corpus::tests::{error, options, sentences};
     use crate::corpus::{Format, ReadOptions};
     use crate::sentence::DocumentRule;
     use crate::sentence::Sentence;
+    use crate::testing::rows;
 
     fn jsonl() -> ReadOptions {
         options(Format::Jsonl)

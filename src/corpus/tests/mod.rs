@@ -27,18 +27,6 @@ pub fn error(text: &str, options: &ReadOptions) -> String {
     sentences(text, options).unwrap_err().to_string()
 }
 
-/// The rows `TEXT → MESSAGE` of a table; a line without an arrow goes on with the message.
-pub fn rows(table: &str) -> Vec<(&str, String)> {
-    let mut rows: Vec<(&str, String)> = Vec::new();
-    for line in table.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        match line.split_once(" → ") {
-            Some((text, message)) => rows.push((text, message.to_owned())),
-            None => rows.last_mut().unwrap().1 += &format!(" {line}"),
-        }
-    }
-    rows
-}
-
 /// A buffer that the test can look at.
 struct Shared(Arc<Mutex<Vec<u8>>>);
 

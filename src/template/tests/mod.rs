@@ -18,6 +18,7 @@ use super::{Attribute, AttributeSink, Template, Workspace};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
 use crate::sentence::{Schema, Sentence};
+use crate::testing::rows;
 
 /// Collects the attributes of a token, with values other than 1 after a colon.
 #[derive(Default)]
@@ -63,18 +64,6 @@ fn parse(source: &str) -> Result<Template> {
 
 fn error(source: &str) -> String {
     parse(source).expect_err("an error").to_string()
-}
-
-/// The rows `TEXT → MESSAGE` of a table; a line without an arrow goes on with the message.
-fn rows(table: &str) -> Vec<(&str, String)> {
-    let mut rows: Vec<(&str, String)> = Vec::new();
-    for line in table.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        match line.split_once(" → ") {
-            Some((text, message)) => rows.push((text, message.to_owned())),
-            None => rows.last_mut().unwrap().1 += &format!(" {line}"),
-        }
-    }
-    rows
 }
 
 /// Builds a sentence with several columns: cells separated by blanks, one row per line.

@@ -11,7 +11,6 @@ mod reweighted;
 mod sentence;
 mod totals;
 
-use crate::score::{FIRST_ORDER, space};
 use dropchain_numerics::chain::{LabelWeights, Order};
 use dropchain_numerics::data::{Allowed, Classes, Dataset, SparseRows, Target};
 use dropchain_numerics::ids::LabelId;
@@ -24,7 +23,9 @@ use dropchain_numerics::score::{
     BlockPartition, Boundary, FeatureBlock, ParameterSpace, SpaceOptions, States,
 };
 use dropchain_numerics::testing::internal::PARAMETER_CHUNK;
-use dropchain_numerics::testing::{Chain, Lcg, RandomData, assert_same_bits, copied};
+use dropchain_numerics::testing::{
+    Chain, FIRST_ORDER, Lcg, RandomData, assert_same_bits, copied, space,
+};
 
 const DATA: RandomData =
     RandomData { sentences: 3, longest: 3, labels: 3, nodes: 6, edges: 3, binary: false };

@@ -1,23 +1,14 @@
-use dropchain_numerics::chain::Order;
 use dropchain_numerics::data::{Classes, Dataset};
 use dropchain_numerics::objective::PenalizedLikelihood;
 use dropchain_numerics::optim::Objective;
-use dropchain_numerics::score::{Boundary, ParameterSpace, SpaceOptions, States};
-use dropchain_numerics::testing::one_sentence;
+use dropchain_numerics::score::ParameterSpace;
+use dropchain_numerics::testing::{FIRST_ORDER, one_sentence};
 
 /// Two tokens with two labels: column 0 at both with these values, column 1 at the second.
 fn problem(values: [f64; 2]) -> (Dataset, ParameterSpace) {
     let data = one_sentence(&[&[(0, values[0])], &[(0, values[1]), (1, 1.0)]]);
-    let options = SpaceOptions {
-        order: Order::One,
-        boundary: Boundary::On,
-        states: States::All,
-        transitions: true,
-        label_pairs: States::All,
-        min_frequency: None,
-    };
     let (nodes, edges) = (Classes::singletons(2), Classes::singletons(0));
-    let space = ParameterSpace::new(2, &data, &nodes, &edges, options);
+    let space = ParameterSpace::new(2, &data, &nodes, &edges, FIRST_ORDER);
     (data, space)
 }
 

@@ -7,7 +7,7 @@ use dropchain_numerics::chain::{LabelWeights, Order, padded};
 use dropchain_numerics::data::{Classes, Dataset, SparseRows};
 use dropchain_numerics::math;
 use dropchain_numerics::score::*;
-use dropchain_numerics::testing::{Lcg, RandomData, copied};
+use dropchain_numerics::testing::{Lcg, RandomData, copied, space};
 
 const DATA: RandomData =
     RandomData { sentences: 12, longest: 6, labels: 3, nodes: 9, edges: 4, binary: false };
@@ -21,22 +21,6 @@ fn options(order: Order, boundary: Boundary, states: States) -> SpaceOptions {
         label_pairs: states,
         min_frequency: None,
     }
-}
-
-/// All parameters of a first-order chain.
-pub(crate) const FIRST_ORDER: SpaceOptions = SpaceOptions {
-    order: Order::One,
-    boundary: Boundary::On,
-    states: States::All,
-    transitions: true,
-    label_pairs: States::All,
-    min_frequency: None,
-};
-
-/// The parameters without collapsing.
-pub(crate) fn space(data: &Dataset, shape: &RandomData, options: SpaceOptions) -> ParameterSpace {
-    let [nodes, edges] = [shape.nodes, shape.edges].map(Classes::singletons);
-    ParameterSpace::new(shape.labels, data, &nodes, &edges, options)
 }
 
 /// Parameter spaces of every kind over random data.

@@ -2,9 +2,27 @@
 
 use std::sync::Arc;
 
-use crate::data::{Dataset, SparseRows};
+use crate::chain::Order;
+use crate::data::{Classes, Dataset, SparseRows};
 use crate::ids::LabelId;
+use crate::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use crate::testing::Lcg;
+
+/// All parameters of a first-order chain.
+pub const FIRST_ORDER: SpaceOptions = SpaceOptions {
+    order: Order::One,
+    boundary: Boundary::On,
+    states: States::All,
+    transitions: true,
+    label_pairs: States::All,
+    min_frequency: None,
+};
+
+/// Returns the parameters of a random data set without collapsing.
+pub fn space(data: &Dataset, shape: &RandomData, options: SpaceOptions) -> ParameterSpace {
+    let [nodes, edges] = [shape.nodes, shape.edges].map(Classes::singletons);
+    ParameterSpace::new(shape.labels, data, &nodes, &edges, options)
+}
 
 /// The shape of a random data set.
 #[derive(Clone, Copy, Debug)]

@@ -10,7 +10,9 @@ use std::sync::Mutex;
 use crate::chain::Constraint;
 use crate::simd::InstructionSet;
 
-pub use data::{RandomData, copied, one_sentence, with_partial_labels, with_weights};
+pub use data::{
+    FIRST_ORDER, RandomData, copied, one_sentence, space, with_partial_labels, with_weights,
+};
 pub use oracle::{Chain, Oracle};
 pub use ranks::run_ranks;
 
@@ -62,6 +64,21 @@ impl Lcg {
         let mut flags = |n: usize| (0..n).map(|_| self.flag()).collect::<Vec<_>>();
         Constraint::new(&flags(labels * labels), &flags(labels), &flags(labels))
     }
+}
+
+/// Returns the rows `TEXT → MESSAGE` of a table; a line without an arrow goes on with the message.
+pub fn rows(table: &str) -> Vec<(&str, String)> {
+    let mut rows: Vec<(&str, String)> = Vec::new();
+    for line in table.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        match line.split_once(" →") {
+            Some((text, message)) => rows.push((text, message.trim_start().to_owned())),
+            None => {
+                let message = &mut rows.last_mut().unwrap().1;
+                *message = format!("{message} {line}").trim_start().to_owned();
+            }
+        }
+    }
+    rows
 }
 
 /// Asserts that kernels that `run` calls give the same bits with every instruction set of the

@@ -11,29 +11,13 @@ use dropchain::kernel::ids::LabelId;
 use dropchain::kernel::math::assert_close;
 use dropchain::kernel::objective::Penalty;
 use dropchain::kernel::score::{Boundary, ParameterSpace, SpaceOptions, States};
-use dropchain_numerics::testing::{Lcg, RandomData, copied};
+use dropchain_numerics::testing::{FIRST_ORDER, Lcg, RandomData, copied, space};
 
 use crate::algorithm::*;
 use crate::epochs::{EpochLearner, shuffle};
 
 const DATA: RandomData =
     RandomData { sentences: 6, longest: 4, labels: 3, nodes: 9, edges: 3, binary: false };
-
-/// All parameters of a first-order chain.
-const FIRST_ORDER: SpaceOptions = SpaceOptions {
-    order: Order::One,
-    boundary: Boundary::On,
-    states: States::All,
-    transitions: true,
-    label_pairs: States::All,
-    min_frequency: None,
-};
-
-/// The parameters without collapsing.
-fn space(data: &Dataset, shape: &RandomData, options: SpaceOptions) -> ParameterSpace {
-    let [nodes, edges] = [shape.nodes, shape.edges].map(Classes::singletons);
-    ParameterSpace::new(shape.labels, data, &nodes, &edges, options)
-}
 
 /// Small data and parameters of every kind.
 fn cases() -> Vec<(Dataset, ParameterSpace)> {

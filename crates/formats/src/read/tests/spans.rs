@@ -2,6 +2,7 @@
 
 use dropchain::corpus::{ReadOptions, Reader, TextOptions};
 use dropchain::{Result, Sentence};
+use dropchain_numerics::testing::rows;
 
 use crate::read::span_options::{DROPPED, EXPANDED, OVERLAPPING};
 use crate::read::spans::{REJECTED, SEVERAL_LABELS};
@@ -412,15 +413,8 @@ fn hostile_objects_are_errors_with_their_line() {
         {"text":"a", → the JSON object that begins here does not end
         [ → the array that begins here does not end
     "#;
-    let mut rows: Vec<(&str, String)> = Vec::new();
-    for line in table.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        match line.split_once(" →") {
-            Some((text, message)) => rows.push((text, message.to_owned())),
-            None => rows.last_mut().unwrap().1 += &format!(" {line}"), // of the same message
-        }
-    }
-    for (text, message) in rows {
-        assert_eq!(error(text, &spans()), format!("x:1:{message}"), "{text}");
+    for (text, message) in rows(table) {
+        assert_eq!(error(text, &spans()), format!("x:1: {message}"), "{text}");
     }
     assert!(error(&deep, &spans()).starts_with("x:1"), "{}", error(&deep, &spans()));
     assert!(error("3\n", &spans()).starts_with("x:1:1: expected a JSON object"));
