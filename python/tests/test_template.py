@@ -3,6 +3,7 @@
 import pickle
 
 import pytest
+from refusals import refused
 
 from dropchain import Sentence, Template
 
@@ -12,8 +13,7 @@ def test_templates_come_along_by_name():
     for name in Template.shipped_names():
         assert Template.shipped(name).text
     assert repr(Template.shipped("ner")) == "<Template 'ner'>"
-    with pytest.raises(ValueError, match="there is no template 'x'; expected one of"):
-        Template.shipped("x")
+    refused("there is no template 'x'; expected one of", Template.shipped, "x")
 
 
 def test_features_are_those_of_the_lines():
@@ -24,27 +24,21 @@ def test_features_are_those_of_the_lines():
     tuples = [("in", "IN"), ("Rome", "NNP")]
     assert template.features(tuples, columns=["word", "pos"])[1] == expected
     assert template.columns == ["word", "pos"]
-    with pytest.raises(ValueError, match="pos"):
-        template.features(["in", "Rome"])
-    with pytest.raises(ValueError, match="the sentence has features"):
-        template.features([{"a": 1}])
+    refused("pos", template.features, ["in", "Rome"])
+    refused("the sentence has features", template.features, [{"a": 1}])
 
 
 def test_malformed_templates_are_errors_with_their_place(tmp_path):
-    with pytest.raises(ValueError, match="template:2:"):
-        Template("word\nword[\n")
-    with pytest.raises(ValueError, match="expected its contents in files"):
-        Template('lexicon("names.txt")\n')
+    refused("template:2:", Template, "word\nword[\n")
+    refused("expected its contents in files", Template, 'lexicon("names.txt")\n')
     path = tmp_path / "a.tpl"
     path.write_text('lexicon("names.txt")\n', encoding="utf-8")
-    with pytest.raises((ValueError, OSError), match="names.txt"):
-        Template.read(path)
+    refused("names.txt", Template.read, path, error=(ValueError, OSError))
     with pytest.raises(FileNotFoundError):
         Template.read(tmp_path / "missing.tpl")
     (tmp_path / "names.txt").write_text("Ada\n", encoding="utf-8")
     assert Template.read(path).file_names == ["names.txt"]
-    with pytest.raises(ValueError, match="not allowed"):
-        Template.read(path, files=False)
+    refused("not allowed", Template.read, path, files=False)
 
 
 def test_templates_can_be_pickled(tmp_path):

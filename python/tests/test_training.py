@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from refusals import refused
 from scipy import sparse
 
 from dropchain import Corpus, Features, Interrupted, Sentence, Tagger, Template, train, tune
@@ -175,24 +176,17 @@ def test_features_are_matrices():
 )
 def test_malformed_data_are_errors_that_name_index_and_value(data, error, message):
     template = None if isinstance(data, tuple) and data[0] is not None else "ner"
-    with pytest.raises(error, match=message):
-        train(data, template=template, dropout=0)
+    refused(message, train, data, template=template, dropout=0, error=error)
 
 
 def test_matrices_must_be_numbers_with_a_name_for_each_column():
     values = np.array([[np.nan, 1.0]])
-    with pytest.raises(ValueError, match=r"X\[0\]\[0\]: feature 'f0' has the value NaN"):
-        train(([values], [["O"]]))
-    with pytest.raises(ValueError, match=r"X\[0\]: found a matrix of <U1"):
-        train(([np.array([["a", "b"]])], [["O"]]))
-    with pytest.raises(ValueError, match="found 1 names for 2 columns"):
-        Features(values, ["a"])
-    with pytest.raises(ValueError, match="the lengths sum up to 2; expected 1"):
-        Features(values, lengths=[2])
-    with pytest.raises(ValueError, match="found 3 as the name of a feature"):
-        Features(values, ["a", 3])
-    with pytest.raises(ValueError, match="array of 1 dimensions"):
-        Features([1.0])
+    refused(r"X\[0\]\[0\]: feature 'f0' has the value NaN", train, ([values], [["O"]]))
+    refused(r"X\[0\]: found a matrix of <U1", train, ([np.array([["a", "b"]])], [["O"]]))
+    refused("found 1 names for 2 columns", Features, values, ["a"])
+    refused("the lengths sum up to 2; expected 1", Features, values, lengths=[2])
+    refused("found 3 as the name of a feature", Features, values, ["a", 3])
+    refused("array of 1 dimensions", Features, [1.0])
 
 
 def test_unknown_labels_are_summed_over():
@@ -208,10 +202,8 @@ def test_sentences_have_weights():
     twice = train((X + X[1:], Y + Y[1:]), **SMALL).tagger
     weighted = train((X, Y), weights=[1, 2], **SMALL).tagger
     assert weighted.weights() == pytest.approx(twice.weights(), rel=1e-5)
-    with pytest.raises(ValueError, match=r"weights\[1\]: .*-2"):
-        train((X, Y), weights=[1, -2])
-    with pytest.raises(ValueError, match="expected \\(X, y\\) as data"):
-        train(Corpus(X, Y), weights=[1, 2])
+    refused(r"weights\[1\]: .*-2", train, (X, Y), weights=[1, -2])
+    refused("expected \\(X, y\\) as data", train, Corpus(X, Y), weights=[1, 2])
 
 
 def test_unlabeled_text_enters_the_noise_term(tmp_path, sample):
@@ -243,10 +235,8 @@ def test_training_continues_from_models(tmp_path, sample):
     pulled = train(sample[200:], towards=first, dropout=0, l2=1e6, max_iterations=5).tagger
     weights = pulled.weights()
     assert all(abs(weights[key] - w) < 1e-3 for key, w in first.weights().items())
-    with pytest.raises(TypeError, match=r"found 3 \(int\) as init"):
-        train(sample, init=3)
-    with pytest.raises(ValueError, match="order 0, but"):
-        train(sample, init=first, order=0)
+    refused(r"found 3 \(int\) as init", train, sample, init=3, error=TypeError)
+    refused("order 0, but", train, sample, init=first, order=0)
 
 
 def test_every_option_has_a_name():
@@ -322,8 +312,7 @@ def test_options_of_a_result_train_the_same_model():
     ],
 )
 def test_wrong_options_are_errors(options, error, message):
-    with pytest.raises(error, match=message):
-        train((X, Y), **options)
+    refused(message, train, (X, Y), **options, error=error)
 
 
 def test_observers_see_every_iteration_and_may_stop():
@@ -409,14 +398,11 @@ def test_models_are_written_whole_and_never_over_other_files(tmp_path, sample):
     corpus.write_text("Ada B-PER\nleft O\n", encoding="utf-8")
     before = corpus.read_bytes()
     options = {"template": "minimal", **SMALL}
-    with pytest.raises(ValueError, match="this is the input file"):
-        train(corpus, model=corpus, **options)
+    refused("this is the input file", train, corpus, model=corpus, **options)
     link = tmp_path / "link"
     link.symlink_to(corpus)
-    with pytest.raises(ValueError, match="this is the input file"):
-        train(corpus, model=link, force=True, **options)
-    with pytest.raises(ValueError, match="the file exists and is not a model"):
-        train(sample, model=corpus, **options)
+    refused("this is the input file", train, corpus, model=link, force=True, **options)
+    refused("the file exists and is not a model", train, sample, model=corpus, **options)
     assert corpus.read_bytes() == before
     with pytest.raises(FileNotFoundError, match="there is no directory"):
         train(sample, model=tmp_path / "no" / "a.model", **options)
@@ -424,8 +410,7 @@ def test_models_are_written_whole_and_never_over_other_files(tmp_path, sample):
         train(sample, model=tmp_path, **options)
     template = tmp_path / "my.tpl"
     template.write_text("word\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="this is the input file"):
-        train(sample, template=template, model=template)
+    refused("this is the input file", train, sample, template=template, model=template)
     result = train(sample, model=tmp_path / "a.model", **options)
     again = train(sample, model=tmp_path / "a.model", init=tmp_path / "a.model", **SMALL)
     assert Tagger.open(result.model).to_bytes() == again.tagger.to_bytes()
@@ -462,8 +447,7 @@ def test_training_resumes_from_a_checkpoint_to_the_same_model(tmp_path, sample):
     with pytest.raises(Interrupted):
         train(sample, observer=press, checkpoint_every=5, **options)
     assert path.exists()
-    with pytest.raises(ValueError, match="resume=True"):
-        train(sample, **options)
+    refused("resume=True", train, sample, **options)
     result = train(sample, resume=True, **options)
     assert "resumed after" in result.messages[0]
     assert result.tagger.weights() == expected.weights()
@@ -512,8 +496,7 @@ def test_a_share_of_the_data_is_held_out(sample):
     assert result.tagger.info["training"]["held_out"] == line
     assert result.dev_score > 0
     assert train((X * 20, Y * 20), dev=0.25, **SMALL).data["dev_sentences"] == 11
-    with pytest.raises(ValueError, match="expected a share between 0 and 1"):
-        train(sample, dev=1.5, template="minimal", **SMALL)
+    refused("expected a share between 0 and 1", train, sample, dev=1.5, template="minimal", **SMALL)
 
 
 def test_a_model_without_the_noise_that_was_asked_for_is_warned_of(sample, dev):
