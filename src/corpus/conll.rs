@@ -285,6 +285,7 @@ mod tests {
     use crate::corpus::{Format, ReadOptions};
     use crate::sentence::DocumentRule;
     use crate::sentence::{LineRules, Sentence};
+    use crate::testing::escaped_rows;
 
     const COMMENTS: LineRules = LineRules { comments: true, header: false };
 
@@ -292,13 +293,12 @@ mod tests {
         options(Format::Conll)
     }
 
-    /// Options that name columns, if there are names, and the label column after a colon.
+    /// Options that name columns, or any of them, and the label column after a slash.
     fn named(columns: &str) -> ReadOptions {
-        let (names, label) = columns.split_once(':').unwrap_or((columns, ""));
-        let names = names.split(',').map(str::to_owned).filter(|name| !name.is_empty());
-        let names: Vec<String> = names.collect();
+        let (names, label) = columns.split_once('/').unwrap_or((columns, ""));
+        let is_named = !names.is_empty() && names != "any";
         ReadOptions {
-            columns: (!names.is_empty()).then_some(names),
+            columns: is_named.then(|| names.split(',').map(str::to_owned).collect()),
             label: (!label.is_empty()).then(|| label.to_owned()),
             ..conll()
         }
@@ -319,66 +319,51 @@ mod tests {
 
     #[test]
     fn rows_have_cells_and_the_named_label() {
-        for (columns, text, expected) in [
+        let table = r"
             // Blank lines of any kind and number end a sentence.
-            ("", "\n \nA B-X\nb O\n\t\n\n  \nC O", "label: A|B-X b|O; C|O"),
-            ("", "a  NN   O \nb\t \u{a0} O\n", "label: a|NN|O b|\u{a0}|O"),
-            ("", "New York\t\tB-LOC\n\tx\tO\n", "label: New York||B-LOC |x|O"),
-            ("", "a\tO\t\nb\tO\n", "x:1: the label is empty; expected a label, such as O"),
-            ("word,pos,ner,note:ner", "a NN B-X z\n", "ner: a|NN|B-X|z"),
-            ("word,pos,ner,note:2", "a NN B-X z\n", "ner: a|NN|B-X|z"),
-            ("word,pos,ner,note:-2", "a NN B-X z\n", "ner: a|NN|B-X|z"),
-            (":1", "a NN B-X\n", "label: a|NN|B-X"),
-            (
-                "word,ner:chunk",
-                "a O\n",
-                "x:1: no column 'chunk' to take labels from; the columns are word ner",
-            ),
-            ("word,pos,ner", "a O\n", "x:1: expected 3 columns (word pos ner), found 2"),
-            ("word,word", "a O\n", "two columns have the name 'word'"),
+            any: \n \nA B-X\nb O\n\t\n\n  \nC O → label: A|B-X b|O; C|O
+            any: a  NN   O \nb\t \u{a0} O\n → label: a|NN|O b|\u{a0}|O
+            any: New York\t\tB-LOC\n\tx\tO\n → label: New York||B-LOC |x|O
+            any: a\tO\t\nb\tO\n → x:1: the label is empty; expected a label, such as O
+            word,pos,ner,note/ner: a NN B-X z\n → ner: a|NN|B-X|z
+            word,pos,ner,note/2: a NN B-X z\n → ner: a|NN|B-X|z
+            word,pos,ner,note/-2: a NN B-X z\n → ner: a|NN|B-X|z
+            /1: a NN B-X\n → label: a|NN|B-X
+            word,ner/chunk: a O\n → x:1: no column 'chunk' to take labels from; the columns are word
+                ner
+            word,pos,ner: a O\n → x:1: expected 3 columns (word pos ner), found 2
+            word,word: a O\n → two columns have the name 'word'
             // Boundaries of documents may have any number of cells.
-            (
-                "",
-                "-DOCSTART-\n-DOCSTART- (2) x y\na\tNN\tO\n\n\t\t-DOCSTART-\n",
-                "label: -DOCSTART-|-X-|O; -DOCSTART- (2) x y|-X-|O; a|NN|O; -DOCSTART-|-X-|O",
-            ),
-            (
-                "",
-                "-DOCSTART- -X- O\n\na NN O\n-DOCSTART- -Y- B\nb NN O\n",
-                "label: -DOCSTART-|-X-|O; a|NN|O; -DOCSTART-|-Y-|B; b|NN|O",
-            ),
+            any: -DOCSTART-\n-DOCSTART- (2) x y\na\tNN\tO\n\n\t\t-DOCSTART-\n → label:
+                -DOCSTART-|-X-|O; -DOCSTART- (2) x y|-X-|O; a|NN|O; -DOCSTART-|-X-|O
+            any: -DOCSTART- -X- O\n\na NN O\n-DOCSTART- -Y- B\nb NN O\n → label: -DOCSTART-|-X-|O;
+                a|NN|O; -DOCSTART-|-Y-|B; b|NN|O
             // Joined columns.
-            (
-                "word,pos,feats,ner:feats+pos",
-                "-DOCSTART-\n\na N P=1 O\n",
-                "feats+pos: -DOCSTART-|O|O|-X-|O+O; a|N|P=1|O|P=1+N",
-            ),
-            (":1+-1", "a N P=1 O\n", "1+3: a|N|P=1|O|N+O"),
-            (":1+2", "a N P O\nb N P O x\n", "x:2: expected 4 columns (word 1 2 3), found 5"),
-            (
-                ":1+2",
-                "a\tN\t\n",
-                "x:1: the label is empty in the column '2'; expected a value, such as _",
-            ),
-        ] {
+            word,pos,feats,ner/feats+pos: -DOCSTART-\n\na N P=1 O\n → feats+pos:
+                -DOCSTART-|O|O|-X-|O+O; a|N|P=1|O|P=1+N
+            /1+-1: a N P=1 O\n → 1+3: a|N|P=1|O|N+O
+            /1+2: a N P O\nb N P O x\n → x:2: expected 4 columns (word 1 2 3), found 5
+            /1+2: a\tN\t\n → x:1: the label is empty in the column '2'; expected a value, such as _
+        ";
+        for (text, expected) in escaped_rows(table) {
+            let (columns, text) = text.split_once(": ").unwrap();
             assert_eq!(read_as(text, &named(columns)), expected, "{text}");
         }
     }
 
     #[test]
     fn the_last_column_may_be_missing_in_a_file_to_be_tagged() {
-        for (columns, text, expected) in [
-            ("word,pos,ner:ner", "a NN O\n", "ner: a|NN|O"),
-            ("word,pos,ner:ner", "a NN\n", "none: a|NN"),
-            (
-                "word,pos,ner:ner",
-                "a\n",
-                "x:1: expected 3 columns (word pos ner), or 2 without the label, found 1",
-            ),
-            ("word,pos", "a NN\n", "none: a|NN"),
-            ("word,ner,note:ner", "a z\n", "x:1: expected 3 columns (word ner note), found 2"),
-            ("", "a\nb\n", "none: a b"),
-        ] {
+        let table = r"
+            word,pos,ner/ner: a NN O\n → ner: a|NN|O
+            word,pos,ner/ner: a NN\n → none: a|NN
+            word,pos,ner/ner: a\n → x:1: expected 3 columns (word pos ner), or 2 without the label,
+                found 1
+            word,pos: a NN\n → none: a|NN
+            word,ner,note/ner: a z\n → x:1: expected 3 columns (word ner note), found 2
+            any: a\nb\n → none: a b
+        ";
+        for (text, expected) in escaped_rows(table) {
+            let (columns, text) = text.split_once(": ").unwrap();
             let options = ReadOptions { unlabeled: true, ..named(columns) };
             assert_eq!(read_as(text, &options), expected, "{text}");
         }
@@ -401,12 +386,12 @@ mod tests {
         let lines = LineRules { comments: true, header: true };
         let text = "# a\nTOKEN\tPOS\tNE\nMira\tNNP\tB-PER\n\nran\tVBD\tO\n";
         let with = |columns| ReadOptions { lines, ..named(columns) };
-        let read = sentences(text, &with("")).unwrap();
+        let read = sentences(text, &with("any")).unwrap();
         assert_eq!(read.len(), 2);
         assert_eq!(read[0].schema().names(), ["word", "POS", "NE"]);
         assert!(read[0].schema().line_rules().header);
         assert_eq!(read[0].layout.comments, ["# a"]);
-        assert_eq!(read_as(text, &with(":POS")), "POS: Mira|NNP|B-PER; ran|VBD|O");
+        assert_eq!(read_as(text, &with("/POS")), "POS: Mira|NNP|B-PER; ran|VBD|O");
         assert_eq!(read_as(text, &with("w,p,l")), "l: Mira|NNP|B-PER; ran|VBD|O");
     }
 

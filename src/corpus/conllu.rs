@@ -207,6 +207,7 @@ mod tests {
     use crate::corpus::tests::{error, options, sentences};
     use crate::corpus::{Format, ReadOptions, Supervision};
     use crate::sentence::DocumentRule;
+    use crate::testing::rows;
 
     fn conllu() -> ReadOptions {
         options(Format::Conllu)
@@ -317,41 +318,34 @@ mod tests {
 
     #[test]
     fn rows_that_are_none_are_errors_with_their_line() {
-        let short = "x:1: expected 10 columns separated by tabs, found";
-        let gap = "(is a blank line missing or too many?)";
-        let id = "expected a number, a range such as 1-2 or an empty node such as 3.1";
-        let rows = |ids: &str| ids.split(' ').map(row).collect::<String>();
+        let too_many = row("1").replace('\n', "\t_\n");
         for (text, expected) in [
-            ("1\ta\n".to_owned(), format!("{short} 2")),
-            (row("1").replace('\n', "\t_\n"), format!("{short} 11")),
+            ("1\ta\n", "x:1: expected 10 columns separated by tabs, found 2"),
+            (&*too_many, "x:1: expected 10 columns separated by tabs, found 11"),
             (
-                "1\ta\t_\t_\t_\t\t_\t_\t_\t_\n".to_owned(),
-                "x:1: the column 'feats' is empty; expected '_' where there is no value".to_owned(),
+                "1\ta\t_\t_\t_\t\t_\t_\t_\t_\n",
+                "x:1: the column 'feats' is empty; expected '_' where there is no value",
             ),
-            (rows("1 3"), format!("x:2: expected the word 2, found 3 {gap}")),
-            (rows("1 1"), format!("x:2: expected the word 2, found 1 {gap}")),
-            (rows("x"), format!("x:1: id 'x'; {id}")),
-            (rows("1-"), format!("x:1: id '1-'; {id}")),
-            (rows("+1"), format!("x:1: id '+1'; {id}")),
-            (rows("1.x"), format!("x:1: id '1.x'; {id}")),
-            (rows("99999999999999999999"), format!("x:1: id '99999999999999999999'; {id}")),
-            (
-                rows("1 1-2 2"),
-                "x:2: the multiword token 1-2 must precede its first word; the next word is 2"
-                    .to_owned(),
-            ),
-            (
-                rows("1-3 1 2"),
-                "x:1: the multiword token extends to word 3, but the sentence ends at word 2"
-                    .to_owned(),
-            ),
-            (
-                rows("1 2.1 2"),
-                "x:2: the empty node 2.1 must follow its word; the last word is 1".to_owned(),
-            ),
-            (rows("0.1"), "x:1: the sentence ends without a word".to_owned()),
         ] {
-            assert_eq!(error(&text, &conllu()), expected);
+            assert_eq!(error(text, &conllu()), expected);
+        }
+        let table = "
+            1 3 → 2: expected the word 2, found 3 (is a blank line missing or too many?)
+            1 1 → 2: expected the word 2, found 1 (is a blank line missing or too many?)
+            x → 1: id 'x'; expected a number, a range such as 1-2 or an empty node such as 3.1
+            1- → 1: id '1-'; expected a number, a range such as 1-2 or an empty node such as 3.1
+            +1 → 1: id '+1'; expected a number, a range such as 1-2 or an empty node such as 3.1
+            1.x → 1: id '1.x'; expected a number, a range such as 1-2 or an empty node such as 3.1
+            99999999999999999999 → 1: id '99999999999999999999'; expected a number, a range such as
+                1-2 or an empty node such as 3.1
+            1 1-2 2 → 2: the multiword token 1-2 must precede its first word; the next word is 2
+            1-3 1 2 → 1: the multiword token extends to word 3, but the sentence ends at word 2
+            1 2.1 2 → 2: the empty node 2.1 must follow its word; the last word is 1
+            0.1 → 1: the sentence ends without a word
+        ";
+        for (ids, expected) in rows(table) {
+            let text: String = ids.split(' ').map(row).collect();
+            assert_eq!(error(&text, &conllu()), format!("x:{expected}"));
         }
     }
 

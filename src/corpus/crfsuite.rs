@@ -209,6 +209,7 @@ mod tests {
     use crate::corpus::Format;
     use crate::corpus::tests::{options, sentences};
     use crate::sentence::Sentence;
+    use crate::testing::escaped_rows;
 
     fn read(text: &str) -> Vec<Sentence> {
         sentences(text, &options(Format::Crfsuite)).unwrap()
@@ -275,47 +276,31 @@ mod tests {
 
     #[test]
     fn what_is_no_label_attribute_or_weight_is_an_error_with_its_place() {
-        const COLON: &str = "(write '\\:' for a colon that belongs to the name)";
-        const RANGE: &str = "expected a number from 0 to 1e9";
-        for (text, expected) in [
-            (
-                "O\ta\nO\ta\tw=http://x\n",
-                &*format!(
-                    "x:2:5: attribute 'w=http' has the value '//x'; expected a number {COLON}"
-                ),
-            ),
-            ("O\tä:nan\n", "x:1:3: attribute 'ä' has the value NaN; expected a finite number"),
-            ("O\tä:1e999\n", "x:1:3: attribute 'ä' has the value inf; expected a finite number"),
-            ("O\t:1\n", "x:1:3: an attribute without a name"),
-            (
-                "\ta\n",
-                "x:1: the line begins with a tab; expected a label (any, such as '_', if it is \
-                 not known)",
-            ),
-            (
-                "NN:x\ta\n",
-                "x:1: the label 'NN:x' has a value; expected a label alone ('\\:' stands for a \
-                 colon)",
-            ),
-            ("O\ta\n@weight:-1\n", &format!("x:2: the weight of a sentence is -1; {RANGE}")),
-            ("@weight:nan\nO\ta\n", &format!("x:1: the weight of a sentence is NaN; {RANGE}")),
-            ("@weight\t0.5\nO\ta\n", "x:1: the weight of the sentence is ''; expected a number"),
-            (
-                "@weight:1\nO\ta\n@weight:2\n",
-                "x:3: a second weight for the sentence; expected one (the first is on line 1)",
-            ),
-            (
-                "O\ta\n\n@weight:2\n\nO\ta\n",
-                "x:3: the weight stands alone; expected the tokens of its sentence after it, \
-                 without a blank line",
-            ),
+        let table = r#"
+            O\ta\nO\ta\tw=http://x\n → x:2:5: attribute 'w=http' has the value '//x'; expected a
+                number (write '\:' for a colon that belongs to the name)
+            O\tä:nan\n → x:1:3: attribute 'ä' has the value NaN; expected a finite number
+            O\tä:1e999\n → x:1:3: attribute 'ä' has the value inf; expected a finite number
+            O\t:1\n → x:1:3: an attribute without a name
+            \ta\n → x:1: the line begins with a tab; expected a label (any, such as '_', if it is
+                not known)
+            NN:x\ta\n → x:1: the label 'NN:x' has a value; expected a label alone ('\:' stands for a
+                colon)
+            O\ta\n@weight:-1\n → x:2: the weight of a sentence is -1; expected a number from 0 to
+                1e9
+            @weight:nan\nO\ta\n → x:1: the weight of a sentence is NaN; expected a number from 0 to
+                1e9
+            @weight\t0.5\nO\ta\n → x:1: the weight of the sentence is ''; expected a number
+            @weight:1\nO\ta\n@weight:2\n → x:3: a second weight for the sentence; expected one (the
+                first is on line 1)
+            O\ta\n\n@weight:2\n\nO\ta\n → x:3: the weight stands alone; expected the tokens of its
+                sentence after it, without a blank line
             // A column after a weight is counted from the start of the line.
-            (
-                "@weight:2\tO\ta:x\n",
-                &format!("x:1:13: attribute 'a' has the value 'x'; expected a number {COLON}"),
-            ),
-        ] {
-            assert_eq!(error(text), expected);
+            @weight:2\tO\ta:x\n → x:1:13: attribute 'a' has the value 'x'; expected a number (write
+                '\:' for a colon that belongs to the name)
+        "#;
+        for (text, expected) in escaped_rows(table) {
+            assert_eq!(error(&text), expected);
         }
     }
 }

@@ -118,6 +118,7 @@ mod tests {
     use super::*;
     use crate::corpus::tests::{error, options, sentences};
     use crate::corpus::{Format, ReadOptions, Supervision};
+    use crate::testing::rows;
 
     fn strings(names: &str) -> Vec<String> {
         names.split_whitespace().map(str::to_owned).collect()
@@ -150,25 +151,18 @@ mod tests {
     #[test]
     fn the_keys_of_labels_are_found_or_named() {
         let tokens = r#""tokens":["Ann","left"]"#;
-        for (members, expected) in [
-            (r#""ner_tags":["B","O"],"pos":["N","V"]"#, "Ann N B, left V O"),
-            (r#""tags":["B","O"],"pos_tags":["N","V"]"#, "Ann N B, left V O"),
-            (r#""labels":["B","O"],"tags":["N","V"]"#, "Ann N B, left V O"),
-            (
-                r#""ner_tags":["B","O"],"pos_tags":[3,4],"id":["x"]"#,
-                "x:1: the key \"labels\" is missing; expected a string for each token there \
-                 (found a value for each under \"ner_tags\", \"pos_tags\": `label` KEY)",
-            ),
-            (
-                r#""lemma":["a","b"]"#,
-                "x:1: the key \"labels\" is missing; expected a string for each token there \
-                 (found a value for each under \"lemma\": `label` KEY)",
-            ),
-            (
-                r#""id":3"#,
-                "x:1: the key \"labels\" is missing; expected a string for each token there",
-            ),
-        ] {
+        let table = r#"
+            "ner_tags":["B","O"],"pos":["N","V"] → Ann N B, left V O
+            "tags":["B","O"],"pos_tags":["N","V"] → Ann N B, left V O
+            "labels":["B","O"],"tags":["N","V"] → Ann N B, left V O
+            "ner_tags":["B","O"],"pos_tags":[3,4],"id":["x"] → x:1: the key "labels" is missing;
+                expected a string for each token there (found a value for each under "ner_tags",
+                "pos_tags": `label` KEY)
+            "lemma":["a","b"] → x:1: the key "labels" is missing; expected a string for each token
+                there (found a value for each under "lemma": `label` KEY)
+            "id":3 → x:1: the key "labels" is missing; expected a string for each token there
+        "#;
+        for (members, expected) in rows(table) {
             let text = format!("{{{tokens},{members}}}");
             let options = jsonl(None, "", false);
             let read = match sentences(&text, &options) {
@@ -195,46 +189,25 @@ mod tests {
             let read = sentences(text, &jsonl(Some("tags"), names, partial));
             read.map_or_else(|e| e.to_string(), |read| read[0].labels().unwrap().join(" "))
         };
-        for (labels, names, partial, expected) in [
-            ("1,0", "O B-PER", false, "B-PER O"),
-            ("1.0,\"O\"", "O B-PER", false, "B-PER O"),
-            ("1,-100", "O B-PER", true, "B-PER _"),
-            (
-                "-100,1",
-                "O B-PER",
-                false,
-                "x:1: key \"tags\", item 1: found -100, which HuggingFace's libraries ignore; \
-                 `partial_labels` reads it as an unknown label",
-            ),
-            (
-                "0,0.7",
-                "O B-PER",
-                false,
-                "x:1: key \"tags\", item 2: found 0.7 as a label; expected a whole number, or a \
-                 name",
-            ),
-            (
-                "0,2",
-                "O B-PER",
-                false,
-                "x:1: key \"tags\", item 2: found the label 2; there are 2 names",
-            ),
-            (
-                "0,-1",
-                "O B",
-                false,
-                "x:1: key \"tags\", item 2: found the label -1; there are 2 names",
-            ),
-            (
-                "3,0",
-                "",
-                false,
-                "x:1: key \"tags\", item 1: found the number 3 as a label; expected names \
-                 (`label_names` O,B-PER,… are those of the numbers from 0)",
-            ),
-        ] {
-            assert_eq!(read(&object(labels), names, partial), expected, "{labels}");
+        assert_eq!(read(&object("1,0"), "O B-PER", false), "B-PER O");
+        assert_eq!(read(&object("1.0,\"O\""), "O B-PER", false), "B-PER O");
+        assert_eq!(read(&object("1,-100"), "O B-PER", true), "B-PER _");
+        let table = "
+            -100,1 → 1: found -100, which HuggingFace's libraries ignore; `partial_labels` reads it
+                as an unknown label
+            0,0.7 → 2: found 0.7 as a label; expected a whole number, or a name
+            0,2 → 2: found the label 2; there are 2 names
+            0,-1 → 2: found the label -1; there are 2 names
+        ";
+        for (labels, expected) in rows(table) {
+            let error = read(&object(labels), "O B-PER", false);
+            assert_eq!(error, format!("x:1: key \"tags\", item {expected}"), "{labels}");
         }
+        assert_eq!(
+            read(&object("3,0"), "", false),
+            "x:1: key \"tags\", item 1: found the number 3 as a label; expected names \
+             (`label_names` O,B-PER,… are those of the numbers from 0)"
+        );
         for features in [
             r#"{"tags":{"feature":{"names":["O","B-PER"],"_type":"ClassLabel"},"_type":"List"}}"#,
             r#"{"tags":["O","B-PER"],"id":{"dtype":"string"}}"#,

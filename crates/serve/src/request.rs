@@ -479,6 +479,8 @@ fn schema(names: Option<Vec<String>>, width: usize, header: &Header) -> Result<S
 
 #[cfg(test)]
 mod tests {
+    use dropchain_numerics::testing::rows;
+
     use super::*;
 
     #[test]
@@ -496,51 +498,32 @@ mod tests {
 
     #[test]
     fn options_that_make_no_sense_are_rejected_by_name() {
-        for (query, message) in [
-            ("nbest=0", "option \"nbest\": expected a number from 1 to 1000, found \"0\""),
-            ("nbest=1001", "option \"nbest\": expected a number from 1 to 1000, found \"1001\""),
-            ("marginals=yes", "option \"marginals\": expected true or false, found \"yes\""),
-            (
-                "scheme=x",
-                "option \"scheme\": expected raw, io, iob1, iob2, bioes or plain, found \"x\"",
-            ),
-            ("offsets=utf8", "option \"offsets\": expected chars, bytes or utf16, found \"utf8\""),
-            (
-                "threshold=PER=2",
-                "option \"threshold\": found the threshold 2; expected a probability from 0 to 1",
-            ),
-            (
-                "threshold=0.5&nbest=2",
-                "\"threshold\" and \"nbest\": the labels of a candidate are a whole; expected one \
-                 of these options",
-            ),
-            ("nbest=2&nbest=3", "the option \"nbest\" is given twice"),
-            ("forced=a&forced=b", "the option \"forced\" is given twice"),
-            ("forced=z,y,z", "option \"forced\": the key \"z\" occurs twice"),
-            (
-                "forced=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17",
-                "option \"forced\": expected at most 16 keys, found \
-                 \"1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17\"",
-            ),
-        ] {
+        let table = r#"
+            nbest=0 → option "nbest": expected a number from 1 to 1000, found "0"
+            nbest=1001 → option "nbest": expected a number from 1 to 1000, found "1001"
+            marginals=yes → option "marginals": expected true or false, found "yes"
+            scheme=x → option "scheme": expected raw, io, iob1, iob2, bioes or plain, found "x"
+            offsets=utf8 → option "offsets": expected chars, bytes or utf16, found "utf8"
+            threshold=PER=2 → option "threshold": found the threshold 2; expected a probability from
+                0 to 1
+            threshold=0.5&nbest=2 → "threshold" and "nbest": the labels of a candidate are a whole;
+                expected one of these options
+            nbest=2&nbest=3 → the option "nbest" is given twice
+            forced=a&forced=b → the option "forced" is given twice
+            forced=z,y,z → option "forced": the key "z" occurs twice
+            forced=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17 → option "forced": expected at most 16
+                keys, found "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17"
+            marginal=true → /tag has no option "marginal"; its options are model, constrain, forced,
+                marginals, threshold, nbest, scheme, offsets
+        "#;
+        for (query, message) in rows(table) {
             let error = RequestOptions::parse(Task::Tag, query).unwrap_err();
             assert_eq!(error.message, message);
         }
-        for (task, query, message) in [
-            (
-                Task::Tag,
-                "marginal=true",
-                "/tag has no option \"marginal\"; its options are model, constrain, forced, \
-                 marginals, threshold, nbest, scheme, offsets",
-            ),
-            (
-                Task::Explain,
-                "nbest=2",
-                "/explain has no option \"nbest\"; its options are model, constrain, forced, html",
-            ),
-        ] {
-            let error = RequestOptions::parse(task, query).unwrap_err();
-            assert_eq!(error.message, message);
-        }
+        let error = RequestOptions::parse(Task::Explain, "nbest=2").unwrap_err();
+        assert_eq!(
+            error.message,
+            "/explain has no option \"nbest\"; its options are model, constrain, forced, html"
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::sentence::{LineRules, TokenLabel};
+use crate::testing::escaped_rows;
 
 /// A row of CoNLL-U.
 fn row(id: usize, word: &str, label: &str) -> String {
@@ -54,49 +55,29 @@ fn every_format_has_weights_and_partial_labels_with_the_same_meaning() {
 
 #[test]
 fn weights_that_are_none_are_errors_with_their_line() {
-    let range = "expected a number from 0 to 1e9";
-    let json =
-        |weight: &str| format!("{{\"tokens\":[\"a\"],\"labels\":[\"X\"],\"weight\":{weight}}}\n");
-    let conll = |weight: &str| format!("a O\n\n# weight = {weight}\nb B-X\n");
-    for (format, text, expected) in [
-        (Format::Conll, conll("-0.5"), format!("x:3: the weight of a sentence is -0.5; {range}")),
-        (Format::Conll, conll("nan"), format!("x:3: the weight of a sentence is NaN; {range}")),
-        (Format::Conll, conll("1e999"), format!("x:3: the weight of a sentence is inf; {range}")),
-        (
-            Format::Conll,
-            conll(""),
-            "x:3: the weight of the sentence is ''; expected a number".to_owned(),
-        ),
-        (
-            Format::Conll,
-            "# weight = 1\n# weight = 2\na O\n".to_owned(),
-            "x:2: a second weight for the next sentence; expected one (the first is on line 1)"
-                .to_owned(),
-        ),
-        (
-            Format::Conll,
-            "a O\n# weight = 2\nb O\n".to_owned(),
-            "x:2: the weight of a sentence stands inside it; expected it before the first token"
-                .to_owned(),
-        ),
-        (
-            Format::Conll,
-            "a O\n\n# weight = 2\n-DOCSTART- O\n\nb O\n".to_owned(),
-            "x:3: the weight is followed by a document boundary; expected a sentence".to_owned(),
-        ),
-        (
-            Format::Conllu,
-            format!("# weight = -1\n{}\n", row(1, "a", "X")),
-            format!("x:1: the weight of a sentence is -1; {range}"),
-        ),
-        (Format::Jsonl, json("-2"), format!("x:1: the weight of a sentence is -2; {range}")),
-        (
-            Format::Jsonl,
-            json("\"2\""),
-            "x:1: key \"weight\": expected a number, found a string".to_owned(),
-        ),
-    ] {
-        assert_eq!(error(&text, &supervised(format)), expected);
+    let table = r#"
+        x.conll: a O\n\n# weight = -0.5\nb B-X\n → x:3: the weight of a sentence is -0.5; RANGE
+        x.conll: a O\n\n# weight = nan\nb B-X\n → x:3: the weight of a sentence is NaN; RANGE
+        x.conll: a O\n\n# weight = 1e999\nb B-X\n → x:3: the weight of a sentence is inf; RANGE
+        x.conll: a O\n\n# weight = \nb B-X\n → x:3: the weight of the sentence is ''; expected a
+            number
+        x.conll: # weight = 1\n# weight = 2\na O\n → x:2: a second weight for the next sentence;
+            expected one (the first is on line 1)
+        x.conll: a O\n# weight = 2\nb O\n → x:2: the weight of a sentence stands inside it; expected
+            it before the first token
+        x.conll: a O\n\n# weight = 2\n-DOCSTART- O\n\nb O\n → x:3: the weight is followed by a
+            document boundary; expected a sentence
+        x.conllu: # weight = -1\n1\ta\t_\t_\tX\t_\t_\t_\t_\t_\n\n → x:1: the weight of a sentence is
+            -1; RANGE
+        x.jsonl: {"tokens":["a"],"labels":["X"],"weight":-2} → x:1: the weight of a sentence is -2;
+            RANGE
+        x.jsonl: {"tokens":["a"],"labels":["X"],"weight":"2"} → x:1: key "weight": expected a
+            number, found a string
+    "#;
+    for (text, expected) in escaped_rows(table) {
+        let (name, text) = text.split_once(": ").unwrap();
+        let expected = expected.replace("RANGE", "expected a number from 0 to 1e9");
+        assert_eq!(error(text, &supervised(Format::guess(name))), expected);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Documents of files.
 
+use dropchain_numerics::testing::escaped_rows;
+
 use super::*;
 
 /// The classes and texts of a file, or the error; and what is said of it.
@@ -28,67 +30,43 @@ fn read(name: &str, contents: &str, options: &InstanceReadOptions) -> (String, V
 
 #[test]
 fn documents_are_found_in_the_files_of_other_programs() {
-    for (name, contents, expected) in [
+    let table = r#"
         // Tables with names of columns as in public data sets.
-        ("a.tsv", "sentence\tlabel\nfine day \t1\nrain\t0\n", "1=fine day ; 0=rain"),
-        ("a.tsv", "label\tsentence\n1\tfine\n0\train\n", "1=fine; 0=rain"),
-        ("a.txt", "idx\tReview\tSentiment\n7\tfine\tup\n", "up=fine"),
-        ("a.csv", "id;title;topic\n7;\"rain; wind\";sky\n", "sky=rain; wind"),
-        ("a.csv", "text\tlabel\nfine\tup\n", "up=fine"),
-        ("a.tsv", "id\tlabel\n7\t1\n", "a.tsv:1: there is no column 'text'; found id, label"),
-        (
-            "a.csv",
-            "body,title,label\nx,y,z\n",
-            "a.csv:1: there is no column 'text'; found body, title, label",
-        ),
-        (
-            "a.tsv",
-            "c4\t1\t\tIt rains.\nc4\t0\t*\tRains it.\n",
-            "a.tsv:1: each line has 4 cells; expected a class, a tab and the text, or names of \
-             columns on the first line, such as text and label",
-        ),
-        ("a.tsv", "up\tfine\tday\nup\tsun\n", "up=fine\tday; up=sun"),
+        a.tsv: sentence\tlabel\nfine day \t1\nrain\t0\n → 1=fine day ; 0=rain
+        a.tsv: label\tsentence\n1\tfine\n0\train\n → 1=fine; 0=rain
+        a.txt: idx\tReview\tSentiment\n7\tfine\tup\n → up=fine
+        a.csv: id;title;topic\n7;"rain; wind";sky\n → sky=rain; wind
+        a.csv: text\tlabel\nfine\tup\n → up=fine
+        a.tsv: id\tlabel\n7\t1\n → a.tsv:1: there is no column 'text'; found id, label
+        a.csv: body,title,label\nx,y,z\n → a.csv:1: there is no column 'text'; found body, title,
+            label
+        a.tsv: c4\t1\t\tIt rains.\nc4\t0\t*\tRains it.\n → a.tsv:1: each line has 4 cells; expected
+            a class, a tab and the text, or names of columns on the first line, such as text and
+            label
+        a.tsv: up\tfine\tday\nup\tsun\n → up=fine\tday; up=sun
         // Answers and classes of annotation tools.
-        (
-            "a.jsonl",
-            "{\"text\":\"a\",\"label\":\"X\",\"answer\":\"accept\"}\n\
-             {\"text\":\"b\",\"label\":\"X\",\"answer\":\"reject\"}\n\
-             {\"text\":\"c\",\"label\":\"Y\",\"answer\":\"ignore\"}\n",
-            "X=a",
-        ),
-        ("a.jsonl", "{\"text\":\"a\",\"accept\":[\"X\"],\"answer\":\"accept\"}\n", "X=a"),
-        (
-            "a.jsonl",
-            "{\"text\":\"a\",\"label\":[\"X\"]}\n{\"text\":\"b\",\"label\":[1]}",
-            "X=a; 1=b",
-        ),
-        (
-            "a.jsonl",
-            "{\"text\":\"a\",\"label\":[\"X\",\"Y\"]}\n",
-            "a.jsonl:1: the key \"label\" holds 2 labels; expected only one",
-        ),
-        (
-            "a.jsonl",
-            "{\"text\":\"a\",\"label\":[]}\n",
-            "a.jsonl:1: key \"label\": found no label; expected a class",
-        ),
-        ("a.json", "[{\"text\":\"a\",\"label\":\"X\"},{\"text\":\"b\",\"label\":2}]", "X=a; 2=b"),
-        ("a.json", "[\n  {\"text\": \"a\",\n   \"label\": true}\n]\n", "true=a"),
-        (
-            "a.json",
-            "[\n  {\"text\": \"a\",\n   \"label\": true}\n",
-            "a.json:1: the array that begins here does not end",
-        ),
+        a.jsonl: {"text":"a","accept":["X"],"answer":"accept"}\n → X=a
+        a.jsonl: {"text":"a","label":["X"]}\n{"text":"b","label":[1]} → X=a; 1=b
+        a.jsonl: {"text":"a","label":["X","Y"]}\n → a.jsonl:1: the key "label" holds 2 labels;
+            expected only one
+        a.jsonl: {"text":"a","label":[]}\n → a.jsonl:1: key "label": found no label; expected a
+            class
+        a.json: [{"text":"a","label":"X"},{"text":"b","label":2}] → X=a; 2=b
+        a.json: [\n  {"text": "a",\n   "label": true}\n]\n → true=a
+        a.json: [\n  {"text": "a",\n   "label": true}\n → a.json:1: the array that begins here does
+            not end
         // Classes that are numbers.
-        (
-            "a.svm",
-            "+1 1:1\n1.0 2:1 # a\n1e0 3:1\n-1 4:1\n-0 5:1\nup 6:1\n",
-            "1=[(\"1\", 1.0)]; 1=[(\"2\", 1.0)]; 1=[(\"3\", 1.0)]; -1=[(\"4\", 1.0)]; \
-             0=[(\"5\", 1.0)]; up=[(\"6\", 1.0)]",
-        ),
-    ] {
-        assert_eq!(read(name, contents, &InstanceReadOptions::default()).0, expected, "{contents}");
+        a.svm: +1 1:1\n1.0 2:1 # a\n1e0 3:1\n-1 4:1\n-0 5:1\nup 6:1\n → 1=[("1", 1.0)]; 1=[("2",
+            1.0)]; 1=[("3", 1.0)]; -1=[("4", 1.0)]; 0=[("5", 1.0)]; up=[("6", 1.0)]
+    "#;
+    for (text, expected) in escaped_rows(table) {
+        let (name, contents) = text.split_once(": ").unwrap();
+        assert_eq!(read(name, contents, &InstanceReadOptions::default()).0, expected, "{text}");
     }
+    let answers = "{\"text\":\"a\",\"label\":\"X\",\"answer\":\"accept\"}\n\
+                   {\"text\":\"b\",\"label\":\"X\",\"answer\":\"reject\"}\n\
+                   {\"text\":\"c\",\"label\":\"Y\",\"answer\":\"ignore\"}\n";
+    assert_eq!(read("a.jsonl", answers, &InstanceReadOptions::default()).0, "X=a");
 }
 
 #[test]
@@ -154,18 +132,13 @@ fn all_formats_of_the_same_documents_are_read_alike() {
 
 #[test]
 fn what_is_decided_and_left_out_is_said() {
-    for (name, contents, expected) in [
-        (
-            "a.tsv",
-            "sentence\tlabel\nx\ty\n",
-            "a.tsv:1: 1 first line names columns: read as a table",
-        ),
-        (
-            "a.jsonl",
-            "{\"text\":\"b\",\"label\":\"X\",\"answer\":\"reject\"}\n",
-            "1 document was rejected or ignored by its annotator: left out",
-        ),
-    ] {
+    let table = r#"
+        a.tsv: sentence\tlabel\nx\ty\n → a.tsv:1: 1 first line names columns: read as a table
+        a.jsonl: {"text":"b","label":"X","answer":"reject"}\n → 1 document was rejected or ignored
+            by its annotator: left out
+    "#;
+    for (text, expected) in escaped_rows(table) {
+        let (name, contents) = text.split_once(": ").unwrap();
         assert_eq!(read(name, contents, &InstanceReadOptions::default()).1, [expected]);
     }
     // Without labels, an answer says nothing of the text, and each line of text is a document.

@@ -165,6 +165,7 @@ pub fn annotation_files(source: &OsStr) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use dropchain::corpus::Reader;
+    use dropchain_numerics::testing::escaped_rows;
 
     use super::*;
     use crate::{InputFormat, Misaligned};
@@ -207,33 +208,24 @@ mod tests {
 
     #[test]
     fn faults_are_errors_with_their_place_in_the_annotations() {
-        for (annotations, expected) in [
-            ("T1\tPER 0 2\tZo\n", "a.ann:1: the span 'Zo' (PER, 0–2) cuts the token 'Zoë'; "),
-            (
-                "\nT1\tPER 0 3;14 18\tZoë Rome\n",
-                "a.ann:2: the span 'Zoë Lee\r\nleft Rome' (PER, 0–18) is discontinuous; ",
-            ),
-            (
-                "T1\tA 0 7\tZoë Lee\nT2\tB 4 7\tLee\n",
-                "a.ann:2: the span 'Zoë Lee' (A, 0–7) and the span 'Lee' (B, 4–7) overlap",
-            ),
-            (
-                "T1\tPER 0 3\tZoe\n",
-                "a.ann:1: the span 0–3 (PER) has the text 'Zoe', but there is 'Zoë'",
-            ),
-            ("T1\tPER 3 0\tZoë\n", "a.ann:1: the span 3–0 (PER) is empty or reversed"),
-            (
-                "T1\tPER 0 x\tZoë\n",
-                "a.ann:1: expected a type and offsets after the first tab, such as PER 0 3, found \
-                 'PER 0 x'",
-            ),
-            ("PER 0 3\n", "a.ann:1: expected an annotation such as"),
-            ("T1\tPER 0 99\tZoë\n", "a.ann:1: the span 0–99 (PER) ends beyond the text"),
-        ] {
-            let folder = folder(TEXT, annotations);
+        let table = r#"
+            T1\tPER 0 2\tZo\n → a.ann:1: the span 'Zo' (PER, 0–2) cuts the token 'Zoë'; expected
+            \nT1\tPER 0 3;14 18\tZoë Rome\n → a.ann:2: the span 'Zoë Lee\r\nleft Rome' (PER, 0–18)
+                is discontinuous; expected
+            T1\tA 0 7\tZoë Lee\nT2\tB 4 7\tLee\n → a.ann:2: the span 'Zoë Lee' (A, 0–7) and the span
+                'Lee' (B, 4–7) overlap
+            T1\tPER 0 3\tZoe\n → a.ann:1: the span 0–3 (PER) has the text 'Zoe', but there is 'Zoë'
+            T1\tPER 3 0\tZoë\n → a.ann:1: the span 3–0 (PER) is empty or reversed
+            T1\tPER 0 x\tZoë\n → a.ann:1: expected a type and offsets after the first tab, such as
+                PER 0 3, found 'PER 0 x'
+            PER 0 3\n → a.ann:1: expected an annotation such as
+            T1\tPER 0 99\tZoë\n → a.ann:1: the span 0–99 (PER) ends beyond the text
+        "#;
+        for (annotations, expected) in escaped_rows(table) {
+            let folder = folder(TEXT, &annotations);
             let error =
                 read(folder.path(), &options(SpanOptions::default())).unwrap_err().to_string();
-            assert!(error.contains(expected), "{error}");
+            assert!(error.contains(&expected), "{error}");
         }
     }
 

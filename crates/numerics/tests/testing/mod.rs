@@ -67,10 +67,12 @@ impl Lcg {
 }
 
 /// Returns the rows `TEXT → MESSAGE` of a table; a line without an arrow goes on with the message.
+/// Lines that begin with `//` are comments.
 pub fn rows(table: &str) -> Vec<(&str, String)> {
     let mut rows: Vec<(&str, String)> = Vec::new();
-    for line in table.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        match line.split_once(" →") {
+    let lines = table.lines().map(str::trim);
+    for line in lines.filter(|line| !line.is_empty() && !line.starts_with("//")) {
+        match line.split_once(" →").or(line.strip_prefix('→').map(|message| ("", message))) {
             Some((text, message)) => rows.push((text, message.trim_start().to_owned())),
             None => {
                 let message = &mut rows.last_mut().unwrap().1;
@@ -79,6 +81,22 @@ pub fn rows(table: &str) -> Vec<(&str, String)> {
         }
     }
     rows
+}
+
+/// Returns the rows of a table where escapes such as `\n` stand for characters.
+pub fn escaped_rows(table: &str) -> Vec<(String, String)> {
+    let escapes = [
+        [r"\n", "\n"],
+        [r"\t", "\t"],
+        [r"\r", "\r"],
+        [r"\u{7}", "\u{7}"],
+        [r"\u{a0}", "\u{a0}"],
+        [r"\u{feff}", "\u{feff}"],
+    ];
+    let unescaped = |text: &str| {
+        escapes.iter().fold(text.to_owned(), |text, [escape, it]| text.replace(escape, it))
+    };
+    rows(table).iter().map(|(text, message)| (unescaped(text), unescaped(message))).collect()
 }
 
 /// Asserts that kernels that `run` calls give the same bits with every instruction set of the

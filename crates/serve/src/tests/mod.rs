@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, Request};
 use dropchain::corpus::ReadOptions;
 use dropchain::train::{Lbfgs, TrainOptions, Trainer};
 use dropchain::{Corpus, MemoryLimit, Model, Tagger, Template};
+use dropchain_numerics::testing::rows;
 use http_body_util::BodyExt;
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
@@ -143,43 +144,34 @@ fn spans_have_probabilities_and_those_below_the_threshold_are_left_out() {
 fn bodies_that_cannot_be_answered_say_why() {
     let server = TestServer::new(|_| {});
     let deep = format!("{{\"text\": {}{}}}", "[".repeat(100_000), "]".repeat(100_000));
-    for (status, body, expected) in [
-        (400, "{\"text\": ", "not valid JSON: EOF"),
-        (400, "", "not valid JSON"),
-        (422, "[]", "expected a JSON object with one of the keys"),
-        (422, "7", "expected a JSON object with one of the keys"),
-        (422, "{}", "expected the key \"tokens\" or \"text\""),
-        (422, "{\"text\": 7}", "key \"text\": expected a string, found a number"),
-        (422, "{\"text\": \"a\", \"text\": \"b\"}", "found the key \"text\" twice"),
-        (422, "{\"tokens\": [\"a\", null]}", "expected an array of strings, but item 2 is null"),
-        (422, "{\"texts\": \"a\"}", "key \"texts\": expected an array"),
-        (422, "{\"texts\": [\"a\", 1]}", "texts:2: expected a string"),
-        (422, "{\"texts\": [], \"text\": \"a\"}", "expected no other key beside \"texts\", found"),
-        (422, "{\"inputs\": [\"a\"]}", "inputs:1: expected an object; found \"a\""),
-        (422, "{\"inputs\": [{\"text\": \"a\"}, {}]}", "inputs:2: expected the key"),
-        (
-            422,
-            "{\"text\": \"a\", \"marginals\": true}",
-            "\"marginals\" is an option; expected it in",
-        ),
-        (422, "{\"text\": \"a\", \"nbest\": 3}", "as in /tag?nbest=3"),
-        (422, deep.as_str(), "key \"text\": expected a string"),
-        (422, "{\"rows\": [[\"a\"], [\"b\", \"c\"]]}", "row 2: expected 1 columns (word), found 2"),
-        (422, "{\"rows\": [[]], \"columns\": []}", "key \"columns\": expected the names of"),
-        (422, "{\"rows\": [[]]}", "expected rows of the columns of the training data"),
-        (
-            422,
-            "{\"rows\": [[\"a\", \"b\", \"c\"]]}",
-            "expected rows of the columns of the training",
-        ),
-        (
-            422,
-            "{\"rows\": [[1]]}",
-            "key \"rows\": expected arrays of strings; invalid type: integer",
-        ),
-    ] {
-        let found = server.post("/tag", body).error(status);
-        assert!(found.contains(expected), "{body:.80}: {found}");
+    let table = r#"
+        400 {"text": → not valid JSON: EOF
+        400 → not valid JSON
+        422 [] → expected a JSON object with one of the keys
+        422 7 → expected a JSON object with one of the keys
+        422 {} → expected the key "tokens" or "text"
+        422 {"text": 7} → key "text": expected a string, found a number
+        422 {"text": "a", "text": "b"} → found the key "text" twice
+        422 {"tokens": ["a", null]} → expected an array of strings, but item 2 is null
+        422 {"texts": "a"} → key "texts": expected an array
+        422 {"texts": ["a", 1]} → texts:2: expected a string
+        422 {"texts": [], "text": "a"} → expected no other key beside "texts", found
+        422 {"inputs": ["a"]} → inputs:1: expected an object; found "a"
+        422 {"inputs": [{"text": "a"}, {}]} → inputs:2: expected the key
+        422 {"text": "a", "marginals": true} → "marginals" is an option; expected it in
+        422 {"text": "a", "nbest": 3} → as in /tag?nbest=3
+        422 DEEP → key "text": expected a string
+        422 {"rows": [["a"], ["b", "c"]]} → row 2: expected 1 columns (word), found 2
+        422 {"rows": [[]], "columns": []} → key "columns": expected the names of
+        422 {"rows": [[]]} → expected rows of the columns of the training data
+        422 {"rows": [["a", "b", "c"]]} → expected rows of the columns of the training
+        422 {"rows": [[1]]} → key "rows": expected arrays of strings; invalid type: integer
+    "#;
+    for (request, expected) in rows(table) {
+        let (status, body) = request.split_once(' ').unwrap_or((request, ""));
+        let body = &body.replace("DEEP", &deep);
+        let found = server.post("/tag", body).error(status.parse().unwrap());
+        assert!(found.contains(&expected), "{body:.80}: {found}");
     }
     let long = json!({"tokens": vec!["a"; 2000]}).to_string();
     let message = server.post("/tag?nbest=1000", &long).error(422);

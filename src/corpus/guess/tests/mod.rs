@@ -5,6 +5,7 @@ use crate::corpus::tests::error;
 use crate::corpus::tests::{options, sentences};
 use crate::corpus::{Format, ReadOptions};
 use crate::sentence::LineRules;
+use crate::testing::escaped_rows;
 
 /// What is decided about a file: the names of its columns, or the error; then what is said.
 fn decided(text: &str, options: &ReadOptions) -> String {
@@ -16,10 +17,11 @@ fn decided(text: &str, options: &ReadOptions) -> String {
 }
 
 #[track_caller]
-fn check(options: &ReadOptions, table: &[(&str, &str)]) {
-    for (text, decision) in table {
+fn check(options: &ReadOptions, table: &str) {
+    for (text, decision) in escaped_rows(table) {
+        let decision = decision.replace("NAMES", NAMES).replace("NUMBERED", NUMBERED);
         let options = ReadOptions { report: Default::default(), ..options.clone() };
-        assert_eq!(decided(text, &options), decision.replace("NAMES", NAMES), "{text}");
+        assert_eq!(decided(&text, &options), decision.replace("HINT", HINT), "{text}");
     }
 }
 
@@ -31,51 +33,34 @@ const COMMENTS: LineRules = LineRules { comments: true, header: false };
 
 const NAMES: &str = "1 header row: read as names of columns, not as a token";
 
-const NUMBERED: &str = "\nwarning: x:1: column 1 numbers the tokens of each sentence: words are \
-                        taken from column 2 (`columns` names the columns)";
+const NUMBERED: &str = "column 1 numbers the tokens of each sentence: words are taken from column \
+                        2 (`columns` names the columns)";
+
+const HINT: &str = "is it a comment? `comments` skips lines that begin with '#'";
 
 #[test]
 fn columns_are_separated_by_tabs_if_the_first_line_has_one_else_by_blanks() {
     check(
         &conll(),
-        &[
-            ("a NN  O\n", "word 1 label"),
-            (
-                "New York\tO\n",
-                "word label\nwarning: x:1: 1 word has blanks or control characters inside: kept",
-            ),
-            (
-                "a\tO\n\nb   O\n",
-                "x:3: expected 2 columns (word label), found 1 (the file's columns are separated \
-             by tabs, this line has only blanks)",
-            ),
-            (
-                "a O\nNew York\tO\n",
-                "x:2: expected 2 columns (word label), found 3 (the file's columns are separated \
-             by blanks, as its first line has no tab; this line has tabs)",
-            ),
-            ("a\n", "x:1: expected at least 2 columns (a word and its label), found 1"),
-            (
-                "Mira\tNNP O B-PER\nleft\tVBD O O\n",
-                "word label\nwarning: x:1: 2 labels have blanks or control characters inside: kept \
-             (if they are in columns: are these separated by tabs and blanks?)",
-            ),
-            (
-                "a\tO\nNew York\tO\nb\u{7}\tO\u{a0}\n",
-                "word label\nwarning: x:2: 2 words have blanks or control characters inside: kept\n\
-             warning: x:3: 1 label has blanks or control characters inside: kept (if they are in \
-             columns: are these separated by tabs and blanks?)",
-            ),
-            (
-                "a\tO\r\r\nb\tO\r\r\n",
-                "word label\nwarning: x:1: 2 lines end in CR CR LF: read as a line end",
-            ),
-            (
-                "\u{feff}a\tO\n\n\u{feff}b\tO\n",
-                "word label\nwarning: x:3: 1 byte order mark inside the file: removed from the \
-             start of the line (files joined with cat?)",
-            ),
-        ],
+        r#"
+        a NN  O\n → word 1 label
+        New York\tO\n → word label\nwarning: x:1: 1 word has blanks or control characters inside:
+            kept
+        a\tO\n\nb   O\n → x:3: expected 2 columns (word label), found 1 (the file's columns are
+            separated by tabs, this line has only blanks)
+        a O\nNew York\tO\n → x:2: expected 2 columns (word label), found 3 (the file's columns are
+            separated by blanks, as its first line has no tab; this line has tabs)
+        a\n → x:1: expected at least 2 columns (a word and its label), found 1
+        Mira\tNNP O B-PER\nleft\tVBD O O\n → word label\nwarning: x:1: 2 labels have blanks or
+            control characters inside: kept (if they are in columns: are these separated by tabs and
+            blanks?)
+        a\tO\nNew York\tO\nb\u{7}\tO\u{a0}\n → word label\nwarning: x:2: 2 words have blanks or
+            control characters inside: kept\nwarning: x:3: 1 label has blanks or control characters
+            inside: kept (if they are in columns: are these separated by tabs and blanks?)
+        a\tO\r\r\nb\tO\r\r\n → word label\nwarning: x:1: 2 lines end in CR CR LF: read as a line end
+        \u{feff}a\tO\n\n\u{feff}b\tO\n → word label\nwarning: x:3: 1 byte order mark inside the
+            file: removed from the start of the line (files joined with cat?)
+        "#,
     );
 }
 
@@ -83,108 +68,79 @@ fn columns_are_separated_by_tabs_if_the_first_line_has_one_else_by_blanks() {
 fn a_first_line_of_names_is_a_header_row_unless_another_token_has_its_label() {
     check(
         &conll(),
-        &[
-            // All of its cells are names, and none is a label of another row.
-            ("TOKEN\tNE-COARSE-LIT\nMira\tB-PER\n", "word NE-COARSE-LIT\nx:1: NAMES"),
-            ("word tag\nMira B-PER\n", "word tag\nx:1: NAMES"),
-            ("id\tlabel\nMira\tB-PER\n", "word label\nx:1: NAMES"),
-            ("word\tcase\ttag\nMira\tUp\tB-PER\n", "word case tag\nx:1: NAMES"),
-            ("word\tcase\tB-X\nMira\tUp\tB-PER\n", "word 1 label"),
-            ("word\ttag\nMira\ttag\n", "word label"),
-            ("Word\tB-WORK\nran\tO\n", "word label"),
-        ],
+        r#"
+        // All of its cells are names, and none is a label of another row.
+        TOKEN\tNE-COARSE-LIT\nMira\tB-PER\n → word NE-COARSE-LIT\nx:1: NAMES
+        word tag\nMira B-PER\n → word tag\nx:1: NAMES
+        id\tlabel\nMira\tB-PER\n → word label\nx:1: NAMES
+        word\tcase\ttag\nMira\tUp\tB-PER\n → word case tag\nx:1: NAMES
+        word\tcase\tB-X\nMira\tUp\tB-PER\n → word 1 label
+        word\ttag\nMira\ttag\n → word label
+        Word\tB-WORK\nran\tO\n → word label
+        "#,
     );
     check(
         &ReadOptions { unlabeled: true, ..conll() },
-        &[("word pos\nMira NNP\n", "word pos\nx:1: NAMES"), ("word NN\nis VBZ\n", "word 1")],
+        r"
+        word pos\nMira NNP\n → word pos\nx:1: NAMES
+        word NN\nis VBZ\n → word 1
+        ",
     );
     let lines = LineRules { comments: true, header: true };
     check(
         &ReadOptions { lines, ..conll() },
-        &[
-            ("TOKEN\tPOS\tNE\nMira\tNNP\tB-PER\n", &format!("word POS NE\nx:1: {NAMES}")),
-            (
-                "\n\tidx\tForm\tner\n7\t1\tMira\tO\n7\t2\tran\tO\n",
-                &format!("0 idx word ner\nx:2: {NAMES}"),
-            ),
-            (
-                "word tag\nMira NNP B-PER\n",
-                &format!("x:2: expected 2 columns (word tag), found 3\nx:1: {NAMES}"),
-            ),
-            (
-                "word ner ner\na O O\n",
-                &format!("x:2: in the header row: two columns have the name 'ner'\nx:1: {NAMES}"),
-            ),
-        ],
+        r#"
+        TOKEN\tPOS\tNE\nMira\tNNP\tB-PER\n → word POS NE\nx:1: NAMES
+        \n\tidx\tForm\tner\n7\t1\tMira\tO\n7\t2\tran\tO\n → 0 idx word ner\nx:2: NAMES
+        word tag\nMira NNP B-PER\n → x:2: expected 2 columns (word tag), found 3\nx:1: NAMES
+        word ner ner\na O O\n → x:2: in the header row: two columns have the name 'ner'\nx:1: NAMES
+        "#,
     );
 }
 
 #[test]
 fn lines_that_look_like_comments_are_doubted_or_named_in_the_error() {
-    const HINT: &str = "is it a comment? `comments` skips lines that begin with '#')";
     check(
         &conll(),
-        &[
-            (
-                "# id 17 domain=en\nMira _ _ B-PER\n\n# id 18 domain=en\nran _ _ O\n",
-                "word 1 2 label\nwarning: x:1: 2 lines that begin with '#' are read as tokens: \
-             `comments` skips them",
-            ),
-            (
-                "# X\na O\n",
-                "word label\nwarning: x:1: 1 line that begins with '#' is read as a token: \
-             `comments` skips it",
-            ),
-            // Hashtags, and a number sign as a word.
-            ("# O\n1 O\nhit O\n\n#b B-X\n# O\n", "word label"),
-            (
-                "# id 1\na O\n",
-                &format!(
-                    "x:2: expected 3 columns (word 1 label), found 2 (line 1 begins with '#': \
-                     {HINT}"
-                ),
-            ),
-            (
-                "###MEDLINE:95\n\nIL-2\tB-DNA\n",
-                &format!(
-                    "x:1: expected at least 2 columns (a word and its label), found 1 ({HINT}"
-                ),
-            ),
-            (
-                "a O\n\n# id 7\nb O\n",
-                &format!("x:3: expected 2 columns (word label), found 3 ({HINT}"),
-            ),
-            (
-                "-X- -X- O\n\na N O\n",
-                "word 1 label\nwarning: x:1: 1 token is the placeholder -X-: kept as words (do \
-             these lines separate documents?)",
-            ),
-        ],
+        r#"
+        # id 17 domain=en\nMira _ _ B-PER\n\n# id 18 domain=en\nran _ _ O\n →
+            word 1 2 label\nwarning: x:1: 2 lines that begin with '#' are read as tokens: `comments`
+            skips them
+        # X\na O\n → word label\nwarning: x:1: 1 line that begins with '#' is read as a token:
+            `comments` skips it
+        // Hashtags, and a number sign as a word.
+        # O\n1 O\nhit O\n\n#b B-X\n# O\n → word label
+        # id 1\na O\n → x:2: expected 3 columns (word 1 label), found 2 (line 1 begins with '#':
+            HINT)
+        ###MEDLINE:95\n\nIL-2\tB-DNA\n → x:1: expected at least 2 columns (a word and its label),
+            found 1 (HINT)
+        a O\n\n# id 7\nb O\n → x:3: expected 2 columns (word label), found 3 (HINT)
+        -X- -X- O\n\na N O\n → word 1 label\nwarning: x:1: 1 token is the placeholder -X-: kept as
+            words (do these lines separate documents?)
+        "#,
     );
     check(
         &ReadOptions { lines: COMMENTS, ..conll() },
-        &[(
-            "# id 1\na O\n#b O\n",
-            "word label\nx:1: 2 lines begin with '#': read as comments, not tokens",
-        )],
+        r"
+        # id 1\na O\n#b O\n → word label\nx:1: 2 lines begin with '#': read as comments, not tokens
+        ",
     );
 }
 
 #[test]
 fn words_are_not_taken_from_a_column_that_numbers_tokens() {
-    let numbered = format!("id word label{NUMBERED}");
     check(
         &conll(),
-        &[
-            ("1\tMira\tB-PER\n2\tran\tO\n\n1\tRain\tO\n", &numbered),
-            // From 0; after a sentence of one token.
-            ("0 a O\n1 b O\n", &numbered),
-            ("1 a O\n\n1 b O\n2 c O\n", &numbered),
-            ("1 CD O\n2 CD O\nmen NNS O\n", "word 1 label"),
-            ("1 CD O\n\n1 CD O\n", "word 1 label"),
-            ("1 O\n2 O\n", "word label"),
-            ("1 a O\n2 b O\n\n2 c O\n3 d O\n", "word 1 label"),
-        ],
+        r#"
+        1\tMira\tB-PER\n2\tran\tO\n\n1\tRain\tO\n → id word label\nwarning: x:1: NUMBERED
+        // From 0; after a sentence of one token.
+        0 a O\n1 b O\n → id word label\nwarning: x:1: NUMBERED
+        1 a O\n\n1 b O\n2 c O\n → id word label\nwarning: x:1: NUMBERED
+        1 CD O\n2 CD O\nmen NNS O\n → word 1 label
+        1 CD O\n\n1 CD O\n → word 1 label
+        1 O\n2 O\n → word label
+        1 a O\n2 b O\n\n2 c O\n3 d O\n → word 1 label
+        "#,
     );
     let comments = decided(
         "# s\n1 a O\n\n# s\n1 b O\n# t\n2 c O\n",
@@ -193,11 +149,11 @@ fn words_are_not_taken_from_a_column_that_numbers_tokens() {
     assert!(comments.starts_with("id word label\n"), "{comments}");
     let columns = Some(["word", "x", "ner"].map(str::to_owned).to_vec());
     let named = ReadOptions { columns, ..conll() };
-    check(&named, &[("1\tMira\tO\n2\tran\tO\n", "word x ner")]);
+    check(&named, r"1\tMira\tO\n2\tran\tO\n → word x ner");
 }
 
 /// The columns and the tokens of each sentence of a table.
-fn table(text: &str, options: &ReadOptions) -> String {
+fn tokens(text: &str, options: &ReadOptions) -> String {
     let read = match sentences(text, options) {
         Ok(read) => read,
         Err(error) => return error.to_string(),
@@ -211,61 +167,42 @@ fn table(text: &str, options: &ReadOptions) -> String {
 
 #[test]
 fn tables_of_tokens_are_read_and_the_sentence_is_never_the_word() {
-    let any = ReadOptions::default;
-    for (text, expected) in [
+    let table = r#"
         // The sentence by its number, or by a name of each first row.
-        (
-            "sentence,word,upos\n1,Mira,PROPN\n1,ran,VERB\n2,Kai,PROPN\n",
-            "sentence word upos: 1|Mira|PROPN 1|ran|VERB; 2|Kai|PROPN",
-        ),
-        (
-            "\u{feff}Sentence #;Word;Tag\nSentence: 1;Ann;B-PER\n;left;O\nSentence: 2;Rain;O\n",
-            "Sentence # word Tag: Sentence: 1|Ann|B-PER |left|O; Sentence: 2|Rain|O",
-        ),
-        (
-            "1\tMira\tB-PER\n1\tran\tO\n2\tKai\tB-PER\n",
-            "sentence word label: 1|Mira|B-PER 1|ran|O; 2|Kai|B-PER",
-        ),
-        (
-            "s1 Mira X\ns1 ran O\ns2 Kai X\ns2 sat O\n",
-            "sentence word label: s1|Mira|X s1|ran|O; s2|Kai|X s2|sat|O",
-        ),
-        ("d a O\nd b O\n\ne c O\ne f O\n", "sentence word label: d|a|O d|b|O; e|c|O e|f|O"),
+        sentence,word,upos\n1,Mira,PROPN\n1,ran,VERB\n2,Kai,PROPN\n → sentence word upos:
+            1|Mira|PROPN 1|ran|VERB; 2|Kai|PROPN
+        \u{feff}Sentence #;Word;Tag\nSentence: 1;Ann;B-PER\n;left;O\nSentence: 2;Rain;O\n → Sentence
+            # word Tag: Sentence: 1|Ann|B-PER |left|O; Sentence: 2|Rain|O
+        1\tMira\tB-PER\n1\tran\tO\n2\tKai\tB-PER\n → sentence word label: 1|Mira|B-PER 1|ran|O;
+            2|Kai|B-PER
+        s1 Mira X\ns1 ran O\ns2 Kai X\ns2 sat O\n → sentence word label: s1|Mira|X s1|ran|O;
+            s2|Kai|X s2|sat|O
+        d a O\nd b O\n\ne c O\ne f O\n → sentence word label: d|a|O d|b|O; e|c|O e|f|O
         // A number that starts again, also below the number of a sentence or a document.
-        (
-            "id,form,upos\n1,Mira,PROPN\n2,ran,VERB\n1,Rain,NOUN\n",
-            "id form upos: 1|Mira|PROPN 2|ran|VERB; 1|Rain|NOUN",
-        ),
-        (
-            "d 0 1 Mira X\nd 0 2 ran O\n\nd 0 1 Kai X\nd 0 2 sat O\n",
-            "sentence 1 id word label: d|0|1|Mira|X d|0|2|ran|O; d|0|1|Kai|X d|0|2|sat|O",
-        ),
-        ("0\ta\tO\n1\tb\tO\n0\tc\tO\n", "id word label: 0|a|O 1|b|O; 0|c|O"),
+        id,form,upos\n1,Mira,PROPN\n2,ran,VERB\n1,Rain,NOUN\n → id form upos: 1|Mira|PROPN
+            2|ran|VERB; 1|Rain|NOUN
+        d 0 1 Mira X\nd 0 2 ran O\n\nd 0 1 Kai X\nd 0 2 sat O\n → sentence 1 id word label:
+            d|0|1|Mira|X d|0|2|ran|O; d|0|1|Kai|X d|0|2|sat|O
+        0\ta\tO\n1\tb\tO\n0\tc\tO\n → id word label: 0|a|O 1|b|O; 0|c|O
         // The label is not a place, either.
-        (
-            "word\ttag\tsent_id\nMira\tX\t1\nran\tO\t1\nKai\tX\t2\n",
-            "word tag sent_id: Mira|X|1 ran|O|1; Kai|X|2",
-        ),
+        word\ttag\tsent_id\nMira\tX\t1\nran\tO\t1\nKai\tX\t2\n → word tag sent_id: Mira|X|1 ran|O|1;
+            Kai|X|2
         // Quotes, separators and blank rows.
-        (
-            "word,tag\n\"1,000\",CD\n\"\"\"\",PUNCT\n,\nNew York,NNP\n",
-            "word tag: 1,000|CD \"|PUNCT; New York|NNP",
-        ),
-        ("\"Mira\";\"X\"\n\"ran\";\"O\"\n\n\"Kai\";\"X\"\n", "word label: Mira|X ran|O; Kai|X"),
-        ("word\ttag\n\"\"\"\"\tPUNCT\n\"a,b\"\tX\n", "word tag: \"|PUNCT a,b|X"),
+        word,tag\n"1,000",CD\n"""",PUNCT\n,\nNew York,NNP\n → word tag: 1,000|CD "|PUNCT; New
+            York|NNP
+        "Mira";"X"\n"ran";"O"\n\n"Kai";"X"\n → word label: Mira|X ran|O; Kai|X
+        word\ttag\n""""\tPUNCT\n"a,b"\tX\n → word tag: "|PUNCT a,b|X
         // Columns as ever.
-        ("\"\t''\tO\nMira\tNNP\tX\n", "word 1 label: \"|''|O Mira|NNP|X"),
-        ("ha X O\nha X O\nno X O\n\nMira X O\n", "word 1 label: ha|X|O ha|X|O no|X|O; Mira|X|O"),
-        ("ha X O\nha X O\n\nMira X O\n", "word 1 label: ha|X|O ha|X|O; Mira|X|O"),
-        ("1990 CD O\nwas X O\n", "word 1 label: 1990|CD|O was|X|O"),
+        "\t''\tO\nMira\tNNP\tX\n → word 1 label: "|''|O Mira|NNP|X
+        ha X O\nha X O\nno X O\n\nMira X O\n → word 1 label: ha|X|O ha|X|O no|X|O; Mira|X|O
+        ha X O\nha X O\n\nMira X O\n → word 1 label: ha|X|O ha|X|O; Mira|X|O
+        1990 CD O\nwas X O\n → word 1 label: 1990|CD|O was|X|O
         // A cell that has no end.
-        (
-            "word,tag\n\"a\nb\",O\n",
-            "x:2: expected 2 columns (word tag), found 1 (does a quoted cell end on another line? \
-             Cells have no line ends)",
-        ),
-    ] {
-        assert_eq!(table(text, &any()), expected, "{text}");
+        word,tag\n"a\nb",O\n → x:2: expected 2 columns (word tag), found 1 (does a quoted cell end
+            on another line? Cells have no line ends)
+    "#;
+    for (text, expected) in escaped_rows(table) {
+        assert_eq!(tokens(&text, &ReadOptions::default()), expected, "{text}");
     }
     let columns = |names: &str| {
         let columns = Some(names.split(',').map(str::to_owned).collect());
@@ -276,7 +213,7 @@ fn tables_of_tokens_are_read_and_the_sentence_is_never_the_word() {
         ("sentence,word,upos", "sentence,word,upos\n7,Mira,PROPN\n7,ran,VERB\n9,Kai,PROPN\n"),
         ("id,word,upos", "1\tMira\tPROPN\n2\tran\tVERB\n1\tKai\tPROPN\n"),
     ] {
-        let read = table(text, &columns(names));
+        let read = tokens(text, &columns(names));
         assert!(read.starts_with(&format!("{}: ", names.replace(',', " "))), "{read}");
         assert_eq!(read.matches("; ").count(), 1, "{read}");
     }
