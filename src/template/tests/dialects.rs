@@ -80,37 +80,33 @@ fn lines_without_an_identifier_share_their_attributes() {
 
 #[test]
 fn errors_in_patterns_name_line_and_column() {
-    for (source, message) in [
-        ("U:%x[0,0", "t.tpl:1:9: expected ']', found the end of the line"),
-        ("U:%x0,0]\nB", "t.tpl:1:3: unknown macro '%x0'; expected %x"),
-        ("U:%x[a,0]", "t.tpl:1:6: expected a position such as -1, found 'a'"),
-        ("U:é%y[0,0]", "t.tpl:1:4: unknown macro '%y'; expected %x"),
-        ("u:%y[0,0]", "t.tpl:1:3: unknown macro '%y'; expected %x, %t or %m"),
-        ("U:%x[9,0]", "t.tpl:1:6: the position 9 is out of range; CRF++ allows -8 to 8"),
-        ("U:%x[0,-1]", "t.tpl:1:8: column -1 does not exist; columns are numbered from 0"),
-        (
-            "u:%t[0,0,\"*\"]",
-            "t.tpl:1:10: '*' has nothing to repeat in \"*\"; expected a character before it, or \
-             \\*",
-        ),
-        ("u:%t[0,0]", "t.tpl:1:9: expected ',', found ']'"),
-        ("u:%t[0,0,\"a]", "t.tpl:1:10: unterminated string \"a]; expected a closing quote"),
-        ("u:%x[*1,0]", "t.tpl:1:6: expected a position such as -1, found '*'"),
-    ] {
-        assert_eq!(error(source), message, "{source}");
-    }
+    assert_errors(
+        r#"
+        U:%x[0,0 → t.tpl:1:9: expected ']', found the end of the line
+        U:%x[a,0] → t.tpl:1:6: expected a position such as -1, found 'a'
+        U:é%y[0,0] → t.tpl:1:4: unknown macro '%y'; expected %x
+        u:%y[0,0] → t.tpl:1:3: unknown macro '%y'; expected %x, %t or %m
+        U:%x[9,0] → t.tpl:1:6: the position 9 is out of range; CRF++ allows -8 to 8
+        U:%x[0,-1] → t.tpl:1:8: column -1 does not exist; columns are numbered from 0
+        u:%t[0,0,"*"] → t.tpl:1:10: '*' has nothing to repeat in "*"; expected a character before
+            it, or \*
+        u:%t[0,0] → t.tpl:1:9: expected ',', found ']'
+        u:%t[0,0,"a] → t.tpl:1:10: unterminated string "a]; expected a closing quote
+        u:%x[*1,0] → t.tpl:1:6: expected a position such as -1, found '*'
+        "#,
+    );
+    assert_eq!(error("U:%x0,0]\nB"), "t.tpl:1:3: unknown macro '%x0'; expected %x");
 }
 
 #[test]
 fn mixed_dialects_are_an_error() {
-    assert_eq!(
-        error("word\n\nU01:%x[0,0]"),
-        "t.tpl:3:1: 'U01:%x[0,0]' is in CRF++ or Wapiti syntax, but line 1 is in dropchain \
-         syntax; expected a single syntax throughout the file"
-    );
-    assert_eq!(
-        error("# x\nB\n  bias"),
-        "t.tpl:3:1: 'bias' is in dropchain syntax, but line 2 is in CRF++ or Wapiti syntax; \
-         expected a single syntax throughout the file"
-    );
+    let table = r"
+        word\n\nU01:%x[0,0] → t.tpl:3:1: 'U01:%x[0,0]' is in CRF++ or Wapiti syntax, but line 1 is
+            in dropchain syntax; expected a single syntax throughout the file
+        # x\nB\n  bias → t.tpl:3:1: 'bias' is in dropchain syntax, but line 2 is in CRF++ or Wapiti
+            syntax; expected a single syntax throughout the file
+    ";
+    for (source, message) in escaped_rows(table) {
+        assert_eq!(error(&source), message, "{source}");
+    }
 }

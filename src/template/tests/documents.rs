@@ -144,29 +144,19 @@ fn the_line_is_replaced_or_appended_and_keeps_the_others() {
 
 #[test]
 fn errors_in_the_line_name_the_place() {
-    for (line, expected) in [
-        (
-            "document: page",
-            "t.tpl:1:11: unknown rule for documents 'page': expected auto, sentence, file, \
-             marks, blank-line, form-feed or line, or window=N",
-        ),
-        (
-            "document: file window=0",
-            "t.tpl:1:16: the window '0' is not allowed; expected a number from 1 to 1000000",
-        ),
-        ("document: file marks", "t.tpl:1:16: found a second rule or window; expected only one"),
-        ("document:", "t.tpl:1:10: expected a rule such as marks, or window=500"),
-        ("document: file\ndocument: file", "t.tpl:2:1: 'document:' is already on line 1"),
-        (
-            "mention",
-            "t.tpl:1:1: the input has no column 'mention', only word; as a function it needs \
-             arguments, as in mention(order)",
-        ),
-        (
-            "mention(first)",
-            "t.tpl:1:1: 'mention' needs one of order, count, forms, as in mention(order)",
-        ),
-    ] {
+    let table = r#"
+        document: page → t.tpl:1:11: unknown rule for documents 'page': expected auto, sentence,
+            file, marks, blank-line, form-feed or line, or window=N
+        document: file window=0 → t.tpl:1:16: the window '0' is not allowed; expected a number from
+            1 to 1000000
+        document: file marks → t.tpl:1:16: found a second rule or window; expected only one
+        document: → t.tpl:1:10: expected a rule such as marks, or window=500
+        document: file\ndocument: file → t.tpl:2:1: 'document:' is already on line 1
+        mention → t.tpl:1:1: the input has no column 'mention', only word; as a function it needs
+            arguments, as in mention(order)
+        mention(first) → t.tpl:1:1: 'mention' needs one of order, count, forms, as in mention(order)
+    "#;
+    for (line, expected) in escaped_rows(table) {
         let found = parse(&format!("{line}\nword"));
         let found = found.and_then(|template| template.bind(&Schema::words()).map(|_| ()));
         assert_eq!(found.unwrap_err().to_string(), expected, "{line}");

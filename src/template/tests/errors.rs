@@ -2,13 +2,6 @@
 
 use super::*;
 
-/// Asserts the errors of templates.
-fn assert_errors(table: &str) {
-    for (source, message) in rows(table) {
-        assert_eq!(error(source), message, "{source}");
-    }
-}
-
 #[test]
 fn a_misspelled_function_gets_a_suggestion() {
     assert_eq!(
@@ -81,13 +74,12 @@ fn invalid_conditions_are_explained() {
 
 #[test]
 fn invalid_regular_expressions_are_explained() {
-    assert_eq!(
-        error("regex(\"(a\")"),
-        "t.tpl:1:7: the regular expression \"(a\" is invalid: unclosed group"
-    );
-    assert_eq!(
-        error("word if word matches \"[b\""),
-        "t.tpl:1:22: the regular expression \"[b\" is invalid: unclosed character class"
+    assert_errors(
+        r#"
+        regex("(a") → t.tpl:1:7: the regular expression "(a" is invalid: unclosed group
+        word if word matches "[b" → t.tpl:1:22: the regular expression "[b" is invalid: unclosed
+            character class
+        "#,
     );
     assert!(error("regex(\"a{9999}{9999}\")").contains("is invalid: "));
 }
@@ -161,35 +153,22 @@ fn invalid_vector_arguments_are_explained() {
 
 #[test]
 fn unknown_columns_are_errors_when_binding() {
-    let bound = |source: &str, sentence: &Sentence| {
-        parse(source).unwrap().bind(sentence.schema()).unwrap_err().to_string()
-    };
     let sentence = table("word pos ner", Some(2), "a b c");
-    assert_eq!(
-        bound("word & pso", &sentence),
-        "t.tpl:1:8: the input has no column 'pso', only word pos ner; did you mean 'pos'?"
-    );
-    assert_eq!(
-        bound("shap", &sentence),
-        "t.tpl:1:1: the input has no column 'shap', only word pos ner; did you mean 'shape'?"
-    );
-    assert_eq!(
-        bound("shape(colapsed)", &sentence),
-        "t.tpl:1:1: the input has no column 'colapsed', only word pos ner; did you mean \
-         'collapsed'?"
-    );
-    assert_eq!(
-        bound("bias\nword if column(3) exists", &sentence),
-        "t.tpl:2:9: the input has no column(3); it has 3 columns (word pos ner)"
-    );
-    assert_eq!(
-        bound("prefix(2, ner)", &sentence),
-        "t.tpl:1:1: the template reads the label column 'ner'"
-    );
-    assert_eq!(
-        bound("U:%x[0,2]", &sentence),
-        "t.tpl:1:3: the template reads the label column 'ner'"
-    );
+    let table = r"
+        word & pso → t.tpl:1:8: the input has no column 'pso', only word pos ner; did you mean
+            'pos'?
+        shap → t.tpl:1:1: the input has no column 'shap', only word pos ner; did you mean 'shape'?
+        shape(colapsed) → t.tpl:1:1: the input has no column 'colapsed', only word pos ner; did you
+            mean 'collapsed'?
+        bias\nword if column(3) exists → t.tpl:2:9: the input has no column(3); it has 3 columns
+            (word pos ner)
+        prefix(2, ner) → t.tpl:1:1: the template reads the label column 'ner'
+        U:%x[0,2] → t.tpl:1:3: the template reads the label column 'ner'
+    ";
+    for (source, message) in escaped_rows(table) {
+        let error = parse(&source).unwrap().bind(sentence.schema()).unwrap_err();
+        assert_eq!(error.to_string(), message, "{source}");
+    }
 }
 
 #[test]

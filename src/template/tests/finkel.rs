@@ -31,35 +31,16 @@ fn the_ner_set_yields_all_rows_of_the_table() {
     let template = learned(NER, "said the fall of");
     let sentence = words("Fall of EU said Mr. Kohl");
     assert_eq!(
-        collect(&template, &sentence, 2).node,
-        [
-            "bias",
-            "word[0]=EU",
-            "word[-1]=of",
-            "word[+1]=said",
-            "affixes(2..6)[0]=<E",
-            "affixes(2..6)[0]=<EU",
-            "affixes(2..6)[0]=<EU>",
-            "affixes(2..6)[0]=U>",
-            "affixes(2..6)[0]=EU>",
-            "shape(dan2)[0]=X:2",
-            "shape(dan2)[-1]=x:2k",
-            "shape(dan2)[+1]=xk",
-            "word[-1]|shape(dan2)[0]=of|X:2",
-            "shape(dan2)[0]|word[+1]=X:2|said",
-            "shape(dan2)[-1]|shape(dan2)[0]=x:2k|X:2",
-            "shape(dan2)[0]|shape(dan2)[+1]=X:2|xk",
-            "shape(dan2)[-1]|shape(dan2)[0]|shape(dan2)[+1]=x:2k|X:2|xk",
-            "word[-2]|shape(dan2)[0] if length[-1] <= 3=Fall|X:2",
-            "bag(word, 1..4)=said",
-            "bag(word, 1..4)=Mr.",
-            "bag(word, 1..4)=Kohl",
-            "bag(word, 1..4)=",
-            "bag(word, -4..-1)=",
-            "bag(word, -4..-1)=Fall",
-            "bag(word, -4..-1)=of",
-            "occurrence[0]=none",
-        ]
+        collect(&template, &sentence, 2).node.join("; "),
+        "bias; word[0]=EU; word[-1]=of; word[+1]=said; \
+         affixes(2..6)[0]=<E; affixes(2..6)[0]=<EU; affixes(2..6)[0]=<EU>; affixes(2..6)[0]=U>; \
+         affixes(2..6)[0]=EU>; shape(dan2)[0]=X:2; shape(dan2)[-1]=x:2k; shape(dan2)[+1]=xk; \
+         word[-1]|shape(dan2)[0]=of|X:2; shape(dan2)[0]|word[+1]=X:2|said; \
+         shape(dan2)[-1]|shape(dan2)[0]=x:2k|X:2; shape(dan2)[0]|shape(dan2)[+1]=X:2|xk; \
+         shape(dan2)[-1]|shape(dan2)[0]|shape(dan2)[+1]=x:2k|X:2|xk; \
+         word[-2]|shape(dan2)[0] if length[-1] <= 3=Fall|X:2; \
+         bag(word, 1..4)=said; bag(word, 1..4)=Mr.; bag(word, 1..4)=Kohl; bag(word, 1..4)=; \
+         bag(word, -4..-1)=; bag(word, -4..-1)=Fall; bag(word, -4..-1)=of; occurrence[0]=none"
     );
 }
 
@@ -67,31 +48,16 @@ fn the_ner_set_yields_all_rows_of_the_table() {
 fn the_ner_set_treats_the_sentence_ends_as_empty_words() {
     let template = learned(NER, "");
     assert_eq!(
-        collect(&template, &words("70"), 0).node,
-        [
-            "bias",
-            "word[0]=70",
-            "word[-1]=",
-            "word[+1]=",
-            "affixes(2..6)[0]=<7",
-            "affixes(2..6)[0]=<70",
-            "affixes(2..6)[0]=<70>",
-            "affixes(2..6)[0]=0>",
-            "affixes(2..6)[0]=70>",
-            "shape(dan2)[0]=d:2",
-            "shape(dan2)[-1]=",
-            "shape(dan2)[+1]=",
-            "word[-1]|shape(dan2)[0]=|d:2",
-            "shape(dan2)[0]|word[+1]=d:2|",
-            "shape(dan2)[-1]|shape(dan2)[0]=|d:2",
-            "shape(dan2)[0]|shape(dan2)[+1]=d:2|",
-            "shape(dan2)[-1]|shape(dan2)[0]|shape(dan2)[+1]=|d:2|",
-            "word[-2]|shape(dan2)[0] if length[-1] <= 3=|d:2",
-            "word[+2]|shape(dan2)[0] if length[+1] <= 3=|d:2",
-            "bag(word, 1..4)=",
-            "bag(word, -4..-1)=",
-            "occurrence[0]=none",
-        ]
+        collect(&template, &words("70"), 0).node.join("; "),
+        "bias; word[0]=70; word[-1]=; word[+1]=; \
+         affixes(2..6)[0]=<7; affixes(2..6)[0]=<70; affixes(2..6)[0]=<70>; affixes(2..6)[0]=0>; \
+         affixes(2..6)[0]=70>; shape(dan2)[0]=d:2; shape(dan2)[-1]=; shape(dan2)[+1]=; \
+         word[-1]|shape(dan2)[0]=|d:2; shape(dan2)[0]|word[+1]=d:2|; \
+         shape(dan2)[-1]|shape(dan2)[0]=|d:2; shape(dan2)[0]|shape(dan2)[+1]=d:2|; \
+         shape(dan2)[-1]|shape(dan2)[0]|shape(dan2)[+1]=|d:2|; \
+         word[-2]|shape(dan2)[0] if length[-1] <= 3=|d:2; \
+         word[+2]|shape(dan2)[0] if length[+1] <= 3=|d:2; \
+         bag(word, 1..4)=; bag(word, -4..-1)=; occurrence[0]=none"
     );
 }
 
@@ -135,16 +101,10 @@ fn the_edge_set_adds_label_pairs_to_the_node_set() {
     let template = learned(NER_EDGES, "");
     let sentence = words("in Rome .");
     assert_eq!(
-        collect(&template, &sentence, 1).edge,
-        [
-            "edge:word[0]=Rome",
-            "edge:word[-1]|word[0]=in|Rome",
-            "edge:word[-1]=in",
-            "edge:shape(dan2)[-1]=x:2",
-            "edge:shape(dan2)[0]=Xx",
-            "edge:shape(dan2)[-1]|shape(dan2)[0]=x:2|Xx",
-            "edge:shape(dan2)[+1]=.:1",
-        ]
+        collect(&template, &sentence, 1).edge.join("; "),
+        "edge:word[0]=Rome; edge:word[-1]|word[0]=in|Rome; edge:word[-1]=in; \
+         edge:shape(dan2)[-1]=x:2; edge:shape(dan2)[0]=Xx; \
+         edge:shape(dan2)[-1]|shape(dan2)[0]=x:2|Xx; edge:shape(dan2)[+1]=.:1"
     );
     let nodes = collect(&learned(NER, ""), &sentence, 1).node;
     assert_eq!(collect(&template, &sentence, 1).node, nodes);
@@ -154,14 +114,8 @@ fn the_edge_set_adds_label_pairs_to_the_node_set() {
 #[test]
 fn the_pos_set_has_exactly_five_templates() {
     assert_eq!(
-        nodes(POS, "in Rome .", 1),
-        [
-            "word[-1]=in",
-            "word[0]=Rome",
-            "word[+1]=.",
-            "word[-1]|word[0]=in|Rome",
-            "word[0]|word[+1]=Rome|.",
-        ]
+        nodes(POS, "in Rome .", 1).join("; "),
+        "word[-1]=in; word[0]=Rome; word[+1]=.; word[-1]|word[0]=in|Rome; word[0]|word[+1]=Rome|."
     );
 }
 

@@ -18,7 +18,7 @@ use super::{Attribute, AttributeSink, Template, Workspace};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
 use crate::sentence::{Schema, Sentence};
-use crate::testing::rows;
+use crate::testing::{escaped_rows, rows};
 
 /// Collects the attributes of a token, with values other than 1 after a colon.
 #[derive(Default)]
@@ -64,6 +64,13 @@ fn parse(source: &str) -> Result<Template> {
 
 fn error(source: &str) -> String {
     parse(source).expect_err("an error").to_string()
+}
+
+/// Asserts the errors of templates.
+fn assert_errors(table: &str) {
+    for (source, message) in rows(table) {
+        assert_eq!(error(source), message, "{source}");
+    }
 }
 
 /// Builds a sentence with several columns: cells separated by blanks, one row per line.
