@@ -212,25 +212,17 @@ fn a_header_that_contradicts_itself_is_damaged() {
         Header::decode(&header.encode().unwrap()).unwrap_err()
     };
     assert_eq!(error(|header| header.labels = LabelSet::new()), "the model has no labels");
-    assert_eq!(
-        error(|header| header.label_weights.transitions.push(1.0)),
-        "the number of transition or boundary weights does not match the labels"
-    );
-    assert_eq!(
-        error(|header| {
-            let labels = (0..5000).map(|i| i.to_string()).collect::<Vec<_>>();
-            header.labels = LabelSet::try_from(labels).unwrap();
-        }),
-        "the model has 5000 labels; at most 4096 can be trained"
-    );
-    assert_eq!(
-        error(|header| header.label_weights.end[0] = f64::NAN),
-        "a transition or boundary weight is not a number"
-    );
-    assert_eq!(
-        error(|header| header.columns.label = LabelSource::Column(2)),
-        "the label column does not exist"
-    );
+    let many = error(|header| {
+        let labels = (0..5000).map(|i| i.to_string()).collect::<Vec<_>>();
+        header.labels = LabelSet::try_from(labels).unwrap();
+    });
+    assert_eq!(many, "the model has 5000 labels; at most 4096 can be trained");
+    let more = error(|header| header.label_weights.transitions.push(1.0));
+    assert_eq!(more, "the number of transition or boundary weights does not match the labels");
+    let nan = error(|header| header.label_weights.end[0] = f64::NAN);
+    assert_eq!(nan, "a transition or boundary weight is not a number");
+    let missing = error(|header| header.columns.label = LabelSource::Column(2));
+    assert_eq!(missing, "the label column does not exist");
 }
 
 #[test]

@@ -226,30 +226,29 @@ fn conditions_that_cannot_be_are_errors() {
         tagging.unwrap_err().to_string()
     };
     let span = |start, end, kind| Condition::new().span(&Span { start, end, kind });
-    let place = "-:1: the known span of type 'X' from token";
-    let counted = "(counted from 0, end exclusive)";
-    assert_eq!(
-        error(span(3, 6, "X")),
-        format!("{place} 3 to 6 {counted} ends after the sentence, which has 5 tokens")
-    );
-    assert_eq!(
-        error(span(3, 3, "X")),
-        format!("{place} 3 to 3 {counted} is empty; expected an end after the start")
-    );
     let overlapping = span(1, 3, "X").span(&Span { start: 0, end: 2, kind: "X" });
-    assert_eq!(error(overlapping), format!("{place} 1 to 3 {counted} overlaps that from 0 to 2"));
-    assert_eq!(
-        error(span(1, 3, "Q")),
-        "-:1: the model has no labels for the known span of type 'Q'"
-    );
-    assert_eq!(
-        error(Condition::new().label(5, "O")),
-        "-:1: a known label for token 5, counted from 0, of a sentence of 5 tokens"
-    );
-    assert_eq!(
-        error(Condition::new().label(1, "B-Q")),
-        "-:1: the model has no label for the known label 'B-Q'; its labels are O B-X I-X B-Y I-Y"
-    );
+    let counted = "(counted from 0, end exclusive)";
+    for (condition, expected) in [
+        (span(3, 6, "X"), format!("3 to 6 {counted} ends after the sentence, which has 5 tokens")),
+        (span(3, 3, "X"), format!("3 to 3 {counted} is empty; expected an end after the start")),
+        (overlapping, format!("1 to 3 {counted} overlaps that from 0 to 2")),
+    ] {
+        let expected = format!("-:1: the known span of type 'X' from token {expected}");
+        assert_eq!(error(condition), expected);
+    }
+    for (condition, expected) in [
+        (span(1, 3, "Q"), "the model has no labels for the known span of type 'Q'"),
+        (
+            Condition::new().label(5, "O"),
+            "a known label for token 5, counted from 0, of a sentence of 5 tokens",
+        ),
+        (
+            Condition::new().label(1, "B-Q"),
+            "the model has no label for the known label 'B-Q'; its labels are O B-X I-X B-Y I-Y",
+        ),
+    ] {
+        assert_eq!(error(condition), format!("-:1: {expected}"));
+    }
     let illegal = Condition::new().label(0, "O").label(1, "I-X");
     assert_eq!(
         error(illegal),

@@ -217,18 +217,15 @@ fn a_checkpoint_of_other_options_or_data_is_an_error() {
             .unwrap_err();
         error.to_string().strip_prefix(&format!("{}: ", path.display())).unwrap().to_owned()
     };
-    assert_eq!(
-        error(|o| o.method.l2 = Some(0.5), NAMES),
-        "was written with l2 0.1, this run has 0.5; expected the options of the interrupted run"
-    );
-    assert_eq!(
-        error(|o| o.attributes.min_count = 2, NAMES),
-        "was written with min-count 1, this run has 2; expected the options of the interrupted run"
-    );
-    assert_eq!(
-        error(|o| o.method.warm_up = Some(6), NAMES),
-        "was written with warm-up 5, this run has 6; expected the options of the interrupted run"
-    );
+    let changes: [(fn(&mut TrainOptions), _); 3] = [
+        (|o| o.method.l2 = Some(0.5), "l2 0.1, this run has 0.5"),
+        (|o| o.attributes.min_count = 2, "min-count 1, this run has 2"),
+        (|o| o.method.warm_up = Some(6), "warm-up 5, this run has 6"),
+    ];
+    for (change, difference) in changes {
+        let options = "expected the options of the interrupted run";
+        assert_eq!(error(change, NAMES), format!("was written with {difference}; {options}"));
+    }
     assert_eq!(
         error(|_| {}, &NAMES.replace("far", "near")),
         "was written with other training data, development data or another template; expected \
