@@ -230,7 +230,8 @@ impl TrainingSet {
     /// Counts the nonzero weights of single attributes and of label pairs, given the parameters of
     /// classes and how many of these are not 0.
     pub fn nonzero_weights(&self, theta: &[f64], nonzero: usize) -> usize {
-        nonzero + self.count_collapsed(|parameter| theta[parameter] != 0.0)
+        let is_full = nonzero == theta.len(); // spares a look at all of them
+        nonzero + self.count_collapsed(|parameter| is_full || theta[parameter] != 0.0)
     }
 
     /// Counts by how many the weights of single attributes outnumber the parameters of their

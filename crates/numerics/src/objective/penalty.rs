@@ -13,6 +13,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::math::dot;
+use crate::optim::vector::dot_chunk;
 
 /// Parameters per task.
 pub const PARAMETER_CHUNK: usize = 1 << 14;
@@ -58,12 +59,8 @@ impl Penalty {
         let c2 = self.strength;
         let Some(centers) = &self.centers else {
             let squares = sum_chunks(theta, gradient, |_, theta, gradient| {
-                let mut sum = 0.0;
-                for (g, &w) in gradient.iter_mut().zip(theta) {
-                    *g += 2.0 * c2 * w;
-                    sum += w * w;
-                }
-                sum
+                gradient.iter_mut().zip(theta).for_each(|(g, w)| *g += 2.0 * c2 * w);
+                dot_chunk(theta, theta)
             });
             return c2 * squares;
         };

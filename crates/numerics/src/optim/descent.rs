@@ -11,7 +11,7 @@ use super::line_search::{MAX_TRIALS, SearchMethod, StepSearch, TrialDecision, Tr
 use super::objective::{Change, Iteration, LbfgsOptions, Objective, Outcome, StopReason};
 use super::owlqn::L1Penalty;
 use super::state::{OptimizerState, SavedState, Start, StateObserver};
-use super::vector::{Point, VectorOps};
+use super::vector::{self, Point, dot};
 use crate::aligned::zeros;
 
 /// The norms of a point.
@@ -23,6 +23,13 @@ struct PointNorms {
 }
 
 impl PointNorms {
+    /// The norms from the sums of [`vector::norms`], and with L1 from the pseudo-gradient, which is
+    /// computed.
+    fn new<D>([xx, gg, nonzero]: [f64; 3], l1: Option<&mut L1Penalty>, point: &Point<D>) -> Self {
+        let gg = l1.map_or(gg, |penalty| penalty.differentiate(&point.x, &point.gradient));
+        Self { gradient: gg.sqrt(), x: xx.sqrt(), nonzero: nonzero as usize }
+    }
+
     fn are_finite(self) -> bool {
         self.gradient.is_finite() && self.x.is_finite()
     }
@@ -34,11 +41,10 @@ pub(super) struct Descent<'a, D> {
     options: &'a LbfgsOptions,
     interrupt: Option<&'a AtomicBool>,
     penalty: Option<L1Penalty<'a>>,
-    ops: VectorOps,
     state: OptimizerState<D>, // its point is `current`
     norms: PointNorms,        // of `current`
     trial: Point<D>,
-    direction: Vec<f64>,       // [n]
+    direction: Vec<f32>,       // [n]
     slope: f64,                // of F along the direction
     search_evaluations: usize, // of the current line search
 }
@@ -53,7 +59,6 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
         interrupt: Option<&'a AtomicBool>,
     ) -> Self {
         let n = start.x().len();
-        let mut ops = VectorOps::new(n);
         let mut penalty = l1.map(L1Penalty::new);
         let (mut state, rounds) = match start {
             Start::State(saved) => (saved.state.into_owned(), saved.rounds),
@@ -61,23 +66,23 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
                 let mut gradient = zeros(n);
                 let (mut value, detail) = objective.evaluate(&x, &mut gradient);
                 if let Some(penalty) = &penalty {
-                    value += penalty.value(&mut ops, &x);
+                    value += penalty.value(&x);
                 }
                 let point = Point { x, gradient, value, detail };
-                let norm = measure(&mut ops, penalty.as_mut(), &point).gradient;
+                let norm = measure(penalty.as_mut(), &point).gradient;
                 (OptimizerState::new(point, norm), Vec::new())
             }
         };
         let curvature = (!options.plain).then(|| objective.inverse_curvature());
-        state.memory.prepare(options.memory, curvature.flatten());
+        let curvature = curvature.flatten().unwrap_or_else(|| vec![1.0; n]);
+        state.memory.prepare(options.memory, curvature);
         objective.resume_rounds(rounds);
         Self {
             objective,
             options,
             interrupt,
-            norms: measure(&mut ops, penalty.as_mut(), &state.current),
+            norms: measure(penalty.as_mut(), &state.current),
             penalty,
-            ops,
             trial: Point {
                 x: zeros(n),
                 gradient: zeros(n),
@@ -223,10 +228,10 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
         let (smooth, detail) = self.objective.evaluate(&current.x, &mut current.gradient);
         current.detail = detail;
         current.value = match &self.penalty {
-            Some(penalty) => smooth + penalty.value(&mut self.ops, &current.x),
+            Some(penalty) => smooth + penalty.value(&current.x),
             None => smooth,
         };
-        self.norms = measure(&mut self.ops, self.penalty.as_mut(), current);
+        self.norms = measure(self.penalty.as_mut(), current);
         if !(current.value.is_finite() && self.norms.are_finite()) {
             return ControlFlow::Break(StopReason::NonFinite);
         }
@@ -257,10 +262,10 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
         let OptimizerState { memory, current, .. } = &mut self.state;
         let d = &mut self.direction;
         self.slope = match &self.penalty {
-            None => memory.direction(&mut self.ops, &current.gradient, d),
+            None => memory.direction(&current.gradient, d),
             Some(penalty) => {
-                memory.direction(&mut self.ops, &penalty.pseudo, d);
-                penalty.align(&mut self.ops, d)
+                memory.direction(&penalty.pseudo, d);
+                penalty.align(d)
             }
         };
     }
@@ -271,7 +276,7 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
         let OptimizerState { current, memory, convergence, first_distance, .. } = &self.state;
         let mut step = 1.0;
         if memory.pairs.is_empty() {
-            step = first_distance / self.ops.dot(&self.direction, &self.direction).sqrt();
+            step = first_distance / dot(&self.direction, &self.direction).sqrt();
         }
         let start = convergence.line_search_start(current.value, self.slope);
         let method = match &self.penalty {
@@ -312,20 +317,20 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
         self.check_interrupt()?;
         let (x, d, trial) = (&self.state.current.x, &self.direction, &mut self.trial);
         let projected = self.penalty.as_ref();
-        let projected = projected.map(|p| p.project(&mut self.ops, x, step, d, &mut trial.x));
+        let projected = projected.map(|p| p.project(x, step, d, &mut trial.x));
         if projected.is_none() {
-            self.ops.step(x, step, d, &mut trial.x);
+            vector::step(x, step, d, &mut trial.x);
         }
         let (smooth, detail) = self.objective.evaluate(&trial.x, &mut trial.gradient);
         self.search_evaluations += 1;
         trial.detail = detail;
         let Some((change, absolute)) = projected else {
             trial.value = smooth;
-            let slope = self.ops.dot(&trial.gradient, d);
+            let slope = dot(&trial.gradient, d);
             return ControlFlow::Continue(TrialStep { step, value: smooth, slope });
         };
         trial.value = smooth + absolute;
-        let is_finite = self.ops.dot(&trial.gradient, &trial.gradient).is_finite();
+        let is_finite = dot(&trial.gradient, &trial.gradient).is_finite();
         let value = if is_finite { trial.value } else { f64::NAN };
         ControlFlow::Continue(TrialStep { step, value, slope: change })
     }
@@ -333,12 +338,12 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
     /// Makes `trial` the current point and updates the memory.
     fn accept(&mut self) {
         let OptimizerState { current, memory, first_distance, .. } = &mut self.state;
-        let distance = memory.update(&mut self.ops, current, &self.trial);
+        let (distance, sums) = memory.update(current, &self.trial);
         if distance > 0.0 {
             *first_distance = distance;
         }
         std::mem::swap(current, &mut self.trial);
-        self.norms = measure(&mut self.ops, self.penalty.as_mut(), current);
+        self.norms = PointNorms::new(sums, self.penalty.as_mut(), current);
         let value = current.value;
         self.state.convergence.record_step(value, self.norms.gradient, self.options.period);
         self.state.is_reevaluated = false;
@@ -348,11 +353,6 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
 }
 
 /// Computes the norms of a point, and with L1 its pseudo-gradient.
-fn measure<D>(ops: &mut VectorOps, l1: Option<&mut L1Penalty>, point: &Point<D>) -> PointNorms {
-    let [xx, gg, nonzero] = ops.norms(&point.x, &point.gradient);
-    let gg = match l1 {
-        Some(penalty) => penalty.differentiate(ops, &point.x, &point.gradient),
-        None => gg,
-    };
-    PointNorms { gradient: gg.sqrt(), x: xx.sqrt(), nonzero: nonzero as usize }
+fn measure<D>(l1: Option<&mut L1Penalty>, point: &Point<D>) -> PointNorms {
+    PointNorms::new(vector::norms(&point.x, &point.gradient), l1, point)
 }

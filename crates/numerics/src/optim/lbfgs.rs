@@ -13,15 +13,16 @@
 //! oldest to newest:  β ← y_iᵀq / s_iᵀy_i;    q ← q + (α_i − β) s_i
 //! ```
 //!
-//! Each line's update and the next line's inner product are fused into one pass: 2m + 1 passes over
-//! vectors of n numbers (two more with P), 4mn multiplications. The last pass yields dᵀg, the slope
-//! for the line search.
+//! Each line's update and the next line's inner product are fused into one pass: 2m + 2 passes over
+//! vectors of n numbers, 4mn multiplications. They wait for memory, so q is stored as `f32`, like
+//! the pairs; products and sums are computed in `f64`. The last pass yields dᵀg, the slope of the
+//! rounded direction for the line search.
 
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::vector::{Point, VectorOps};
+use super::vector::{Point, difference, negate, scale, update, weighted_square};
 use crate::aligned::zeros;
 
 /// The minimum cosine of the angle between s and y of a pair in the memory.
@@ -50,12 +51,12 @@ pub struct LbfgsMemory {
     #[serde(skip)]
     alpha: Vec<f64>, // [memory], 0 is the newest
     #[serde(skip)]
-    inverse_curvature: Option<Vec<f32>>, // [n] the diagonal of P; `None`: I
+    inverse_curvature: Vec<f32>, // [n] the diagonal of P
 }
 
 impl LbfgsMemory {
     /// Sets the maximum number of pairs, and the diagonal of P.
-    pub fn prepare(&mut self, memory: usize, inverse_curvature: Option<Vec<f32>>) {
+    pub fn prepare(&mut self, memory: usize, inverse_curvature: Vec<f32>) {
         self.alpha = vec![0.0; memory];
         self.inverse_curvature = inverse_curvature;
     }
@@ -71,62 +72,49 @@ impl LbfgsMemory {
         &self.pairs[self.pairs.len() - 1 - age]
     }
 
-    /// Adds the pair of a step between two points; returns ‖s‖. A pair without positive curvature
-    /// is not stored; the oldest pair is lost either way, since the new one is computed in its
-    /// place.
-    pub fn update<D>(&mut self, ops: &mut VectorOps, from: &Point<D>, to: &Point<D>) -> f64 {
+    /// Adds the pair of a step between two points; returns ‖s‖, and the
+    /// [`norms`](super::vector::norms) of the second. A pair without positive curvature is not
+    /// stored; the oldest pair is lost either way, since the new one is computed in its place.
+    pub fn update<D>(&mut self, from: &Point<D>, to: &Point<D>) -> (f64, [f64; 3]) {
         let is_full = self.pairs.len() == self.alpha.len();
         let oldest = if is_full { self.pairs.pop_front() } else { None };
         let mut pair = oldest.unwrap_or_default();
         if pair.s.len() != from.x.len() {
             (pair.s, pair.y) = (zeros(from.x.len()), zeros(from.x.len()));
         }
-        let [ss, yy, sy] = ops.difference(from, to, &mut pair.s, &mut pair.y);
+        let [ss, yy, sy, norms @ ..] = difference(from, to, &mut pair.s, &mut pair.y);
         let step_norm = ss.sqrt();
         if sy.is_finite() && yy.is_finite() && sy > MIN_COSINE * step_norm * yy.sqrt() {
             pair.sy = sy;
-            pair.ypy = match &self.inverse_curvature {
-                Some(p) => ops.weighted_square(&pair.y, p),
-                None => yy,
-            };
+            pair.ypy = weighted_square(&pair.y, &self.inverse_curvature);
             self.pairs.push_back(pair);
         }
-        step_norm
+        (step_norm, norms)
     }
 
     /// Sets d = −H·g, by the two-loop recursion; returns dᵀg.
-    pub fn direction(&mut self, ops: &mut VectorOps, g: &[f64], d: &mut [f64]) -> f64 {
+    pub fn direction(&mut self, g: &[f64], d: &mut [f32]) -> f64 {
         if self.pairs.is_empty() {
-            let slope = ops.negate(g, g, d);
-            return match &self.inverse_curvature {
-                Some(p) => ops.scale(d, 1.0, p, g),
-                None => slope,
-            };
+            negate(g, g, d);
+            return scale(d, 1.0, &self.inverse_curvature, g);
         }
-        let mut dot = ops.negate(g, &self.pair(0).s, d);
+        let mut dot = negate(g, &self.pair(0).s, d);
         for age in 0..self.pairs.len() {
             let pair = self.pair(age);
             let alpha = dot / pair.sy;
             let next = if age + 1 < self.pairs.len() { &self.pair(age + 1).s } else { &pair.y };
-            dot = ops.update(d, 1.0, -alpha, &pair.y, next);
+            dot = update(d, -alpha, &pair.y, next);
             self.alpha[age] = alpha;
         }
-        let mut scale = self.pair(0).sy / self.pair(0).ypy;
-        if let Some(p) = &self.inverse_curvature {
-            let oldest = &self.pair(self.pairs.len() - 1).y;
-            dot = ops.scale(d, scale, p, oldest);
-            scale = 1.0;
-        } else {
-            dot *= scale;
-        }
+        let [newest, oldest] = [0, self.pairs.len() - 1].map(|age| self.pair(age));
+        dot = scale(d, newest.sy / newest.ypy, &self.inverse_curvature, &oldest.y);
         for age in (0..self.pairs.len()).rev() {
             let pair = self.pair(age);
             let factor = self.alpha[age] - dot / pair.sy;
             dot = match age {
-                0 => ops.update(d, scale, factor, &pair.s, g),
-                _ => ops.update(d, scale, factor, &pair.s, &self.pair(age - 1).y),
+                0 => update(d, factor, &pair.s, g),
+                _ => update(d, factor, &pair.s, &self.pair(age - 1).y),
             };
-            scale = 1.0;
         }
         dot
     }

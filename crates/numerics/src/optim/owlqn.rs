@@ -15,7 +15,7 @@
 //!
 //! Cost beyond L-BFGS: three passes per iteration, one pass per trial, and one vector.
 
-use super::vector::{VectorOps, by_chunks, dot};
+use super::vector::{by_chunks, dot_chunk};
 
 /// The L1 penalty and the pseudo-gradient at the current point.
 #[derive(Debug)]
@@ -32,73 +32,61 @@ impl<'a> L1Penalty<'a> {
     }
 
     /// Returns Σ c_i |x_i|.
-    pub(super) fn value(&self, ops: &mut VectorOps, x: &[f64]) -> f64 {
+    pub(super) fn value(&self, x: &[f64]) -> f64 {
         let strength = self.strength;
-        by_chunks!(ops, [x, strength], [], [absolute_sum(x, strength), 0.0, 0.0])[0]
+        by_chunks!([x, strength], [], [absolute_sum(x, strength)])[0]
     }
 
     /// Computes ◇F from x and ∇f(x); returns its squared norm.
-    pub fn differentiate(&mut self, ops: &mut VectorOps, x: &[f64], g: &[f64]) -> f64 {
+    pub fn differentiate(&mut self, x: &[f64], g: &[f64]) -> f64 {
         let strength = self.strength;
         let pseudo = self.pseudo.as_mut_slice();
-        by_chunks!(ops, [x, g, strength], [pseudo], {
+        by_chunks!([x, g, strength], [pseudo], {
             for (((p, &x), &g), &c) in pseudo.iter_mut().zip(x).zip(g).zip(strength) {
                 *p = pseudo_derivative(x, g, c);
             }
-            [dot(pseudo, pseudo), 0.0, 0.0]
+            [dot_chunk(pseudo, pseudo)]
         })[0]
     }
 
     /// Sets the coordinates of the direction that are not opposite to ◇F to 0; returns the slope
     /// ◇F·direction.
-    pub fn align(&self, ops: &mut VectorOps, direction: &mut [f64]) -> f64 {
-        let slope = self.align_where(ops, direction, |c| c > 0.0);
+    pub fn align(&self, direction: &mut [f32]) -> f64 {
+        let slope = self.align_where(direction, |c| c > 0.0);
         if slope < 0.0 {
             return slope;
         }
-        self.align_where(ops, direction, |_| true)
+        self.align_where(direction, |_| true)
     }
 
-    fn align_where(
-        &self,
-        ops: &mut VectorOps,
-        direction: &mut [f64],
-        applies: impl Fn(f64) -> bool + Sync,
-    ) -> f64 {
+    fn align_where(&self, direction: &mut [f32], applies: impl Fn(f64) -> bool + Sync) -> f64 {
         let (strength, pseudo) = (self.strength, self.pseudo.as_slice());
-        by_chunks!(ops, [strength, pseudo], [direction], {
+        by_chunks!([strength, pseudo], [direction], {
             for ((d, &p), &c) in direction.iter_mut().zip(pseudo).zip(strength) {
-                if *d * p >= 0.0 && applies(c) {
+                if f64::from(*d) * p >= 0.0 && applies(c) {
                     *d = 0.0;
                 }
             }
-            [dot(direction, pseudo), 0.0, 0.0]
+            [dot_chunk(direction, pseudo)]
         })[0]
     }
 
     /// Sets out = x + step·direction, projected onto the orthant of x; returns the linear change
     /// ◇F·(out − x) and Σ c_i |out_i|.
-    pub fn project(
-        &self,
-        ops: &mut VectorOps,
-        x: &[f64],
-        step: f64,
-        direction: &[f64],
-        out: &mut [f64],
-    ) -> (f64, f64) {
+    pub fn project(&self, x: &[f64], step: f64, direction: &[f32], out: &mut [f64]) -> (f64, f64) {
         let (strength, pseudo) = (self.strength, self.pseudo.as_slice());
-        let sums = by_chunks!(ops, [x, direction, strength, pseudo], [out], {
+        let [change, absolute] = by_chunks!([x, direction, strength, pseudo], [out], {
             let mut change = 0.0;
             let coordinates = out.iter_mut().zip(x).zip(direction);
             for (((o, &x), &d), (&c, &p)) in coordinates.zip(strength.iter().zip(pseudo)) {
                 let orthant = if x == 0.0 { -p } else { x };
-                let y = x + step * d;
+                let y = x + step * f64::from(d);
                 *o = if c > 0.0 && y * orthant <= 0.0 { 0.0 } else { y };
                 change += p * (*o - x);
             }
-            [change, absolute_sum(out, strength), 0.0]
+            [change, absolute_sum(out, strength)]
         });
-        (sums[0], sums[1])
+        (change, absolute)
     }
 }
 

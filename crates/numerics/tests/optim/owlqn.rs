@@ -1,4 +1,4 @@
-use dropchain_numerics::testing::internal::{L1Penalty, VectorOps, pseudo_derivative};
+use dropchain_numerics::testing::internal::{L1Penalty, pseudo_derivative};
 
 #[test]
 fn the_pseudo_gradient_is_the_one_sided_derivative_that_descends() {
@@ -15,7 +15,7 @@ fn the_pseudo_gradient_is_the_one_sided_derivative_that_descends() {
 /// Returns the penalty at a point with three coordinates.
 fn penalty<'a>(strength: &'a [f64; 3], x: &[f64; 3], g: &[f64; 3]) -> L1Penalty<'a> {
     let mut penalty = L1Penalty::new(strength);
-    penalty.differentiate(&mut VectorOps::new(3), x, g);
+    penalty.differentiate(x, g);
     penalty
 }
 
@@ -25,8 +25,7 @@ fn a_step_stops_at_zero_where_it_would_leave_the_orthant() {
     let penalty = penalty(&[0.5, 0.5, 0.0], &x, &[2.0, -1.0, -3.0]);
     assert_eq!(penalty.pseudo, [2.5, -0.5, -3.0]);
     let mut out = [9.0; 3];
-    let (change, absolute) =
-        penalty.project(&mut VectorOps::new(3), &x, 2.0, &[-2.0, 1.0, 3.0], &mut out);
+    let (change, absolute) = penalty.project(&x, 2.0, &[-2.0, 1.0, 3.0], &mut out);
     assert_eq!(out, [0.0, 2.0, 5.0]);
     assert_eq!(change, -2.5 - 1.0 - 18.0);
     assert_eq!(absolute, 1.0);
@@ -37,9 +36,9 @@ fn a_zero_moves_only_to_the_side_on_which_the_function_falls() {
     let x = [0.0; 3];
     let penalty = penalty(&[0.5; 3], &x, &[1.0, -1.0, 0.1]);
     let mut out = [9.0; 3];
-    penalty.project(&mut VectorOps::new(3), &x, 1.0, &[1.0, -1.0, 1.0], &mut out);
+    penalty.project(&x, 1.0, &[1.0, -1.0, 1.0], &mut out);
     assert_eq!(out, [0.0; 3]);
-    penalty.project(&mut VectorOps::new(3), &x, 1.0, &[-1.0, 1.0, -1.0], &mut out);
+    penalty.project(&x, 1.0, &[-1.0, 1.0, -1.0], &mut out);
     assert_eq!(out, [-1.0, 1.0, 0.0]);
 }
 
@@ -47,7 +46,7 @@ fn a_zero_moves_only_to_the_side_on_which_the_function_falls() {
 fn alignment_exempts_smooth_coordinates_while_the_direction_descends() {
     let penalty = penalty(&[1.0, 1.0, 0.0], &[1.0; 3], &[2.0, 2.0, 1.0]);
     let mut direction = [-2.0, 5.0, 1.0];
-    let slope = penalty.align(&mut VectorOps::new(3), &mut direction);
+    let slope = penalty.align(&mut direction);
     assert_eq!((direction, slope), ([-2.0, 0.0, 1.0], -5.0));
 }
 
@@ -55,6 +54,6 @@ fn alignment_exempts_smooth_coordinates_while_the_direction_descends() {
 fn a_direction_that_would_not_descend_is_aligned_in_all_coordinates() {
     let penalty = penalty(&[1.0, 1.0, 0.0], &[1.0; 3], &[2.0, 2.0, 1.0]);
     let mut direction = [-2.0, 5.0, 10.0];
-    let slope = penalty.align(&mut VectorOps::new(3), &mut direction);
+    let slope = penalty.align(&mut direction);
     assert_eq!((direction, slope), ([-2.0, 0.0, 0.0], -6.0));
 }

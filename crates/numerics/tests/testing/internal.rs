@@ -23,7 +23,7 @@ pub use crate::optim::line_search::{
 };
 pub use crate::optim::owlqn::{L1Penalty, pseudo_derivative};
 pub use crate::optim::state::ConvergenceTest;
-pub use crate::optim::vector::{CHUNK, Point, VectorOps};
+pub use crate::optim::vector::{CHUNK, Point, difference, dot, norms, step};
 
 /// The words of 4 bytes that ranks send at a time.
 pub const PIECE: usize = Ranks::PIECE;
