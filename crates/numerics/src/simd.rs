@@ -11,7 +11,6 @@
 //! processor without such an instruction calls a function instead, which takes many times as long
 //! ([`has_fused_multiply_add`]).
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// A computation that is compiled for several instruction sets.
@@ -66,22 +65,23 @@ fn with_baseline<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<{ if BASELINE_HAS_MULTIPLY_ADD { 48 } else { 0 } }>()
 }
 
-/// Fetches numbers into the cache, those that there are of a range that is not empty. Call it some
-/// time before they are needed; on other architectures than x86-64 it does nothing.
+/// Fetches `B` blocks of `L` numbers from `start` on into the cache, those that there are. Call it some time
+/// before they are needed; on other architectures than x86-64 it does nothing.
 #[inline(always)]
-pub fn prefetch(numbers: &[f64], range: Range<usize>) {
+pub fn prefetch<const L: usize, const B: usize>(numbers: &[f64], start: usize) {
     #[cfg(target_arch = "x86_64")]
-    for i in range.clone().step_by(8).chain([range.end - 1]) {
+    for line in 0..=(B * L - 1).div_ceil(8) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let line = numbers.as_ptr().wrapping_add(i);
+        let offset = (8 * line).min(B * L - 1);
+        let number = numbers.as_ptr().wrapping_add(start + offset);
         // SAFETY: a hint to the processor, without effect on the program, whatever the address.
         #[allow(unsafe_code)]
         unsafe {
-            _mm_prefetch::<_MM_HINT_T0>(line.cast());
+            _mm_prefetch::<_MM_HINT_T0>(number.cast());
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (numbers, range);
+    let _ = (numbers, start);
 }
 
 /// Whether every processor of the target has instructions for fused multiply-adds.

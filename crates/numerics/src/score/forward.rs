@@ -277,7 +277,7 @@ impl<'a> DenseRows<'a> {
         let (columns, values) = self.matrix.row(token);
         let next = self.columns_after(token);
         for (i, &column) in columns.iter().enumerate() {
-            self.prefetch(next.get(i), offset, B * L);
+            self.prefetch::<L, B>(next.get(i), offset);
             let c = self.coefficients[column as usize] * values.map_or(1.0, |values| values[i]);
             let last;
             let row = match self.row::<L, B>(column, offset) {
@@ -314,7 +314,7 @@ impl<'a> DenseRows<'a> {
         let next = self.columns_after(token);
         for (i, &column) in columns.iter().enumerate() {
             if together {
-                self.prefetch(next.get(i), offset, B * L);
+                self.prefetch::<L, B>(next.get(i), offset);
             }
             let x = values.map_or(1.0, |values| values[i]);
             let c = self.coefficients[column as usize] * x;
@@ -356,12 +356,12 @@ impl<'a> DenseRows<'a> {
         if token + 1 < self.matrix.len() { self.matrix.row(token + 1).0 } else { &[] }
     }
 
-    /// Prefetches weights of a column.
+    /// Prefetches weights and the coefficient of a column.
     #[inline(always)]
-    fn prefetch(&self, column: Option<&u32>, offset: usize, length: usize) {
+    fn prefetch<const L: usize, const B: usize>(&self, column: Option<&u32>, offset: usize) {
         if let Some(&column) = column {
-            let start = self.start(column, offset);
-            simd::prefetch(self.table, start..start + length);
+            simd::prefetch::<L, B>(self.table, self.start(column, offset));
+            simd::prefetch::<1, 1>(self.coefficients, column as usize);
         }
     }
 

@@ -210,7 +210,7 @@ impl Pieces for Gather<'_> {
         for i in self.task.dense.clone() {
             if i + AHEAD < self.task.dense.end {
                 let start = targets.range(columns.column(i + AHEAD)).start;
-                self.prefetch(start + line * targets.labels + at, B * L);
+                self.prefetch::<L, B>(start + line * targets.labels + at);
             }
             let column = columns.column(i);
             let entries = columns.entries(i);
@@ -258,11 +258,10 @@ impl Pieces for Gather<'_> {
 impl Gather<'_> {
     /// Prefetches weights and their gradient.
     #[inline(always)]
-    fn prefetch(&self, start: usize, length: usize) {
-        let first = start - self.task.weights.start;
-        simd::prefetch(self.gradient, first..first + length);
+    fn prefetch<const L: usize, const B: usize>(&self, start: usize) {
+        simd::prefetch::<L, B>(self.gradient, start - self.task.weights.start);
         if let Some(noise) = self.variance_derivatives {
-            simd::prefetch(noise.theta, start..start + length);
+            simd::prefetch::<L, B>(noise.theta, start);
         }
     }
 
