@@ -65,8 +65,8 @@ fn with_baseline<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<{ if BASELINE_HAS_MULTIPLY_ADD { 48 } else { 0 } }>()
 }
 
-/// Fetches `B` blocks of `L` numbers from `start` on into the cache, those that there are. Call it some time
-/// before they are needed; on other architectures than x86-64 it does nothing.
+/// Fetches `B` blocks of `L` numbers from `start` on into the cache, those that there are. Call it
+/// some time before they are needed; on other architectures than x86-64 it does nothing.
 #[inline(always)]
 pub fn prefetch<const L: usize, const B: usize>(numbers: &[f64], start: usize) {
     #[cfg(target_arch = "x86_64")]
