@@ -1,8 +1,13 @@
 """What several tests use."""
 
+import signal
+
 import pytest
 
 import dropchain
+
+# Jobs in the background of a shell ignore Ctrl-C; tests that press it would never end.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
