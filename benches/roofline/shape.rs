@@ -134,8 +134,9 @@ impl Shape {
         work
     }
 
-    /// The vectors of an iteration of L-BFGS with `memory` pairs, a direction and a preconditioner in
-    /// `f32`, besides the evaluation: both loops in 2m + 2 passes, the step, the new pair and norms.
+    /// The vectors of an iteration of L-BFGS with `memory` pairs, a direction and a preconditioner
+    /// in `f32`, besides the evaluation: both loops in 2m + 2 passes, the step, the new pair and
+    /// norms.
     pub fn optimizer(&self, machine: &Machine, memory: f64) -> Work {
         let n = self.parameters;
         let bytes = n * (112.0 + 32.0 * memory);
