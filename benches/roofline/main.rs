@@ -10,8 +10,7 @@
 //! evaluation without noise and with it ("noisy"); those of L-BFGS of an iteration of training;
 //! those below it of tagging. The last table is that of docs/speed.md.
 //!
-//! All kernels compute in `f64`; pairs and direction of L-BFGS and the weights of models are stored
-//! in `f32`.
+//! All kernels compute in `f64`; the pairs of L-BFGS and the weights of models are stored in `f32`.
 #![allow(clippy::print_stdout)] // prints its results
 
 #[path = "../cases.rs"]

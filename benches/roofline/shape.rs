@@ -134,13 +134,12 @@ impl Shape {
         work
     }
 
-    /// The vectors of an iteration of L-BFGS with `memory` pairs, a direction and a preconditioner
-    /// in `f32`, besides the evaluation: both loops in 2m + 2 passes, the step, the new pair and
-    /// norms.
+    /// The vectors of an iteration of L-BFGS with `memory` pairs in `f32` and a preconditioner in
+    /// `f32`, besides the evaluation: both loops in 2m + 2 passes, the step, the new pair and norms.
     pub fn optimizer(&self, machine: &Machine, memory: f64) -> Work {
         let n = self.parameters;
-        let bytes = n * (112.0 + 32.0 * memory);
-        let vectors = n * (4.0 * F64 + (2.0 * memory + 2.0) * 4.0);
+        let bytes = n * (132.0 + 48.0 * memory);
+        let vectors = n * (5.0 * F64 + (2.0 * memory + 1.0) * 4.0);
         Work::new(machine, n * (25.0 + 10.0 * memory), bytes, vectors)
     }
 

@@ -122,9 +122,9 @@ impl Learner for Lbfgs {
     }
 
     fn memory(&self, set: &TrainingSet) -> usize {
-        // Two points with their gradients, the best weights, and those of penalties; the pairs of
-        // L-BFGS, the direction and the preconditioner are in single precision.
-        let per_parameter = 8 * 7 + 4 * (2 * self.optimizer.memory + 2);
+        // Two points with their gradients, the direction, the best weights, and those of penalties;
+        // the pairs of L-BFGS and the preconditioner are in single precision.
+        let per_parameter = 8 * 8 + 4 * (2 * self.optimizer.memory + 1);
         set.memory_to_evaluate(&self.noise) + set.space().dimension() * per_parameter
     }
 

@@ -44,7 +44,7 @@ pub(super) struct Descent<'a, D> {
     state: OptimizerState<D>, // its point is `current`
     norms: PointNorms,        // of `current`
     trial: Point<D>,
-    direction: Vec<f32>,       // [n]
+    direction: Vec<f64>,       // [n]
     slope: f64,                // of F along the direction
     search_evaluations: usize, // of the current line search
 }

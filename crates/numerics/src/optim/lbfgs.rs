@@ -14,9 +14,8 @@
 //! ```
 //!
 //! Each line's update and the next line's inner product are fused into one pass: 2m + 2 passes over
-//! vectors of n numbers, 4mn multiplications. They wait for memory, so q is stored as `f32`, like
-//! the pairs; products and sums are computed in `f64`. The last pass yields dᵀg, the slope of the
-//! rounded direction for the line search.
+//! vectors of n numbers, 4mn multiplications. The last pass yields dᵀg, the slope for the line
+//! search.
 
 use std::collections::VecDeque;
 
@@ -93,7 +92,7 @@ impl LbfgsMemory {
     }
 
     /// Sets d = −H·g, by the two-loop recursion; returns dᵀg.
-    pub fn direction(&mut self, g: &[f64], d: &mut [f32]) -> f64 {
+    pub fn direction(&mut self, g: &[f64], d: &mut [f64]) -> f64 {
         if self.pairs.is_empty() {
             negate(g, g, d);
             return scale(d, 1.0, &self.inverse_curvature, g);

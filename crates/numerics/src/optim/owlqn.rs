@@ -51,7 +51,7 @@ impl<'a> L1Penalty<'a> {
 
     /// Sets the coordinates of the direction that are not opposite to ◇F to 0; returns the slope
     /// ◇F·direction.
-    pub fn align(&self, direction: &mut [f32]) -> f64 {
+    pub fn align(&self, direction: &mut [f64]) -> f64 {
         let slope = self.align_where(direction, |c| c > 0.0);
         if slope < 0.0 {
             return slope;
@@ -59,11 +59,11 @@ impl<'a> L1Penalty<'a> {
         self.align_where(direction, |_| true)
     }
 
-    fn align_where(&self, direction: &mut [f32], applies: impl Fn(f64) -> bool + Sync) -> f64 {
+    fn align_where(&self, direction: &mut [f64], applies: impl Fn(f64) -> bool + Sync) -> f64 {
         let (strength, pseudo) = (self.strength, self.pseudo.as_slice());
         by_chunks!([strength, pseudo], [direction], {
             for ((d, &p), &c) in direction.iter_mut().zip(pseudo).zip(strength) {
-                if f64::from(*d) * p >= 0.0 && applies(c) {
+                if *d * p >= 0.0 && applies(c) {
                     *d = 0.0;
                 }
             }
@@ -73,14 +73,14 @@ impl<'a> L1Penalty<'a> {
 
     /// Sets out = x + step·direction, projected onto the orthant of x; returns the linear change
     /// ◇F·(out − x) and Σ c_i |out_i|.
-    pub fn project(&self, x: &[f64], step: f64, direction: &[f32], out: &mut [f64]) -> (f64, f64) {
+    pub fn project(&self, x: &[f64], step: f64, direction: &[f64], out: &mut [f64]) -> (f64, f64) {
         let (strength, pseudo) = (self.strength, self.pseudo.as_slice());
         let [change, absolute] = by_chunks!([x, direction, strength, pseudo], [out], {
             let mut change = 0.0;
             let coordinates = out.iter_mut().zip(x).zip(direction);
             for (((o, &x), &d), (&c, &p)) in coordinates.zip(strength.iter().zip(pseudo)) {
                 let orthant = if x == 0.0 { -p } else { x };
-                let y = x + step * f64::from(d);
+                let y = x + step * d;
                 *o = if c > 0.0 && y * orthant <= 0.0 { 0.0 } else { y };
                 change += p * (*o - x);
             }

@@ -78,27 +78,27 @@ pub fn norms(x: &[f64], g: &[f64]) -> [f64; 3] {
 }
 
 /// out = a + factor·d
-pub fn step(a: &[f64], factor: f64, d: &[f32], out: &mut [f64]) {
+pub fn step(a: &[f64], factor: f64, d: &[f64], out: &mut [f64]) {
     by_chunks!([a, d], [out], {
-        for ((o, a), &d) in out.iter_mut().zip(a).zip(d) {
-            *o = a + factor * f64::from(d);
+        for ((o, a), d) in out.iter_mut().zip(a).zip(d) {
+            *o = a + factor * d;
         }
         []
     });
 }
 
 /// out = −a; returns out·b.
-pub fn negate<B: Scalar>(a: &[f64], b: &[B], out: &mut [f32]) -> f64 {
+pub fn negate<B: Scalar>(a: &[f64], b: &[B], out: &mut [f64]) -> f64 {
     by_chunks!([a, b], [out], [map_chunk(out, a, b, |_, a| -a)])[0]
 }
 
 /// out += factor·v; returns out·w.
-pub fn update<W: Scalar>(out: &mut [f32], factor: f64, v: &[f32], w: &[W]) -> f64 {
+pub fn update<W: Scalar>(out: &mut [f64], factor: f64, v: &[f32], w: &[W]) -> f64 {
     by_chunks!([v, w], [out], [map_chunk(out, v, w, |o, v| o + factor * v)])[0]
 }
 
 /// out = factor·P·out with P = diag(p); returns out·w.
-pub fn scale<W: Scalar>(out: &mut [f32], factor: f64, p: &[f32], w: &[W]) -> f64 {
+pub fn scale<W: Scalar>(out: &mut [f64], factor: f64, p: &[f32], w: &[W]) -> f64 {
     by_chunks!([p, w], [out], [map_chunk(out, p, w, |o, p| o * (factor * p))])[0]
 }
 
@@ -129,9 +129,9 @@ fn norms_of_chunk(x: &[f64], g: &[f64]) -> [f64; 3] {
     [dot_chunk(x, x), dot_chunk(g, g), nonzero as f64]
 }
 
-/// Sets out[i] = f(out[i], v[i]) in one chunk, rounded; returns out·w.
+/// Sets out[i] = f(out[i], v[i]) in one chunk; returns out·w.
 fn map_chunk<V: Scalar, W: Scalar>(
-    out: &mut [f32],
+    out: &mut [f64],
     v: &[V],
     w: &[W],
     f: impl Fn(f64, f64) -> f64,
@@ -140,7 +140,7 @@ fn map_chunk<V: Scalar, W: Scalar>(
 }
 
 struct Map<'a, V, W, F> {
-    out: &'a mut [f32],
+    out: &'a mut [f64],
     v: &'a [V],
     w: &'a [W],
     f: F,
@@ -159,16 +159,16 @@ impl<V: Scalar, W: Scalar, F: Fn(f64, f64) -> f64> Kernel for Map<'_, V, W, F> {
             // By value: what is read and what is written do not alias.
             let mut block = *out;
             for (o, &v) in block.iter_mut().zip(v) {
-                *o = (self.f)((*o).into(), v.into()) as f32;
+                *o = (self.f)(*o, v.into());
             }
             for ((lane, &o), &w) in lanes.iter_mut().zip(&block).zip(w) {
-                *lane = f64::from(o).mul_add(w.into(), *lane);
+                *lane = o.mul_add(w.into(), *lane);
             }
             *out = block;
         }
         for ((o, &v), &w) in rest.iter_mut().zip(v_rest).zip(w_rest) {
-            *o = (self.f)((*o).into(), v.into()) as f32;
-            lanes[0] += f64::from(*o) * w.into();
+            *o = (self.f)(*o, v.into());
+            lanes[0] += *o * w.into();
         }
         lanes.iter().sum()
     }

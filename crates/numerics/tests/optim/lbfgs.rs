@@ -19,7 +19,7 @@ fn update(memory: &mut LbfgsMemory, s: [f64; 2], y: [f64; 2]) -> bool {
     memory.pairs.len() > pairs
 }
 
-fn direction(memory: &mut LbfgsMemory, gradient: [f64; 2]) -> ([f32; 2], f64) {
+fn direction(memory: &mut LbfgsMemory, gradient: [f64; 2]) -> ([f64; 2], f64) {
     let mut direction = [0.0; 2];
     let slope = memory.direction(&gradient, &mut direction);
     (direction, slope)
@@ -121,8 +121,7 @@ fn the_direction_is_that_of_the_recursion() {
         let beta = dot(y, &q) / dot(s, y);
         add(&mut q, alpha - beta, s);
     }
-    let error =
-        direction.iter().zip(&q).map(|(&d, q)| (f64::from(d) - q).abs()).fold(0.0, f64::max);
+    let error = direction.iter().zip(&q).map(|(d, q)| (d - q).abs()).fold(0.0, f64::max);
     assert!(error < 1e-5, "{error}");
     assert!((slope - dot(&q, &g)).abs() < 1e-6 * slope.abs());
 }

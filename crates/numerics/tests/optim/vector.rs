@@ -22,7 +22,7 @@ fn every_operation_on_many_chunks_agrees_with_its_formula() {
 
     let mut out = vec![0.0; n];
     let rounded: Vec<f32> = b.iter().map(|&b| b as f32).collect();
-    step(&a, 3.0, &rounded, &mut out);
+    step(&a, 3.0, &b, &mut out);
     assert_eq!(out[n - 1], 7.0 * a[n - 1]);
 
     let zeros = a.iter().filter(|a| **a == 0.0).count();
