@@ -135,7 +135,7 @@ impl Shape {
     }
 
     /// The vectors of an iteration of L-BFGS with `memory` pairs in `f32` and a preconditioner in
-    /// `f32`, besides the evaluation: both loops in 2m + 2 passes, the step, the new pair and norms.
+    /// `f32`, besides the evaluation: both loops in 2m + 2 passes, the step, the new pair, norms.
     pub fn optimizer(&self, machine: &Machine, memory: f64) -> Work {
         let n = self.parameters;
         let bytes = n * (132.0 + 48.0 * memory);

@@ -69,9 +69,9 @@
 //!
 //! Per iteration 4·memory·n multiplications in 2·memory + 2 passes, besides the evaluations.
 //! Memory: 2·memory vectors of n `f32`, allocated with the first iterations, another for the
-//! preconditioner, and 5 of n `f64` (6 with L1). Vectors of more than 16,384 entries are processed by all threads of the
-//! current rayon pool, in fixed chunks whose sums are added in order: results are bit-identical for
-//! any number of threads, if those of the objective are.
+//! preconditioner, and 5 of n `f64` (6 with L1). Vectors of more than 16,384 entries are processed
+//! by all threads of the current rayon pool, in fixed chunks whose sums are added in order: results
+//! are bit-identical for any number of threads, if those of the objective are.
 //!
 //! # References
 //!
