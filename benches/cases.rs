@@ -5,13 +5,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use dropchain::corpus::{Corpus, Format, ReadOptions};
-use dropchain::kernel::chain::Order;
 use dropchain::kernel::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
 use dropchain::kernel::ids::LabelId;
 use dropchain::kernel::noise::Engine;
 use dropchain::kernel::objective::{NoiseKind, NoiseOptions, PenalizedLikelihood};
 use dropchain::kernel::optim::{LbfgsOptions, Objective, minimize};
-use dropchain::kernel::score::{Boundary, ParameterSpace, SpaceOptions, States};
+use dropchain::kernel::score::{ParameterSpace, SpaceOptions, States};
 use dropchain::label::LabelSet;
 use dropchain::sentence::Sentence;
 use dropchain::template::Template;
@@ -109,12 +108,9 @@ impl Case {
     /// Creates the parameters of the case.
     pub fn space(&self, data: &Dataset, classes: &Classes, labels: usize) -> ParameterSpace {
         let options = SpaceOptions {
-            order: Order::One,
-            boundary: Boundary::On,
             states: self.states,
-            transitions: true,
             label_pairs: self.states,
-            min_frequency: None,
+            ..SpaceOptions::FIRST_ORDER
         };
         ParameterSpace::new(labels, data, classes, &Classes::singletons(0), options)
     }

@@ -11,11 +11,10 @@
 use std::ops::ControlFlow;
 
 use dropchain::corpus::{Corpus, Format, ReadOptions};
-use dropchain::kernel::chain::Order;
 use dropchain::kernel::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
 use dropchain::kernel::objective::{NoiseKind, NoiseOptions, PenalizedLikelihood};
 use dropchain::kernel::optim::{LbfgsOptions, Objective, minimize};
-use dropchain::kernel::score::{Boundary, ParameterSpace, SpaceOptions, States};
+use dropchain::kernel::score::{ParameterSpace, SpaceOptions};
 use dropchain::label::LabelSet;
 use dropchain::template::Template;
 
@@ -89,14 +88,7 @@ fn main() {
     };
     let iterations: Vec<usize> = iterations.iter().map(|n| n.parse().unwrap()).collect();
     let (data, classes, labels) = dataset(train, template);
-    let options = SpaceOptions {
-        order: Order::One,
-        boundary: Boundary::On,
-        states: States::All,
-        transitions: true,
-        label_pairs: States::All,
-        min_frequency: None,
-    };
+    let options = SpaceOptions::FIRST_ORDER;
     let edges = Classes::singletons(0);
     let space = ParameterSpace::new(labels, &data, &classes, &edges, options);
     let mut frequencies = vec![0; space.nodes.columns()];

@@ -1,12 +1,11 @@
 //! One evaluation of the training objective: value and gradient over the whole corpus.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use dropchain::kernel::chain::Order;
 use dropchain::kernel::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
 use dropchain::kernel::ids::LabelId;
 use dropchain::kernel::objective::PenalizedLikelihood;
 use dropchain::kernel::optim::Objective;
-use dropchain::kernel::score::{Boundary, ParameterSpace, SpaceOptions, States};
+use dropchain::kernel::score::{ParameterSpace, SpaceOptions};
 use dropchain::label::LabelSet;
 use dropchain::template::Template;
 
@@ -55,14 +54,7 @@ pub fn benches(criterion: &mut Criterion) {
                 &data,
                 &classes,
                 &Classes::singletons(0),
-                SpaceOptions {
-                    order: Order::One,
-                    boundary: Boundary::On,
-                    states: States::All,
-                    transitions: true,
-                    label_pairs: States::All,
-                    min_frequency: None,
-                },
+                SpaceOptions::FIRST_ORDER,
             );
             println!(
                 "K = {labels}, {name}: {} columns, {:.1} entries per token, {} parameters",

@@ -14,7 +14,7 @@ use dropchain::kernel::noise::Engine;
 use dropchain::kernel::objective::{PenalizedLikelihood, active_counts};
 use dropchain::kernel::optim::{LbfgsOptions, minimize};
 use dropchain::kernel::random::uniform;
-use dropchain::kernel::score::{Boundary, ParameterSpace, SpaceOptions, States};
+use dropchain::kernel::score::{ParameterSpace, SpaceOptions};
 use dropchain::kernel::train::TrainingSet;
 use dropchain::train::{NoiseKind, NoiseOptions, TrainSettings};
 use dropchain::{Error, Result};
@@ -95,14 +95,7 @@ impl Problem {
             data.end_sentence((sentence + 1) * shape.length, 1.0);
         }
         (data.nodes, data.edges) = (Arc::new(nodes), Arc::new(edges));
-        let options = SpaceOptions {
-            order: self.space.order(),
-            boundary: Boundary::On,
-            states: States::All,
-            transitions: true,
-            label_pairs: States::All,
-            min_frequency: None,
-        };
+        let options = SpaceOptions { order: self.space.order(), ..SpaceOptions::FIRST_ORDER };
         let classes = [count as usize, 0].map(Classes::singletons);
         Self {
             space: ParameterSpace::new(shape.labels, &data, &classes[0], &classes[1], options),

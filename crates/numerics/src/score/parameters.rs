@@ -52,6 +52,18 @@ pub struct SpaceOptions {
     pub min_frequency: Option<f64>,
 }
 
+impl SpaceOptions {
+    /// All parameters of a first-order chain.
+    pub const FIRST_ORDER: Self = Self {
+        order: Order::One,
+        boundary: Boundary::On,
+        states: States::All,
+        transitions: true,
+        label_pairs: States::All,
+        min_frequency: None,
+    };
+}
+
 /// Weights that exist whether or not they are observed.
 #[derive(Clone, Debug, Default)]
 pub struct ExtraWeights {

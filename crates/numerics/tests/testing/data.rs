@@ -2,21 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::chain::Order;
 use crate::data::{Classes, Dataset, SparseRows};
 use crate::ids::LabelId;
-use crate::score::{Boundary, ParameterSpace, SpaceOptions, States};
+use crate::score::{ParameterSpace, SpaceOptions};
 use crate::testing::Lcg;
 
 /// All parameters of a first-order chain.
-pub const FIRST_ORDER: SpaceOptions = SpaceOptions {
-    order: Order::One,
-    boundary: Boundary::On,
-    states: States::All,
-    transitions: true,
-    label_pairs: States::All,
-    min_frequency: None,
-};
+pub const FIRST_ORDER: SpaceOptions = SpaceOptions::FIRST_ORDER;
 
 /// Returns the parameters of a random data set without collapsing.
 pub fn space(data: &Dataset, shape: &RandomData, options: SpaceOptions) -> ParameterSpace {
