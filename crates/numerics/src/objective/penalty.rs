@@ -10,13 +10,8 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use crate::math::dot;
-use crate::optim::vector::dot_chunk;
-
-/// Parameters per task.
-pub const PARAMETER_CHUNK: usize = 1 << 14;
+use crate::optim::vector::{by_chunks, dot_chunk};
 
 /// The L2 penalty c2·Σ(θ_i − θ0_i)².
 ///
@@ -57,37 +52,21 @@ impl Penalty {
     /// Returns the penalty at θ, and adds its gradient to `gradient`.
     pub fn add(&self, theta: &[f64], gradient: &mut [f64]) -> f64 {
         let c2 = self.strength;
-        let Some(centers) = &self.centers else {
-            let squares = sum_chunks(theta, gradient, |_, theta, gradient| {
+        let Some(centers) = self.centers.as_deref() else {
+            let [squares] = by_chunks!([theta], [gradient], {
                 gradient.iter_mut().zip(theta).for_each(|(g, w)| *g += 2.0 * c2 * w);
-                dot_chunk(theta, theta)
+                [dot_chunk(theta, theta)]
             });
             return c2 * squares;
         };
-        sum_chunks(theta, gradient, |first, theta, gradient| {
+        by_chunks!([theta, centers], [gradient], {
             let mut sum = 0.0;
-            for ((g, &w), center) in gradient.iter_mut().zip(theta).zip(&centers[first..]) {
+            for ((g, &w), center) in gradient.iter_mut().zip(theta).zip(centers) {
                 let distance = w - center;
                 *g += 2.0 * c2 * distance;
                 sum += c2 * distance * distance;
             }
-            sum
-        })
+            [sum]
+        })[0]
     }
-}
-
-/// Calls `work(index of the first parameter, θ, gradient)` for each chunk of parameters, in
-/// parallel, and adds the results in order.
-pub(super) fn sum_chunks(
-    theta: &[f64],
-    gradient: &mut [f64],
-    work: impl Fn(usize, &[f64], &mut [f64]) -> f64 + Sync,
-) -> f64 {
-    let partial: Vec<f64> = theta
-        .par_chunks(PARAMETER_CHUNK)
-        .zip(gradient.par_chunks_mut(PARAMETER_CHUNK))
-        .enumerate()
-        .map(|(chunk, (theta, gradient))| work(chunk * PARAMETER_CHUNK, theta, gradient))
-        .collect();
-    partial.iter().sum()
 }

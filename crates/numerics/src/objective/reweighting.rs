@@ -19,8 +19,8 @@ use std::borrow::Cow;
 
 use super::noise::SentenceNoise;
 use super::pass::PassInput;
-use super::penalty::sum_chunks;
 use super::term::{Term, TermInput};
+use crate::optim::vector::by_chunks;
 use crate::optim::{Change, Round};
 
 /// The state of the noise term.
@@ -63,15 +63,15 @@ impl Term for Reweighting {
             pass.set_noise(problem, None);
             self.begin(strengths, self.iteration);
         }
-        let Some(strengths) = &self.strengths else { return 0.0 };
-        sum_chunks(theta, gradient, |first, theta, gradient| {
+        let Some(strengths) = self.strengths.as_deref() else { return 0.0 };
+        by_chunks!([theta, strengths], [gradient], {
             let mut sum = 0.0;
-            for ((g, &w), strength) in gradient.iter_mut().zip(theta).zip(&strengths[first..]) {
+            for ((g, &w), strength) in gradient.iter_mut().zip(theta).zip(strengths) {
                 *g += 2.0 * strength * w;
                 sum += strength * w * w;
             }
-            sum
-        })
+            [sum]
+        })[0]
     }
 
     fn begin_iteration(&mut self, iteration: u64, is_converged: bool) -> Change {

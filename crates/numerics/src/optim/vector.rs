@@ -58,10 +58,10 @@ macro_rules! by_chunks {
         }
     }};
 }
-pub(super) use by_chunks;
+pub(crate) use by_chunks;
 
 /// Adds the sums of the chunks in order.
-pub(super) fn total<const N: usize>(chunks: &[[f64; N]]) -> [f64; N] {
+pub(crate) fn total<const N: usize>(chunks: &[[f64; N]]) -> [f64; N] {
     let mut total = [0.0; N];
     chunks.iter().for_each(|sums| add(&mut total, sums));
     total

@@ -22,7 +22,7 @@ use dropchain_numerics::ranks::Ranks;
 use dropchain_numerics::score::{
     BlockPartition, Boundary, FeatureBlock, ParameterSpace, SpaceOptions, States,
 };
-use dropchain_numerics::testing::internal::PARAMETER_CHUNK;
+use dropchain_numerics::testing::internal::CHUNK;
 use dropchain_numerics::testing::{
     Chain, FIRST_ORDER, Lcg, RandomData, assert_same_bits, copied, space,
 };
@@ -184,7 +184,7 @@ fn every_number_of_threads_gives_the_same_bits() {
     let data = LARGE.build(&mut Lcg(13));
     let space = space(&data, &LARGE, FIRST_ORDER);
     let theta = Lcg(14).vector(space.dimension());
-    assert!(theta.len() > PARAMETER_CHUNK);
+    assert!(theta.len() > CHUNK);
     assert!(BlockPartition::new(&data, space.edges.width()).blocks.len() > 1);
     let bits = |threads: usize| -> Vec<u64> {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {

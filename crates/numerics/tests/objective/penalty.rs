@@ -1,10 +1,10 @@
 use dropchain_numerics::math::assert_close;
 use dropchain_numerics::objective::Penalty;
 use dropchain_numerics::testing::Lcg;
-use dropchain_numerics::testing::internal::PARAMETER_CHUNK;
+use dropchain_numerics::testing::internal::CHUNK;
 
 /// More than one chunk.
-const N: usize = PARAMETER_CHUNK + 100;
+const N: usize = CHUNK + 100;
 
 fn evaluate(penalty: &Penalty, theta: &[f64]) -> (f64, Vec<f64>) {
     let mut gradient = vec![0.0; theta.len()];

@@ -15,7 +15,6 @@ pub use crate::exact_sum::{FixedPointSum, anchor, untied};
 pub use crate::noise::adjoint_kernel::AdjointKernel;
 pub use crate::noise::features::ActiveFeatures;
 pub use crate::noise::quadratic::EdgeMatrices;
-pub use crate::objective::penalty::PARAMETER_CHUNK;
 pub use crate::optim::lbfgs::LbfgsMemory;
 pub use crate::optim::line_search::{
     LineSearchStart, NON_FINITE_SHRINK, SearchMethod, StepSearch, TrialDecision, TrialStep,
