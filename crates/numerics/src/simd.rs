@@ -65,23 +65,30 @@ fn with_baseline<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<{ if BASELINE_HAS_MULTIPLY_ADD { 48 } else { 0 } }>()
 }
 
-/// Fetches `B` blocks of `L` numbers from `start` on into the cache, those that there are. Call it
-/// some time before they are needed; on other architectures than x86-64 it does nothing.
+/// Fetches `B` blocks of `L` numbers from `start` on into the cache, those that there are, like
+/// [`prefetch`].
 #[inline(always)]
-pub fn prefetch<const L: usize, const B: usize>(numbers: &[f64], start: usize) {
-    #[cfg(target_arch = "x86_64")]
+pub fn prefetch_row<const L: usize, const B: usize>(numbers: &[f64], start: usize) {
     for line in 0..=(B * L - 1).div_ceil(8) {
+        prefetch(numbers, start + (8 * line).min(B * L - 1));
+    }
+}
+
+/// Fetches what is at `index`, if anything, and its neighbors into the cache. Call it some time
+/// before they are needed; on other architectures than x86-64 it does nothing.
+#[inline(always)]
+pub fn prefetch<T>(values: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let offset = (8 * line).min(B * L - 1);
-        let number = numbers.as_ptr().wrapping_add(start + offset);
         // SAFETY: a hint to the processor, without effect on the program, whatever the address.
         #[allow(unsafe_code)]
         unsafe {
-            _mm_prefetch::<_MM_HINT_T0>(number.cast());
+            _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().wrapping_add(index).cast());
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (numbers, start);
+    let _ = (values, index);
 }
 
 /// Whether every processor of the target has instructions for fused multiply-adds.

@@ -22,6 +22,9 @@ use crate::chain::products::lanewise;
 use crate::data::SparseRows;
 use crate::simd::{self, Kernel};
 
+/// How many weights of sparse columns ahead one is fetched.
+const AHEAD: usize = 32;
+
 /// The product of one design matrix with its weights. It shares the matrix.
 #[derive(Clone, Debug)]
 pub struct ForwardProduct {
@@ -176,6 +179,9 @@ impl Split {
         let range = start as usize..self.ends[token] as usize;
         let weights = self.weights[range.clone()].iter().zip(&self.positions[range.clone()]);
         for (i, (&index, &position)) in weights.enumerate() {
+            if let Some(&next) = self.weights.get(range.start + i + AHEAD) {
+                simd::prefetch(&self.scaled, next as usize);
+            }
             let x = self.values.as_ref().map_or(1.0, |values| values[range.start + i]);
             let [score, variance] = self.scaled[index as usize];
             let out = &mut scores[position as usize];
@@ -360,8 +366,8 @@ impl<'a> DenseRows<'a> {
     #[inline(always)]
     fn prefetch<const L: usize, const B: usize>(&self, column: Option<&u32>, offset: usize) {
         if let Some(&column) = column {
-            simd::prefetch::<L, B>(self.table, self.start(column, offset));
-            simd::prefetch::<1, 1>(self.coefficients, column as usize);
+            simd::prefetch_row::<L, B>(self.table, self.start(column, offset));
+            simd::prefetch(self.coefficients, column as usize);
         }
     }
 

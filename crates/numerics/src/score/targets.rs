@@ -3,9 +3,12 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use crate::chain::products::{blocks_mut, by_stride, lanewise};
 use crate::data::SparseRows;
 use crate::exact_sum::untied;
+use crate::simd;
 
 /// Scores whose sums fit in registers.
 const MAX_PIECE: usize = 56;
@@ -102,7 +105,7 @@ impl Targets {
             }
             // Frequent columns repeat their pairs: deduplicate before they fill memory.
             if pairs.len() > 2 * compacted + (1 << 20) {
-                pairs.sort_unstable();
+                pairs.par_sort_unstable();
                 pairs.dedup();
                 compacted = pairs.len();
             }
@@ -274,6 +277,22 @@ impl Targets {
         });
     }
 
+    /// Prefetches the end of the weights of a column.
+    #[inline(always)]
+    pub(super) fn prefetch_range(&self, column: usize) {
+        if let Some(observed) = &self.observed {
+            simd::prefetch(&observed.ends, column);
+        }
+    }
+
+    /// Prefetches the positions of weights.
+    #[inline(always)]
+    pub(super) fn prefetch_positions(&self, weight: usize) {
+        if let Some(observed) = &self.observed {
+            simd::prefetch(&observed.positions, weight);
+        }
+    }
+
     /// Returns whether columns have weights for some scores only.
     pub fn is_observed(&self) -> bool {
         self.observed.is_some()
@@ -343,7 +362,7 @@ impl Observed {
 
     /// Lists the positions of each column, without duplicates.
     fn new(columns: usize, mut pairs: Vec<(u32, u32)>) -> Self {
-        pairs.sort_unstable();
+        pairs.par_sort_unstable();
         pairs.dedup();
         let mut ends = vec![0u64; columns];
         for &(column, _) in &pairs {

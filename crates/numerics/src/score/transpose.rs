@@ -72,7 +72,7 @@ struct Task {
 impl TransposeProduct {
     /// Transposes `matrix` block by block.
     pub fn new(matrix: &SparseRows, block: &Arc<FeatureBlock>, partition: &BlockPartition) -> Self {
-        let blocks = partition.blocks.iter();
+        let blocks = partition.blocks.par_iter();
         let slices = blocks
             .map(|tokens| Slice::new(matrix, &block.targets, tokens.tokens.clone()))
             .collect();
@@ -208,6 +208,11 @@ impl Pieces for Gather<'_> {
         let (targets, columns) = (&self.block.targets, &self.slice.dense);
         let (width, position) = (targets.width(), line * targets.stride + at);
         for i in self.task.dense.clone() {
+            if i + 2 * AHEAD < self.task.dense.end {
+                let column = columns.column(i + 2 * AHEAD);
+                simd::prefetch(&self.block.scale, column);
+                targets.prefetch_range(column);
+            }
             if i + AHEAD < self.task.dense.end {
                 let start = targets.range(columns.column(i + AHEAD)).start;
                 self.prefetch::<L, B>(start + line * targets.labels + at);
@@ -259,9 +264,10 @@ impl Gather<'_> {
     /// Prefetches weights and their gradient.
     #[inline(always)]
     fn prefetch<const L: usize, const B: usize>(&self, start: usize) {
-        simd::prefetch::<L, B>(self.gradient, start - self.task.weights.start);
+        simd::prefetch_row::<L, B>(self.gradient, start - self.task.weights.start);
+        self.block.targets.prefetch_positions(start);
         if let Some(noise) = self.variance_derivatives {
-            simd::prefetch::<L, B>(noise.theta, start);
+            simd::prefetch_row::<L, B>(noise.theta, start);
         }
     }
 
@@ -301,6 +307,11 @@ impl Gather<'_> {
     fn gather_sparse(&mut self) {
         let first = self.task.weights.start;
         for i in self.task.sparse.clone() {
+            if i + 2 * AHEAD < self.task.sparse.end {
+                let next = self.slice.sparse[i + 2 * AHEAD][0] as usize;
+                simd::prefetch(self.coefficients, next);
+                simd::prefetch(self.gradient, next - first);
+            }
             let [weight, cell] = self.slice.sparse[i].map(|index| index as usize);
             let x = self.slice.sparse_values.as_ref().map_or(1.0, |x| x[i]);
             let mut sum = self.coefficients[weight] * x * self.score_derivatives[cell];
