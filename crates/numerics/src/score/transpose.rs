@@ -245,12 +245,10 @@ impl Pieces for Gather<'_> {
                         [sums, squares]
                     };
                     let weights = targets.load::<L, B>(column, labels, &noise.theta[range.start..]);
-                    let mut terms = [[0.0; L]; B];
-                    for (i, terms) in terms.iter_mut().enumerate() {
-                        *terms = lanewise(|j| {
-                            let factor = 2.0 * noise.rate * weights[i][j];
-                            c.mul_add(sums[i][j], factor * squares[i][j])
-                        });
+                    let mut terms = sums;
+                    let factors = weights.as_flattened().iter().zip(squares.as_flattened());
+                    for (term, (w, square)) in terms.as_flattened_mut().iter_mut().zip(factors) {
+                        *term = c.mul_add(*term, 2.0 * noise.rate * w * square);
                     }
                     terms
                 }
