@@ -4,6 +4,7 @@
 //! [`BlockPartition`]), so that the derivatives of a block are still in cache when they are
 //! gathered. Work is parallel over columns. Time O(nonzeros of X · S/4) with SIMD of four lanes.
 
+use std::hint::black_box;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -235,7 +236,8 @@ impl Pieces for Gather<'_> {
                 Some(noise) => {
                     let variances = (noise.values, 2);
                     let [sums, squares] = if B * L <= FEW_SCORES {
-                        columns.sums::<L, B, 2>([scores, variances], width, entries, position)
+                        // Whole vectors: the compiler would split them to suit what follows.
+                        black_box(columns.sums([scores, variances], width, entries, position))
                     } else {
                         // More sums at once would spill from registers.
                         let [sums] =
