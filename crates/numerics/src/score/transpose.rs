@@ -20,7 +20,8 @@ use crate::exact_sum::untied;
 use crate::simd::{self, Kernel};
 
 /// How many columns ahead weights and their gradient are fetched: a block of tokens has some rows
-/// of each, and the processor does not foresee which.
+/// of each, and the processor does not foresee which. What leads to them, and weights of sparse
+/// columns, are fetched twice as far ahead.
 const AHEAD: usize = 8;
 
 /// Derivatives with respect to the variances of a block's scores, under noise proportional to the
