@@ -17,6 +17,7 @@ use crate::chain::{LabelWeights, ScoreArrays, Transitions};
 use crate::data::Target;
 use crate::math::add;
 use crate::noise::{ChainContext, Derivatives, Engine, Features, LabelVariances};
+use crate::optim::vector::in_pool;
 use crate::score::{ForwardProduct, VarianceDerivatives, Variances};
 
 /// The weights and factors of a pass.
@@ -101,7 +102,7 @@ impl SentencePass {
     /// Overwrites the gradient; returns the negative log-likelihood and the noise term. All are
     /// NaN if derivatives exceed every limit, or if a rank cannot be reached.
     pub(super) fn run(&mut self, input: PassInput<'_>, gradient: &mut [f64]) -> [f64; 2] {
-        self.set_weights(input);
+        in_pool(|| self.set_weights(input));
         let values = self.sum_sentences(input, gradient);
         if !input.is_noise_alone {
             input.problem.totals.subtract_observed(&self.transitions, &mut self.sums.pairs);
@@ -138,7 +139,7 @@ impl SentencePass {
             let anchor = anchors.of_labels();
             anchors.start(gradient);
             self.sums.start(self.transitions.pair_numbers(), problem.space.stride(), anchor);
-            let mut sums = self.add_blocks(input, limit, gradient);
+            let mut sums = in_pool(|| self.add_blocks(input, limit, gradient));
             self.sums.subtract(anchor);
             if !problem.sum_over_ranks(&mut sums, &mut self.sums) {
                 break;

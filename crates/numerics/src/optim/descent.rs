@@ -262,9 +262,9 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
         let OptimizerState { memory, current, .. } = &mut self.state;
         let d = &mut self.direction;
         self.slope = match &self.penalty {
-            None => memory.direction(&current.gradient, d),
+            None => vector::in_pool(|| memory.direction(&current.gradient, d)),
             Some(penalty) => {
-                memory.direction(&penalty.pseudo, d);
+                vector::in_pool(|| memory.direction(&penalty.pseudo, d));
                 penalty.align(d)
             }
         };

@@ -60,6 +60,11 @@ macro_rules! by_chunks {
 }
 pub(crate) use by_chunks;
 
+/// Returns f(), evaluated on a thread of the pool, which starts parallel loops sooner than another.
+pub(crate) fn in_pool<R: Send>(f: impl FnOnce() -> R + Send) -> R {
+    rayon::scope(|_| f())
+}
+
 /// Adds the sums of the chunks in order.
 pub(crate) fn total<const N: usize>(chunks: &[[f64; N]]) -> [f64; N] {
     let mut total = [0.0; N];

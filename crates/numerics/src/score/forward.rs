@@ -16,6 +16,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::targets::{ColumnForm, FEW_SCORES, FeatureBlock, Pieces, Targets, last_row};
 use crate::aligned::zeros;
 use crate::chain::products::lanewise;
@@ -24,6 +26,9 @@ use crate::simd::{self, Kernel};
 
 /// How many weights of sparse columns ahead one is fetched.
 const AHEAD: usize = 32;
+
+/// Columns whose weights one thread prepares.
+const COLUMNS: usize = 8192;
 
 /// The product of one design matrix with its weights. It shares the matrix.
 #[derive(Clone, Debug)]
@@ -51,9 +56,10 @@ struct Split {
     weights: Vec<u32>,   // weight index, one per weight of each entry of a sparse column
     positions: Vec<u32>, // position of the score that it adds to
     values: Option<Vec<f64>>,
-    coefficients: Vec<f64>, // √m of each dense column
+    columns: Vec<usize>,    // the dense ones
+    coefficients: Vec<f64>, // √m of each
     table: Vec<f64>,        // [dense columns][width] their weights, with zeros in the gaps
-    scaled: Vec<[f64; 2]>,  // √m·w and w² for each weight of a listed or sparse column
+    scaled: Vec<f64>,       // √m·w for each weight of a listed or sparse column
 }
 
 impl ForwardProduct {
@@ -109,7 +115,8 @@ impl ForwardProduct {
             },
         };
         let split = self.split.as_deref();
-        simd::dispatch(Write { rows, split, targets, tokens, scores, variances });
+        let weights = self.block.weights(theta);
+        simd::dispatch(Write { rows, split, targets, weights, tokens, scores, variances });
     }
 }
 
@@ -117,7 +124,8 @@ impl Split {
     fn new(matrix: &SparseRows, block: &FeatureBlock) -> Self {
         let targets = &block.targets;
         let dense = (0..targets.columns()).filter(|&column| targets.is_dense(column));
-        let coefficients: Vec<f64> = dense.map(|column| block.scale[column]).collect();
+        let columns: Vec<usize> = dense.collect();
+        let coefficients: Vec<f64> = columns.iter().map(|&column| block.scale[column]).collect();
         let is_listed = |&column: &u32| targets.form(column as usize) == ColumnForm::Listed;
         let listed = |column| Some(column).filter(is_listed);
         let mut split = Self {
@@ -127,8 +135,9 @@ impl Split {
             positions: Vec::new(),
             values: matrix.values.is_some().then(Vec::new),
             table: zeros(coefficients.len() * targets.width()),
+            columns,
             coefficients,
-            scaled: vec![[0.0; 2]; targets.weights()],
+            scaled: zeros(targets.weights()),
         };
         for token in 0..matrix.len() {
             for (column, value) in matrix.entries(token) {
@@ -152,26 +161,37 @@ impl Split {
 
     fn set_weights(&mut self, block: &FeatureBlock, weights: &[f64]) {
         let targets = &block.targets;
-        let mut rows = self.table.chunks_exact_mut(targets.width().max(1));
-        for (column, &scale) in block.scale.iter().enumerate() {
-            if targets.is_dense(column) {
-                let Some(row) = rows.next() else { return };
-                targets.for_each(column, |position, index| row[position] = weights[index]);
-            } else {
+        let rows = self.table.par_chunks_exact_mut(targets.width().max(1));
+        rows.zip(&self.columns).for_each(|(row, &column)| {
+            targets.for_each(column, |position, index| row[position] = weights[index]);
+        });
+        let mut rest = &mut self.scaled[..];
+        let starts = (0..targets.columns()).step_by(COLUMNS);
+        let parts = starts.map(|start| {
+            let columns = start..(start + COLUMNS).min(targets.columns());
+            let first = targets.range(start).start;
+            let part = rest.split_off_mut(..targets.range(columns.end - 1).end - first);
+            (columns, first, part.unwrap_or_default())
+        });
+        let parts: Vec<_> = parts.collect();
+        parts.into_par_iter().for_each(|(columns, first, scaled)| {
+            for column in columns.filter(|&column| !targets.is_dense(column)) {
                 let range = targets.range(column);
-                for (out, w) in self.scaled[range.clone()].iter_mut().zip(&weights[range]) {
-                    *out = [scale * w, w * w];
+                let out = &mut scaled[range.start - first..range.end - first];
+                for (out, w) in out.iter_mut().zip(&weights[range]) {
+                    *out = block.scale[column] * w;
                 }
             }
-        }
+        });
     }
 
-    /// Adds the terms of a token's sparse and listed columns.
+    /// Adds the terms of a token's sparse and listed columns. θ is that of the block.
     #[inline(always)]
     fn add(
         &self,
         token: usize,
         targets: &Targets,
+        theta: &[f64],
         scores: &mut [f64],
         mut variances: Option<Variances<'_>>,
     ) {
@@ -183,10 +203,10 @@ impl Split {
                 simd::prefetch(&self.scaled, next as usize);
             }
             let x = self.values.as_ref().map_or(1.0, |values| values[range.start + i]);
-            let [score, variance] = self.scaled[index as usize];
             let out = &mut scores[position as usize];
-            *out = x.mul_add(score, *out);
+            *out = x.mul_add(self.scaled[index as usize], *out);
             if let Some(variances) = &mut variances {
+                let variance = theta[index as usize] * theta[index as usize];
                 variances.values[position as usize] += variances.rate * (x * x * variance);
             }
         }
@@ -195,14 +215,13 @@ impl Split {
             let x = values.map_or(1.0, |values| values[i]);
             let range = targets.range(column as usize);
             let positions = targets.positions(range.clone());
-            let scaled = &self.scaled[range];
-            for (&position, [score, _]) in positions.iter().zip(scaled) {
+            for (&position, score) in positions.iter().zip(&self.scaled[range.clone()]) {
                 let out = &mut scores[position as usize];
                 *out = x.mul_add(*score, *out);
             }
             if let Some(variances) = &mut variances {
-                for (&position, [_, variance]) in positions.iter().zip(scaled) {
-                    variances.values[position as usize] += variances.rate * (x * x * variance);
+                for (&position, w) in positions.iter().zip(&theta[range]) {
+                    variances.values[position as usize] += variances.rate * (x * x * (w * w));
                 }
             }
         }
@@ -214,6 +233,7 @@ struct Write<'a> {
     rows: DenseRows<'a>,
     split: Option<&'a Split>,
     targets: &'a Targets,
+    weights: &'a [f64],
     tokens: Range<usize>,
     scores: &'a mut [f64],
     variances: Option<Variances<'a>>,
@@ -233,7 +253,7 @@ impl Kernel for Write<'_> {
                     values: &mut variances.values[row.clone()],
                     rate: variances.rate,
                 });
-                split.add(token, self.targets, &mut self.scores[row], variances);
+                split.add(token, self.targets, self.weights, &mut self.scores[row], variances);
             }
         }
     }
