@@ -249,6 +249,7 @@ def test_missing_and_damaged_models_are_errors(tmp_path, tagger):
     with pytest.raises(FileNotFoundError):
         Tagger.open(tmp_path / "missing.model")
     refused("is a directory", Tagger.open, tmp_path, error=OSError)
+    refused(r"expected Tagger\.open\(path\)", Tagger, "a.model", error=TypeError)
     refused("not a dropchain model", Tagger.from_bytes, b"", error=ModelError)
     with pytest.raises(ModelError):
         Tagger.from_bytes(b"x" * 1000)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, SupportsIndex, TypeAlias, final, overload
+from typing import Any, NoReturn, SupportsIndex, TypeAlias, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -223,6 +223,7 @@ class Template:
 
 @final
 class Tagger:
+    def __new__(cls, *_args: object, **_kwargs: object) -> NoReturn: ...
     @classmethod
     def open(cls, path: _Path) -> Self: ...
     @classmethod

@@ -13,9 +13,9 @@ use dropchain_analysis::{
     ExplainedSentence, ExplainedTokens, Explanation, ModelSummary, labels_against, words_to_explain,
 };
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString, PyType};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString, PyTuple, PyType};
 use serde_json::json;
 
 use super::facts;
@@ -75,6 +75,14 @@ fn only_sentence(text: &str) -> PyResult<Arc<Sentence>> {
 
 #[pymethods]
 impl PyTagger {
+    #[new]
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        Err(PyTypeError::new_err(
+            "Tagger() opens nothing; expected Tagger.open(path), or `tagger` of what train() returns",
+        ))
+    }
+
     /// Open the file of a model.
     ///
     /// Raises OSError if it cannot be read, :class:`ModelError` if it is damaged or not a model.
