@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::base_models::{BaseRole, BaseWeights};
@@ -237,19 +236,16 @@ impl TrainingSet {
 
     /// Counts by how many the weights of single attributes outnumber the parameters of their
     /// classes, where the parameter is `counted`.
-    fn count_collapsed(&self, counted: impl Fn(usize) -> bool + Sync) -> usize {
-        let blocks = self.space.blocks().into_iter().zip(&self.classes);
-        let counts = blocks.map(|(block, classes)| -> usize {
-            let larger = (0..classes.len() as u32).into_par_iter();
-            let larger = larger.filter(|&class| classes.size(class) > 1);
-            let more = larger.map(|class| {
+    fn count_collapsed(&self, counted: impl Fn(usize) -> bool) -> usize {
+        let mut more = 0;
+        for (block, classes) in self.space.blocks().into_iter().zip(&self.classes) {
+            for class in (0..classes.len() as u32).filter(|&class| classes.size(class) > 1) {
                 let range = block.targets.range(class as usize);
                 let count = range.filter(|i| counted(block.range.start + i)).count();
-                (classes.size(class) as usize - 1) * count
-            });
-            more.sum()
-        });
-        counts.sum()
+                more += (classes.size(class) as usize - 1) * count;
+            }
+        }
+        more
     }
 
     /// Returns whether there are development data that choose the weights.

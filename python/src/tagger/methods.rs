@@ -78,9 +78,7 @@ impl PyTagger {
     #[new]
     #[pyo3(signature = (*_args, **_kwargs))]
     fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        Err(PyTypeError::new_err(
-            "Tagger() opens nothing; expected Tagger.open(path), or `tagger` of what train() returns",
-        ))
+        Err(PyTypeError::new_err("Tagger() opens nothing; expected Tagger.open(path)"))
     }
 
     /// Open the file of a model.

@@ -123,8 +123,7 @@ impl ForwardProduct {
 impl Split {
     fn new(matrix: &SparseRows, block: &FeatureBlock) -> Self {
         let targets = &block.targets;
-        let dense = (0..targets.columns()).filter(|&column| targets.is_dense(column));
-        let columns: Vec<usize> = dense.collect();
+        let columns: Vec<_> = (0..targets.columns()).filter(|&c| targets.is_dense(c)).collect();
         let coefficients: Vec<f64> = columns.iter().map(|&column| block.scale[column]).collect();
         let is_listed = |&column: &u32| targets.form(column as usize) == ColumnForm::Listed;
         let listed = |column| Some(column).filter(is_listed);
@@ -173,8 +172,7 @@ impl Split {
             let part = rest.split_off_mut(..targets.range(columns.end - 1).end - first);
             (columns, first, part.unwrap_or_default())
         });
-        let parts: Vec<_> = parts.collect();
-        parts.into_par_iter().for_each(|(columns, first, scaled)| {
+        parts.collect::<Vec<_>>().into_par_iter().for_each(|(columns, first, scaled)| {
             for column in columns.filter(|&column| !targets.is_dense(column)) {
                 let range = targets.range(column);
                 let out = &mut scaled[range.start - first..range.end - first];
@@ -206,21 +204,18 @@ impl Split {
             let out = &mut scores[position as usize];
             *out = x.mul_add(self.scaled[index as usize], *out);
             if let Some(variances) = &mut variances {
-                let variance = theta[index as usize] * theta[index as usize];
-                variances.values[position as usize] += variances.rate * (x * x * variance);
+                let w = theta[index as usize];
+                variances.values[position as usize] += variances.rate * (x * x * (w * w));
             }
         }
         let (columns, values) = self.listed.row(token);
         for (i, &column) in columns.iter().enumerate() {
             let x = values.map_or(1.0, |values| values[i]);
             let range = targets.range(column as usize);
-            let positions = targets.positions(range.clone());
-            for (&position, score) in positions.iter().zip(&self.scaled[range.clone()]) {
-                let out = &mut scores[position as usize];
-                *out = x.mul_add(*score, *out);
-            }
-            if let Some(variances) = &mut variances {
-                for (&position, w) in positions.iter().zip(&theta[range]) {
+            for (index, &position) in range.clone().zip(targets.positions(range)) {
+                let (out, w) = (&mut scores[position as usize], theta[index]);
+                *out = x.mul_add(self.scaled[index], *out);
+                if let Some(variances) = &mut variances {
                     variances.values[position as usize] += variances.rate * (x * x * (w * w));
                 }
             }
