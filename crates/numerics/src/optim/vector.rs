@@ -60,7 +60,8 @@ macro_rules! by_chunks {
 }
 pub(crate) use by_chunks;
 
-/// Returns f(), evaluated on a thread of the pool, which starts parallel loops sooner than another.
+/// Returns f(), evaluated on a thread of the pool: any other sleeps and is woken for each parallel
+/// loop that it starts.
 pub(crate) fn in_pool<R: Send>(f: impl FnOnce() -> R + Send) -> R {
     rayon::scope(|_| f())
 }

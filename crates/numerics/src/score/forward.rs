@@ -27,7 +27,7 @@ use crate::simd::{self, Kernel};
 /// How many weights of sparse columns ahead one is fetched.
 const AHEAD: usize = 32;
 
-/// Columns whose weights one thread prepares.
+/// How many columns of weights one thread prepares at a time.
 const COLUMNS: usize = 8192;
 
 /// The product of one design matrix with its weights. It shares the matrix.
