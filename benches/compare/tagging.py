@@ -10,7 +10,7 @@ the training and test files. Processes are measured as a whole, in CPU time (use
 threads) and in wall time; each figure is the minimum of several interleaved rounds. Variants:
 
 - dropchain from columns (word, part of speech), template `chunk`, with one thread and with two, and
-  with weights of 2 bytes and of 1;
+  with weights of 2 bytes;
 - dropchain from raw text, template `minimal`;
 - dropchain and python-crfsuite from a file of pre-extracted attributes (CRFsuite's 19 templates);
 - python-crfsuite with attributes extracted in Python;

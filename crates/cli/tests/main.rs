@@ -1,5 +1,4 @@
-//! Integration tests, in one executable: they run the program, and check the structure of the
-//! sources.
+//! Integration tests of the program, in one executable.
 
 mod annotations;
 mod bench;

@@ -1,7 +1,8 @@
 //! Reading the model files that CRFsuite writes.
 //!
 //! Such a file becomes a model with the same weights: in double precision, without template and
-//! boundary weights, and with the raw scheme, since CRFsuite decodes without constraints.
+//! boundary weights, and with a scheme whose rules are not enforced, since CRFsuite decodes without
+//! constraints.
 //! [`Model::as_bytes`] and [`Model::save`] then give a model file of dropchain's own format.
 //!
 //! # File format

@@ -26,7 +26,7 @@ pub struct Block {
 ///
 /// An evaluation proceeds block by block: first the derivatives with respect to the scores of a
 /// block, in parallel over its chunks; then the block's contribution to the gradient, in parallel
-/// over columns. The derivatives of a block stay in cache in between. (docs/decisions, 4)
+/// over columns. The derivatives of a block stay in cache in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockPartition {
     /// Blocks, in corpus order.
