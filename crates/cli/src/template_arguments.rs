@@ -129,7 +129,7 @@ pub struct DocumentArguments {
     /// feeds in raw text. line: every line of raw text, or of JSON lines.
     #[arg(long, value_name = "RULE", hide_short_help = true)]
     #[arg(value_parser = named::<DocumentRule>())]
-    document: Option<DocumentRule>,
+    pub document: Option<DocumentRule>,
 }
 
 impl DocumentArguments {
@@ -138,26 +138,21 @@ impl DocumentArguments {
         DocumentOptions { rule: self.document.unwrap_or(documents.rule), ..documents }
     }
 
-    /// Returns whether there are arguments.
-    pub fn are_given(self) -> bool {
-        self.document.is_some()
-    }
-
     /// Sets what a document is to a template. The built-in template `ner` becomes `ner-document`,
-    /// unless every sentence is to be a document.
+    /// which is printed, unless every sentence is to be a document.
     ///
     /// # Errors
     ///
     /// There are arguments, but the template does not look at documents.
-    pub fn apply_to_template(self, template: Option<Template>) -> Result<Option<Template>> {
-        let template = match template {
-            Some(template) if self.are_given() => template,
-            given => return Ok(given),
-        };
-        let template = match in_documents(&template) {
-            Some(_) if self.document == Some(DocumentRule::Sentence) => return Ok(Some(template)),
-            Some(in_documents) => in_documents?,
-            None => template,
+    pub fn apply_to_template(
+        self,
+        template: Option<Template>,
+        progress: &Progress,
+    ) -> Result<Option<Template>> {
+        let template = match (template, self.document) {
+            (Some(ner), Some(DocumentRule::Sentence)) if is_ner(&ner) => return Ok(Some(ner)),
+            (Some(template), Some(_)) => in_documents(template, "--document is given", progress)?,
+            (given, _) => return Ok(given),
         };
         let documents = template.documents().unwrap_or_default();
         template.with_documents(self.apply(documents)).map(Some)
@@ -172,11 +167,19 @@ impl DocumentArguments {
     }
 }
 
-/// Returns the built-in template `ner-document` for `ner`; `None` for other templates.
-fn in_documents(template: &Template) -> Option<Result<Template>> {
-    let ner = Template::shipped("ner")?.ok()?;
-    let is_ner = template.source() == ner.source();
-    is_ner.then(|| Template::shipped("ner-document")).flatten()
+fn is_ner(template: &Template) -> bool {
+    let ner = Template::shipped("ner").and_then(Result::ok);
+    ner.is_some_and(|ner| template.source() == ner.source())
+}
+
+/// Returns the built-in template `ner-document` for `ner`, which is printed; other templates as
+/// they are.
+fn in_documents(template: Template, why: &str, progress: &Progress) -> Result<Template> {
+    if !is_ner(&template) {
+        return Ok(template);
+    }
+    progress.println(&format!("{why}: template ner-document (--document sentence keeps ner)"));
+    Template::shipped("ner-document").unwrap_or(Ok(template))
 }
 
 /// Returns the template for a corpus whose labels `detector` reads: without one, the built-in
@@ -209,15 +212,11 @@ pub fn template_for(
     progress: &Progress,
 ) -> Result<Option<Template>> {
     let is_marked = |sentence: &Sentence| sentence.layout.separation.contains(Separation::MARK);
-    match template.as_ref().and_then(in_documents) {
-        Some(in_documents) if corpus.iter().any(is_marked) => {
-            progress.println(
-                "the corpus marks documents, so the template ner is ner-document (--document \
-                 sentence keeps ner)",
-            );
-            in_documents.map(Some)
+    match template {
+        Some(template) if corpus.iter().any(is_marked) => {
+            in_documents(template, "the corpus marks documents", progress).map(Some)
         }
-        _ => Ok(template),
+        template => Ok(template),
     }
 }
 

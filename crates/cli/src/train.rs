@@ -241,7 +241,7 @@ impl TrainCommand {
             &input,
             &models,
         )?;
-        let template = self.document.apply_to_template(template)?;
+        let template = self.document.apply_to_template(template, progress)?;
         if team.is_first() {
             self.check_files(template.as_ref())?;
         }
@@ -258,9 +258,9 @@ impl TrainCommand {
         let template = if models.is_empty() {
             let detector = trainer.settings().options().labels.detector();
             let template = template_by_labels(template, &corpora.labeled, &detector, progress)?;
-            match self.document.are_given() {
-                true => self.document.apply_to_template(template)?,
-                false => template_for(template, &corpora.labeled, progress)?,
+            match self.document.document {
+                Some(_) => self.document.apply_to_template(template, progress)?,
+                None => template_for(template, &corpora.labeled, progress)?,
             }
         } else {
             template

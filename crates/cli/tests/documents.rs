@@ -47,12 +47,14 @@ fn ner_looks_at_documents_where_they_are_marked() {
     for (options, expected) in [
         ("marked.conll", "ner-document"),
         ("plain.conll", "ner"),
+        ("plain.conll --document file", "ner-document"),
         ("marked.conll --document sentence", "ner"),
     ] {
         let run = dir.run(&format!("train {options} --template ner --max-iterations 1 --model m"));
-        let is_said = run.stderr.contains("the template ner is ner-document");
+        let is_said = run.stderr.contains(": template ner-document");
         assert_eq!(is_said, expected == "ner-document", "{}", run.stderr);
         let shipped = Template::shipped(expected).unwrap().unwrap();
-        assert_eq!(dir.inspect("")["template"], shipped.source(), "{options}");
+        let template = dir.inspect("")["template"].as_str().unwrap().to_owned();
+        assert!(template.starts_with(shipped.source()), "{options}: {template}");
     }
 }

@@ -15,7 +15,7 @@ use dropchain_analysis::{
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString, PyType};
 use serde_json::json;
 
 use super::facts;
@@ -76,8 +76,7 @@ fn only_sentence(text: &str) -> PyResult<Arc<Sentence>> {
 #[pymethods]
 impl PyTagger {
     #[new]
-    #[pyo3(signature = (*_args, **_kwargs))]
-    fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    fn new(_model: &Bound<'_, PyAny>) -> PyResult<Self> {
         Err(PyTypeError::new_err("Tagger() opens nothing; expected Tagger.open(path)"))
     }
 

@@ -261,13 +261,13 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
     fn set_quasi_newton_direction(&mut self) {
         let OptimizerState { memory, current, .. } = &mut self.state;
         let d = &mut self.direction;
-        self.slope = match &self.penalty {
-            None => vector::in_pool(|| memory.direction(&current.gradient, d)),
+        self.slope = vector::in_pool(|| match &self.penalty {
+            None => memory.direction(&current.gradient, d),
             Some(penalty) => {
-                vector::in_pool(|| memory.direction(&penalty.pseudo, d));
+                memory.direction(&penalty.pseudo, d);
                 penalty.align(d)
             }
-        };
+        });
     }
 
     /// Searches for a step that satisfies the strong Wolfe conditions; with L1, within the orthant
