@@ -18,7 +18,7 @@ const MEASURED: usize = 10_000;
 /// training data.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WordFit {
-    /// Number of words, without those that have digits.
+    /// Number of words with letters and without digits.
     pub words: usize,
     /// Number of these that the training data had.
     pub known: usize,
@@ -61,7 +61,8 @@ impl Tagger {
         let start = lines.word_attribute("")?;
         let table = self.model().table(AttributeKind::Node);
         let (mut fit, mut characters) = (WordFit::default(), 0);
-        for word in words.into_iter().filter(|word| !word.contains(char::is_numeric)) {
+        let is_word = |w: &&str| w.contains(char::is_alphabetic) && !w.contains(char::is_numeric);
+        for word in words.into_iter().filter(is_word) {
             let name = lines.word_attribute(word)?;
             fit.words += 1;
             characters += word.chars().count();
@@ -130,7 +131,7 @@ mod tests {
         let fit = thai.word_fit(cut).unwrap();
         assert_eq!((fit.known, fit.trained_length), (0, (5 + 2 + 7 + 3) as f64 / 4.0));
         assert!(fit.warning().unwrap().contains("single characters"), "{fit:?}");
-        let fit = thai.word_fit(["กานดา", "ไป", "กรุงเทพ", "a|b", "7", "ใหม่"]).unwrap();
+        let fit = thai.word_fit(["กานดา", "ไป", "กรุงเทพ", "a|b", "7", ".", "ใหม่"]).unwrap();
         assert_eq!((fit.words, fit.known), (5, 4));
         let lower = tagger("lower\nword[-1] & word\n", &["lower[0]=oslo"]);
         assert_eq!(lower.word_fit(["Oslo", "OSLO", "Bergen"]).unwrap().known, 2);

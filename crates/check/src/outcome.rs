@@ -37,7 +37,7 @@ const LOOKED_FOR: [(&str, Kind, Kind); 6] = [
         Kind::SimilarLabels,
         Kind::PartialLooking,
     ),
-    ("no sentence has other labels, too", Kind::ConflictingLabels, Kind::ConflictingLabels),
+    ("no long sentence has other labels, too", Kind::ConflictingLabels, Kind::ConflictingLabels),
 ];
 
 /// The number of them that need no labels.

@@ -109,7 +109,7 @@ pub struct FeatureOptions {
     pub tokens: Tokens,
     /// Turn letters into lower case: on, off
     #[arg(long, action = ArgAction::Set, value_parser = BoolishValueParser::new(),
-          default_value = "on", value_name = "SWITCH")]
+          default_value = "on", value_name = "SWITCH", hide_possible_values = true)]
     pub lowercase: bool,
 }
 

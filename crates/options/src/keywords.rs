@@ -86,7 +86,8 @@ pub fn with_default(option: Arg) -> Arg {
     let (command, defaults) = DEFAULTS.get_or_init(|| (command(), defaults()));
     let id = option.get_id();
     let is_same = |own: &Arg| own.get_id() == id && own.get_help() == option.get_help();
-    let Some(value) = defaults.get(id.as_str()) else {
+    let has_own = !option.get_default_values().is_empty();
+    let Some(value) = defaults.get(id.as_str()).filter(|_| !has_own) else {
         return option; // most options: every start of the program comes here
     };
     let Some(help) = option.get_help().map(ToString::to_string) else { return option };
