@@ -18,9 +18,9 @@ const MEASURED: usize = 10_000;
 /// training data.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WordFit {
-    /// Number of words with letters and without digits.
+    /// Number of words, without those that have digits.
     pub words: usize,
-    /// Number of these that the training data had.
+    /// Number of these that have letters and that the training data had.
     pub known: usize,
     /// Their mean length in characters.
     pub length: f64,
@@ -61,13 +61,12 @@ impl Tagger {
         let start = lines.word_attribute("")?;
         let table = self.model().table(AttributeKind::Node);
         let (mut fit, mut characters) = (WordFit::default(), 0);
-        let is_word = |w: &&str| w.contains(char::is_alphabetic) && !w.contains(char::is_numeric);
-        for word in words.into_iter().filter(is_word) {
+        for word in words.into_iter().filter(|word| !word.contains(char::is_numeric)) {
             let name = lines.word_attribute(word)?;
             fit.words += 1;
             characters += word.chars().count();
             let found = table.find(self.model().key(name.as_bytes())).ok()?; // damage is said later
-            fit.known += usize::from(found.is_some());
+            fit.known += usize::from(found.is_some() && word.contains(char::is_alphabetic));
         }
         fit.length = characters as f64 / fit.words.max(1) as f64;
         if fit.is_doubtful() {
@@ -124,15 +123,16 @@ mod tests {
 
     #[test]
     fn words_are_known_by_the_line_of_the_template_that_is_the_word() {
-        let words = ["word[0]=กานดา", "word[0]=ไป", "word[0]=กรุงเทพ", "word[0]=a|b", "bias"];
+        let words =
+            ["word[0]=กานดา", "word[0]=ไป", "word[0]=กรุงเทพ", "word[0]=a|b", "word[0]=.", "bias"];
         let thai = tagger("bias\nword[-1]\nword\n", &words);
         let text = "กานดาไปกรุงเทพ";
         let cut: Vec<&str> = tokens(text).into_iter().map(|token| &text[token.bytes]).collect();
         let fit = thai.word_fit(cut).unwrap();
-        assert_eq!((fit.known, fit.trained_length), (0, (5 + 2 + 7 + 3) as f64 / 4.0));
+        assert_eq!((fit.known, fit.trained_length), (0, (5 + 2 + 7 + 3 + 1) as f64 / 5.0));
         assert!(fit.warning().unwrap().contains("single characters"), "{fit:?}");
         let fit = thai.word_fit(["กานดา", "ไป", "กรุงเทพ", "a|b", "7", ".", "ใหม่"]).unwrap();
-        assert_eq!((fit.words, fit.known), (5, 4));
+        assert_eq!((fit.words, fit.known), (6, 4));
         let lower = tagger("lower\nword[-1] & word\n", &["lower[0]=oslo"]);
         assert_eq!(lower.word_fit(["Oslo", "OSLO", "Bergen"]).unwrap().known, 2);
         let crfpp = tagger("U1:%x[0,0]\nB\n", &["U1:Oslo"]);
