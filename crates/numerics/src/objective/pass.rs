@@ -102,7 +102,6 @@ impl SentencePass {
     /// Overwrites the gradient; returns the negative log-likelihood and the noise term. All are
     /// NaN if derivatives exceed every limit, or if a rank cannot be reached.
     pub(super) fn run(&mut self, input: PassInput<'_>, gradient: &mut [f64]) -> [f64; 2] {
-        in_pool(|| self.set_weights(input));
         let values = self.sum_sentences(input, gradient);
         if !input.is_noise_alone {
             input.problem.totals.subtract_observed(&self.transitions, &mut self.sums.pairs);
@@ -125,8 +124,8 @@ impl SentencePass {
         }
     }
 
-    /// Overwrites the gradient with respect to attribute weights, and the sums for label weights,
-    /// by sums over the sentences of all ranks.
+    /// Sets the weights, and overwrites the gradient with respect to attribute weights, and the
+    /// sums for label weights, by sums over the sentences of all ranks.
     fn sum_sentences(&mut self, input: PassInput<'_>, gradient: &mut [f64]) -> [f64; 2] {
         let problem = input.problem;
         let limits = match self.noise {
@@ -135,11 +134,13 @@ impl SentencePass {
         };
         for limit in limits {
             let limit = limit * problem.totals.largest_weight;
-            let anchors = self.anchors(input, limit);
-            let anchor = anchors.of_labels();
-            anchors.start(gradient);
+            let anchor = self.anchors(input, limit).of_labels();
             self.sums.start(self.transitions.pair_numbers(), problem.space.stride(), anchor);
-            let mut sums = in_pool(|| self.add_blocks(input, limit, gradient));
+            let mut sums = in_pool(|| {
+                self.set_weights(input);
+                self.anchors(input, limit).start(gradient);
+                self.add_blocks(input, limit, gradient)
+            });
             self.sums.subtract(anchor);
             if !problem.sum_over_ranks(&mut sums, &mut self.sums) {
                 break;

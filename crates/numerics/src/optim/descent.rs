@@ -261,7 +261,7 @@ impl<'a, D: Clone + 'static> Descent<'a, D> {
     fn set_quasi_newton_direction(&mut self) {
         let OptimizerState { memory, current, .. } = &mut self.state;
         let d = &mut self.direction;
-        self.slope = vector::in_pool(|| match &self.penalty {
+        self.slope = vector::passes(d.len(), || match &self.penalty {
             None => memory.direction(&current.gradient, d),
             Some(penalty) => {
                 memory.direction(&penalty.pseudo, d);

@@ -66,6 +66,11 @@ pub(crate) fn in_pool<R: Send>(f: impl FnOnce() -> R + Send) -> R {
     rayon::scope(|_| f())
 }
 
+/// Returns f(), several passes over vectors of n entries: in the pool, unless they bypass it.
+pub(crate) fn passes<R: Send>(n: usize, f: impl FnOnce() -> R + Send) -> R {
+    if n <= CHUNK { f() } else { in_pool(f) }
+}
+
 /// Adds the sums of the chunks in order.
 pub(crate) fn total<const N: usize>(chunks: &[[f64; N]]) -> [f64; N] {
     let mut total = [0.0; N];

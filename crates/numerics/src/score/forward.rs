@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::partition::split_by_owner;
 use super::targets::{ColumnForm, FEW_SCORES, FeatureBlock, Pieces, Targets, last_row};
 use crate::aligned::zeros;
 use crate::chain::products::lanewise;
@@ -164,15 +165,13 @@ impl Split {
         rows.zip(&self.columns).for_each(|(row, &column)| {
             targets.for_each(column, |position, index| row[position] = weights[index]);
         });
-        let mut rest = &mut self.scaled[..];
         let starts = (0..targets.columns()).step_by(COLUMNS);
-        let parts = starts.map(|start| {
-            let columns = start..(start + COLUMNS).min(targets.columns());
-            let first = targets.range(start).start;
-            let part = rest.split_off_mut(..targets.range(columns.end - 1).end - first);
-            (columns, first, part.unwrap_or_default())
-        });
-        parts.collect::<Vec<_>>().into_par_iter().for_each(|(columns, first, scaled)| {
+        let parts = starts.map(|start| start..(start + COLUMNS).min(targets.columns()));
+        let weights_of =
+            |part: Range<usize>| targets.range(part.start).start..targets.range(part.end - 1).end;
+        let slices = split_by_owner(parts.clone().map(weights_of), &mut self.scaled);
+        parts.collect::<Vec<_>>().into_par_iter().zip(slices).for_each(|(columns, scaled)| {
+            let first = targets.range(columns.start).start;
             for column in columns.filter(|&column| !targets.is_dense(column)) {
                 let range = targets.range(column);
                 let out = &mut scaled[range.start - first..range.end - first];

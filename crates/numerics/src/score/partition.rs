@@ -158,14 +158,14 @@ impl ColumnBlock {
     }
 }
 
-/// Splits a gradient into one slice per owner, given the weights of each owner as ascending,
+/// Splits a number per weight into one slice per owner, given the weights of each owner as ascending,
 /// disjoint ranges.
 pub fn split_by_owner(
     owners: impl ExactSizeIterator<Item = Range<usize>>,
-    gradient: &mut [f64],
+    numbers: &mut [f64],
 ) -> Vec<&mut [f64]> {
     let mut slices = Vec::with_capacity(owners.len());
-    let (mut rest, mut consumed) = (gradient, 0);
+    let (mut rest, mut consumed) = (numbers, 0);
     for weights in owners {
         let (slice, after) = rest.split_at_mut(weights.end - consumed);
         slices.push(&mut slice[weights.start - consumed..]);
