@@ -151,7 +151,8 @@ impl DocumentArguments {
     ) -> Result<Option<Template>> {
         let template = match (template, self.document) {
             (Some(ner), Some(DocumentRule::Sentence)) if is_ner(&ner) => return Ok(Some(ner)),
-            (Some(template), Some(_)) => in_documents(template, "--document is given", progress)?,
+            (Some(t), Some(_)) if is_ner(&t) => in_documents(t, "--document is given", progress)?,
+            (Some(template), Some(_)) => template,
             (given, _) => return Ok(given),
         };
         let documents = template.documents().unwrap_or_default();
@@ -172,14 +173,10 @@ fn is_ner(template: &Template) -> bool {
     ner.is_some_and(|ner| template.source() == ner.source())
 }
 
-/// Returns the built-in template `ner-document` for `ner`, which is printed; other templates as
-/// they are.
-fn in_documents(template: Template, why: &str, progress: &Progress) -> Result<Template> {
-    if !is_ner(&template) {
-        return Ok(template);
-    }
+/// Returns the built-in template `ner-document`, which replaces `ner` and is printed.
+fn in_documents(ner: Template, why: &str, progress: &Progress) -> Result<Template> {
     progress.println(&format!("{why}: template ner-document (--document sentence keeps ner)"));
-    Template::shipped("ner-document").unwrap_or(Ok(template))
+    Template::shipped("ner-document").unwrap_or(Ok(ner))
 }
 
 /// Returns the template for a corpus whose labels `detector` reads: without one, the built-in
@@ -213,8 +210,8 @@ pub fn template_for(
 ) -> Result<Option<Template>> {
     let is_marked = |sentence: &Sentence| sentence.layout.separation.contains(Separation::MARK);
     match template {
-        Some(template) if corpus.iter().any(is_marked) => {
-            in_documents(template, "the corpus marks documents", progress).map(Some)
+        Some(ner) if is_ner(&ner) && corpus.iter().any(is_marked) => {
+            in_documents(ner, "the corpus marks documents", progress).map(Some)
         }
         template => Ok(template),
     }
