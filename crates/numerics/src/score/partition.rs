@@ -158,8 +158,8 @@ impl ColumnBlock {
     }
 }
 
-/// Splits a number per weight into one slice per owner, given the weights of each owner as ascending,
-/// disjoint ranges.
+/// Splits a number per weight into one slice per owner, whose weights are ascending, disjoint
+/// ranges.
 pub fn split_by_owner(
     owners: impl ExactSizeIterator<Item = Range<usize>>,
     numbers: &mut [f64],
