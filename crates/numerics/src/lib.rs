@@ -21,6 +21,8 @@ pub mod noise;
 pub mod objective;
 #[cfg(feature = "train")]
 pub mod optim;
+#[cfg(feature = "train")]
+mod parallel;
 pub mod random;
 #[cfg(feature = "train")]
 pub mod ranks;

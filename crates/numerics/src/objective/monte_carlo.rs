@@ -32,8 +32,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::buffers::{BlockArrays, LabelSums, take};
 use super::noise::NoiseOptions;
 use super::problem::Problem;
@@ -42,8 +40,9 @@ use crate::chain::{Lattice, Order, ScoreArrays, Scores, Transitions, score};
 use crate::data::{SparseRows, Target};
 use crate::math::set_zeros;
 use crate::optim::Change;
+use crate::parallel;
 use crate::random;
-use crate::score::{Block, FeatureBlock, split_by_owner};
+use crate::score::{Block, FeatureBlock};
 
 /// The state of the noise term.
 #[derive(Debug)]
@@ -112,8 +111,8 @@ impl Term for MonteCarlo {
             for block in &problem.partition.blocks {
                 let tokens = problem.chunk_tokens(block);
                 let out = derivatives.split(&tokens, &problem.space);
-                let work: Vec<_> = samplers.iter_mut().zip(&block.chunks).zip(out).collect();
-                work.into_par_iter().for_each(|((sampler, chunk), out)| {
+                let work = samplers.iter_mut().zip(&block.chunks).zip(out);
+                parallel::for_each(work, |((sampler, chunk), out)| {
                     sampler.run(sample, chunk.clone(), out);
                 });
                 for sampler in &mut samplers[..tokens.len()] {
@@ -186,14 +185,9 @@ impl Sample<'_> {
             let (matrix, features) = self.features(kind);
             let (targets, columns) = (&features.targets, features.columns());
             let size = columns.div_ceil(4 * rayon::current_num_threads()).max(1);
-            let parts = (0..columns).step_by(size).map(|first| first..columns.min(first + size));
-            let parts: Vec<Range<usize>> = parts.collect();
-            let weights = |part: &Range<usize>| {
-                targets.range(part.start).start..targets.range(part.end - 1).end
-            };
-            let slices = split_by_owner(parts.iter().map(weights), features.weights_mut(gradient));
-            parts.par_iter().zip(slices).for_each(|(part, gradient)| {
-                let first = weights(part).start;
+            let parts = targets.parts(size, features.weights_mut(gradient));
+            parallel::for_each(parts, |(part, gradient)| {
+                let first = targets.range(part.start).start;
                 let mut factors = Vec::new();
                 let rows = derivatives.chunks_exact(features.width());
                 for (token, row) in block.tokens.clone().zip(rows) {

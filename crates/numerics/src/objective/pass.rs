@@ -3,8 +3,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::buffers::{
     AttributeBuffer, BlockArrays, LabelSums, add_attribute_variances, add_attributes, take,
 };
@@ -17,7 +15,7 @@ use crate::chain::{LabelWeights, ScoreArrays, Transitions};
 use crate::data::Target;
 use crate::math::add;
 use crate::noise::{ChainContext, Derivatives, Engine, Features, LabelVariances};
-use crate::optim::vector::in_pool;
+use crate::parallel;
 use crate::score::{ForwardProduct, VarianceDerivatives, Variances};
 
 /// The weights and factors of a pass.
@@ -136,7 +134,7 @@ impl SentencePass {
             let limit = limit * problem.totals.largest_weight;
             let anchor = self.anchors(input, limit).of_labels();
             self.sums.start(self.transitions.pair_numbers(), problem.space.stride(), anchor);
-            let mut sums = in_pool(|| {
+            let mut sums = parallel::in_pool(|| {
                 self.set_weights(input);
                 self.anchors(input, limit).start(gradient);
                 self.add_blocks(input, limit, gradient)
@@ -231,8 +229,8 @@ impl SentencePass {
         let [scores, variances] =
             derivatives.each_mut().map(|arrays| arrays.split(&tokens, &problem.space));
         let derivatives = scores.into_iter().zip(variances).map(<[_; 2]>::from);
-        let work: Vec<_> = workers.iter_mut().zip(&block.chunks).zip(derivatives).collect();
-        work.into_par_iter().for_each(|((worker, chunk), derivatives)| {
+        let work = workers.iter_mut().zip(&block.chunks).zip(derivatives);
+        parallel::for_each(work, |((worker, chunk), derivatives)| {
             worker.run(self, input, chunk.clone(), derivatives);
         });
     }

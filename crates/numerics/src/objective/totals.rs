@@ -33,12 +33,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::penalty::Penalty;
 use crate::chain::Transitions;
 use crate::data::{Dataset, SparseRows, Target};
 use crate::exact_sum::{FixedPointSum, anchor, untied};
+use crate::parallel;
 use crate::score::{FeatureBlock, ParameterSpace, split_by_owner};
 
 /// The estimate κ of p(1−p).
@@ -252,7 +251,7 @@ impl Anchors<'_> {
             };
             let owners = tasks.iter().map(weights);
             let slices = split_by_owner(owners, block.weights_mut(gradient));
-            tasks.par_iter().zip(slices).for_each(|(task, mut rest)| {
+            parallel::for_each(tasks.iter().zip(slices), |(task, mut rest)| {
                 for column in task[0]..=task[1] {
                     let weights = block.targets.range(column);
                     let (sums, after) = rest.split_at_mut(weights.len());

@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::math::add;
+use crate::parallel::in_pool;
 use crate::simd::{self, Kernel};
 
 /// Entries per chunk: 128 KiB, so that the chunks of all vectors of a pass fit in the L2 cache, and
@@ -45,26 +46,20 @@ macro_rules! by_chunks {
         if $first.len() <= $crate::optim::vector::CHUNK {
             $body
         } else {
-            use rayon::prelude::*;
             let chunk = $crate::optim::vector::CHUNK;
-            let chunks = (
-                $first.par_chunks(chunk),
-                $($read.par_chunks(chunk),)*
-                $($write.par_chunks_mut(chunk),)*
-            );
-            let chunks = chunks.into_par_iter().map(|($first, $($read,)* $($write,)*)| $body);
-            let sums: Vec<_> = chunks.collect();
+            $(let mut $read = $read.chunks(chunk);)*
+            $(let mut $write = $write.chunks_mut(chunk);)*
+            let work = $first.chunks(chunk).map(|first| {
+                $(let $read = $read.next().unwrap_or_default();)*
+                $(let $write = $write.next().unwrap_or_default();)*
+                (first, $($read,)* $($write,)*)
+            });
+            let sums = $crate::parallel::map(work, |($first, $($read,)* $($write,)*)| $body);
             $crate::optim::vector::total(&sums)
         }
     }};
 }
 pub(crate) use by_chunks;
-
-/// Returns f(), evaluated on a thread of the pool: any other sleeps and is woken for each parallel
-/// loop that it starts.
-pub(crate) fn in_pool<R: Send>(f: impl FnOnce() -> R + Send) -> R {
-    rayon::scope(|_| f())
-}
 
 /// Returns f(), several passes over vectors of n entries: in the pool, unless they bypass it.
 pub(crate) fn passes<R: Send>(n: usize, f: impl FnOnce() -> R + Send) -> R {

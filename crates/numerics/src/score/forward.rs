@@ -16,13 +16,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
-use super::partition::split_by_owner;
 use super::targets::{ColumnForm, FEW_SCORES, FeatureBlock, Pieces, Targets, last_row};
 use crate::aligned::zeros;
 use crate::chain::products::lanewise;
 use crate::data::SparseRows;
+use crate::parallel;
 use crate::simd::{self, Kernel};
 
 /// How many weights of sparse columns ahead one is fetched.
@@ -30,6 +28,9 @@ const AHEAD: usize = 32;
 
 /// How many columns of weights one thread prepares at a time.
 const COLUMNS: usize = 8192;
+
+/// Rows of dense columns that one thread copies at a time.
+const ROWS: usize = 256;
 
 /// The product of one design matrix with its weights. It shares the matrix.
 #[derive(Clone, Debug)]
@@ -161,16 +162,14 @@ impl Split {
 
     fn set_weights(&mut self, block: &FeatureBlock, weights: &[f64]) {
         let targets = &block.targets;
-        let rows = self.table.par_chunks_exact_mut(targets.width().max(1));
-        rows.zip(&self.columns).for_each(|(row, &column)| {
-            targets.for_each(column, |position, index| row[position] = weights[index]);
+        let width = targets.width().max(1);
+        let parts = self.table.chunks_mut(ROWS * width).zip(self.columns.chunks(ROWS));
+        parallel::for_each(parts, |(rows, columns)| {
+            for (row, &column) in rows.chunks_exact_mut(width).zip(columns) {
+                targets.for_each(column, |position, index| row[position] = weights[index]);
+            }
         });
-        let starts = (0..targets.columns()).step_by(COLUMNS);
-        let parts = starts.map(|start| start..(start + COLUMNS).min(targets.columns()));
-        let weights_of =
-            |part: Range<usize>| targets.range(part.start).start..targets.range(part.end - 1).end;
-        let slices = split_by_owner(parts.clone().map(weights_of), &mut self.scaled);
-        parts.collect::<Vec<_>>().into_par_iter().zip(slices).for_each(|(columns, scaled)| {
+        parallel::for_each(targets.parts(COLUMNS, &mut self.scaled), |(columns, scaled)| {
             let first = targets.range(columns.start).start;
             for column in columns.filter(|&column| !targets.is_dense(column)) {
                 let range = targets.range(column);

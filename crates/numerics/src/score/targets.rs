@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::partition::split_by_owner;
 use crate::chain::products::{blocks_mut, by_stride, lanewise};
 use crate::data::SparseRows;
 use crate::exact_sum::untied;
@@ -192,6 +193,18 @@ impl Targets {
                 column * n..(column + 1) * n
             }
         }
+    }
+
+    /// Divides the columns into parts of `size`, each with its slice of a number per weight.
+    pub(crate) fn parts<'n>(
+        &self,
+        size: usize,
+        numbers: &'n mut [f64],
+    ) -> impl Iterator<Item = (Range<usize>, &'n mut [f64])> {
+        let ends = (size..self.columns + size).step_by(size);
+        let parts = ends.map(move |end| end - size..end.min(self.columns));
+        let owned = |part: Range<usize>| self.range(part.start).start..self.range(part.end - 1).end;
+        parts.clone().zip(split_by_owner(parts.map(owned), numbers))
     }
 
     /// Calls `visit(position, index)` for each weight of a column, with the position of its score

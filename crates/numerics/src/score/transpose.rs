@@ -8,8 +8,6 @@ use std::hint::black_box;
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::partition::{
     BlockPartition, ColumnBlock, Entry, TASK_ENTRIES, sorted_entries, split_by_owner,
 };
@@ -17,6 +15,7 @@ use super::targets::{ColumnForm, FEW_SCORES, FeatureBlock, Pieces, Targets};
 use crate::chain::products::{blocks, lanewise};
 use crate::data::SparseRows;
 use crate::exact_sum::untied;
+use crate::parallel;
 use crate::simd::{self, Kernel};
 
 /// How many columns ahead weights and their gradient are fetched: a block of tokens has some rows
@@ -74,10 +73,9 @@ struct Task {
 impl TransposeProduct {
     /// Transposes `matrix` block by block.
     pub fn new(matrix: &SparseRows, block: &Arc<FeatureBlock>, partition: &BlockPartition) -> Self {
-        let blocks = partition.blocks.par_iter();
-        let slices = blocks
-            .map(|tokens| Slice::new(matrix, &block.targets, tokens.tokens.clone()))
-            .collect();
+        let slices = parallel::map(partition.blocks.iter(), |tokens| {
+            Slice::new(matrix, &block.targets, tokens.tokens.clone())
+        });
         let mut coefficients = Vec::new();
         if block.targets.is_observed() {
             coefficients.reserve_exact(block.targets.weights());
@@ -108,7 +106,7 @@ impl TransposeProduct {
         // gradient.
         let owners = slice.tasks.iter().map(|task| task.weights.clone());
         let pieces = split_by_owner(owners, self.block.weights_mut(gradient));
-        slice.tasks.par_iter().zip(pieces).for_each(|(task, gradient)| {
+        parallel::for_each(slice.tasks.iter().zip(pieces), |(task, gradient)| {
             simd::dispatch(Gather {
                 slice,
                 task,
