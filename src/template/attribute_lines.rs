@@ -15,6 +15,16 @@ pub struct AttributeLines<'t> {
     lines: Vec<(u64, &'t str)>,
 }
 
+impl TemplateLine {
+    /// Returns whether an attribute of this name may be of the line.
+    pub(super) fn has_name(&self, name: &[u8]) -> bool {
+        let name = name.strip_prefix(PREFIX).unwrap_or(name); // no other line has such a name
+        let has_values = || self.parts.iter().any(|part| !part.term.function.is_flag());
+        let values = name.strip_prefix(self.head.as_bytes());
+        values.is_some_and(|values| values.is_empty() || has_values())
+    }
+}
+
 impl<'t> AttributeLines<'t> {
     /// Takes the lines of a template with the text `source`.
     pub(super) fn new(parsed: &'t TemplateLines, source: &'t str) -> Self {
@@ -35,13 +45,8 @@ impl<'t> AttributeLines<'t> {
     /// Returns the line that an attribute comes from, as an index of [`lines`](Self::lines);
     /// `None` if it is of no line.
     pub fn find(&self, is_edge: bool, name: &[u8]) -> Option<usize> {
-        // No other line has such a name.
-        let name = name.strip_prefix(PREFIX).unwrap_or(name);
         let fits = |line: &TemplateLine| {
-            let is_of_kind = if is_edge { line.edge } else { line.node };
-            let has_values = || line.parts.iter().any(|part| !part.term.function.is_flag());
-            let values = name.strip_prefix(line.head.as_bytes());
-            is_of_kind && values.is_some_and(|values| values.is_empty() || has_values())
+            (if is_edge { line.edge } else { line.node }) && line.has_name(name)
         };
         // Of lines with the same name, the last one in this order is the first one of the file.
         let found = self.parsed.lines.iter().enumerate().rev().filter(|(_, line)| fits(line));

@@ -1,10 +1,11 @@
 //! What of a template has no effect on the training data: patterns of Wapiti that match no cell,
-//! and files that have none of their words.
+//! files that have none of their words, and other lines without an attribute.
+
+use std::ptr;
 
 use hashbrown::HashSet;
 
-use super::ast::{Operation, TemplateFunction};
-use super::caseless::PREFIX;
+use super::ast::{Operation, TemplateFunction, TemplateLine};
 use super::syntax::quote;
 use super::template_file::Template;
 use super::text::{nonblank_lines, quote_start};
@@ -16,13 +17,6 @@ const FILES: [(&str, &str); 3] = [
     ("lexicon", "a phrase on each, or a header with `name`"),
     ("vector", "a word and its numbers on each"),
 ];
-
-/// A file of a template, and the lines that read it.
-struct File<'t> {
-    name: &'t str,
-    text: &'t str,
-    heads: Vec<&'t str>,
-}
 
 impl Template {
     /// Returns warnings of the patterns that match no cell of the training data, each with the
@@ -59,40 +53,51 @@ impl Template {
         warnings
     }
 
-    /// Returns warnings of the files that none of the attributes with these names comes from.
-    pub(crate) fn unmatched_files<'n>(
+    /// Returns warnings of the lines that none of the attributes with these names comes from; of
+    /// files, where these are all the lines that read one.
+    pub(crate) fn unmatched_lines<'n>(
         &self,
         names: impl IntoIterator<Item = &'n [u8]>,
     ) -> Vec<String> {
-        let files = self.stored.files.iter().map(|(name, text)| {
-            let call = format!("({}", quote(name));
-            let heads = self.parsed.lines.iter().map(|line| &*line.head);
-            File { name, text, heads: heads.filter(|head| head.contains(&call)).collect() }
-        });
-        let mut files: Vec<File<'_>> = files.filter(|file| !file.heads.is_empty()).collect();
+        // A line that comes with the program may wait for more data.
+        let shipped = self.stored.file.strip_suffix(".tpl").and_then(Self::shipped);
+        let shipped = shipped.and_then(Result::ok).map_or(Vec::new(), |t| t.parsed.lines.clone());
+        let is_own = |line: &&TemplateLine| shipped.iter().all(|other| other.head != line.head);
+        let mut lines: Vec<&TemplateLine> = self.parsed.lines.iter().filter(is_own).collect();
         for name in names {
-            if files.is_empty() {
+            if lines.is_empty() {
                 break;
             }
-            let name = name.strip_prefix(PREFIX).unwrap_or(name);
-            files.retain(|file| !file.heads.iter().any(|head| name.starts_with(head.as_bytes())));
+            lines.retain(|line| !line.has_name(name));
         }
-        files.iter().map(File::warning).collect()
+        let mut warnings = Vec::new();
+        for (name, text) in self.stored.files.iter() {
+            let call = format!("({}", quote(name));
+            let reads = |line: &TemplateLine| line.head.contains(&call);
+            let is_matched = |line: &TemplateLine| !lines.iter().any(|other| ptr::eq(*other, line));
+            let Some(line) = lines.iter().find(|line| reads(line)) else { continue };
+            if !self.parsed.lines.iter().any(|line| reads(line) && is_matched(line)) {
+                warnings.push(unmatched_file(name, text, &line.head));
+                lines.retain(|line| !reads(line));
+            }
+        }
+        let file = &self.stored.file;
+        let fault = "no token of the training data has an attribute of this line";
+        warnings.extend(lines.iter().map(|l| format!("warning: {file}:{}: {fault}", l.number)));
+        warnings
     }
 }
 
-impl File<'_> {
-    fn warning(&self) -> String {
-        let call = format!("({}", quote(self.name));
-        let is_called = |function: &str| self.heads[0].contains(&format!("{function}{call}"));
-        let expected = FILES.into_iter().find(|(function, _)| is_called(function));
-        let expected = expected.map_or("words on each", |(_, expected)| expected);
-        let lines = nonblank_lines(self.text).count();
-        let first = nonblank_lines(self.text).next().map_or("", |(_, line)| line);
-        let fault = format!("nothing in the training data matches its {lines} lines");
-        let first = quote_start(first).escape_debug().to_string();
-        format!("warning: {}: {fault}; expected {expected}, the first is '{first}'", self.name)
-    }
+/// Returns a warning of a file, given a line that reads it.
+fn unmatched_file(name: &str, text: &str, head: &str) -> String {
+    let call = format!("({}", quote(name));
+    let expected = FILES.iter().find(|(function, _)| head.contains(&format!("{function}{call}")));
+    let expected = expected.map_or("words on each", |(_, expected)| expected);
+    let lines = nonblank_lines(text).count();
+    let first = nonblank_lines(text).next().map_or("", |(_, line)| line);
+    let fault = format!("nothing in the training data matches its {lines} lines");
+    let first = quote_start(first).escape_debug().to_string();
+    format!("warning: {name}: {fault}; expected {expected}, the first is '{first}'")
 }
 
 #[cfg(test)]
@@ -126,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn files_without_a_word_of_the_training_data_are_named_with_their_first_line() {
+    fn files_and_lines_without_an_attribute_are_named() {
         for (source, file, name, expected) in [
             ("word\nlexicon(\"f\")\n", "Oslo\n", "lexicon(\"f\")[0]=S", ""),
             ("word\nlexicon(\"f\")[+1] & word\n", "Oslo\n", "lexicon(\"f\")[+1]|word[0]=S|a", ""),
@@ -150,8 +155,14 @@ mod tests {
                 "warning: f: nothing in the training data matches its 2 lines; expected a phrase \
                  on each, or a header with `name`, the first is 'Oslo, Norway'",
             ),
+            (
+                "word\n\nregex(\"^z\")\n",
+                "",
+                "word[0]=ran",
+                "warning: t.tpl:3: no token of the training data has an attribute of this line",
+            ),
         ] {
-            let found = template(source, file).unmatched_files([name.as_bytes()]);
+            let found = template(source, file).unmatched_lines([name.as_bytes(), b"word[0]=a"]);
             assert_eq!(found.concat(), expected, "{source}");
         }
     }

@@ -109,7 +109,7 @@ impl Extracted {
         extraction.add_unlabeled(&unlabeled, template)?;
         let (data, alphabets) = extraction.builder.finish();
         doubts.extend(template.iter().flat_map(|template| {
-            template.unmatched_files(alphabets.nodes.names().chain(alphabets.edges.names()))
+            template.unmatched_lines(alphabets.nodes.names().chain(alphabets.edges.names()))
         }));
         let mut extracted = Self {
             labels,

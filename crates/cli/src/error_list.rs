@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use clap::Args;
 use dropchain::Sentence;
+use dropchain::eval::Evaluation;
+use dropchain::kernel::sentence::list_names;
 use dropchain::label::{Labeling, Span};
 use dropchain_analysis::{ErrorKind, SpanError, compare_spans, label_errors};
 use dropchain_options::named;
@@ -126,6 +128,21 @@ impl ErrorList {
             predicted: span(&error.predicted),
             tokens: words.iter().map(|&word| word.to_owned()).collect(),
         });
+    }
+
+    /// Returns a warning if one of the types to list is neither in the gold labels nor in the
+    /// predictions.
+    pub fn unknown_type(&self, evaluation: &Evaluation) -> Option<String> {
+        let known: Vec<String> = match evaluation.has_spans() {
+            true => evaluation.types().map(|(name, _)| name.to_owned()).collect(),
+            false => evaluation.labels().into_iter().map(|(name, _)| name.to_owned()).collect(),
+        };
+        let unknown = self.filter.error_type.iter().find(|name| !known.contains(name))?;
+        let known = list_names(&known);
+        Some(format!(
+            "warning: --error-type {unknown} is neither in the gold labels nor in the \
+             predictions, which have {known}"
+        ))
     }
 
     /// Formats the errors by kind, painted.

@@ -151,6 +151,8 @@ impl EvalCommand {
         };
         if !self.quiet {
             warn_of_types(&scored.evaluation);
+            let errors = scored.errors.as_ref();
+            errors.and_then(|e| e.unknown_type(&scored.evaluation)).iter().for_each(|w| notice(w));
         }
         match self.json {
             true => print_json(&self.json(&scored)?),

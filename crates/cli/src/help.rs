@@ -194,7 +194,12 @@ pub fn explain(mut error: clap::Error, program: &Command, arguments: &[OsString]
         }
         ErrorKind::MissingRequiredArgument => {
             let missing = text(&error, ContextKind::InvalidArg);
-            first_example(&command).filter(|_| !missing.contains("--"))
+            match missing.contains("--dev") {
+                true => {
+                    Some("'--dev 10%' holds out a share, '--folds 5' cross-validates".to_owned())
+                }
+                false => first_example(&command).filter(|_| !missing.contains("--")),
+            }
         }
         _ => None,
     };

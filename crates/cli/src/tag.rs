@@ -191,6 +191,7 @@ impl TagCommand {
             uncertain: self.uncertain.chosen(self.tagger.limits.memory(), output)?,
         };
         pipeline.run(reader, streams)?;
+        pipeline.warning().iter().for_each(|warning| notice_unless(self.input.quiet, warning));
         Ok(pipeline.totals)
     }
 

@@ -238,7 +238,7 @@ pub struct ForcedArguments {
     /// known.
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     #[arg(allow_hyphen_values = true, hide_short_help = true)]
-    forced: Vec<String>,
+    pub forced: Vec<String>,
 }
 
 impl ForcedArguments {

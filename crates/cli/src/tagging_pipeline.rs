@@ -11,7 +11,8 @@ use dropchain::kernel::corpus::with_notes;
 use dropchain::label::Labeling;
 use dropchain::sentence::Offsets;
 use dropchain::tag::{
-    Batch, BatchOutput, TagInput, TagOptions, Tagger, Tagging, Threshold, Workspace, stream,
+    Batch, BatchOutput, Condition, TagInput, TagOptions, Tagger, Tagging, Threshold, Workspace,
+    stream,
 };
 use dropchain::{Error, MemoryLimit, Result, Sentence, tokenize};
 use dropchain_analysis::{Highest, WordPairs, uncertainty};
@@ -44,14 +45,16 @@ pub struct TaggingPipeline<'a> {
 pub struct Totals {
     pub sentences: AtomicU64,
     pub tokens: AtomicU64,
+    pub conditions: AtomicU64, // sentences of which something was known
 }
 
 impl Totals {
     /// Adds a sentence that was tagged.
-    pub fn add(&self, sentence: &Sentence) {
+    pub fn add(&self, sentence: &Sentence, known: &Condition) {
         let is_content = !sentence.layout.document_start;
         self.sentences.fetch_add(is_content.into(), Ordering::Relaxed);
         self.tokens.fetch_add(sentence.len() as u64, Ordering::Relaxed);
+        self.conditions.fetch_add((!known.is_empty()).into(), Ordering::Relaxed);
     }
 }
 
@@ -244,6 +247,15 @@ impl TaggingPipeline<'_> {
         Ok(ranked.map(|(uncertainty, (.., candidate))| (uncertainty, candidate)).collect())
     }
 
+    /// Returns a warning if labels were to be kept, but no sentence had known ones.
+    pub fn warning(&self) -> Option<String> {
+        let [sentences, known] = [&self.totals.sentences, &self.totals.conditions]
+            .map(|total| total.load(Ordering::Relaxed));
+        let names = self.forced.forced.join(",");
+        (!names.is_empty() && sentences > 0 && known == 0)
+            .then(|| format!("warning: --forced {names}: no sentence has a known label there"))
+    }
+
     /// Tags a sentence, without the spans below the threshold, if there is one.
     fn tag(
         &self,
@@ -256,7 +268,7 @@ impl TaggingPipeline<'_> {
         if let Some(threshold) = &self.threshold {
             self.tagger.mark(input, &condition, threshold, &mut tagging)?;
         }
-        self.totals.add(sentence);
+        self.totals.add(sentence, &condition);
         Ok(tagging)
     }
 }

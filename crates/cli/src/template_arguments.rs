@@ -160,10 +160,18 @@ impl DocumentArguments {
     }
 
     /// Sets what a document is to a tagger, if its template looks at documents.
+    ///
+    /// # Errors
+    ///
+    /// It does not, and documents are not to be sentences.
     pub fn apply_to_tagger(self, tagger: Tagger) -> Result<Tagger> {
-        match tagger.documents() {
-            Some(documents) => tagger.with_documents(self.apply(documents)),
-            None => Ok(tagger),
+        match (tagger.documents(), self.document) {
+            (Some(documents), _) => tagger.with_documents(self.apply(documents)),
+            (None, None | Some(DocumentRule::Sentence)) => Ok(tagger),
+            (None, Some(_)) => Err(Error::parameter(
+                "--document: the model looks at no document; expected one that was trained with \
+                 --document, or no rule for documents",
+            )),
         }
     }
 }
