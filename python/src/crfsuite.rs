@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use dropchain::train::AttributeCorpus;
+use dropchain::train::{AttributeCorpus, BaseModels, Trainer};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
@@ -14,7 +14,7 @@ use crate::job::{self, Job};
 use crate::options::train_options;
 use crate::tagger::PyTagger;
 use crate::tokens::Tokens;
-use crate::training::{Bases, Event, follow, outcome, record};
+use crate::training::{Event, checked, follow, outcome, record};
 
 /// Collects training data and trains on them. `dropchain.pycrfsuite.BaseTrainer` extends it, where
 /// threads that append wait for one another.
@@ -129,13 +129,14 @@ impl PyCrfTrainer {
         handler: &Bound<'py, PyAny>,
         init: Option<Bound<'py, PyTagger>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let bases = Bases::new(init.as_ref(), None);
-        let mut base = bases.defaults();
+        let init = init.as_ref().map(|tagger| tagger.get().inner.model());
+        let models = BaseModels { init, towards: None };
+        let mut base = models.default_options();
         if let Some(plain) = options.get_item("plain")? {
             base.method.optimizer.plain = plain.extract()?;
             options.del_item("plain")?;
         }
-        let settings = bases.settings(train_options(options, base)?)?;
+        let settings = checked(train_options(options, base)?, &models)?;
         if let Ok(mut data) = write(slf) {
             data.corpus.shrink_to_fit();
         }
@@ -147,7 +148,7 @@ impl PyCrfTrainer {
                 None => (corpus, None),
                 Some([rest, held_out]) => (rest, Some(held_out).filter(|dev| !dev.is_empty())),
             };
-            let trainer = bases.trainer(&settings);
+            let trainer = Trainer::with_settings(settings.clone()).models(models);
             record(job, true, trainer, |t, recorder| t.train_attributes(corpus, dev, recorder))
         };
         let handle = |event: Event| match event.kind {

@@ -3,17 +3,16 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
+use dropchain::Error;
 use dropchain::kernel::optim::StopReason;
 use dropchain::kernel::train::AnyOptions;
 use dropchain::train::{
     BaseModels, Calibration, CheckpointInterval, Checkpoints, DevScore, End, HoldOut, Iteration,
-    Lbfgs, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start, TrainOptions,
-    TrainSettings, Trained, Trainer, TrainingCorpora,
+    Lbfgs, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start, TrainSettings,
+    Trained, Trainer, TrainingCorpora,
 };
-use dropchain::{Error, Tagger};
 use dropchain_online::Sgd;
 use dropchain_report::log::{Header, Record as Line};
 use pyo3::IntoPyObjectExt;
@@ -63,6 +62,14 @@ pub struct Arguments<'py> {
 }
 
 impl Arguments<'_> {
+    /// Returns the models that training continues from.
+    pub fn models(&self) -> BaseModels<'_> {
+        BaseModels {
+            init: self.init.as_ref().map(|tagger| tagger.get().inner.model()),
+            towards: self.towards.as_ref().map(|tagger| tagger.get().inner.model()),
+        }
+    }
+
     /// Returns the run as the command line records it.
     fn config(&self) -> PyResult<Value> {
         let mut options: Map<String, Value> =
@@ -137,50 +144,15 @@ impl Arguments<'_> {
     }
 }
 
-/// The models that training continues from, at the weights of one, or towards those of another.
-pub struct Bases {
-    init: Option<Arc<Tagger>>,
-    towards: Option<Arc<Tagger>>,
-}
-
-impl Bases {
-    /// Shares the models of taggers.
-    pub fn new(init: Option<&Bound<'_, PyTagger>>, towards: Option<&Bound<'_, PyTagger>>) -> Self {
-        let share = |tagger: &Bound<'_, PyTagger>| Arc::clone(&tagger.get().inner);
-        Self { init: init.map(share), towards: towards.map(share) }
-    }
-
-    /// Returns the models.
-    pub fn models(&self) -> BaseModels<'_> {
-        BaseModels {
-            init: self.init.as_deref().map(Tagger::model),
-            towards: self.towards.as_deref().map(Tagger::model),
-        }
-    }
-
-    /// Returns the default options, of the model that training continues from if there is one.
-    pub fn defaults(&self) -> TrainOptions {
-        self.models().first().map_or_else(TrainOptions::default, TrainOptions::continuing)
-    }
-
-    /// Checks options.
-    ///
-    /// # Errors
-    ///
-    /// `ValueError` if one is out of its range, or the structure of a model is another one.
-    pub fn settings(&self, options: AnyOptions) -> PyResult<TrainSettings> {
-        let settings = TrainSettings::new(options).map_err(exception)?;
-        self.models().check(&settings).map_err(exception)?;
-        Ok(settings)
-    }
-
-    /// Returns a trainer with the models.
-    pub fn trainer(&self, settings: &TrainSettings) -> Trainer<'_> {
-        let models = self.models();
-        let trainer = Trainer::with_settings(settings.clone());
-        let trainer = models.init.into_iter().fold(trainer, Trainer::init);
-        models.towards.into_iter().fold(trainer, Trainer::towards)
-    }
+/// Checks options and that they fit the models that training continues from.
+///
+/// # Errors
+///
+/// `ValueError` if one is out of its range, or the structure of a model is another one.
+pub fn checked(options: AnyOptions, models: &BaseModels<'_>) -> PyResult<TrainSettings> {
+    let settings = TrainSettings::new(options).map_err(exception)?;
+    models.check(&settings).map_err(exception)?;
+    Ok(settings)
 }
 
 /// What makes the content of an event, with the GIL.
@@ -386,14 +358,14 @@ impl Observer for Recorder<'_, '_> {
 /// that ended it early, if any. Without a model, raises the exception.
 #[pyfunction]
 pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'py, PyDict>> {
-    let bases = Bases::new(arguments.init.as_ref(), arguments.towards.as_ref());
-    let options = train_options(&arguments.options, bases.defaults())?;
-    let settings = bases.settings(options.clone())?;
+    let models = arguments.models();
+    let options = train_options(&arguments.options, models.default_options())?;
+    let settings = checked(options.clone(), &models)?;
     arguments.check_unlabeled(&options)?;
     let corpora = arguments.corpora(options.seed)?;
     let template = arguments.template.as_ref().map(|t| t.get().inner.clone());
     let memory = inputs::memory_limit(arguments.memory)?;
-    let trainer = bases.trainer(&settings).memory(memory);
+    let trainer = Trainer::with_settings(settings.clone()).models(models).memory(memory);
     let trainer = arguments.checkpoints()?.into_iter().fold(trainer, Trainer::checkpoints);
     let observer = arguments.observer.as_ref();
     let is_followed = observer.is_some();

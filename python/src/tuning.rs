@@ -24,7 +24,7 @@ use crate::options::given_options;
 use crate::tagger::PyTagger;
 use crate::template::PyTemplate;
 use crate::threads;
-use crate::training::{self, Bases, Event, follow, warnings};
+use crate::training::{self, Event, follow, warnings};
 
 /// The arguments of a search, besides those of every run.
 #[derive(FromPyObject)]
@@ -90,15 +90,15 @@ pub fn tune<'py>(py: Python<'py>, arguments: Bound<'py, PyAny>) -> PyResult<Boun
     let given: training::Arguments<'_> = arguments.extract()?;
     let arguments: Arguments<'_> = arguments.extract()?;
     let seed = arguments.seed;
-    let bases = Bases::new(given.init.as_ref(), given.towards.as_ref());
+    let models = given.models();
     let mut fixed = given_options(&given.options)?;
     fixed.push(("seed".to_owned(), seed.to_string()));
     let settings_of = |searched: &[(String, String)]| {
-        let options = parse(&[&fixed, searched].concat())?.over(bases.defaults())?;
+        let options = parse(&[&fixed, searched].concat())?.over(models.default_options())?;
         TrainSettings::new(options)
     };
     let settings = settings_of(&[]).map_err(exception)?;
-    bases.models().check(&settings).map_err(exception)?;
+    models.check(&settings).map_err(exception)?;
     let configurations = configurations(&given, &arguments, &settings_of)?;
     let checkpoint = given.checkpoint.as_ref().map(|path| Checkpoint::open(path, given.resume));
     let threads = inputs::count("threads", given.threads, 1)?;
@@ -106,7 +106,7 @@ pub fn tune<'py>(py: Python<'py>, arguments: Bound<'py, PyAny>) -> PyResult<Boun
     let templates = arguments.templates.0.iter().map(|t| Some(t.get().inner.clone()));
     let mut templates: Vec<_> = templates.collect();
     if templates.is_empty() {
-        templates.push(bases.models().template().cloned());
+        templates.push(models.template().cloned());
     }
     let folds = inputs::count("folds", arguments.folds, 2)?;
     let checkpoint = checkpoint.transpose().map_err(exception)?;
@@ -116,8 +116,7 @@ pub fn tune<'py>(py: Python<'py>, arguments: Bound<'py, PyAny>) -> PyResult<Boun
     let corpora = given.corpora(seed)?;
     let work = |job: &Job<'_, Event>| {
         let folds = folds.map(|count| Folds::new(corpora.labeled.sentences(), count, seed));
-        let (folds, models) = (folds.transpose()?, bases.models());
-        let data = TuningData { corpora, templates, folds, models };
+        let data = TuningData { corpora, templates, folds: folds.transpose()?, models };
         let search = Search {
             settings,
             configurations,

@@ -91,6 +91,11 @@ impl<'a> BaseModels<'a> {
         self.init.or(self.towards)
     }
 
+    /// Returns the default options, of the first model if there is one.
+    pub fn default_options(&self) -> TrainOptions {
+        self.first().map_or_else(TrainOptions::default, TrainOptions::continuing)
+    }
+
     /// Returns the template of the first model.
     pub fn template(&self) -> Option<&'a Template> {
         self.first()?.header().template.as_ref()

@@ -132,6 +132,12 @@ impl<'a> Trainer<'a> {
         self
     }
 
+    /// Continues from models: see [`init`](Self::init) and [`towards`](Self::towards).
+    pub fn models(self, models: BaseModels<'a>) -> Self {
+        let trainer = models.init.into_iter().fold(self, Self::init);
+        models.towards.into_iter().fold(trainer, Self::towards)
+    }
+
     /// Returns the checked parameters.
     pub fn settings(&self) -> &TrainSettings {
         &self.settings

@@ -251,8 +251,7 @@ impl TrainCommand {
         let log = self.log.as_ref().filter(|_| team.is_first()).map(Log::create).transpose()?;
         self.threads.start_pool()?;
         let mut trainer = trainer.interrupt(interrupt::flag()).memory(self.input.limits.memory());
-        trainer = models.init.into_iter().fold(trainer, Trainer::init);
-        trainer = models.towards.into_iter().fold(trainer, Trainer::towards);
+        trainer = trainer.models(models);
         trainer = self.checkpoint.checkpoints().into_iter().fold(trainer, Trainer::checkpoints);
         let corpora = self.read_corpora(&trainer, &input, progress)?;
         let template = if models.is_empty() {

@@ -9,7 +9,7 @@ use dropchain::kernel::train::AnyOptions;
 use dropchain::template::Template;
 use dropchain::train::{
     BaseModels, BaseRole, CheckpointInterval, Checkpoints, HoldOut, MatchCounts, ModelMatch,
-    NoiseKind, TrainOptions, TrainingCorpora,
+    NoiseKind, TrainingCorpora,
 };
 use dropchain::{Error, Model, Result};
 use dropchain_formats::{InputFormat, SpanOptions};
@@ -55,7 +55,7 @@ impl TrainingArguments {
         models: &BaseModels<'_>,
         searched: SearchedOptions,
     ) -> Result<AnyOptions> {
-        let base = models.first().map_or_else(TrainOptions::default, TrainOptions::continuing);
+        let base = models.default_options();
         TrainingOptions { fixed: self.options.clone(), searched }.over(base)
     }
 

@@ -82,8 +82,7 @@ impl Run<'_> {
         let TuningData { templates, models, .. } = self.data;
         let mut trainer = Trainer::with_settings(settings).memory(self.memory);
         trainer = self.interrupt.into_iter().fold(trainer, Trainer::interrupt);
-        trainer = models.init.into_iter().fold(trainer, Trainer::init);
-        trainer = models.towards.into_iter().fold(trainer, Trainer::towards);
+        trainer = trainer.models(*models);
         let mut record = Record::default();
         let trained = trainer.train(corpora, templates[self.template].clone(), &mut record)?;
         Ok((trained, record))
