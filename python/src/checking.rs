@@ -75,11 +75,8 @@ pub fn check(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<(String, 
         };
         let report = check.report();
         let mut outcome = Outcome {
-            inconsistent: inconsistent.map(|limit| {
-                let mut found = variations(check.sentences(Role::Train), &report.labels);
-                found.truncate(limit);
-                found
-            }),
+            inconsistent: inconsistent
+                .map(|limit| variations(check.sentences(Role::Train), &report.labels, limit)),
             suspicious: None,
             report,
         };

@@ -51,10 +51,10 @@ struct Occurrence<'a> {
     context: WordsHash,
 }
 
-/// Returns the phrases of labeled sentences that are labeled differently in different places, the
-/// most suspicious first: those that differ in the same context, then those of which one label is
-/// rare and another frequent.
-pub fn variations(sentences: &[Sentence], labels: &LabelReport) -> Vec<Variation> {
+/// Returns at most `limit` phrases of labeled sentences that are labeled differently in different
+/// places, the most suspicious first: those that differ in the same context, then those of which
+/// one label is rare and another frequent.
+pub fn variations(sentences: &[Sentence], labels: &LabelReport, limit: usize) -> Vec<Variation> {
     let (labeling, encodes_spans) = (&labels.labeling, labels.spans);
     let is_labeled = |s: &&Sentence| {
         let is_known = s.attributes.is_none() && s.first_partial_label().is_none();
@@ -94,7 +94,7 @@ pub fn variations(sentences: &[Sentence], labels: &LabelReport) -> Vec<Variation
             .then_with(|| x.phrase.cmp(&y.phrase))
             .then_with(|| (&place_a.file, place_a.line).cmp(&(&place_b.file, place_b.line)))
     });
-    found.into_iter().map(|(_, _, variation)| variation).collect()
+    found.into_iter().map(|(_, _, variation)| variation).take(limit).collect()
 }
 
 /// Adds the occurrences of phrases in a sentence, given the hashes of its words: where one is a

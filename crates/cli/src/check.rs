@@ -110,11 +110,9 @@ impl CheckCommand {
         };
         let mut check = Check::read(&files, options)?;
         let report = check.report();
-        let inconsistent = self.inconsistent.map(|limit| {
-            let mut found = variations(check.sentences(Role::Train), &report.labels);
-            found.truncate(limit as usize);
-            found
-        });
+        let inconsistent = self
+            .inconsistent
+            .map(|limit| variations(check.sentences(Role::Train), &report.labels, limit as usize));
         let corpus = check.take_corpus(Role::Train);
         let suspicious = match self.suspicious {
             None => None,

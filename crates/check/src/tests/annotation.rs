@@ -62,7 +62,7 @@ fn labels_without_prefixes_are_spans_if_they_look_like_it() {
     assert_eq!(report.labels.scheme, Scheme::Plain);
     assert_eq!(report.labels.types[0].label, "PER");
     assert_eq!(report.sizes[1].unseen_spans, Some(0));
-    let found = variations(corpus(text).sentences(), &report.labels);
+    let found = variations(corpus(text).sentences(), &report.labels, usize::MAX);
     assert_eq!((&*found[0].phrase, &*found[0].labels[1].label), ("Ann Lee", "PER"));
 }
 
@@ -166,7 +166,7 @@ fn corpus(text: &str) -> Corpus {
 
 fn varying(text: &str) -> Vec<Variation> {
     let report = report(&[("train.conll", text)]);
-    variations(corpus(text).sentences(), &report.labels)
+    variations(corpus(text).sentences(), &report.labels, usize::MAX)
 }
 
 #[test]
