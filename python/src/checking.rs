@@ -87,12 +87,8 @@ pub fn check(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<(String, 
             let trainer =
                 Trainer::new(outcome.report.train_options())?.interrupt(interrupt).memory(memory);
             let options = SuspicionOptions { folds, limit, ..SuspicionOptions::default() };
-            let template = match template {
-                Some(template) => Some(template),
-                None => (outcome.report.default_template(&corpus))
-                    .and_then(Template::shipped)
-                    .transpose()?,
-            };
+            let default = || outcome.report.default_template(&corpus).and_then(Template::shipped);
+            let template = template.map(Ok).or_else(default).transpose()?;
             let found = suspicious(&trainer, &corpus, template.as_ref(), options, &mut ())?;
             outcome.suspicious = found;
         }
