@@ -24,6 +24,11 @@ const MAX_DEPTH: usize = 32;
 /// Joins the keys of nested dicts, and a key with its value.
 const SEPARATOR: char = ':';
 
+/// Receives the name and the value of each feature of a token.
+pub trait Sink: FnMut(&str, f64) -> PyResult<()> {}
+
+impl<F: FnMut(&str, f64) -> PyResult<()>> Sink for F {}
+
 /// Reads the features of tokens; its buffer is reused from token to token.
 #[derive(Debug, Default)]
 pub struct ItemReader {
@@ -43,11 +48,7 @@ impl ItemReader {
     ///
     /// `ValueError` if `item` is not one of the kinds above, naming what was found; those of
     /// `sink`.
-    pub fn read(
-        &mut self,
-        item: &Bound<'_, PyAny>,
-        sink: &mut impl FnMut(&str, f64) -> PyResult<()>,
-    ) -> PyResult<()> {
+    pub fn read(&mut self, item: &Bound<'_, PyAny>, sink: &mut impl Sink) -> PyResult<()> {
         self.name.clear();
         self.read_nested(item, 0, sink)
     }
@@ -79,7 +80,7 @@ impl ItemReader {
         &mut self,
         item: &Bound<'_, PyAny>,
         depth: usize,
-        sink: &mut impl FnMut(&str, f64) -> PyResult<()>,
+        sink: &mut impl Sink,
     ) -> PyResult<()> {
         if depth > MAX_DEPTH {
             let message = format!("features are nested deeper than {MAX_DEPTH} dicts");
@@ -123,11 +124,7 @@ impl ItemReader {
 
     /// Reads a feature without a value.
     #[inline]
-    fn read_name(
-        &mut self,
-        feature: &Bound<'_, PyAny>,
-        sink: &mut impl FnMut(&str, f64) -> PyResult<()>,
-    ) -> PyResult<()> {
+    fn read_name(&mut self, feature: &Bound<'_, PyAny>, sink: &mut impl Sink) -> PyResult<()> {
         let text = self.text(feature)?;
         if self.name.is_empty() {
             return sink(&text, 1.0);
@@ -142,11 +139,7 @@ impl ItemReader {
     /// Reads the value of a dict's key, which is at the end of `name`, if that runs no code of its
     /// class. Returns whether it did.
     #[inline]
-    fn read_plain(
-        &mut self,
-        value: &Bound<'_, PyAny>,
-        sink: &mut impl FnMut(&str, f64) -> PyResult<()>,
-    ) -> PyResult<bool> {
+    fn read_plain(&mut self, value: &Bound<'_, PyAny>, sink: &mut impl Sink) -> PyResult<bool> {
         if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
             self.name.push(SEPARATOR);
             let text = self.text(value)?;
@@ -171,7 +164,7 @@ impl ItemReader {
         &mut self,
         value: &Bound<'_, PyAny>,
         depth: usize,
-        sink: &mut impl FnMut(&str, f64) -> PyResult<()>,
+        sink: &mut impl Sink,
     ) -> PyResult<()> {
         if value.is_instance_of::<PyDict>() || is_collection(value) {
             self.name.push(SEPARATOR);

@@ -4,6 +4,8 @@ use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::items::Sink;
+
 /// The features of consecutive tokens, in compressed rows.
 pub struct Matrix<'py> {
     names: Vec<String>,
@@ -46,11 +48,7 @@ impl<'py> Matrix<'py> {
     /// # Errors
     ///
     /// Errors of `sink`; `ValueError` for a value in a column that the matrix does not have.
-    pub fn row(
-        &self,
-        row: usize,
-        sink: &mut impl FnMut(&str, f64) -> PyResult<()>,
-    ) -> PyResult<()> {
+    pub fn row(&self, row: usize, sink: &mut impl Sink) -> PyResult<()> {
         let (columns, values) = (self.columns.as_array(), self.values.as_array());
         let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
         for i in (start..self.ends[row]).filter(|&i| values[i] != 0.0) {

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::error::at;
-use crate::items::{ItemReader, found};
+use crate::items::{ItemReader, Sink, found};
 use crate::matrices::Matrix;
 use crate::objects::attribute_dicts;
 
@@ -68,12 +68,7 @@ impl<'py> Tokens<'py> {
     /// # Errors
     ///
     /// Errors of `sink`, and `ValueError` if the token has no features.
-    pub fn read(
-        &self,
-        t: usize,
-        items: &mut ItemReader,
-        sink: &mut impl FnMut(&str, f64) -> PyResult<()>,
-    ) -> PyResult<()> {
+    pub fn read(&self, t: usize, items: &mut ItemReader, sink: &mut impl Sink) -> PyResult<()> {
         match self {
             // Features that are being read may change the list.
             Self::List(tokens) => items.read(&tokens.get_item(t)?, sink),
