@@ -4,9 +4,12 @@ use dropchain::label::{Labeling, Span};
 use dropchain::sentence::{Attributes, OffsetUnit, Offsets};
 use dropchain::tag::TaggedSentence;
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyDict};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 use serde::Serialize;
 use serde_json::json;
+
+/// The reduced form for pickle of what bytes restore: a function and its arguments.
+pub type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
 
 /// Sets items of a dict to the fields of an object under their names: `fields!(dict, object,
 /// [number, score])`.

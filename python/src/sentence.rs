@@ -14,7 +14,7 @@ use crate::corpus::{dump, load};
 use crate::error::{SENTENCE, exception};
 use crate::inputs::{self, SentenceReader};
 use crate::items::strings;
-use crate::objects::attribute_dicts;
+use crate::objects::{Reduced, attribute_dicts};
 use crate::plot::shown;
 use crate::tokens::Place;
 
@@ -165,9 +165,7 @@ impl PySentence {
         sentence.map(Self).ok_or_else(|| PyValueError::new_err("a pickled sentence: found none"))
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
         let restore = slf.get_type().getattr("_restore")?;
         let sentence = Arc::clone(&slf.get().0);
         Ok((restore, (PyBytes::new(slf.py(), &dump(&[sentence])?),)))

@@ -22,6 +22,7 @@ use crate::error::{exception, warn};
 use crate::evaluation::detector;
 use crate::items::{ColumnNames, Items};
 use crate::job;
+use crate::objects::Reduced;
 use crate::plot::shown;
 use crate::sentence::PySentence;
 use crate::tagger::PyTagger;
@@ -402,9 +403,7 @@ impl PyCorpus {
         load(&data).map(Self)
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
         let restore = slf.get_type().getattr("_restore")?;
         Ok((restore, (PyBytes::new(slf.py(), &dump(&slf.get().0)?),)))
     }

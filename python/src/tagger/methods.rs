@@ -26,7 +26,7 @@ use crate::corpus::PyCorpus;
 use crate::error::{at, exception, warn};
 use crate::inputs;
 use crate::items::{found, iterate, strings};
-use crate::objects::{class, object, sentences};
+use crate::objects::{Reduced, class, object, sentences};
 use crate::plot::shown;
 use crate::sentence::PySentence;
 use crate::template::PyTemplate;
@@ -693,9 +693,7 @@ impl PyTagger {
         slf.clone()
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
         let restore = slf.get_type().getattr("from_bytes")?;
         Ok((restore, (slf.get().to_bytes(slf.py()),)))
     }
