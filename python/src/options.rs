@@ -9,6 +9,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
 use crate::error::exception;
 use crate::items::{found, type_error};
+use crate::objects::fields;
 
 /// Sets the options that are given and not None; the others are those of `base`.
 ///
@@ -47,10 +48,8 @@ pub fn given_options(named: &Bound<'_, PyDict>) -> PyResult<Vec<(String, String)
 pub fn option_table(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let rows = table().iter().map(|row| {
         let fields = PyDict::new(py);
-        fields.set_item("name", &row.name)?;
+        fields!(fields, row, [name, values, help]);
         fields.set_item("kind", format!("{:?}", row.kind).to_lowercase())?;
-        fields.set_item("values", &row.values)?;
-        fields.set_item("help", &row.help)?;
         Ok(fields)
     });
     rows.collect()
