@@ -207,6 +207,5 @@ pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyAny>> {
         let model = py.detach(|| DocumentModel::open(path)).map_err(exception)?;
         return Ok(Bound::new(py, PyDocumentModel(model))?.into_any());
     }
-    let model = py.detach(|| dropchain_crfsuite::open(path)).map_err(exception)?;
-    Ok(Bound::new(py, PyTagger::of(py, model))?.into_any())
+    py.get_type::<PyTagger>().call_method1("open", (path,))
 }
