@@ -150,6 +150,29 @@ impl ClassEvaluation {
         }
     }
 
+    /// Returns a table of how often predictions of some probability are right.
+    pub fn calibration_rows(&self) -> Vec<Vec<String>> {
+        let rows = self.calibration.bins().into_iter().filter(|bin| bin.count > 0).map(|bin| {
+            [
+                format!("{:.1}–{:.1}", bin.low, bin.high),
+                bin.count.to_string(),
+                format!("{:.3}", bin.confidence),
+                format!("{:.3}", bin.accuracy),
+            ]
+        });
+        table(["probability", "documents", "mean", "right"], rows)
+    }
+
+    /// Returns a report of this evaluation with its calibration and a comparison as JSON.
+    pub fn json(&self, report: &ClassReport, comparison: Option<&BootstrapReport>) -> Value {
+        let mut value = json!(report);
+        value["calibration"] = json!(self.calibration.bins());
+        if let Some(comparison) = comparison {
+            value["against"] = json!(comparison);
+        }
+        value
+    }
+
     /// Draws documents with replacement, and returns the intervals of accuracy and macro-F1.
     fn intervals(&self, seed: u64) -> [[f64; 2]; 2] {
         let n = self.outcomes.len();
@@ -249,31 +272,6 @@ impl ClassReport {
             predicted.map(|(name, count)| [class.class.clone(), name.clone(), count.to_string()])
         });
         table(["class", "predicted", "documents"], rows)
-    }
-}
-
-impl ClassEvaluation {
-    /// Returns a table of how often predictions of some probability are right.
-    pub fn calibration_rows(&self) -> Vec<Vec<String>> {
-        let rows = self.calibration.bins().into_iter().filter(|bin| bin.count > 0).map(|bin| {
-            [
-                format!("{:.1}–{:.1}", bin.low, bin.high),
-                bin.count.to_string(),
-                format!("{:.3}", bin.confidence),
-                format!("{:.3}", bin.accuracy),
-            ]
-        });
-        table(["probability", "documents", "mean", "right"], rows)
-    }
-
-    /// Returns a report of this evaluation with its calibration and a comparison as JSON.
-    pub fn json(&self, report: &ClassReport, comparison: Option<&BootstrapReport>) -> Value {
-        let mut value = json!(report);
-        value["calibration"] = json!(self.calibration.bins());
-        if let Some(comparison) = comparison {
-            value["against"] = json!(comparison);
-        }
-        value
     }
 }
 
