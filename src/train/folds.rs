@@ -9,7 +9,7 @@
 
 use super::corpora::is_content;
 use crate::error::{Error, Result};
-use crate::random::uniform;
+use crate::random::shuffle;
 use crate::sentence::{DocumentRule, Sentence, Separation};
 
 /// Maximum number of sentences in a block.
@@ -112,11 +112,7 @@ pub(super) fn shuffled(
         let all: Vec<usize> = (0..sentences).collect();
         units = all.chunks(size).map(<[usize]>::to_vec).collect();
     }
-    // Fisher-Yates shuffle.
-    for last in (1..units.len()).rev() {
-        let other = (1.0 - uniform(seed, last as u64)) * (last + 1) as f64;
-        units.swap(last, (other as usize).min(last));
-    }
+    shuffle(&mut units, seed);
     (units, by_document)
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::corpus::DocumentCorpus;
 use crate::options::{DocumentOptions, Strengths};
 use crate::training::{Development, DocumentTrainer, Trained};
-use dropchain::kernel::random::uniform;
+use dropchain::kernel::random::shuffle;
 use dropchain::{Error, Result};
 
 /// A configuration of a search, and its score.
@@ -125,10 +125,7 @@ fn parts(corpus: &DocumentCorpus, scoring: Scoring<'_>) -> Result<Vec<Part>> {
     };
     let count = corpus.documents();
     let mut order: Vec<usize> = (0..count).collect();
-    for last in (1..count).rev() {
-        let other = (1.0 - uniform(seed, last as u64)) * (last + 1) as f64;
-        order.swap(last, (other as usize).min(last));
-    }
+    shuffle(&mut order, seed);
     order.retain(|&n| corpus.targets[n].is_some());
     if !(2..=order.len()).contains(&folds) {
         return Err(Error::parameter(format!(

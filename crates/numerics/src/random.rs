@@ -30,6 +30,14 @@ pub fn nth(seed: u64, n: u64) -> u64 {
     mix(seed.wrapping_add(GAMMA.wrapping_mul(n.wrapping_add(1))))
 }
 
+/// Shuffles items as Fisher and Yates do.
+pub fn shuffle<T>(items: &mut [T], seed: u64) {
+    for last in (1..items.len()).rev() {
+        let other = (1.0 - uniform(seed, last as u64)) * (last + 1) as f64;
+        items.swap(last, (other as usize).min(last));
+    }
+}
+
 /// Returns output `n` as a number in (0, 1], a multiple of 2⁻⁵³.
 pub fn uniform(seed: u64, n: u64) -> f64 {
     ((nth(seed, n) >> 11) + 1) as f64 / (1_u64 << 53) as f64
