@@ -68,19 +68,16 @@ pub(crate) struct Problem<'a> {
 }
 
 impl<'a> Problem<'a> {
-    /// Prepares documents.
+    /// Prepares documents, of which some have a class.
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] if there are no documents to learn from, or memory does not suffice.
+    /// [`Error::Parameter`] if noise and masks do not fit more classes, or memory does not suffice.
     pub fn new(
         corpus: &'a DocumentCorpus,
         options: &'a DocumentOptions,
         interrupt: Option<&'a AtomicBool>,
     ) -> Result<Self> {
-        if corpus.targets.iter().all(Option::is_none) {
-            return Err(Error::parameter("there are no documents to train on"));
-        }
         let LearningOptions { loss, multiclass, .. } = options.learning;
         let outputs = match corpus.classes.len() {
             0..=2 => 1,
@@ -108,10 +105,6 @@ impl<'a> Problem<'a> {
         (self.design.dimension() + 1) * self.design.outputs
     }
 
-    fn has_shared_masks(&self) -> bool {
-        self.options.learning.masks == Masks::Inputs
-    }
-
     fn examples(&self) -> Examples {
         let outputs = self.design.outputs;
         // The only score of two classes is that of the second.
@@ -132,11 +125,11 @@ impl<'a> Problem<'a> {
     }
 
     fn noise(&self) -> Noise {
-        let LearningOptions { loss, samples, seed, .. } = self.options.learning;
+        let LearningOptions { loss, masks, samples, seed, .. } = self.options.learning;
         let Some(kind) = self.options.noise() else {
             return if loss == Loss::Hinge { Noise::Smooth(1.0) } else { Noise::None };
         };
-        let is_shared = self.has_shared_masks();
+        let is_shared = masks == Masks::Inputs;
         // The masks of the weights ±½w of two classes give half of the variance.
         let is_half = loss == Loss::Softmax && !is_shared;
         let factor = if self.is_joint || is_half { 1.0 } else { 2.0 };
