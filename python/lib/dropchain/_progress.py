@@ -25,18 +25,15 @@ class _Lines:
     def update(self, n: int = 1) -> None:
         self.n += n
         if time.monotonic() - self._printed >= self.interval or self.n == self.total:
-            self._print()
+            self._printed = time.monotonic()
+            self._show()
 
     def set_postfix_str(self, text: str, refresh: bool = True) -> None:
         self._postfix = text
 
     def close(self) -> None:
         if self.n != self.total:
-            self._print()
-
-    def _print(self) -> None:
-        self._printed = time.monotonic()
-        self._show()
+            self._show()
 
     def _line(self) -> str:
         of = "" if self.total is None else f"/{self.total}"
@@ -58,7 +55,7 @@ class _Display(_Lines):
 
     def close(self) -> None:
         self._is_closed = True
-        self._print()
+        self._show()
 
     def _show(self) -> None:
         if self._handles:
