@@ -11,6 +11,9 @@ from typing import Any
 from dropchain import _data
 from dropchain._dropchain import Tagger, Template
 
+# The kinds of resources.
+KINDS = ("clusters", "vectors", "gazetteers")
+
 # Packages with resources, by the first part of a name: the module, the package on PyPI, the folder
 # of the files, and a pattern of their names, whose group is the second part.
 _PACKAGES = {
@@ -41,28 +44,27 @@ def _in_package(path: str, kind: str) -> list[str]:
     return files[name]
 
 
-class Knowledge:
-    """The files of external resources, and how they are used."""
+def files(given: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the files of external resources, by their kind."""
+    found = {}
+    for kind in KINDS:
+        paths = [] if given[kind] is None else _data.paths(given[kind])
+        found[kind] = [file for path in paths for file in _in_package(path, kind)]
+        if given[kind] is not None and not found[kind]:
+            raise TypeError(f"{kind}: expected a path or a list of paths")
+    return found
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        self.by_kind: dict[str, list[str]] = {}
-        for kind in ("clusters", "vectors", "gazetteers"):
-            paths = [] if given[kind] is None else _data.paths(given[kind])
-            self.by_kind[kind] = [file for path in paths for file in _in_package(path, kind)]
-            if given[kind] is not None and not self.by_kind[kind]:
-                raise TypeError(f"{kind}: expected a path or a list of paths")
-        names = ("cluster_count", "vector_count", "columns", "memory")
-        self.options = {name: given[name] for name in names}
-        self.files = [file for files in self.by_kind.values() for file in files]
 
-    def attach(self, template: Template | None, base: Tagger | None) -> Template | None:
-        """Return the template, or that of the model that training continues from, with lines for
-        the files."""
-        if not self.files:
-            return template
-        if template is None and base is not None:
-            template = base.template
-        if template is None:
-            kinds = ", ".join(kind for kind, files in self.by_kind.items() if files)
-            raise ValueError(f"{kinds}: these are added to a template; expected template")
-        return template._with_knowledge({**self.by_kind, **self.options})
+def attached(
+    template: Template | None, base: Tagger | None, given: dict[str, Any]
+) -> Template | None:
+    """Return the template, or that of the model that training continues from, with lines for the
+    :func:`files`, which `given` has by kind, and how they are used."""
+    kinds = ", ".join(kind for kind in KINDS if given[kind])
+    if not kinds:
+        return template
+    if template is None and base is not None:
+        template = base.template
+    if template is None:
+        raise ValueError(f"{kinds}: these are added to a template; expected template")
+    return template._with_knowledge(given)

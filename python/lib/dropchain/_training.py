@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from dropchain import _data, _dropchain, _files, _options
+from dropchain import _data, _dropchain, _files, _knowledge, _options
 from dropchain._dropchain import Corpus, Interrupted, Tagger, Template
-from dropchain._knowledge import Knowledge
 from dropchain._progress import Follower
 from dropchain._results import Iteration, TrainResult
 
@@ -198,8 +197,8 @@ def prepared(
     """
     models = {name: _data.tagger(given[name], name) for name in ("init", "towards")}
     base = models["init"] or models["towards"]
-    knowledge = Knowledge(given)
-    _check_outputs(given, _inputs(given, templates) + knowledge.files)
+    given = {**given, **_knowledge.files(given)}
+    _check_outputs(given, _inputs(given, templates))
     names = ("format", "comments", "columns", "partial_labels", "sentence", "word", "label")
     reading = {name: given[name] for name in names}
     labeled = _data.labeled(given["data"], "data", given["y"], weights=given["weights"], **reading)
@@ -216,7 +215,7 @@ def prepared(
         templates = [_data.template(chosen)]
     for template in templates:
         _check_template(template, features, base, len(labeled))
-    templates = [knowledge.attach(one, base) for one in templates]
+    templates = [_knowledge.attached(one, base, given) for one in templates]
     if unlabeled is not None:
         of_text = {name: given[name] for name in ("format", "comments", "columns")}
         unlabeled = _data.unlabeled(unlabeled, features, **of_text)
@@ -294,7 +293,7 @@ def _record(given: Mapping[str, Any]) -> str:
         "label": None if label is None else str(label),
         "partial-labels": given["partial_labels"],
     }
-    for name in ("unlabeled", "clusters", "vectors", "gazetteers"):
+    for name in ("unlabeled", *_knowledge.KINDS):
         record[name] = _data.paths(given[name])
     for name in ("template", "init", "towards"):
         record[name] = next(iter(_data.paths(given[name])), None)
@@ -307,14 +306,11 @@ def _iteration(fields: dict[str, Any]) -> Iteration:
 
 
 def _inputs(given: Mapping[str, Any], templates: list[Template | None]) -> list[str]:
-    parts = (given[name] for name in ("data", "dev", "unlabeled"))
-    files = [file for part in parts for file in _data.paths(part)]
-    files += [os.fspath(path) for one in templates if one is not None for path in one.paths]
+    names = ["data", "dev", "unlabeled", *_knowledge.KINDS]
     if given["checkpoint"] is not None:
-        # An interrupted run needs these models to continue.
-        models = (given["init"], given["towards"])
-        files += [os.fspath(m) for m in models if isinstance(m, (str, os.PathLike))]
-    return files
+        names += ["init", "towards"]  # An interrupted run needs these models to continue.
+    files = [file for name in names for file in _data.paths(given[name])]
+    return files + [os.fspath(path) for one in templates if one is not None for path in one.paths]
 
 
 def _check_outputs(given: Mapping[str, Any], inputs: list[str]) -> None:
