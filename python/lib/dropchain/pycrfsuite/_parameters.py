@@ -23,12 +23,7 @@ class Parameter:
 
     def parse(self, value: object) -> Any:
         """Converts a value, which may be a string; a switch becomes a number, as in the log.
-
-        Raises
-        ------
-        ValueError
-            The value has another type.
-        """
+        Raises ValueError if it has another type."""
         if isinstance(self.default, str):
             text = str(value)
             if text not in LINE_SEARCHES:
@@ -181,13 +176,8 @@ EXTENSIONS = (
 def train_options(
     algorithm: str, values: dict[str, Any], extensions: dict[str, Any]
 ) -> dict[str, Any]:
-    """Converts parameters and extensions to options of `dropchain.train`.
-
-    Raises
-    ------
-    ValueError
-        An extension is unknown, or a parameter that dropchain does not have is not the default.
-    """
+    """Converts parameters and extensions to options of `dropchain.train`. Raises ValueError if an
+    extension is unknown, or a parameter that dropchain does not have is not the default."""
     values = dict(values)
     for name in _FIXED.intersection(values):
         value, default = values.pop(name), PARAMETERS[algorithm][name].default

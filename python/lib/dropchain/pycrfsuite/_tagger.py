@@ -72,18 +72,7 @@ class Tagger:
         return contextlib.closing(self)
 
     def open_inmemory(self, value: bytes) -> contextlib.closing[Tagger]:
-        """Opens a model from the contents of a model file.
-
-        Returns
-        -------
-        context manager
-            Closes the tagger.
-
-        Raises
-        ------
-        ValueError
-            It is not a model, or damaged.
-        """
+        """Opens a model from the contents of a model file: see `open`."""
         if not isinstance(value, bytes):
             raise TypeError(f"found {type(value).__name__} as a model; expected bytes")
         model = _dropchain.Tagger.from_bytes(value)
@@ -203,17 +192,12 @@ class Tagger:
         return result
 
     def dump(self, filename: str | os.PathLike[str] | None = None) -> None:
-        """Writes labels, attributes and weights as text, in the format of CRFsuite.
+        """Writes what `info` returns as text, in the format of CRFsuite.
 
         Parameters
         ----------
         filename : str, optional
             The path of the file; by default the standard output.
-
-        Raises
-        ------
-        RuntimeError
-            The tagger is closed.
         """
         info = self.info()
         if filename is None:

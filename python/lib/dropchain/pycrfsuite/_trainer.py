@@ -153,23 +153,11 @@ class BaseTrainer(CrfTrainer):
         self._values[name] = self._parameter(name).parse(value)
 
     def get(self, name: str) -> Any:
-        """Returns the value of a parameter.
-
-        Raises
-        ------
-        ValueError
-            The algorithm has no such parameter.
-        """
+        """Returns the value of a parameter; raises ValueError as `set` does."""
         return self._parameter(name).cast(self._values[name])
 
     def help(self, name: str) -> str:
-        """Returns the description of a parameter.
-
-        Raises
-        ------
-        ValueError
-            The algorithm has no such parameter.
-        """
+        """Returns the description of a parameter; raises ValueError as `set` does."""
         return self._parameter(name).help
 
     def _parameter(self, name: str) -> Parameter:
