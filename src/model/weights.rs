@@ -63,9 +63,10 @@ impl Model {
     ///
     /// An item is [`Error::Model`] if the file is damaged there.
     pub fn node_weights(&self) -> impl Iterator<Item = Result<NodeWeights<&[u8]>>> {
-        let label = |position: usize| LabelId(position as u16);
-        (0..self.attributes(AttributeKind::Node))
-            .map(move |i| self.attribute_weights(AttributeKind::Node, i, label))
+        (0..self.attributes(AttributeKind::Node)).map(|i| {
+            let (name, weights) = self.attribute_weights(AttributeKind::Node, i)?;
+            Ok((name, weights.map(|(label, weight)| (LabelId(label as u16), weight)).collect()))
+        })
     }
 
     /// Iterates over the attributes of pairs of adjacent tokens; otherwise like
@@ -77,25 +78,29 @@ impl Model {
     pub fn edge_weights(&self) -> impl Iterator<Item = Result<EdgeWeights<&[u8]>>> {
         let k = self.header().labels.len();
         let pair = move |position: usize| [position / k, position % k].map(|i| LabelId(i as u16));
-        (0..self.attributes(AttributeKind::Edge))
-            .map(move |i| self.attribute_weights(AttributeKind::Edge, i, pair))
+        (0..self.attributes(AttributeKind::Edge)).map(move |i| {
+            let (name, weights) = self.attribute_weights(AttributeKind::Edge, i)?;
+            Ok((name, weights.map(|(position, weight)| (pair(position), weight)).collect()))
+        })
     }
 
-    /// Returns the name and the nonzero weights of attribute `i`. `target` converts the position of
-    /// a weight.
-    fn attribute_weights<T>(
+    /// Returns the name of attribute `i`, numbered in training order, and its nonzero weights, each
+    /// with the number of its label or that of the pair of labels, K·previous + current.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`attribute_name`](Self::attribute_name).
+    pub fn attribute_weights(
         &self,
         kind: AttributeKind,
         i: usize,
-        target: impl Fn(usize) -> T,
-    ) -> Result<Weights<&[u8], T>> {
+    ) -> Result<(&[u8], impl Iterator<Item = (usize, f64)>)> {
         let table = self.table(kind);
         let name = table.name(i)?;
         let weights = table.weights_of(self.key(name))?;
         let weights =
             weights.ok_or_else(|| table.file.damaged("a name has no weights"))?.into_iter();
-        let nonzero = weights.filter(|(_, weight)| *weight != 0.0);
-        Ok((name, nonzero.map(|(position, weight)| (target(position), weight)).collect()))
+        Ok((name, weights.filter(|(_, weight)| *weight != 0.0)))
     }
 
     /// Builds a model from weights. Everything else, including the label weights and the precision,

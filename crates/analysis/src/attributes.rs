@@ -1,7 +1,6 @@
 //! The attributes of a model: in words, the ones with the largest weights, those with names like a
 //! given one, and what each template line contributes to them.
 
-use dropchain::kernel::ids::LabelId;
 use dropchain::kernel::template::{AttributeLines, edit_distance};
 use dropchain::model::{AttributeKind, Header};
 use dropchain::{Model, Result, Template};
@@ -52,28 +51,13 @@ pub fn top_attributes(
     limit: usize,
     value: fn(f64) -> f64,
 ) -> Result<Vec<Vec<TopAttribute<'_>>>> {
-    let k = model.header().labels.len();
-    let lists = if kind == AttributeKind::Node { k } else { 1 };
+    let lists = if kind == AttributeKind::Node { model.header().labels.len() } else { 1 };
     let mut highest: Vec<_> = (0..lists).map(|_| Highest::new(limit)).collect();
-    let mut add = |i: usize, attribute, weights: &mut dyn Iterator<Item = (usize, f64)>| {
+    for i in 0..model.attributes(kind) {
+        let (attribute, weights) = model.attribute_weights(kind, i)?;
         for (column, weight) in weights.filter(|(_, weight)| value(*weight) > 0.0) {
             let item = TopAttribute { weight, column, attribute };
             highest[column % lists].add(value(weight), (i as u64, column), item);
-        }
-    };
-    match kind {
-        AttributeKind::Node => {
-            for (i, item) in model.node_weights().enumerate() {
-                let (name, weights) = item?;
-                add(i, name, &mut weights.iter().map(|(label, w)| (label.index(), *w)));
-            }
-        }
-        AttributeKind::Edge => {
-            for (i, item) in model.edge_weights().enumerate() {
-                let (name, weights) = item?;
-                let pair = |[from, to]: [LabelId; 2]| k * from.index() + to.index();
-                add(i, name, &mut weights.iter().map(|(labels, w)| (pair(*labels), *w)));
-            }
         }
     }
     let sorted = highest.into_iter().map(|highest| {
@@ -158,29 +142,23 @@ impl LineStatistics {
         let lines = template.map(Template::attribute_lines);
         let count = lines.as_ref().map_or(0, |lines| lines.lines().len());
         let mut statistics = vec![Self::default(); count + 1];
-        let (node, edge) = (AttributeKind::Node, AttributeKind::Edge);
-        let costs = [Costs::of(model, node)?, Costs::of(model, edge)?];
-        let mut add = |kind: AttributeKind, name: &[u8], weights: &mut dyn Iterator<Item = f64>| {
-            let line = lines.as_ref().and_then(|lines| lines.find(kind == edge, name));
-            let line = &mut statistics[line.unwrap_or(count)];
-            let before = line.weights;
-            for weight in weights {
-                line.weights += 1;
-                line.absolute += weight.abs();
-                line.squares += weight * weight;
+        for kind in [AttributeKind::Node, AttributeKind::Edge] {
+            let costs = Costs::of(model, kind)?;
+            let is_edge = kind == AttributeKind::Edge;
+            for i in 0..model.attributes(kind) {
+                let (name, weights) = model.attribute_weights(kind, i)?;
+                let line = lines.as_ref().and_then(|lines| lines.find(is_edge, name));
+                let line = &mut statistics[line.unwrap_or(count)];
+                let before = line.weights;
+                for (_, weight) in weights {
+                    line.weights += 1;
+                    line.absolute += weight.abs();
+                    line.squares += weight * weight;
+                }
+                line.attributes += 1;
+                line.bytes += costs.name_byte * name.len() as f64 + costs.attribute;
+                line.bytes += costs.weight * (line.weights - before) as f64;
             }
-            line.attributes += 1;
-            let Costs { attribute, weight, name_byte } = costs[kind as usize];
-            line.bytes += name_byte * name.len() as f64 + attribute;
-            line.bytes += weight * (line.weights - before) as f64;
-        };
-        for attribute in model.node_weights() {
-            let (name, weights) = attribute?;
-            add(node, name, &mut weights.iter().map(|w| w.1));
-        }
-        for attribute in model.edge_weights() {
-            let (name, weights) = attribute?;
-            add(edge, name, &mut weights.iter().map(|w| w.1));
         }
         Ok(statistics)
     }
