@@ -248,14 +248,19 @@ pub enum DevScore {
 /// As a percentage, with the name of the metric.
 impl fmt::Display for DevScore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::F1(f1) => write!(f, "F1 {:.2}", 100.0 * f1),
-            Self::Accuracy(accuracy) => write!(f, "accuracy {:.2}", 100.0 * accuracy),
-        }
+        write!(f, "{} {:.2}", self.metric(), 100.0 * self.value())
     }
 }
 
 impl DevScore {
+    /// Returns the name of the metric.
+    pub fn metric(self) -> &'static str {
+        match self {
+            Self::F1(_) => "F1",
+            Self::Accuracy(_) => "accuracy",
+        }
+    }
+
     /// Returns the score, between 0 and 1.
     pub fn value(self) -> f64 {
         match self {

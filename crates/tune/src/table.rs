@@ -68,10 +68,8 @@ impl TuneResult {
 
     /// Returns the name of the score.
     pub fn metric(&self) -> &'static str {
-        match self.trials.iter().find_map(|trial| Some(trial.score.as_ref()?.score)) {
-            Some(DevScore::Accuracy(_)) => "accuracy",
-            _ => "F1",
-        }
+        let mut scores = self.trials.iter().filter_map(|trial| trial.score.as_ref());
+        scores.next().map_or("F1", |score| score.score.metric())
     }
 
     /// Returns sentences about the best configuration: the uncertainty of its score, those not told

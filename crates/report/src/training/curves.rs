@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dropchain::train::{DevScore, Iteration};
 
-use super::run::{NamedRun, metric_of};
+use super::run::NamedRun;
 use super::settings::Settings;
 use crate::plot::{Axis, Mark, Plot, Point, Scale, Series};
 use crate::views::{Figure, TOLD, count, letter, or_empty, series};
@@ -53,7 +53,7 @@ pub fn score_curve(runs: &[NamedRun]) -> Option<Figure> {
 }
 
 fn scores(runs: &[NamedRun], by: &str, (label, x): (&str, IterationValue)) -> Option<Figure> {
-    let metric = metric_of(runs.iter().find_map(NamedRun::kept)?.1);
+    let metric = runs.iter().find_map(NamedRun::kept)?.1.metric();
     let mut curves = courses(runs, x, SCORE);
     for (curve, run) in curves.iter_mut().zip(runs).take(TOLD) {
         let kept = run.kept().map(|(number, _)| number);

@@ -15,7 +15,6 @@ use crate::views::{
     percent,
 };
 use curves::{LearningCurve, curves};
-use run::metric_of;
 
 /// Maximum number of runs in the table.
 const MAX_ROWS: usize = 200;
@@ -108,7 +107,7 @@ pub fn kept_score(runs: &[NamedRun]) -> Option<Tile> {
     let error = or_empty(run.standard_error(), |error| format!("± {}; ", percent(error)));
     let name = if runs.len() > 1 { letter(0) + " " } else { String::new() } + &run.name;
     Some(Tile {
-        name: format!("Kept {} on development data", metric_of(score)),
+        name: format!("Kept {} on development data", score.metric()),
         value: percent(score.value()),
         note: format!("{error}{name}, iteration {iteration} of {}", run.iterations()),
     })

@@ -6,14 +6,6 @@ use dropchain::train::{DevScore, Iteration, StopReason};
 use crate::log::Run;
 use crate::views::{count_of, percent};
 
-/// Returns the name of the metric of a score.
-pub fn metric_of(score: DevScore) -> &'static str {
-    match score {
-        DevScore::F1(_) => "F1",
-        DevScore::Accuracy(_) => "accuracy",
-    }
-}
-
 /// A run and where it was recorded.
 #[derive(Debug)]
 pub struct NamedRun {
