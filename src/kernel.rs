@@ -32,7 +32,7 @@ pub mod memory;
 /// [`corpus`](crate::corpus) reads them, and what it knows of inputs of other kinds.
 pub mod corpus {
     pub use crate::corpus::columns::{CONLLU_COLUMNS, DOCUMENT_START, split_cells};
-    pub use crate::corpus::json_object::{JsonObject, parse_object, type_name};
+    pub use crate::corpus::json_object::{JsonObject, json_fault, parse_object, type_name};
     pub use crate::corpus::lines::{MAX_LINE, is_blank};
     pub use crate::corpus::output::with_notes;
     pub use crate::corpus::parse::{LabelsSeen, MEMORY_PER_BYTE, decoded};

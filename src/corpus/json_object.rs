@@ -96,8 +96,7 @@ pub(super) fn object(members: impl Iterator<Item = String>) -> String {
 /// [`Error::Input`] with the place of what is wrong.
 pub fn parse_object<'a>(line: &InputLine<'a>) -> Result<JsonObject<'a>> {
     let object: JsonObject<'a> = serde_json::from_str(line.text).map_err(|error| {
-        let text = error.to_string();
-        let message = text.split(" at line ").next().unwrap_or_default();
+        let message = json_fault(&error);
         if error.is_data() {
             return line.error(message);
         }
@@ -113,6 +112,12 @@ pub fn parse_object<'a>(line: &InputLine<'a>) -> Result<JsonObject<'a>> {
         Some(key) => Err(line.error(format!("the key {key:?} occurs twice"))),
         None => Ok(object),
     }
+}
+
+/// Says what is wrong with JSON, without the place, which is one in the parsed text alone.
+pub fn json_fault(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    message.split(" at line ").next().unwrap_or_default().to_owned()
 }
 
 /// Names the type of a JSON value in an error message.

@@ -12,6 +12,7 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use dropchain::kernel::corpus::json_fault;
 use dropchain::train::{End, Iteration, ModelMatch, Observer, ObserverError, Pass, Start};
 use dropchain::{Error, Place, Result};
 use serde::de::DeserializeOwned;
@@ -335,10 +336,8 @@ pub fn read_lines<T: DeserializeOwned>(text: &str, file: &str) -> Result<Vec<(Pl
         match serde_json::from_str(line) {
             Ok(record) => records.push((place, record)),
             Err(e) if e.is_data() => {
-                // Its place is that in the line.
-                let message = e.to_string();
-                let message = message.split(" at line ").next().unwrap_or_default();
-                return Err(Error::input(place, format!("{message} in {}", quote(line))));
+                let message = format!("{} in {}", json_fault(&e), quote(line));
+                return Err(Error::input(place, message));
             }
             Err(_) => {
                 let is_cut = match lines.peek() {

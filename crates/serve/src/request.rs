@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
 use dropchain::corpus::{Format, ReadLimits, ReadOptions, Reader};
-use dropchain::kernel::corpus::JsonObject;
+use dropchain::kernel::corpus::{JsonObject, json_fault};
 use dropchain::kernel::memory::input_over_limit;
 use dropchain::label::{Labeling, Scheme};
 use dropchain::model::{ColumnFit, Header};
@@ -445,12 +445,8 @@ fn value<T: DeserializeOwned>(
     expected: &str,
 ) -> Result<Option<T>, String> {
     let value = object.get(key).map(|value| serde_json::from_str(value.get()));
-    value.transpose().map_err(|fault| {
-        let fault = fault.to_string();
-        // The place is one in the value alone.
-        let fault = fault.split(" at line ").next().unwrap_or_default();
-        format!("key {key:?}: expected {expected}; {fault}")
-    })
+    let fault = |e| format!("key {key:?}: expected {expected}; {}", json_fault(&e));
+    value.transpose().map_err(fault)
 }
 
 /// Returns the schema of rows: of the columns with these names, or of the `width` columns of the

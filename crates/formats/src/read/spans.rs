@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use dropchain::corpus::{InputLine, LineReader, ReadFormat, ReadOptions, Repair, SentenceParser};
-use dropchain::kernel::corpus::{JsonObject, LabelsSeen, parse_object, type_name};
+use dropchain::kernel::corpus::{JsonObject, LabelsSeen, json_fault, parse_object, type_name};
 use dropchain::{Error, Place, Result, Sentence};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -366,10 +366,7 @@ impl Source<'_> {
 
     /// Parses a value inside the object.
     fn parse<'b, T: Deserialize<'b>>(&self, value: &'b RawValue, name: &str) -> Result<T> {
-        serde_json::from_str(value.get()).map_err(|error| {
-            let message = error.to_string();
-            self.fault(name, message.split(" at line ").next().unwrap_or_default())
-        })
+        serde_json::from_str(value.get()).map_err(|error| self.fault(name, &json_fault(&error)))
     }
 
     /// An error in a member of the object, such as `key "spans", item 3`.
