@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-/// Counts correct predictions by their probability, in bins of equal width.
+/// Number of bins.
+const BINS: usize = 10;
+
+/// Counts correct predictions by their probability, in ten bins of equal width.
 ///
 /// ```
 /// use dropchain_analysis::Calibration;
@@ -13,9 +16,9 @@ use serde::Serialize;
 /// // Both are in the last bin: 0.95 on average, and half of them are correct.
 /// assert!((calibration.expected_error() - 0.45).abs() < 1e-12);
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calibration {
-    bins: Vec<Sums>,
+    bins: [Sums; BINS],
     squared_error: f64,
 }
 
@@ -42,25 +45,12 @@ pub struct CalibrationBin {
     pub accuracy: f64,
 }
 
-impl Default for Calibration {
-    /// Ten bins.
-    fn default() -> Self {
-        Self::new(10)
-    }
-}
-
 impl Calibration {
-    /// Creates empty bins, at least one.
-    pub fn new(bins: usize) -> Self {
-        Self { bins: vec![Sums::default(); bins.max(1)], squared_error: 0.0 }
-    }
-
     /// Adds a prediction. A probability outside 0..=1 counts as the nearest one, NaN as 0.
     pub fn add(&mut self, confidence: f64, is_correct: bool) {
         let confidence = if confidence.is_nan() { 0.0 } else { confidence.clamp(0.0, 1.0) };
-        let last = self.bins.len() - 1;
-        let bin = (confidence * self.bins.len() as f64) as usize;
-        let bin = &mut self.bins[bin.min(last)];
+        let bin = (confidence * BINS as f64) as usize;
+        let bin = &mut self.bins[bin.min(BINS - 1)];
         bin.count += 1;
         bin.correct += u64::from(is_correct);
         bin.confidence += confidence;
@@ -75,7 +65,7 @@ impl Calibration {
 
     /// The bins, those without predictions included.
     pub fn bins(&self) -> Vec<CalibrationBin> {
-        let width = 1.0 / self.bins.len() as f64;
+        let width = 1.0 / BINS as f64;
         let bins = self.bins.iter().enumerate();
         bins.map(|(i, bin)| CalibrationBin {
             low: i as f64 * width,
@@ -111,19 +101,19 @@ mod tests {
 
     #[test]
     fn errors_are_those_computed_by_hand() {
-        let mut calibration = Calibration::new(5);
-        for (confidence, is_correct) in [(0.9, true), (0.8, false), (0.3, true), (0.1, false)] {
+        let mut calibration = Calibration::default();
+        for (confidence, is_correct) in [(0.98, true), (0.9, false), (0.3, true), (0.1, false)] {
             calibration.add(confidence, is_correct);
         }
-        // Bins: |1 − 1.7| + |1 − 0.3| + |0 − 0.1| = 1.5, over 4 predictions.
-        assert!(near(calibration.expected_error(), 1.5 / 4.0));
-        // 0.01 + 0.64 + 0.49 + 0.01 = 1.15.
-        assert!(near(calibration.top_label_brier_score(), 1.15 / 4.0));
+        // Bins: |1 − 1.88| + |1 − 0.3| + |0 − 0.1| = 1.68, over 4 predictions.
+        assert!(near(calibration.expected_error(), 1.68 / 4.0));
+        // 0.0004 + 0.81 + 0.49 + 0.01 = 1.3104.
+        assert!(near(calibration.top_label_brier_score(), 1.3104 / 4.0));
         let bins = calibration.bins();
         let counts: Vec<u64> = bins.iter().map(|bin| bin.count).collect();
-        assert_eq!(counts, [1, 1, 0, 0, 2]);
-        assert!(near(bins[4].confidence, 0.85) && near(bins[4].accuracy, 0.5));
-        assert!(near(bins[4].low, 0.8) && near(bins[4].high, 1.0));
+        assert_eq!(counts, [0, 1, 0, 1, 0, 0, 0, 0, 0, 2]);
+        assert!(near(bins[9].confidence, 0.94) && near(bins[9].accuracy, 0.5));
+        assert!(near(bins[9].low, 0.9) && near(bins[9].high, 1.0));
         assert_eq!((bins[2].confidence, bins[2].accuracy), (0.0, 0.0));
     }
 
