@@ -69,14 +69,14 @@ impl<'e> Alternative<'e> {
     /// take more memory than the tagger may.
     pub fn parts(&self) -> Result<Vec<Part<'e>>> {
         let mut parts = Vec::new();
-        let tokens = self.tokens();
+        let (tokens, all) = (self.tokens(), &self.explanation.attributes);
         self.check_memory(&tokens)?;
         for t in tokens {
             if self.range().contains(&t) {
-                self.attribute_parts(AttributeKind::Node, t, &mut parts)?;
+                self.attribute_parts(PartKind::Attribute, t, all.token(t), &mut parts)?;
             }
             if t > 0 && self.explanation.tagger.transitions().order() == Order::One {
-                self.attribute_parts(AttributeKind::Edge, t, &mut parts)?;
+                self.attribute_parts(PartKind::EdgeAttribute, t, all.edge(t), &mut parts)?;
                 self.transition_parts(t, &mut parts);
             }
             self.boundary_parts(t, &mut parts);
@@ -144,31 +144,25 @@ impl<'e> Alternative<'e> {
     /// Adds the parts of the attributes of token t, or of the pair of tokens t − 1 and t.
     fn attribute_parts(
         &self,
-        kind: AttributeKind,
+        kind: PartKind,
         t: usize,
+        attributes: impl Iterator<Item = (&'e str, f64)>,
         parts: &mut Vec<Part<'e>>,
     ) -> Result<()> {
-        let Explanation { tagger, attributes, interrupt, .. } = self.explanation;
+        let Explanation { tagger, interrupt, .. } = self.explanation;
+        let is_edge = kind == PartKind::EdgeAttribute;
         let (model, k) = (tagger.model(), tagger.transitions().labels());
         let labels = self.labels_at(t);
-        let previous = (kind == AttributeKind::Edge).then(|| self.labels_at(t - 1));
+        let previous = is_edge.then(|| self.labels_at(t - 1));
         let before = previous.map_or([0; 2], |labels| labels.map(|label| k * label.index()));
         let positions = [0, 1].map(|i| before[i] + labels[i].index());
-        let table = model.table(kind);
-        let part_kind = match kind {
-            AttributeKind::Node => PartKind::Attribute,
-            AttributeKind::Edge => PartKind::EdgeAttribute,
-        };
-        let mut add = |(name, value): (&'e str, f64)| -> Result<()> {
+        let table = model.table(if is_edge { AttributeKind::Edge } else { AttributeKind::Node });
+        for (name, value) in attributes {
             interrupt.check()?;
             if let Some(weights) = table.weights_at(model.key(name.as_bytes()), positions)? {
-                parts.push(Part { name, value, previous, ..self.part(t, part_kind, weights) });
+                parts.push(Part { name, value, previous, ..self.part(t, kind, weights) });
             }
-            Ok(())
-        };
-        match kind {
-            AttributeKind::Node => attributes.token(t).try_for_each(&mut add),
-            AttributeKind::Edge => attributes.edge(t).try_for_each(&mut add),
         }
+        Ok(())
     }
 }
