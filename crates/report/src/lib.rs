@@ -25,8 +25,7 @@ use dropchain_analysis::WordCounts;
 use dropchain_formats::Escaped;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value as TemplateValue};
-use minijinja::{Environment, UndefinedBehavior};
-use serde::Serialize;
+use minijinja::{Environment, UndefinedBehavior, context};
 
 pub use evaluated::{Evaluated, count_words, training_sample};
 
@@ -57,16 +56,6 @@ pub struct Report {
     summary: Option<EvaluationSummary>,
     /// When the newest of the files was written.
     newest: Option<SystemTime>,
-}
-
-/// The page.
-#[derive(Serialize)]
-struct Page<'a> {
-    title: &'a str,
-    version: &'static str,
-    style: String,
-    script: String,
-    sections: Vec<Section>,
 }
 
 impl Report {
@@ -172,16 +161,16 @@ impl Report {
         sections.extend(self.evaluated);
         let has_errors = sections.iter().any(|section| section.id == "errors");
         let script = include_str!("page.js").to_owned();
-        let page = Page {
-            title: title.unwrap_or(&own_title),
-            version: env!("CARGO_PKG_VERSION"),
-            style: [plot::STYLE, include_str!("style.css")].concat(),
-            script: script + if has_errors { include_str!("filter.js") } else { "" },
-            sections,
+        let page = context! {
+            title => title.unwrap_or(&own_title),
+            version => env!("CARGO_PKG_VERSION"),
+            style => [plot::STYLE, include_str!("style.css")].concat(),
+            script => script + if has_errors { include_str!("filter.js") } else { "" },
+            sections => Serde(sections),
         };
         // MiniJinja escapes all text in templates whose name ends in `.html`.
         let source = include_str!("page.html");
-        environment.render_named_str("page.html", source, Serde(&page)).map_err(failed)
+        environment.render_named_str("page.html", source, page).map_err(failed)
     }
 }
 
