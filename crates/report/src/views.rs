@@ -221,10 +221,7 @@ pub fn distinct(values: Vec<String>, max: usize) -> Vec<String> {
 
 /// Returns a type as it is shown.
 pub fn name_of(name: &str) -> String {
-    match name {
-        "" => "(no type)".to_owned(),
-        name => name.to_owned(),
-    }
+    if name.is_empty() { "(no type)" } else { name }.to_owned()
 }
 
 /// Formats a fraction in percent, with two digits.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::run::NamedRun;
-use crate::views::{Table, heads, or_empty};
+use crate::views::{Table, distinct, heads, or_empty};
 
 /// Measures of the data that may explain a difference between runs.
 const TOLD_MEASURES: [&str; 3] = ["sentences", "files", "version"];
@@ -20,14 +20,9 @@ impl Settings {
     /// runs were trained on.
     pub fn new(runs: &[NamedRun]) -> Self {
         let all: Vec<Map<String, Value>> = runs.iter().map(settings_of).collect();
-        let mut names: Vec<&String> = Vec::new();
-        for name in all.iter().flat_map(Map::keys) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
+        let names = distinct(all.iter().flat_map(Map::keys).cloned().collect(), usize::MAX);
         let is_same = |name: &String| all.iter().all(|one| one.get(name) == all[0].get(name));
-        let (same, different) = names.into_iter().cloned().partition(is_same);
+        let (same, different) = names.into_iter().partition(is_same);
         Self { all, different, same }
     }
 
