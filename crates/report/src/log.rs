@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use dropchain::kernel::corpus::json_fault;
+use dropchain::kernel::{atomic_file, corpus::json_fault};
 use dropchain::train::{End, Iteration, ModelMatch, Observer, ObserverError, Pass, Start};
 use dropchain::{Error, Place, Result};
 use serde::de::DeserializeOwned;
@@ -128,7 +128,7 @@ impl Log {
         if fs::canonicalize(&path).is_ok_and(|path| path == Path::new("/dev/full")) {
             return Err(Error::io(&path, io::ErrorKind::StorageFull.into()));
         }
-        let is_stream = is_stream(&path);
+        let is_stream = atomic_file::is_special(&path);
         let is_new = !path.exists();
         // Appends, in case it is a redirected standard output with other lines.
         let mut options = OpenOptions::new();
@@ -256,13 +256,6 @@ impl Drop for Log {
             let _ = fs::remove_file(&self.path);
         }
     }
-}
-
-/// Returns whether a path is a pipe, a terminal, another device, or an open file by its number.
-fn is_stream(path: &Path) -> bool {
-    let is_special = |m: fs::Metadata| !m.is_file() && !m.is_dir();
-    let is_open_file = ["/dev", "/proc"].iter().any(|root| path.starts_with(root));
-    fs::metadata(path).is_ok_and(|m| is_open_file || is_special(m))
 }
 
 /// A training run, as far as it was recorded.
