@@ -57,17 +57,14 @@ impl MergeLosses {
 
     /// The pair with the smallest loss, and its loss.
     pub(super) fn minimum(&mut self) -> Option<(usize, usize, i64)> {
-        let mut best = None;
         for row in 0..self.slots {
             if self.minima[row].stale {
                 self.rescan(row);
             }
-            let RowMinimum { value, column, .. } = self.minima[row];
-            if value < best.map_or(ABSENT, |(_, _, smallest)| smallest) {
-                best = Some((row, column, value));
-            }
         }
-        best
+        let rows = self.minima.iter().enumerate();
+        let (row, least) = rows.min_by_key(|(_, minimum)| minimum.value)?;
+        (least.value < ABSENT).then_some((row, least.column, least.value))
     }
 
     fn rescan(&mut self, row: usize) {
