@@ -2,8 +2,8 @@
 //! worth labeling next (B. Settles and M. Craven, *An analysis of active learning strategies for
 //! sequence labeling tasks*, EMNLP 2008), of those that are nearly the same one.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use dropchain::kernel::fingerprint::Fingerprinter;
 use dropchain::tag::{TagInput, TagOptions, Tagger, Workspace};
@@ -52,48 +52,30 @@ pub fn uncertainty<'s>(
 #[derive(Debug)]
 pub struct Highest<T> {
     limit: usize,
-    heap: BinaryHeap<Entry<T>>,
+    items: BTreeMap<Rank, (f64, T)>,
 }
 
-#[derive(Debug)]
-struct Entry<T> {
-    score: f64,
-    place: (u64, usize),
-    item: T,
-}
+/// Orders items by descending score, then by their places in the input.
+type Rank = (Reverse<i64>, (u64, usize));
 
-impl<T> Ord for Entry<T> {
-    /// The lowest score is the greatest entry: the next to leave.
-    fn cmp(&self, other: &Self) -> Ordering {
-        (other.score.total_cmp(&self.score)).then_with(|| self.place.cmp(&other.place))
-    }
+/// Returns the rank of an item, with a number in the order of [`f64::total_cmp`] for its score.
+fn rank(score: f64, place: (u64, usize)) -> Rank {
+    let bits = score.to_bits() as i64;
+    (Reverse(if bits < 0 { bits ^ i64::MAX } else { bits }), place)
 }
-
-impl<T> PartialOrd for Entry<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<T> PartialEq for Entry<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl<T> Eq for Entry<T> {}
 
 impl<T> Highest<T> {
     /// Keeps up to `limit` items.
     pub fn new(limit: usize) -> Self {
-        Self { limit, heap: BinaryHeap::new() }
+        Self { limit, items: BTreeMap::new() }
     }
 
-    /// Adds an item; `place` is its place in the input. Returns the item that leaves, if there are
-    /// too many.
+    /// Adds an item; `place` is its place in the input, which no other one has. Returns the item
+    /// that leaves, if there are too many.
     pub fn add(&mut self, score: f64, place: (u64, usize), item: T) -> Option<T> {
-        self.heap.push(Entry { score, place, item });
-        (self.heap.len() > self.limit).then(|| self.heap.pop()).flatten().map(|entry| entry.item)
+        self.items.insert(rank(score, place), (score, item));
+        let is_over = self.items.len() > self.limit;
+        is_over.then(|| self.items.pop_last()).flatten().map(|(_, (_, item))| item)
     }
 
     /// Adds an item unless one that is alike has a higher score; those that are alike with lower
@@ -105,27 +87,24 @@ impl<T> Highest<T> {
         item: T,
         are_alike: impl Fn(&T, &T) -> bool,
     ) -> Vec<T> {
-        let entry = Entry { score, place, item };
-        let is_lowest = self.heap.peek().is_none_or(|lowest| entry > *lowest);
-        let is_alike = |other: &Entry<T>| are_alike(&entry.item, &other.item);
-        let is_out = |other: &Entry<T>| *other < entry && is_alike(other);
-        if is_lowest && self.heap.len() >= self.limit || self.heap.iter().any(is_out) {
-            return vec![entry.item];
+        let own = rank(score, place);
+        let is_lowest = self.items.last_key_value().is_none_or(|(lowest, _)| own > *lowest);
+        let is_alike = |(_, (_, other)): &(&Rank, &(f64, T))| are_alike(&item, other);
+        let is_out = || self.items.range(..own).any(|other| is_alike(&other));
+        if is_lowest && self.items.len() >= self.limit || is_out() {
+            return vec![item];
         }
-        let mut left = Vec::new();
-        if self.heap.iter().any(is_alike) {
-            let entries = std::mem::take(&mut self.heap).into_iter();
-            let (alike, others): (Vec<_>, Vec<_>) = entries.partition(is_alike);
-            left = alike.into_iter().map(|entry| entry.item).collect();
-            self.heap = others.into();
-        }
-        left.extend(self.add(score, place, entry.item));
+        let alike = self.items.iter().filter(is_alike).map(|(rank, _)| *rank);
+        let alike: Vec<Rank> = alike.collect();
+        let left = alike.iter().filter_map(|rank| self.items.remove(rank));
+        let mut left: Vec<T> = left.map(|(_, item)| item).collect();
+        left.extend(self.add(score, place, item));
         left
     }
 
     /// Returns the items with their scores, the highest first.
     pub fn into_ranked(self) -> Vec<(f64, T)> {
-        self.heap.into_sorted_vec().into_iter().map(|entry| (entry.score, entry.item)).collect()
+        self.items.into_values().collect()
     }
 }
 
