@@ -76,13 +76,15 @@ pub struct SuspiciousSentence<'c> {
 }
 
 impl<'c> SuspiciousSentence<'c> {
-    /// Describes a sentence by its labels, those predicted, the probabilities of both, `[T]`, and
-    /// its differences, of which the first of equal ones counts; `None` without tokens.
+    /// Describes a sentence by its labels, those predicted, the probabilities of both, `[T]` and of
+    /// the sequences, and its differences, of which the first of equal ones counts; `None` without
+    /// tokens.
     fn new(
         (number, sentence): (usize, &'c Sentence),
         labels: Vec<&'c str>,
         predicted: Vec<String>,
         [probabilities, predicted_probabilities]: [Vec<f64>; 2],
+        [log_probability, predicted_log_probability]: [f64; 2],
         differences: &[f64],
     ) -> Option<Self> {
         let tokens = (0..differences.len()).rev();
@@ -92,8 +94,8 @@ impl<'c> SuspiciousSentence<'c> {
             line: sentence.place(token).line,
             sentence: number,
             suspicion: differences[token],
-            log_probability: f64::NAN,
-            predicted_log_probability: f64::NAN,
+            log_probability,
+            predicted_log_probability,
             token,
             tokens: sentence.words().into_iter().flatten().collect(),
             labels,
@@ -196,6 +198,7 @@ pub fn suspicious_by<'c>(
             gold,
             predicted.into_iter().map(str::to_owned).collect(),
             [probabilities, predicted_probabilities],
+            [f64::NAN; 2],
             &differences,
         ));
     }
@@ -239,14 +242,9 @@ fn compare<'c>(
         true => distribution.log_probability(&gold)?,
         false => f64::NEG_INFINITY,
     };
-    let predicted_log_probability = distribution.log_probability(&names)?;
+    let log_probabilities = [log_probability, distribution.log_probability(&names)?];
     let names = names.into_iter().map(str::to_owned).collect();
     let others = predicted.iter().enumerate().map(|(t, &id)| marginal(t, id)).collect();
-    let found =
-        SuspiciousSentence::new((number, sentence), gold, names, [own, others], &differences);
-    Ok(found.map(|found| SuspiciousSentence {
-        log_probability,
-        predicted_log_probability,
-        ..found
-    }))
+    let (numbered, both) = ((number, sentence), [own, others]);
+    Ok(SuspiciousSentence::new(numbered, gold, names, both, log_probabilities, &differences))
 }
