@@ -292,12 +292,10 @@ impl<'a> TagRequest<'a> {
                 _ if raw.get().starts_with('"') => Ok(None),
                 _ => Err("expected a string".to_owned()),
             };
-            match object {
-                Ok(object) => Ok(Input { raw, object }),
-                Err(message) => Err(format!("{key}:{}: {message}", i + 1)),
-            }
+            let object = object.map_err(|message| format!("{key}:{}: {message}", i + 1))?;
+            Ok(Input { raw, object })
         });
-        Ok(Self { inputs: inputs.collect::<Result<_, _>>()?, list })
+        Ok(Self { inputs: inputs.collect::<Result<_, String>>()?, list })
     }
 
     /// Returns the number of inputs, if the request is a list of them.
