@@ -52,12 +52,9 @@ pub fn scores(
     }
     let frequency = words.and_then(|words| by_frequency(all, analysis, words));
     let of_tokens = reliability(ALL_TOKENS, &all.systems, |system| &system.tokens);
-    let in_spans = if analysis.has_spans {
-        reliability("tokens in predicted spans", &all.systems, |system| &system.in_spans)
-    } else {
-        None
-    };
-    let figures = [frequency, of_tokens, in_spans];
+    let in_spans =
+        reliability("tokens in predicted spans", &all.systems, |system| &system.in_spans);
+    let figures = [frequency, of_tokens, in_spans.filter(|_| analysis.has_spans)];
     blocks.push(Block::Figures(figures.into_iter().flatten().collect()));
     Section { id: "scores", title: "Scores", blocks }
 }
