@@ -36,7 +36,9 @@ pub mod corpus {
     pub use crate::corpus::lines::{MAX_LINE, is_blank};
     pub use crate::corpus::output::with_notes;
     pub use crate::corpus::parse::{LabelsSeen, MEMORY_PER_BYTE, decoded};
-    pub use crate::corpus::reader::{check_regular, check_sources, files_of, open_stream};
+    pub use crate::corpus::reader::{
+        check_regular, check_sources, files_of, open_stream, paths_in,
+    };
     pub use crate::corpus::sample::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};
     pub use crate::corpus::source::InputStream;
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::conll::ConllParser;
@@ -287,6 +287,19 @@ pub fn check_regular(path: &Path) -> Result<()> {
             "is no regular file, but a pipe, a device or a folder; expected one, or a link to one",
         )),
     }
+}
+
+/// Returns the paths of all that is in a folder, sorted.
+///
+/// # Errors
+///
+/// [`Error::Io`] if the folder cannot be read.
+pub fn paths_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder);
+    let paths = entries.and_then(|all| all.map(|entry| Ok(entry?.path())).collect());
+    let mut paths: Vec<PathBuf> = paths.map_err(|error| Error::io(folder, error))?;
+    paths.sort_unstable();
+    Ok(paths)
 }
 
 /// Returns the files to read for a source ([`ReadFormat::files`]).

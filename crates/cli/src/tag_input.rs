@@ -2,12 +2,12 @@
 //! first lines; and what is known of it.
 
 use std::ffi::OsString;
-use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dropchain::corpus::{Format, LineReader, ReadOptions, Reader, Supervision, TextSplitter};
+use dropchain::kernel::corpus::paths_in;
 use dropchain::sentence::LineRules;
 use dropchain::tag::{Condition, WordFit};
 use dropchain::{Error, Place, Result, Sentence, Tagger};
@@ -77,17 +77,13 @@ impl TagInputArguments {
     /// Returns the files in a folder by name, without hidden ones and those of folders in it, and
     /// says how many.
     fn files_in(&self, folder: &FileName) -> Result<Vec<FileName>> {
-        let error = |error| Error::io(folder, error);
-        let (mut files, mut others) = (Vec::new(), 0);
-        for entry in fs::read_dir(folder).map_err(error)? {
-            let path = entry.map_err(error)?.path();
+        let is_shown = |path: &PathBuf| {
             let name = path.file_name().unwrap_or_default();
-            match path.is_file() && !name.as_encoded_bytes().starts_with(b".") {
-                true => files.push(path.into_os_string()),
-                false => others += 1,
-            }
-        }
-        let has_annotations = |file: &OsString| Path::new(file).extension() == Some("ann".as_ref());
+            path.is_file() && !name.as_encoded_bytes().starts_with(b".")
+        };
+        let paths = paths_in(folder.as_ref())?.into_iter();
+        let (files, others): (Vec<_>, Vec<_>) = paths.partition(is_shown);
+        let has_annotations = |file: &PathBuf| file.extension() == Some("ann".as_ref());
         let fault = match self.format {
             _ if files.is_empty() => "has no files, apart from hidden ones and folders in it",
             None if files.iter().any(has_annotations) => {
@@ -98,14 +94,13 @@ impl TagInputArguments {
         if !fault.is_empty() {
             return Err(Error::input(Place::file(&**folder), format!("this folder {fault}")));
         }
-        files.sort();
-        let left_out = match others {
+        let left_out = match others.len() {
             0 => String::new(),
             n => format!(" ({n} left out: hidden, or folders)"),
         };
         let found = count_files(files.len());
         notice_unless(self.quiet, &format!("{folder}: {found}{left_out}"));
-        Ok(files.into_iter().map(FileName::from).collect())
+        Ok(files.into_iter().map(|file| file.into_os_string().into()).collect())
     }
 
     /// Rejects text in place of the name of a file, and a model in place of input.

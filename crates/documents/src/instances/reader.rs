@@ -2,13 +2,12 @@
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::table::{TabbedLines, Table, separator};
 use super::{Instance, InstanceContent, InstanceFormat, InstanceReadOptions, line};
 use dropchain::corpus::{LineReader, Repair};
-use dropchain::kernel::corpus::{check_regular, check_sources, open_stream};
+use dropchain::kernel::corpus::{check_regular, check_sources, open_stream, paths_in};
 use dropchain::kernel::memory::input_over_limit;
 use dropchain::{Error, Place, Result};
 use dropchain_formats::JsonObjects;
@@ -199,16 +198,11 @@ fn folder_inputs(folder: &Path, options: &InstanceReadOptions) -> Result<Vec<Inp
 
 /// Returns the folders and the files in a folder, by name.
 fn entries(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
-    let failed = |error| Error::io(folder, error);
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        if !entry.file_name().as_encoded_bytes().starts_with(b".") {
-            paths.push(entry.path());
-        }
-    }
-    paths.sort_unstable();
-    let (folders, files): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| path.is_dir());
+    let is_shown = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b"."))
+    };
+    let paths = paths_in(folder)?.into_iter().filter(is_shown);
+    let (folders, files): (Vec<_>, Vec<_>) = paths.partition(|path| path.is_dir());
     files.iter().try_for_each(|file| check_regular(file))?;
     Ok((folders, files))
 }

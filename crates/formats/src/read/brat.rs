@@ -5,12 +5,12 @@
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use dropchain::corpus::{InputLine, LineReader, ReadFormat, ReadOptions, SentenceParser};
-use dropchain::kernel::corpus::check_regular;
+use dropchain::kernel::corpus::{check_regular, paths_in};
 use dropchain::{Error, Place, Result, Sentence};
 
 use super::alignment::Aligner;
@@ -23,7 +23,7 @@ pub struct Brat(pub SpanOptions);
 
 impl ReadFormat for Brat {
     fn files(&self, source: &OsStr) -> Result<Vec<OsString>> {
-        text_files(source)
+        Ok(text_files(source)?.into_iter().map(PathBuf::into_os_string).collect())
     }
 
     fn parser(&self, options: &ReadOptions) -> Result<Box<dyn SentenceParser>> {
@@ -123,7 +123,7 @@ fn annotation(line: &InputLine) -> Result<Option<MarkedSpan>> {
 
 /// Returns the texts that a source stands for: those of a folder, sorted by name, or the text of an
 /// annotation file.
-fn text_files(source: &OsStr) -> Result<Vec<OsString>> {
+fn text_files(source: &OsStr) -> Result<Vec<PathBuf>> {
     let path = Path::new(source);
     if source == "-" {
         return Err(Error::parameter(
@@ -134,18 +134,11 @@ fn text_files(source: &OsStr) -> Result<Vec<OsString>> {
     if !path.is_dir() {
         let is_annotation = path.extension() == Some(OsStr::new("ann"));
         let text = if is_annotation { path.with_extension("txt") } else { path.to_owned() };
-        return Ok(vec![text.into_os_string()]);
+        return Ok(vec![text]);
     }
-    let failed = |error| Error::io(path, error);
-    let mut files = Vec::new();
-    for entry in fs::read_dir(path).map_err(failed)? {
-        let file = entry.map_err(failed)?.path();
-        if file.extension() == Some(OsStr::new("txt")) {
-            check_regular(&file)?;
-            files.push(file.into_os_string());
-        }
-    }
-    files.sort();
+    let mut files = paths_in(path)?;
+    files.retain(|file| file.extension() == Some(OsStr::new("txt")));
+    files.iter().try_for_each(|file| check_regular(file))?;
     if files.is_empty() {
         let place = Place::file(&*path.to_string_lossy());
         let message =
@@ -159,11 +152,13 @@ fn text_files(source: &OsStr) -> Result<Vec<OsString>> {
 /// None if it cannot be read.
 pub fn annotation_files(source: &OsStr) -> Vec<PathBuf> {
     let texts = text_files(source).unwrap_or_default().into_iter();
-    texts.map(PathBuf::from).flat_map(|text| [text.with_extension("ann"), text]).collect()
+    texts.flat_map(|text| [text.with_extension("ann"), text]).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use dropchain::corpus::Reader;
     use dropchain_numerics::testing::escaped_rows;
 
