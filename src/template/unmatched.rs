@@ -71,7 +71,7 @@ impl Template {
             lines.retain(|line| !line.has_name(name));
         }
         let mut warnings = Vec::new();
-        for (name, text) in self.stored.files.iter() {
+        for (name, text) in &self.stored.files {
             let call = format!("({}", quote(name));
             let reads = |line: &TemplateLine| line.head.contains(&call);
             let is_matched = |line: &TemplateLine| !lines.iter().any(|other| ptr::eq(*other, line));

@@ -4,6 +4,7 @@
 use dropchain::model::{AttributeKind, FileRole, Header, Model};
 use dropchain::train::{TrainOptions, TrainSettings};
 use dropchain::{Result, Template, kernel::date};
+use dropchain_layout::counted;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -190,7 +191,7 @@ fn files(header: &Header) -> String {
 /// Returns how training ended, and what is kept of it.
 fn training(header: &Header) -> Option<String> {
     let record = header.provenance.training()?;
-    let mut text = format!("{} iterations", record.iterations);
+    let mut text = counted(record.iterations, "iteration");
     if let Some(reason) = &record.stop_reason {
         text += &format!(" (stopped by {})", reason.replace('_', " "));
     }

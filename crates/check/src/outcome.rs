@@ -3,7 +3,8 @@
 use dropchain::label::Span;
 use dropchain_analysis::{compare_spans, label_errors};
 use dropchain_layout::{
-    Paint, at_place, format_table, printable, snippet, without_paint, wrap_indented as wrap,
+    Paint, at_place, counted, format_table, printable, snippet, without_paint,
+    wrap_indented as wrap,
 };
 
 use super::{
@@ -204,8 +205,7 @@ fn format_findings(report: &CheckReport, columns: usize) -> String {
     }
     let counts = Severity::ALL.into_iter().filter_map(|severity| {
         let count = report.kinds(severity);
-        let kinds = if count == 1 { "kind" } else { "kinds" };
-        (count > 0).then(|| format!("{count} {kinds} of {}", severity.name()))
+        (count > 0).then(|| counted(count, "kind") + " of " + severity.name())
     });
     text.push_str(&format!("{}\n", counts.collect::<Vec<_>>().join(", ")));
     for finding in &report.findings {

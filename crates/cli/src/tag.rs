@@ -13,9 +13,10 @@ use dropchain::label::Scheme;
 use dropchain::tag::{TagOptions, Tagger};
 use dropchain::{Error, Result};
 use dropchain_formats::InputFormat;
+use dropchain_layout::counted;
 use dropchain_options::{LabelOptions, named};
 
-use crate::tag_input::{ForcedArguments, TagInputArguments, TaggerArguments, count_files};
+use crate::tag_input::{ForcedArguments, TagInputArguments, TaggerArguments};
 use crate::tag_output::{OutputFiles, OutputName, OutputStreams, TagOutputArguments};
 use crate::tagging_pipeline::{TaggingPipeline, Totals, UncertainArguments};
 use crate::{CommandFiles, CommandResult, FileName, Switch, interrupt, notice_unless};
@@ -257,7 +258,7 @@ impl TagBatch {
         let rate = self.tokens as f64 / seconds.max(1e-3);
         let mut text = format!(
             "tagged {}: {} sentences, {} tokens in {seconds:.1} s ({rate:.0} tokens/s)",
-            count_files(self.files),
+            counted(self.files, "file"),
             self.sentences,
             self.tokens
         );
@@ -277,7 +278,7 @@ impl TagBatch {
             return Ok(());
         }
         let all = self.files + self.skipped + self.failed.len();
-        let message = format!("{} of {} failed\n", self.failed.len(), count_files(all));
+        let message = format!("{} of {} failed\n", self.failed.len(), counted(all, "file"));
         Err(Error::parameter(message + &self.failed.join("\n")).into())
     }
 }

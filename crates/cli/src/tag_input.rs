@@ -13,6 +13,7 @@ use dropchain::tag::{Condition, WordFit};
 use dropchain::{Error, Place, Result, Sentence, Tagger};
 use dropchain_documents::DocumentModel;
 use dropchain_formats::{InputFormat, SpanOptions};
+use dropchain_layout::counted;
 use dropchain_options::LabelOptions;
 
 use crate::arguments::{
@@ -98,7 +99,7 @@ impl TagInputArguments {
             0 => String::new(),
             n => format!(" ({n} left out: hidden, or folders)"),
         };
-        let found = count_files(files.len());
+        let found = counted(files.len(), "file");
         notice_unless(self.quiet, &format!("{folder}: {found}{left_out}"));
         Ok(files.into_iter().map(|file| file.into_os_string().into()).collect())
     }
@@ -195,11 +196,6 @@ impl TagInputArguments {
         })?;
         Ok((reader, format))
     }
-}
-
-/// Returns a number of files in words.
-pub fn count_files(n: usize) -> String {
-    format!("{n} file{}", if n == 1 { "" } else { "s" })
 }
 
 /// Warns of raw text whose first words the model hardly knows.

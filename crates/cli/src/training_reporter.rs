@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use dropchain::train::{self, Iteration, Observer, ObserverError};
 use dropchain::{Error, Result};
+use dropchain_layout::counted;
 use dropchain_report::log::{Header, Log};
 
 use crate::training_arguments::format_match;
@@ -103,8 +104,8 @@ impl Observer for TrainingReporter<'_> {
         }
         self.progress.println_all(self.columns().and_then(|columns| self.table.kept(columns)));
         let mut line = format!(
-            "stopped after {} iterations, {:.1} s: {}",
-            end.iterations,
+            "stopped after {}, {:.1} s: {}",
+            counted(end.iterations, "iteration"),
             end.time.as_secs_f64(),
             end.reason.message()
         );
@@ -120,7 +121,7 @@ impl Observer for TrainingReporter<'_> {
         }
         let record = end.record();
         if let Some(iterations) = record.noisy_iterations() {
-            line.push_str(&format!("; {iterations} iterations with noise"));
+            line.push_str(&format!("; {} with noise", counted(iterations, "iteration")));
         }
         self.progress.println(&line);
         if self.progress.is_terminal() {

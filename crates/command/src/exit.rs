@@ -4,6 +4,7 @@ use std::io;
 
 use dropchain::Error;
 use dropchain::train::StopReason;
+use dropchain_layout::counted;
 
 use crate::interrupt::{self, Signal};
 use crate::missing;
@@ -101,10 +102,11 @@ pub fn training_result(
     has_exact_gradient: bool,
     fate: &str,
 ) -> CommandResult {
+    let iterations = counted(iterations, "iteration");
     if let Some(signal) = interrupt::received() {
         let when = match is_first_pass {
             true => "before the second pass had a result".to_owned(),
-            false => format!("after {iterations} iterations"),
+            false => format!("after {iterations}"),
         };
         let message = format!("interrupted by {signal} {when}; {fate}");
         return Err(CommandError::Interrupted(signal, message));
@@ -112,10 +114,10 @@ pub fn training_result(
     match reason {
         StopReason::LineSearch if has_exact_gradient => Err(CommandError::NotConverged(format!(
             "training did not converge: the line search found no lower value after \
-             {iterations} iterations; {fate}"
+             {iterations}; {fate}"
         ))),
         StopReason::NonFinite => Err(CommandError::NotFinite(format!(
-            "the objective or its gradient is not finite after {iterations} iterations; {fate}"
+            "the objective or its gradient is not finite after {iterations}; {fate}"
         ))),
         _ => Ok(()),
     }

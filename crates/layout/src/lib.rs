@@ -11,6 +11,11 @@ use std::borrow::Cow;
 use comfy_table::{CellAlignment, Table, presets};
 use textwrap::{Options, WordSplitter};
 
+/// Returns how many things there are in words, such as `1 file` or `2 files`.
+pub fn counted(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
 /// Returns a text without characters that would move the cursor or turn the text around it: with
 /// escapes instead of them.
 pub fn printable(text: &str) -> String {

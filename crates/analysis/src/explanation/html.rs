@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use dropchain::Result;
 use dropchain_formats::{Escaped, MARKS_STYLE, mark};
+use dropchain_layout::counted;
 
 use super::explained::{ExplainedSentence, Recorder};
 use super::record::{Block, ExplainedToken, Row};
@@ -109,10 +110,10 @@ fn folded_blocks<'a>(
     }
     let mut html = notable.concat();
     if count > 0 {
-        let s = if count == 1 { "" } else { "s" };
+        let others = counted(count, "other token");
         let _ = writeln!(
             html,
-            "<details class=\"clear\"><summary>{count} other token{s}, which are clear</summary>\n\
+            "<details class=\"clear\"><summary>{others}, which are clear</summary>\n\
              {clear}</details>"
         );
     }
@@ -156,8 +157,8 @@ impl ExplainedToken<'_> {
         }
         if lead.others.parts > 0 {
             let (sum, others) = (lead.others.contribution, lead.others.parts);
-            let s = if others == 1 { "" } else { "s" };
-            let _ = writeln!(html, "<tr><td>{sum:+.3}</td><td>{others} other{s}</td></tr>");
+            let others = counted(others, "other");
+            let _ = writeln!(html, "<tr><td>{sum:+.3}</td><td>{others}</td></tr>");
         }
         html + "</tbody>\n</table>\n"
     }

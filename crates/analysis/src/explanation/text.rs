@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use dropchain::Result;
 use dropchain_formats::hue;
-use dropchain_layout::{bar, ground, printable, styled, without_paint, wrap};
+use dropchain_layout::{bar, counted, ground, printable, styled, without_paint, wrap};
 
 use super::explained::{ExplainedSentence, Recorder};
 use super::record::{Block, ExplainedToken, Lead};
@@ -108,9 +108,8 @@ impl ExplainedSentence<'_> {
         }
         if lead.others.parts > 0 {
             let (sum, others) = (lead.others.contribution, lead.others.parts);
-            let s = if others == 1 { "" } else { "s" };
-            let blanks = " ".repeat(bar_columns);
-            let _ = writeln!(text, "{sum:+9.3}  {blanks} {others} other{s}");
+            let (blanks, others) = (" ".repeat(bar_columns), counted(others, "other"));
+            let _ = writeln!(text, "{sum:+9.3}  {blanks} {others}");
         }
     }
 
@@ -119,13 +118,12 @@ impl ExplainedSentence<'_> {
         let mut is_shown = vec![false; self.words.len()];
         blocks.iter().for_each(|block| is_shown[block.start..block.end].fill(true));
         let hidden: Vec<usize> = (0..self.words.len()).filter(|&t| !is_shown[t]).collect();
-        let s = if hidden.len() == 1 { "" } else { "s" };
         let margin = |t: usize| self.explanation.margin(t);
         let least = hidden.iter().copied().min_by(|&x, &y| margin(x).total_cmp(&margin(y)));
         let margin = least.map_or(String::new(), |t| {
             format!(", with margins of {:.3} ({}) or more", margin(t), printable(&self.words[t]))
         });
-        format!("{} other token{s}{margin}", hidden.len())
+        counted(hidden.len(), "other token") + &margin
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use dropchain::Result;
-use dropchain_layout::{format_table, printable_lines, wrap};
+use dropchain_layout::{counted, format_table, printable_lines, wrap};
 use dropchain_report::log::Log;
 use dropchain_tune::{
     Configuration, PARAMETERS, Plan, Search, Trial, TuneObserver, TuneResult, text,
@@ -78,11 +78,10 @@ impl TuneObserver for SearchReporter<'_> {
             self.progress.println_all(template);
             self.progress.println(&format_match(found));
         }
-        let count = self.search.configurations.len();
-        let plural = if count == 1 { "" } else { "s" };
         self.progress.println(&format!(
-            "{count} configuration{plural}, {} training runs; {} in parallel; about {} of memory",
-            plan.runs,
+            "{}, {}; {} in parallel; about {} of memory",
+            counted(self.search.configurations.len(), "configuration"),
+            counted(plan.runs, "training run"),
             plan.concurrency,
             format_megabytes(plan.memory as usize)
         ));
@@ -99,7 +98,7 @@ impl TuneObserver for SearchReporter<'_> {
         let mut fields = self.inputs.clone();
         let mut set = |name: &str, value: Value| drop(fields.insert(name.to_owned(), value));
         set("parameters", json!(self.search.settings));
-        set("configurations", json!(count));
+        set("configurations", json!(self.search.configurations.len()));
         let Plan { runs, concurrency, memory, .. } = plan;
         set("plan", json!({"runs": runs, "parallel": concurrency, "memory": memory}));
         self.log("start", fields);
@@ -212,7 +211,8 @@ pub fn print_notices(result: &TuneResult, model: &Path, progress: &Progress) {
         progress.println("interrupted: not all configurations were trained to the end");
     }
     if let Some(iterations) = result.refit_iterations {
-        progress.println(&format!("retrained on all data for {iterations} iterations"));
+        progress
+            .println(&format!("retrained on all data for {}", counted(iterations, "iteration")));
     }
     if result.has_learned() {
         progress.println(&format!("wrote {}", model.display()));

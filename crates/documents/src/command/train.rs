@@ -15,6 +15,7 @@ use dropchain_command::exit::{CommandResult, training_result};
 use dropchain_command::interrupt;
 use dropchain_command::outputs::{CommandFiles, ResultFile};
 use dropchain_command::progress::Progress;
+use dropchain_layout::counted;
 
 /// Train a classifier on documents with classes
 #[derive(Debug, Args)]
@@ -119,8 +120,10 @@ fn describe_iteration(iteration: &Iteration) -> String {
 
 fn describe_end(end: &End) -> String {
     let (reason, objective) = (end.reason.message(), digits(end.objective));
-    let line =
-        format!("stopped after {} iterations: {reason}; objective {objective}", end.iterations);
+    let line = format!(
+        "stopped after {}: {reason}; objective {objective}",
+        counted(end.iterations, "iteration")
+    );
     let Some(accuracy) = end.dev_accuracy else { return line };
     let (kept, percent) = (end.best_iteration, 100.0 * accuracy);
     format!("{line}; kept iteration {kept}: accuracy {percent:.2}% on development data")
