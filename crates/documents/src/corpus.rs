@@ -8,7 +8,6 @@ use dropchain::kernel::fingerprint::Fingerprinter;
 use dropchain::kernel::memory::input_over_limit;
 use dropchain::template::Attribute;
 use dropchain::{Error, Place, Result};
-use dropchain_layout::counted;
 
 use crate::options::DocumentOptions;
 use crate::{FeatureOptions, Instance, InstanceContent};
@@ -218,10 +217,10 @@ impl DocumentCorpus {
         let known = |class: &ClassCount| self.classes.iter().any(|own| own.name == class.name);
         let unseen = dev.classes.iter().filter(move |class| !known(class));
         unseen.map(|ClassCount { name, documents, first }| {
-            let documents = counted(*documents as usize, "development document");
+            let noun = if *documents == 1 { "document" } else { "documents" };
             format!(
                 "{first}: the class '{name}' does not occur in the training data; its {documents} \
-                 count as errors"
+                 development {noun} count as errors"
             )
         })
     }

@@ -97,6 +97,11 @@ impl InstanceReadOptions {
         self.label.as_deref().unwrap_or("label")
     }
 
+    /// Returns whether the column or key of texts or of labels was named.
+    fn has_names(&self) -> bool {
+        self.text != Self::TEXT || self.label.is_some()
+    }
+
     /// Checks the class of a document; `fault` makes an error with its place.
     fn check_label(
         &self,
