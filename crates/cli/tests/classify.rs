@@ -38,6 +38,11 @@ fn documents_are_classified_as_they_come() {
     let classes: Vec<&str> = lines.iter().map(|cells| cells[0]).collect();
     assert_eq!((classes.len(), classes[0], classes[2]), (3, "pos", "neg"));
     assert!(lines.iter().all(|cells| cells[1].parse::<f64>().unwrap() >= 0.5));
+    // A file with classes is texts, too, and a warning; with one text without, it is none.
+    let is_doubted = |text: &str| {
+        dir.run_with_stdin("classify predict m", text).stderr.contains("begin with a class")
+    };
+    assert!(is_doubted("pos\tgreat\nneg\tdull\n") && !is_doubted("pos\tgreat\nso\tdull\n"));
     dir.write("new.csv", "body\n\"funny,\nbut dull\"\n");
     let line = "classify predict m new.csv --text body --output jsonl --top 2";
     let found = &dir.run(line).json_lines()[0];

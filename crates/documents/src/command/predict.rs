@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-use crate::{ClassReport, DocumentModel, Instance, Prediction, comparison_text};
+use crate::{ClassReport, DocumentModel, Instance, InstanceContent, Prediction, comparison_text};
 use clap::{Args, ValueEnum};
 use dropchain_analysis::PairedBootstrap;
 use serde_json::{Map, Value, json};
@@ -12,6 +12,7 @@ use super::DocumentInput;
 use dropchain_command::arguments::FileName;
 use dropchain_command::exit::CommandResult;
 use dropchain_command::outputs::CommandFiles;
+use dropchain_command::progress::notice;
 use dropchain_command::terminal::{Rates, damage_table};
 use dropchain_command::{json_line, print, print_json, print_report, stdout_error};
 use dropchain_layout::format_table;
@@ -59,13 +60,22 @@ impl PredictCommand {
         let model = DocumentModel::open(&self.model)?;
         let mut out = BufWriter::new(io::stdout().lock());
         let format = model.default_format(false);
+        let (mut documents, mut labeled) = (0, 0);
         for document in self.documents.open(&self.input, false, format)? {
             let document = document?;
             let line = self.line(&model, &document, &model.classify(&document)?);
             let written = writeln!(out, "{line}").and_then(|()| out.flush());
             written.map_err(stdout_error)?;
+            documents += 1;
+            labeled += usize::from(begins_with_class(&model, &document));
         }
         self.documents.print_notices();
+        if labeled == documents && documents > 0 {
+            notice(
+                "warning: all texts begin with a class of the model and a tab; they were read as \
+                 words (--format labeled leaves them out)",
+            );
+        }
         Ok(())
     }
 
@@ -85,6 +95,12 @@ impl PredictCommand {
         });
         value.to_string()
     }
+}
+
+/// Returns whether a text seems to be a line with the class of a document.
+fn begins_with_class(model: &DocumentModel, document: &Instance) -> bool {
+    let InstanceContent::Text(text) = &document.content else { return false };
+    text.split_once('\t').is_some_and(|(first, _)| model.classes().iter().any(|c| c == first))
 }
 
 /// Score a classifier on documents with classes
