@@ -13,7 +13,7 @@ use dropchain_report::{Evaluated, Report, count_words, training_sample};
 use crate::gold_file::{GoldArguments, distinct_names};
 use crate::{
     CommandError, CommandFiles, CommandResult, FileName, OutputKind, Progress, ResultFile,
-    check_stdin_once, interrupt, print_exact,
+    check_stdin_once, interrupt, notice_unless, print_exact,
 };
 
 /// Show training and errors in one HTML page
@@ -213,8 +213,13 @@ impl ReportCommand {
         let columns = PredictedColumns::of(&corpus, true);
         let mut evaluated = Evaluated::new(name);
         let mut sentences = corpus.iter().filter(|s| !s.layout.document_start).peekable();
-        if sentences.peek().is_none() {
+        let Some(first) = sentences.peek().copied() else {
             return Err(Error::input(Place::file(&**file), "found no sentences"));
+        };
+        if let Some(column) = columns.gold(first) {
+            let read =
+                format!("{file}: read gold labels in column {}, then predictions", column + 1);
+            notice_unless(self.quiet, &read);
         }
         for sentence in sentences {
             let column = columns.gold(sentence).ok_or_else(|| {
