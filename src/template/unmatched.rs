@@ -1,8 +1,6 @@
 //! What of a template has no effect on the training data: patterns of Wapiti that match no cell,
 //! files that have none of their words, and other lines without an attribute.
 
-use std::ptr;
-
 use hashbrown::HashSet;
 
 use super::ast::{Operation, TemplateFunction, TemplateLine};
@@ -53,17 +51,21 @@ impl Template {
         warnings
     }
 
-    /// Returns warnings of the lines that none of the attributes with these names comes from; of
-    /// files, where these are all the lines that read one.
+    /// Returns warnings of the lines that none of the attributes with these names comes from, those
+    /// for label pairs only if there are such attributes; of files, where these are all the lines
+    /// that read one.
     pub(crate) fn unmatched_lines<'n>(
         &self,
         names: impl IntoIterator<Item = &'n [u8]>,
+        has_edges: bool,
     ) -> Vec<String> {
         // A line that comes with the program may wait for more data.
         let shipped = self.stored.file.strip_suffix(".tpl").and_then(Self::shipped);
         let shipped = shipped.and_then(Result::ok).map_or(Vec::new(), |t| t.parsed.lines.clone());
-        let is_own = |line: &&TemplateLine| shipped.iter().all(|other| other.head != line.head);
-        let mut lines: Vec<&TemplateLine> = self.parsed.lines.iter().filter(is_own).collect();
+        let is_asked = |line: &&TemplateLine| {
+            (line.node || has_edges) && shipped.iter().all(|other| other.head != line.head)
+        };
+        let mut lines: Vec<&TemplateLine> = self.parsed.lines.iter().filter(is_asked).collect();
         for name in names {
             if lines.is_empty() {
                 break;
@@ -73,13 +75,13 @@ impl Template {
         let mut warnings = Vec::new();
         for (name, text) in &self.stored.files {
             let call = format!("({}", quote(name));
-            let reads = |line: &TemplateLine| line.head.contains(&call);
-            let is_matched = |line: &TemplateLine| !lines.iter().any(|other| ptr::eq(*other, line));
-            let Some(line) = lines.iter().find(|line| reads(line)) else { continue };
-            if !self.parsed.lines.iter().any(|line| reads(line) && is_matched(line)) {
+            let reads = |line: &&TemplateLine| line.head.contains(&call);
+            let all = self.parsed.lines.iter().filter(reads).count();
+            let (readers, others): (Vec<_>, Vec<_>) = lines.into_iter().partition(reads);
+            if let Some(line) = readers.first().filter(|_| readers.len() == all) {
                 warnings.push(unmatched_file(name, text, &line.head));
-                lines.retain(|line| !reads(line));
             }
+            lines = others; // one of several readers may wait for more data
         }
         let file = &self.stored.file;
         let fault = "no token of the training data has an attribute of this line";
@@ -156,13 +158,14 @@ mod tests {
                  on each, or a header with `name`, the first is 'Oslo, Norway'",
             ),
             (
-                "word\n\nregex(\"^z\")\n",
+                "word\nedge: word\nregex(\"^z\")\n",
                 "",
                 "word[0]=ran",
                 "warning: t.tpl:3: no token of the training data has an attribute of this line",
             ),
         ] {
-            let found = template(source, file).unmatched_lines([name.as_bytes(), b"word[0]=a"]);
+            let found =
+                template(source, file).unmatched_lines([name.as_bytes(), b"word[0]=a"], false);
             assert_eq!(found.concat(), expected, "{source}");
         }
     }

@@ -109,7 +109,8 @@ impl Extracted {
         extraction.add_unlabeled(&unlabeled, template)?;
         let (data, alphabets) = extraction.builder.finish();
         doubts.extend(template.iter().flat_map(|template| {
-            template.unmatched_lines(alphabets.nodes.names().chain(alphabets.edges.names()))
+            let names = alphabets.nodes.names().chain(alphabets.edges.names());
+            template.unmatched_lines(names, has_edges)
         }));
         let mut extracted = Self {
             labels,

@@ -130,19 +130,26 @@ impl ErrorList {
         });
     }
 
-    /// Returns a warning if one of the types to list is neither in the gold labels nor in the
+    /// Returns a warning if types to list are neither in the gold labels nor in the
     /// predictions.
     pub fn unknown_type(&self, evaluation: &Evaluation) -> Option<String> {
         let known: Vec<String> = match evaluation.has_spans() {
             true => evaluation.types().map(|(name, _)| name.to_owned()).collect(),
             false => evaluation.labels().into_iter().map(|(name, _)| name.to_owned()).collect(),
         };
-        let unknown = self.filter.error_type.iter().find(|name| !known.contains(name))?;
-        let known = list_names(&known);
-        Some(format!(
-            "warning: --error-type {unknown} is neither in the gold labels nor in the \
-             predictions, which have {known}"
-        ))
+        let mut unknown = self.filter.error_type.clone();
+        unknown.retain(|name| !known.contains(name));
+        let have = match list_names(&known) {
+            known if known.is_empty() => String::new(),
+            known => format!(", which have {known}"),
+        };
+        (!unknown.is_empty()).then(|| {
+            let unknown = unknown.join(",");
+            format!(
+                "warning: --error-type {unknown}: neither in the gold labels nor in the \
+                 predictions{have}"
+            )
+        })
     }
 
     /// Formats the errors by kind, painted.

@@ -108,7 +108,7 @@ impl ExplainCommand {
         CommandFiles::default().read([&self.model]).read(&inputs).check()?;
         let TaggerArguments { threads, limits, .. } = &self.tagger;
         threads.check_stacks()?;
-        let tagger = self.tagger.open(&self.model, &LabelOptions::default())?;
+        let tagger = self.tagger.open(&self.model, &LabelOptions::default(), self.input.quiet)?;
         let against = self.against.as_deref().map(|wanted| labels_against(&tagger, wanted));
         let against = against.transpose()?;
         let tokens = match (&self.token[..], self.output) {

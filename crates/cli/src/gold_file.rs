@@ -41,7 +41,7 @@ impl GoldArguments {
     pub fn open(&self, model: &FileName, gold: &FileName, quiet: bool) -> Result<GoldTagger> {
         let tagger = self.labels.apply_to_tagger(open_tagger(model)?)?;
         let tagger = tagger.with_memory_limit(self.input.limits.memory());
-        let tagger = self.document.apply_to_tagger(tagger)?;
+        let tagger = self.document.apply_to_tagger(tagger, quiet)?;
         let corpus = self.read_for(tagger.model().header(), gold)?;
         self.input.text.print_notices(quiet);
         let (file, detector) = (gold.clone(), self.labels.detector());

@@ -194,9 +194,10 @@ pub fn explain(mut error: clap::Error, program: &Command, arguments: &[OsString]
         }
         ErrorKind::MissingRequiredArgument => {
             let missing = text(&error, ContextKind::InvalidArg);
+            let dev = if missing.contains("SHARE") { "10%" } else { "FILE" };
             match missing.contains("--dev") {
                 true => {
-                    Some("'--dev 10%' holds out a share, '--folds 5' cross-validates".to_owned())
+                    Some(format!("score on '--dev {dev}', or by cross-validation: '--folds 5'"))
                 }
                 false => first_example(&command).filter(|_| !missing.contains("--")),
             }

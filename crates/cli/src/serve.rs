@@ -119,7 +119,7 @@ impl ServeCommand {
             .check()?;
         self.tagger.threads.check_stacks()?;
         let (tagger, labels) = (self.tagger.clone(), self.labels.clone());
-        let open = move |path: &Path| tagger.open(path, &labels);
+        let open = move |path: &Path| tagger.open(path, &labels, false);
         let mut server = Server::open(self.models.clone(), open, self.options())?;
         if let Some(log) = log {
             server = server.with_access_log(log)?;

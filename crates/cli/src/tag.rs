@@ -77,7 +77,7 @@ impl TagCommand {
             .check()?;
         self.output.check(inputs.len())?;
         self.tagger.threads.check_stacks()?;
-        let tagger = self.tagger.open(&self.model, &self.labels)?;
+        let tagger = self.tagger.open(&self.model, &self.labels, self.input.quiet)?;
         self.check_scheme(&tagger)?;
         if let Some(threshold) = &self.output.threshold {
             threshold.check(tagger.model().header())?;
@@ -88,14 +88,26 @@ impl TagCommand {
                 let input = self.open(&tagger, &inputs)?;
                 let name = OUTPUT.to_owned();
                 let streams = OutputStreams { out: io::stdout(), name, text: None };
-                self.write(&tagger, input, inputs.len() > 1, streams)?;
+                let totals = self.write(&tagger, input, inputs.len() > 1, streams)?;
+                self.warn_of_forced(&totals);
                 None
             }
         };
         self.input.text.print_notices(self.input.quiet);
         let Some(batch) = batch else { return Ok(()) };
+        self.warn_of_forced(&batch.totals);
         notice_unless(self.input.quiet, &batch.summary());
         batch.end()
+    }
+
+    /// Warns if labels were to be kept, but no sentence had known ones.
+    fn warn_of_forced(&self, Totals { sentences, conditions, .. }: &Totals) {
+        let [sentences, known] = [sentences, conditions].map(|n| n.load(Ordering::Relaxed));
+        let names = self.forced.forced.join(",");
+        if !names.is_empty() && sentences > 0 && known == 0 {
+            let fault = "no sentence of the input has known labels there";
+            notice_unless(self.input.quiet, &format!("warning: --forced {names}: {fault}"));
+        }
     }
 
     /// Tags each input to its own files in a directory.
@@ -192,7 +204,6 @@ impl TagCommand {
             uncertain: self.uncertain.chosen(self.tagger.limits.memory(), output)?,
         };
         pipeline.run(reader, streams)?;
-        pipeline.warning().iter().for_each(|warning| notice_unless(self.input.quiet, warning));
         Ok(pipeline.totals)
     }
 
@@ -215,8 +226,7 @@ struct TagBatch {
     keeps_going: bool,
     files: usize,   // that were tagged
     skipped: usize, // whose output exists
-    sentences: u64,
-    tokens: u64,
+    totals: Totals,
     failed: Vec<String>,
 }
 
@@ -224,7 +234,7 @@ impl TagBatch {
     /// Starts a batch; `keeps_going`: an input file with an error does not end it.
     fn start(keeps_going: bool) -> Self {
         let (start, failed) = (Instant::now(), Vec::new());
-        Self { start, keeps_going, files: 0, skipped: 0, sentences: 0, tokens: 0, failed }
+        Self { start, keeps_going, files: 0, skipped: 0, totals: Totals::default(), failed }
     }
 
     /// Returns the result of a step of the work on an input file, if it went well.
@@ -248,19 +258,22 @@ impl TagBatch {
     /// Adds an input file that was tagged.
     fn add(&mut self, totals: &Totals) {
         self.files += 1;
-        self.sentences += totals.sentences.load(Ordering::Relaxed);
-        self.tokens += totals.tokens.load(Ordering::Relaxed);
+        let Totals { sentences, tokens, conditions } = &mut self.totals;
+        *sentences.get_mut() += totals.sentences.load(Ordering::Relaxed);
+        *tokens.get_mut() += totals.tokens.load(Ordering::Relaxed);
+        *conditions.get_mut() += totals.conditions.load(Ordering::Relaxed);
     }
 
     /// Says how much was tagged.
     fn summary(&self) -> String {
         let seconds = self.start.elapsed().as_secs_f64();
-        let rate = self.tokens as f64 / seconds.max(1e-3);
+        let [sentences, tokens] =
+            [&self.totals.sentences, &self.totals.tokens].map(|n| n.load(Ordering::Relaxed));
+        let rate = tokens as f64 / seconds.max(1e-3);
         let mut text = format!(
-            "tagged {}: {} sentences, {} tokens in {seconds:.1} s ({rate:.0} tokens/s)",
-            counted(self.files, "file"),
-            self.sentences,
-            self.tokens
+            "tagged {}: {sentences} sentences, {tokens} tokens in {seconds:.1} s \
+             ({rate:.0} tokens/s)",
+            counted(self.files, "file")
         );
         if self.skipped > 0 {
             text += &format!("; {} skipped, whose output exists", self.skipped);

@@ -281,9 +281,10 @@ pub struct TaggerArguments {
 
 impl TaggerArguments {
     /// Opens the model of a tagger, whose labels are read so.
-    pub fn open(&self, model: &Path, labels: &LabelOptions) -> Result<Tagger> {
+    pub fn open(&self, model: &Path, labels: &LabelOptions, quiet: bool) -> Result<Tagger> {
         let tagger = labels.apply_to_tagger(open_tagger(model)?)?;
-        self.document.apply_to_tagger(tagger.with_memory_limit(self.limits.memory()))
+        let tagger = tagger.with_memory_limit(self.limits.memory());
+        self.document.apply_to_tagger(tagger, quiet)
     }
 }
 

@@ -247,15 +247,6 @@ impl TaggingPipeline<'_> {
         Ok(ranked.map(|(uncertainty, (.., candidate))| (uncertainty, candidate)).collect())
     }
 
-    /// Returns a warning if labels were to be kept, but no sentence had known ones.
-    pub fn warning(&self) -> Option<String> {
-        let [sentences, known] = [&self.totals.sentences, &self.totals.conditions]
-            .map(|total| total.load(Ordering::Relaxed));
-        let names = self.forced.forced.join(",");
-        (!names.is_empty() && sentences > 0 && known == 0)
-            .then(|| format!("warning: --forced {names}: no sentence has a known label there"))
-    }
-
     /// Tags a sentence, without the spans below the threshold, if there is one.
     fn tag(
         &self,

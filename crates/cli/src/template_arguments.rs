@@ -14,7 +14,7 @@ use dropchain_knowledge::{Knowledge, KnowledgeFiles, KnowledgeOptions};
 use dropchain_options::named;
 
 use crate::arguments::InputArguments;
-use crate::{FileName, Progress, missing};
+use crate::{FileName, Progress, missing, notice_unless};
 
 /// What a template may do.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -159,20 +159,18 @@ impl DocumentArguments {
         template.with_documents(self.apply(documents)).map(Some)
     }
 
-    /// Sets what a document is to a tagger, if its template looks at documents.
-    ///
-    /// # Errors
-    ///
-    /// It does not, and documents are not to be sentences.
-    pub fn apply_to_tagger(self, tagger: Tagger) -> Result<Tagger> {
-        match (tagger.documents(), self.document) {
-            (Some(documents), _) => tagger.with_documents(self.apply(documents)),
-            (None, None | Some(DocumentRule::Sentence)) => Ok(tagger),
-            (None, Some(_)) => Err(Error::parameter(
-                "--document: the model looks at no document; expected one that was trained with \
-                 --document, or no rule for documents",
-            )),
+    /// Sets what a document is to a tagger, if its template looks at documents; else says that it
+    /// does not, unless every sentence is to be a document.
+    pub fn apply_to_tagger(self, tagger: Tagger, quiet: bool) -> Result<Tagger> {
+        if let Some(documents) = tagger.documents() {
+            return tagger.with_documents(self.apply(documents));
         }
+        if self.document.is_some_and(|rule| rule != DocumentRule::Sentence) {
+            let path = tagger.model().path().display();
+            let fate = "does not look at documents: --document has no effect on it";
+            notice_unless(quiet, &format!("warning: {path} {fate}"));
+        }
+        Ok(tagger)
     }
 }
 

@@ -17,6 +17,8 @@ pub struct TrainingReporter<'a> {
     pub log: Log,
     table: TrainingTable,   // on a terminal
     latest: Option<String>, // off a terminal: an iteration without a line
+    is_fold: bool,
+    said: Vec<String>, // of how the data were read
 }
 
 /// Off a terminal, one iteration in this many has a line, and the last.
@@ -27,7 +29,14 @@ impl<'a> TrainingReporter<'a> {
     pub fn new(progress: &'a Progress, log: Option<Log>, header: Header) -> Self {
         let mut log = log.unwrap_or_default();
         log.set_header(header);
-        Self { progress, log, table: TrainingTable::default(), latest: None }
+        Self {
+            progress,
+            log,
+            table: TrainingTable::default(),
+            latest: None,
+            is_fold: false,
+            said: Vec::new(),
+        }
     }
 
     /// Returns the columns of the terminal that shows progress, if one does.
@@ -38,6 +47,7 @@ impl<'a> TrainingReporter<'a> {
 
 impl Observer for TrainingReporter<'_> {
     fn pass(&mut self, pass: train::Pass) {
+        self.is_fold = matches!(pass, train::Pass::Fold { .. });
         self.progress.println(&match pass {
             train::Pass::First => "first pass".to_owned(),
             train::Pass::Fold { number, of } => {
@@ -50,7 +60,11 @@ impl Observer for TrainingReporter<'_> {
 
     fn start(&mut self, start: &train::Start) {
         self.progress.println(&describe(start));
-        self.progress.println_all(start.reading.iter().cloned());
+        // Of a fold it may not be true of all data, and the second pass has the lines of the first.
+        let is_new = |line: &&String| !self.is_fold && !self.said.contains(line);
+        let new: Vec<String> = start.reading.iter().filter(is_new).cloned().collect();
+        self.progress.println_all(new.iter().cloned());
+        self.said.extend(new);
         self.table = TrainingTable::new(start);
         self.log.start(start);
     }

@@ -72,8 +72,8 @@ impl PredictCommand {
         self.documents.print_notices();
         if labeled == documents && documents > 0 {
             notice(
-                "warning: all texts begin with a class of the model and a tab; they were read as \
-                 words (--format labeled leaves them out)",
+                "warning: all texts begin with a class of the model and a tab, read as words; of \
+                 lines, --format labeled leaves it out",
             );
         }
         Ok(())

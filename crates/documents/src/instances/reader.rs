@@ -112,13 +112,13 @@ impl InstanceReader {
                 let memory = self.options.read.limits.memory.bytes(0);
                 Open::Json(lines, JsonObjects::new(memory, line::JSON_EXAMPLE))
             }
-            // Texts beside a table may be lines.
-            _ if self.options.needs_labels && self.options.has_names() => {
-                let message = "the format has no names for --text and --label; expected JSON \
-                               lines, or a table with names of columns (--format)";
-                return Err(fault(Path::new(&name), message));
+            _ => {
+                if self.options.has_names() {
+                    let fate = "read as lines, which have no columns to name (--text, --label)";
+                    self.options.read.report.warn(Place::line(&**lines.file(), 1), fate);
+                }
+                Open::Lines(lines, format)
             }
-            _ => Open::Lines(lines, format),
         })
     }
 

@@ -72,7 +72,8 @@ impl<'a> Problem<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] if noise and masks do not fit more classes, or memory does not suffice.
+    /// [`Error::Parameter`] if noise and masks are not possible with more than two classes, or
+    /// memory does not suffice.
     pub fn new(
         corpus: &'a DocumentCorpus,
         options: &'a DocumentOptions,

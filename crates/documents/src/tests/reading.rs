@@ -114,8 +114,8 @@ fn all_formats_of_the_same_documents_are_read_alike() {
         let (found, _) = read(name, contents, &options);
         assert_eq!(found, "pos=a \"great\" film; neg=dull", "{contents}");
     }
-    let (found, _) = read("a.txt", lines, &named());
-    assert!(found.starts_with("a.txt: the format has no names for --text"), "{found}");
+    let (_, notices) = read("a.txt", lines, &named());
+    assert!(notices[0].starts_with("warning: a.txt:1: read as lines, which have"), "{notices:?}");
     // A folder, class by class.
     let folder = tempfile::tempdir().unwrap();
     for (class, file, text) in [("b", "1", "x\n"), ("a", "2", "y z"), ("a", ".hidden", "no")] {

@@ -29,8 +29,8 @@ const AHEAD: usize = 32;
 /// How many columns of weights one thread prepares at a time.
 const COLUMNS: usize = 8192;
 
-/// Rows of dense columns that one thread copies at a time.
-const ROWS: usize = 256;
+/// How many weights of dense columns one thread copies at a time.
+const COPIED: usize = 65_536;
 
 /// The product of one design matrix with its weights. It shares the matrix.
 #[derive(Clone, Debug)]
@@ -163,7 +163,8 @@ impl Split {
     fn set_weights(&mut self, block: &FeatureBlock, weights: &[f64]) {
         let targets = &block.targets;
         let width = targets.width().max(1);
-        let parts = self.table.chunks_mut(ROWS * width).zip(self.columns.chunks(ROWS));
+        let rows = COPIED.div_ceil(width);
+        let parts = self.table.chunks_mut(rows * width).zip(self.columns.chunks(rows));
         parallel::for_each(parts, |(rows, columns)| {
             for (row, &column) in rows.chunks_exact_mut(width).zip(columns) {
                 targets.for_each(column, |position, index| row[position] = weights[index]);
