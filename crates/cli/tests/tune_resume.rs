@@ -109,13 +109,16 @@ fn a_search_killed_at_any_moment_resumes_to_the_same_bits() {
     let mut resumed = 0;
     let kills = number_of_kills(2 * SEARCHES.len()) / SEARCHES.len();
     for search in SEARCHES {
-        let dir = directory(30);
+        let dir = directory(100);
         let (expected, time) = uninterrupted(&dir, search);
         for kill in 0..kills {
             let mut child = spawn(&dir, &line(search, "--quiet --threads 2"));
-            // One in each part of the time.
+            // Once as soon as there is something to resume, then one in each part of the time.
             let part = (kill as f64 + random.next()) / kills as f64;
-            thread::sleep(time.mul_f64(part));
+            match kill {
+                0 => wait_for_progress(&dir, &mut child, 1),
+                _ => thread::sleep(time.mul_f64(part)),
+            }
             child.kill().unwrap();
             child.wait().unwrap();
             let output = dir.run(&line(search, &format!("--threads {}", 1 + kill % 3)));
@@ -176,7 +179,7 @@ fn a_signal_keeps_the_checkpoint_and_the_message_says_how_to_continue() {
 
 #[test]
 fn a_search_starts_over_only_if_it_is_forced_to() {
-    let dir = directory(30);
+    let dir = directory(100);
     let (expected, _) = uninterrupted(&dir, SEARCHES[0]);
     let checkpoint = interrupted_checkpoint(&dir, SEARCHES[0], 4);
     let start = line(SEARCHES[0], "--threads 2").replace(" --resume", "");
