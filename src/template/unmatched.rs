@@ -61,9 +61,10 @@ impl Template {
     ) -> Vec<String> {
         // A line that comes with the program may wait for more data.
         let shipped = self.stored.file.strip_suffix(".tpl").and_then(Self::shipped);
-        let shipped = shipped.and_then(Result::ok).map_or(Vec::new(), |t| t.parsed.lines.clone());
+        let shipped = shipped.and_then(Result::ok);
         let is_asked = |line: &&TemplateLine| {
-            (line.node || has_edges) && shipped.iter().all(|other| other.head != line.head)
+            let mut shipped = shipped.iter().flat_map(|template| &template.parsed.lines);
+            (line.node || has_edges) && shipped.all(|other| other.head != line.head)
         };
         let mut lines: Vec<&TemplateLine> = self.parsed.lines.iter().filter(is_asked).collect();
         for name in names {
@@ -79,7 +80,7 @@ impl Template {
             let all = self.parsed.lines.iter().filter(reads).count();
             let (readers, others): (Vec<_>, Vec<_>) = lines.into_iter().partition(reads);
             if let Some(line) = readers.first().filter(|_| readers.len() == all) {
-                warnings.push(unmatched_file(name, text, &line.head));
+                warnings.push(unmatched_file(name, text, &line.head, &call));
             }
             lines = others; // one of several readers may wait for more data
         }
@@ -90,9 +91,8 @@ impl Template {
     }
 }
 
-/// Returns a warning of a file, given a line that reads it.
-fn unmatched_file(name: &str, text: &str, head: &str) -> String {
-    let call = format!("({}", quote(name));
+/// Returns a warning of a file, given the head of a line with the `call` that reads it.
+fn unmatched_file(name: &str, text: &str, head: &str, call: &str) -> String {
     let expected = FILES.iter().find(|(function, _)| head.contains(&format!("{function}{call}")));
     let expected = expected.map_or("words on each", |(_, expected)| expected);
     let lines = nonblank_lines(text).count();

@@ -63,7 +63,7 @@ impl Observer for TrainingReporter<'_> {
         // Of a fold it may not be true of all data, and the second pass has the lines of the first.
         let is_new = |line: &&String| !self.is_fold && !self.said.contains(line);
         let new: Vec<String> = start.reading.iter().filter(is_new).cloned().collect();
-        self.progress.println_all(new.iter().cloned());
+        self.progress.println_all(new.clone());
         self.said.extend(new);
         self.table = TrainingTable::new(start);
         self.log.start(start);
